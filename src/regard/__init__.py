@@ -1,0 +1,59 @@
+"""regard: attention you can choose, train, measure and see.
+
+    context, weights, choice = regard.attend(query, key, value, score="additive", weights=True)
+
+`regard.scores`, `regard.regions`, `regard.normalizers` and `regard.pooling` hold the mechanisms,
+`regard.Attention` and `regard.MultiHead` are modules, `regard.explain` says which path runs and why.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from regard import normalizers, pooling, regions, scores
+    from regard.attention.attend import Attended, attend, explain
+    from regard.attention.module import Attention, Memory, MultiHead
+    from regard.attention.normalizers import Choice, Reinforce
+
+__all__ = [
+    "Attended",
+    "Attention",
+    "Choice",
+    "Memory",
+    "MultiHead",
+    "Reinforce",
+    "attend",
+    "explain",
+    "normalizers",
+    "pooling",
+    "regions",
+    "scores",
+]
+
+# Names are looked up when first used: `regard --help` must not wait for torch.
+_HOMES = {
+    "Attended": "regard.attention.attend",
+    "attend": "regard.attention.attend",
+    "explain": "regard.attention.attend",
+    "Attention": "regard.attention.module",
+    "Memory": "regard.attention.module",
+    "MultiHead": "regard.attention.module",
+    "Choice": "regard.attention.normalizers",
+    "Reinforce": "regard.attention.normalizers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in __all__:
+        return importlib.import_module(f"regard.{name}")
+    raise AttributeError(f"module 'regard' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,1 @@
+"""The heart: every attention as score × region × normaliser × heads."""

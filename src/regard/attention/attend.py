@@ -1,0 +1,268 @@
+"""The one function: context = Σ weight · value, for any score, region and normaliser."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import torch
+from torch import Generator, Tensor
+
+from regard.attention.limits import Limits, select, source_lengths
+from regard.attention.normalizers import Choice, Normalizer, as_normalizer
+from regard.attention.paths import Problem, run
+from regard.attention.plan import Plan, choose
+from regard.attention.regions import PredictedWindow, Region, as_region
+from regard.attention.scores import Score, as_score
+
+
+class Attended(NamedTuple):
+    """What an attention gives. The weights are those used: after region and normaliser, before dropout."""
+
+    context: Tensor  # (..., Lq, Dv)
+    weights: Tensor | None = None  # (..., Lq, Lk), if asked for
+    choice: Choice | None = None  # what a hard attention picked
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor | None = None,
+    *,
+    score: Score | str | None = None,
+    region: Region | str | None = None,
+    normalize: Normalizer | str | None = None,
+    mask: Tensor | None = None,
+    dropout: float = 0.0,
+    training: bool = False,
+    weights: bool = False,
+    generator: Generator | None = None,
+) -> Attended:
+    """context = normalize(score(query, key) in region) @ value
+
+    query (..., Lq, Dq), key (..., Lk, Dk), value (..., Lk, Dv; None: the keys)
+        -> context (..., Lq, Dv), weights (..., Lq, Lk) if `weights`, choice of a hard attention.
+    mask: bool, broadcast to (..., Lq, Lk), True where a key may be attended. Padding of keys (B, Lk)
+        is written mask[:, None, :]. A row with no allowed key gives weights 0 and context 0.
+    score, region, normalize: a mechanism or its name; None is scaled dot, everywhere, softmax.
+    dropout acts on the weights when `training`; `generator` makes every draw repeatable.
+
+    >>> q, k = torch.randn(2, 3, 8), torch.randn(2, 5, 8)
+    >>> context, weights, _ = attend(q, k, score="cosine(0.1)", region="window(1)", weights=True)
+    >>> context.shape, weights.shape
+    (torch.Size([2, 3, 8]), torch.Size([2, 3, 5]))
+    """
+    problem, reached = _prepare(
+        query, key, value, score, region, normalize, mask, dropout, training, weights, generator
+    )
+    return finish(problem, reached)
+
+
+def explain(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor | None = None,
+    *,
+    score: Score | str | None = None,
+    region: Region | str | None = None,
+    normalize: Normalizer | str | None = None,
+    mask: Tensor | None = None,
+    dropout: float = 0.0,
+    training: bool = False,
+    weights: bool = False,
+    generator: Generator | None = None,
+) -> Plan:
+    """Which path `attend` takes for the same arguments, why, and what it costs. Print it.
+
+    >>> x = torch.randn(1, 8192, 64)
+    >>> print(explain(x, x, region="window(64)"))
+    blocks → sdpa: a query sees at most 129 of 8192 keys
+      ...
+    """
+    with torch.no_grad():
+        problem, _ = _prepare(
+            query, key, value, score, region, normalize, mask, dropout, training, weights, generator
+        )
+    return choose(problem.case())
+
+
+def pose(
+    score: Score,
+    region: Region,
+    normalize: Normalizer,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    limits: Limits,
+    *,
+    factor: Tensor | None = None,
+    dropout: float = 0.0,
+    training: bool = False,
+    weights: bool = False,
+    generator: Generator | None = None,
+) -> Problem:
+    """The problem with projected queries and keys."""
+    if not 0.0 <= dropout < 1.0:
+        raise ValueError(f"dropout must be at least 0 and below 1, not {dropout}")
+    return Problem(
+        score=score,
+        normalize=normalize,
+        q=q,
+        k=k,
+        v=v,
+        limits=limits,
+        factor=factor,
+        renormalize=isinstance(region, PredictedWindow) and region.renormalize,
+        dropout=dropout if training else 0.0,
+        training=training,
+        weights=weights,
+        generator=generator,
+    )
+
+
+def finish(problem: Problem, reached: Tensor | None) -> Attended:
+    """Run it; a query that may attend to a key that is not finite becomes NaN, and no other."""
+    context, weights, choice = run(choose(problem.case()), problem)
+    if reached is not None:
+        context = context.masked_fill(reached[..., None], torch.nan)
+        if weights is not None:
+            poisoned = reached[..., None]
+            if problem.limits.allowed is not None:
+                poisoned = poisoned & problem.limits.allowed
+            weights = weights.masked_fill(poisoned, torch.nan)
+    return Attended(context, weights, choice)
+
+
+def limit(
+    region: Region, query: Tensor, queries: int, keys: int, mask: Tensor | None, score: Score
+) -> tuple[Limits, Tensor | None]:
+    """What restricts the keys, and the Gaussian of a predicted window (its queries are not projected)."""
+    if score.max_keys is not None and keys > score.max_keys:
+        exists = torch.arange(keys, device=query.device)[None] < score.max_keys
+        mask = exists if mask is None else mask & exists
+    inside = factor = None
+    if isinstance(region, PredictedWindow):
+        inside, factor = region(query, keys, source_lengths(mask))
+    return Limits(region, mask, queries, keys, query.device, inside), factor
+
+
+def _prepare(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor | None,
+    score: Score | str | None,
+    region: Region | str | None,
+    normalize: Normalizer | str | None,
+    mask: Tensor | None,
+    dropout: float,
+    training: bool,
+    weights: bool,
+    generator: Generator | None,
+) -> tuple[Problem, Tensor | None]:
+    value = key if value is None else value
+    check_tensors(query, key, value)
+    score = _score(score, query, key)
+    region = as_region(region)
+    check_sizes(score, query, key)
+    mask = check_mask(mask, query, key, value)
+    limits, factor = limit(region, query, query.shape[-2], key.shape[-2], mask, score)
+    key, value, reached = select(key, value, limits, uses_keys=score.uses_keys)
+    problem = pose(
+        score,
+        region,
+        as_normalizer(normalize),
+        score.project_query(query),
+        score.project_key(key),
+        value,
+        limits,
+        factor=factor,
+        dropout=dropout,
+        training=training,
+        weights=weights,
+        generator=generator,
+    )
+    return problem, reached
+
+
+def _score(score: Score | str | None, query: Tensor, key: Tensor) -> Score:
+    if not isinstance(score, str):
+        return as_score(score)
+    made = as_score(score, query_size=query.shape[-1], key_size=key.shape[-1])
+    if any(True for _ in made.parameters()):
+        warnings.warn(
+            f"attend(score={score!r}) made a new {type(made).__name__} with parameters of its own, "
+            "which are lost when attend returns. To train it, make it once and pass it: "
+            f"score = regard.scores.{type(made).__name__}(...), or use regard.Attention.",
+            stacklevel=4,
+        )
+    return made.to(query)
+
+
+def check_tensors(query: Tensor, key: Tensor, value: Tensor) -> None:
+    given = {"query": query, "key": key, "value": value}
+    shapes = ", ".join(f"{name} {tuple(x.shape)}" for name, x in given.items())
+    for name, x in given.items():
+        if x.dim() < 2:
+            raise ValueError(f"{name} needs at least two axes (length, size); given {shapes}")
+        if not x.is_floating_point():
+            raise TypeError(f"{name} must hold floating-point numbers, not {x.dtype}")
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(
+            f"there must be one value for every key: key (..., Lk, Dk), value (..., Lk, Dv); "
+            f"given {shapes}"
+        )
+    try:
+        torch.broadcast_shapes(*(x.shape[:-2] for x in given.values()))
+    except RuntimeError:
+        raise ValueError(
+            f"the leading axes must broadcast: (..., length, size); given {shapes}"
+        ) from None
+
+
+def check_sizes(score: Score, query: Tensor, key: Tensor) -> None:
+    name = type(score).__name__
+    for what, x, size in (("query", query, score.query_size), ("key", key, score.key_size)):
+        if size is not None and x.shape[-1] != size:
+            raise ValueError(
+                f"{name} was made for {what}s of size {size}, given {what} {tuple(x.shape)}"
+            )
+    if score.query_size is None and score.key_size is None and query.shape[-1] != key.shape[-1]:
+        raise ValueError(
+            f"{name} needs queries and keys of one size, given query {tuple(query.shape)} and "
+            f"key {tuple(key.shape)}; Bilinear and Additive take different sizes"
+        )
+
+
+def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -> Tensor | None:
+    """The mask with at least two axes, once it is certain what it means."""
+    if mask is None:
+        return None
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f"the mask must be bool, True where a key may be attended; given {mask.dtype}. "
+            "For 1/0 write mask.bool(), for 0/-inf write mask == 0"
+        )
+    lead = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    expected = (*lead, query.shape[-2], key.shape[-2])
+    given = tuple(mask.shape)
+    fewer = mask.dim() < len(expected)
+    # (B, Lk) would be read as (Lq, Lk): refuse it even where the sizes happen to agree
+    padding = (*key.shape[: mask.dim() - 1], key.shape[-2])
+    looks_like_padding = fewer and given == padding and any(n != 1 for n in given[:-1])
+    fits = not looks_like_padding
+    if fits:
+        try:
+            fits = torch.broadcast_shapes(given, expected) == expected
+        except RuntimeError:
+            fits = False
+    if not fits:
+        hint = " A mask of padded keys (B, Lk) is written mask[:, None, :]." if fewer else ""
+        also = (
+            " One pattern (Lq, Lk) for all rows is written mask[None]."
+            if looks_like_padding
+            else ""
+        )
+        raise ValueError(
+            f"the mask must broadcast to (..., Lq, Lk) = {expected}; given {given}.{hint}{also}"
+        )
+    return mask if mask.dim() > 1 else mask[None]

@@ -1,0 +1,156 @@
+"""The small language that names mechanisms: ``additive``, ``window(5, 5) & causal``, ``softmax(0.5)``.
+
+A name is written as in the documentation or as the class (``predicted-window``, ``PredictedWindow``),
+arguments as in Python, regions are joined by ``&``, ``|`` and ``~``. Sizes that the caller knows
+(``query_size``, ``key_size``, ``heads``) need not be written: ``additive(128)`` has hidden size 128.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any
+
+# What the literature calls some of them, for the error message only: there is one name for each.
+OTHER_NAMES = {
+    "general": "bilinear",
+    "multiplicative": "bilinear",
+    "bahdanau": "additive",
+    "mlp": "additive",
+    "perceptron": "additive",
+    "euclidean": "distance",
+    "dilated": "atrous",
+    "strided": "atrous",
+    "localm": "window",
+    "local": "window",
+    "band": "window",
+    "localp": "predicted-window",
+    "full": "everywhere",
+    "global": "everywhere",
+    "none": "raw",
+    "identity": "raw",
+    "mean": "uniform",
+    "reinforce": "hard",
+    "argmax": "hard",
+}
+
+
+def build(text: str, kind: str, table: Mapping[str, type], **sizes: Any) -> Any:
+    """The mechanism that `text` names. `table` holds the names, `sizes` what the caller knows.
+
+    >>> from regard.attention.regions import REGIONS
+    >>> build("window(2, 0) | ~causal", "region", REGIONS)
+    Window(before=2, after=0) | ~Causal()
+    """
+    try:
+        # 'predicted-window' is one name, not a subtraction
+        tree = ast.parse(re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", "_", text.strip()), mode="eval").body
+    except SyntaxError as error:
+        place = " " * max((error.offset or 1) - 1, 0) + "^"
+        raise ValueError(
+            f"cannot read the {kind} {text!r}:\n  {text.strip()}\n  {place}\n"
+            f"write a name, or a name with arguments: {_examples(kind)}"
+        ) from None
+    return _evaluate(tree, text, kind, table, sizes)
+
+
+def _evaluate(
+    node: ast.expr, text: str, kind: str, table: Mapping[str, type], sizes: dict[str, Any]
+) -> Any:
+    def inside(child: ast.expr) -> Any:
+        return _evaluate(child, text, kind, table, sizes)
+
+    match node:
+        case ast.BinOp(left, ast.BitAnd(), right) if kind == "region":
+            return inside(left) & inside(right)
+        case ast.BinOp(left, ast.BitOr(), right) if kind == "region":
+            return inside(left) | inside(right)
+        case ast.UnaryOp(ast.Invert(), operand) if kind == "region":
+            return ~inside(operand)
+        case ast.Name(name):
+            return _make(name, [], {}, kind, table, sizes)
+        case ast.Call(ast.Name(name), args, keywords):
+            named = {k.arg: _constant(k.value, text, kind) for k in keywords if k.arg}
+            return _make(name, [_constant(a, text, kind) for a in args], named, kind, table, sizes)
+    raise ValueError(
+        f"cannot read {ast.unparse(node)!r} in the {kind} {text!r}: "
+        f"write a name, or a name with arguments: {_examples(kind)}"
+    )
+
+
+def _constant(node: ast.expr, text: str, kind: str) -> Any:
+    if isinstance(node, ast.Name):  # a bare word is a string: causal(end)
+        words = {"true": True, "false": False, "none": None, "inf": float("inf")}
+        return words.get(node.id.lower(), node.id)
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise ValueError(
+            f"cannot read the argument {ast.unparse(node)!r} in the {kind} {text!r}: "
+            "write a number, a word, true, false or none"
+        ) from None
+
+
+def _make(
+    name: str,
+    args: list[Any],
+    named: dict[str, Any],
+    kind: str,
+    table: Mapping[str, type],
+    sizes: dict[str, Any],
+) -> Any:
+    cls = _look_up(name, kind, table)
+    parameters = inspect.signature(cls).parameters
+    # sizes known to the caller leave the positional places to what is left
+    known = {k: v for k, v in sizes.items() if k in parameters and k not in named}
+    free = [p for p in parameters.values() if p.name not in known]
+    written = [p.name for p in free if p.kind is not p.KEYWORD_ONLY]
+    usage = f"{_spelling(cls, table)}({', '.join(str(p) for p in _untyped(free))})"
+    if len(args) > len(written):
+        raise ValueError(f"{usage} was given {len(args)} arguments: {', '.join(map(repr, args))}")
+    named = dict(zip(written, args, strict=False)) | named
+    for key in named:
+        if key not in parameters:
+            near = difflib.get_close_matches(key, list(parameters), 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"{usage} has no argument {key!r}.{hint}")
+    missing = [p.name for p in free if p.default is p.empty and p.name not in named]
+    if missing:
+        raise ValueError(f"{usage} needs {', '.join(missing)}")
+    return cls(**named, **known)
+
+
+def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:
+    plain = {_plain(key): cls for key, cls in table.items()}
+    if (found := plain.get(_plain(name))) is not None:
+        return found
+    written = name.replace("_", "-")
+    other = OTHER_NAMES.get(_plain(name))
+    if other in table:
+        hint = f" It is called {other!r} here."
+    else:
+        near = difflib.get_close_matches(written.lower(), list(table), 1, cutoff=0.5)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"no {kind} {written!r}.{hint} The {kind}s: {', '.join(sorted(table))}.")
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def _untyped(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
+    return [p.replace(annotation=p.empty) for p in parameters]
+
+
+def _spelling(cls: type, table: Mapping[str, type]) -> str:
+    return next(name for name, known in table.items() if known is cls)
+
+
+def _examples(kind: str) -> str:
+    return {
+        "score": "'additive', 'cosine(temperature=0.1)'",
+        "region": "'causal', 'window(5, 5) & causal(end)'",
+    }.get(kind, "'softmax', 'softmax(0.5)'")

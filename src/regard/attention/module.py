@@ -1,0 +1,337 @@
+"""Attention with parameters, as modules: `Attention` (one head) and `MultiHead`, and their `Memory`.
+
+    attention = regard.Attention(query_size=512, key_size=512, score="additive")
+    memory = attention.remember(states, mask)           # keys are projected once per source
+    context, weights, _ = attention(query, memory, weights=True)      # at every step
+
+Legend: query (..., Lq, Dq), states (..., Lk, Dk), mask (..., Lk): True where a state is real.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import torch
+from torch import Generator, Tensor, nn
+
+from regard.attention.attend import Attended, finish, limit, pose
+from regard.attention.limits import select
+from regard.attention.normalizers import Normalizer, as_normalizer
+from regard.attention.regions import PredictedWindow, Region, as_region
+from regard.attention.scores import Score, as_score
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What an attention remembers of its source: keys projected once, values, and which are real.
+
+    It is never changed: `append` and `select` give a new one.
+    """
+
+    attention: Attends
+    keys: Tensor  # (..., Lk, D), with heads (..., H, Lk, D)
+    values: Tensor
+    mask: Tensor | None  # (..., Lk); None: all are real
+
+    @property
+    def length(self) -> int:
+        return self.keys.shape[-2]
+
+    def append(
+        self, states: Tensor, mask: Tensor | None = None, *, values: Tensor | None = None
+    ) -> Memory:
+        """With more states at the end: the next steps of incremental decoding."""
+        new = self.attention.remember(states, mask, values=values)
+        if self.mask is None and new.mask is None:
+            joined = None
+        else:
+            masks = (m.mask if m.mask is not None else m._all_real(states) for m in (self, new))
+            joined = torch.cat(list(masks), -1)
+        keys = torch.cat([self.keys, new.keys], -2)
+        return Memory(self.attention, keys, torch.cat([self.values, new.values], -2), joined)
+
+    def select(self, rows: Tensor) -> Memory:
+        """With its batch rows (the first axis) reordered, repeated or dropped: what a beam needs."""
+        mask = None if self.mask is None else self.mask.index_select(0, rows)
+        keys, values = self.keys.index_select(0, rows), self.values.index_select(0, rows)
+        return replace(self, keys=keys, values=values, mask=mask)
+
+    def _all_real(self, states: Tensor) -> Tensor:
+        return torch.ones(*states.shape[:-2], self.length, dtype=torch.bool, device=states.device)
+
+
+class Attends(nn.Module):
+    """What `Attention` and `MultiHead` have in common."""
+
+    score: Score
+    region: Region
+    normalize: Normalizer
+    query_size: int
+    key_size: int | None
+    dropout: float
+    heads_axis: tuple[int, ...] = ()  # (-3,) where the tensors have an axis of heads
+
+    @property
+    def kind(self) -> Literal["general", "self"]:
+        """ "self" if only the attended vectors enter the weights, "general" if another one does (B8)."""
+        normalize = self.normalize
+        blind = not normalize.needs_scores or (
+            self.score.query_cancels and normalize.shift_invariant
+        )
+        elsewhere = isinstance(self.region, PredictedWindow)  # the query places the window
+        return "self" if self.key_size is None or (blind and not elsewhere) else "general"
+
+    def project_query(self, query: Tensor) -> Tensor:
+        return self.score.project_query(query)
+
+    def project_key(self, states: Tensor) -> Tensor:
+        return self.score.project_key(states)
+
+    def project_value(self, values: Tensor) -> Tensor:
+        return values
+
+    def recall(self, memory: Memory) -> tuple[Tensor, Tensor]:
+        """Keys and values as the score pairs them."""
+        return memory.keys, memory.values
+
+    def merge(self, context: Tensor) -> Tensor:
+        return context
+
+    def remember(
+        self, states: Tensor, mask: Tensor | None = None, *, values: Tensor | None = None
+    ) -> Memory:
+        """Keys and values of these states, once. `mask` (..., Lk): True where a state is real."""
+        size = self.query_size if self.key_size is None else self.key_size
+        _check_size("states", states, size)
+        same = values is None or values is states
+        values = states if values is None else values
+        if mask is not None:
+            if mask.shape != states.shape[:-1] or mask.dtype != torch.bool:
+                raise ValueError(
+                    f"the mask of states {tuple(states.shape)} must be bool "
+                    f"{tuple(states.shape[:-1])}, True where a state is real; given {mask.dtype} "
+                    f"{tuple(mask.shape)}"
+                )
+            # what is not real is replaced before it meets a parameter: NaN times 0 is NaN
+            states = states.masked_fill(~mask[..., None], 0.0)
+            values = states if same else values.masked_fill(~mask[..., None], 0.0)
+        return Memory(self, self.project_key(states), self.project_value(values), mask)
+
+    def forward(
+        self,
+        query: Tensor,
+        source: Tensor | Memory | None = None,
+        *,
+        mask: Tensor | None = None,
+        offset: int | None = None,
+        weights: bool = False,
+        generator: Generator | None = None,
+    ) -> Attended:
+        """query (..., Lq, query_size) over a `Memory`, or over states (..., Lk, key_size).
+
+        Without a source it attends to itself. mask: (..., Lk), which states are real, or
+        (..., Lq, Lk), which pairs are allowed. offset: the position of the first query among the
+        keys, for regions, when a target is decoded step by step.
+        """
+        _check_size("query", query, self.query_size)
+        if source is None:
+            if self.key_size is not None:
+                raise ValueError(
+                    "this attention was made for a source of its own (key_size was given): pass "
+                    "states or a Memory. For self-attention leave key_size out"
+                )
+            source = query
+        if isinstance(source, Tensor):
+            real, mask = (
+                (mask, None)
+                if mask is not None and mask.dim() == source.dim() - 1
+                else (None, mask)
+            )
+            source = self.remember(source, real)
+        return self._attend(query, source, mask, offset, weights, generator)
+
+    def _attend(
+        self,
+        query: Tensor,
+        memory: Memory,
+        pairs: Tensor | None,
+        offset: int | None,
+        weights: bool,
+        generator: Generator | None,
+    ) -> Attended:
+        mask = None if memory.mask is None else memory.mask[..., None, :]
+        if pairs is not None:
+            self._check_pairs(pairs, query, memory)
+            mask = pairs if mask is None else mask & pairs
+        region = self.region if offset is None else self.region.at(offset)
+        limits, factor = limit(region, query, query.shape[-2], memory.length, mask, self.score)
+        for axis in self.heads_axis:
+            limits = replace(
+                limits,
+                mask=None if limits.mask is None else _with_axis(limits.mask, axis),
+                inside=None if limits.inside is None else limits.inside.unsqueeze(axis),
+            )
+            factor = None if factor is None else factor.unsqueeze(axis)
+        keys, values = self.recall(memory)
+        reached = None
+        if pairs is not None or not limits.everywhere:
+            keys, values, reached = select(keys, values, limits, uses_keys=self.score.uses_keys)
+        problem = pose(
+            self.score,
+            region,
+            self.normalize,
+            self.project_query(query),
+            keys,
+            values,
+            limits,
+            factor=factor,
+            dropout=self.dropout,
+            training=self.training,
+            weights=weights,
+            generator=generator,
+        )
+        attended = finish(problem, reached)
+        return attended._replace(context=self.merge(attended.context))
+
+    def _check_pairs(self, pairs: Tensor, query: Tensor, memory: Memory) -> None:
+        expected = (*query.shape[:-1], memory.length)
+        try:
+            fits = torch.broadcast_shapes(pairs.shape, expected) == expected
+        except RuntimeError:
+            fits = False
+        if pairs.dtype != torch.bool or pairs.dim() != len(expected) or not fits:
+            raise ValueError(
+                f"the mask must be bool, (..., Lq, Lk) = {expected} (an axis may be 1), or "
+                f"(..., Lk) with states as the source; given {pairs.dtype} {tuple(pairs.shape)}"
+            )
+
+    def extra_repr(self) -> str:
+        region = "" if isinstance(self.region, nn.Module) else f"region={self.region!r}, "
+        return f"kind={self.kind!r}, {region}normalize={self.normalize!r}, dropout={self.dropout}"
+
+
+class Attention(Attends):
+    """context = normalize(score(q, h_j) in region) @ h: one head, the states themselves as values.
+
+    Without `key_size` it is self-attention. score, region, normalize: mechanisms or their names.
+
+    >>> attention = regard.Attention(8, 6, score="additive", region="predicted-window(width=10)")
+    >>> attention(torch.randn(2, 1, 8), torch.randn(2, 5, 6)).context.shape
+    torch.Size([2, 1, 6])
+    """
+
+    def __init__(
+        self,
+        query_size: int,
+        key_size: int | None = None,
+        *,
+        score: Score | str | None = None,
+        region: Region | str | None = None,
+        normalize: Normalizer | str | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.query_size, self.key_size, self.dropout = query_size, key_size, dropout
+        keys = query_size if key_size is None else key_size
+        self.score = as_score(score, query_size=query_size, key_size=keys)
+        self.region = as_region(region, query_size=query_size)
+        self.normalize = as_normalizer(normalize)
+        _check_score_sizes(self.score, query_size, keys)
+
+
+class MultiHead(Attends):
+    """Concat(head_1 .. head_h) W_O,  head_i = attend(Q W_i^Q, K W_i^K, V W_i^V)      (B13)
+
+    — Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, for any score. Narrow heads share the
+    width (head_size = query_size / heads), `wide` ones have all of it each. `key_heads` < heads:
+    groups of heads share keys and values (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245).
+    weights are (..., heads, Lq, Lk).
+    """
+
+    heads_axis = (-3,)
+
+    def __init__(
+        self,
+        query_size: int,
+        key_size: int | None = None,
+        value_size: int | None = None,
+        *,
+        heads: int = 8,
+        key_heads: int | None = None,
+        head_size: int | None = None,
+        wide: bool = False,
+        score: Score | str | None = None,
+        region: Region | str | None = None,
+        normalize: Normalizer | str | None = None,
+        dropout: float = 0.0,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        self.query_size, self.key_size, self.dropout = query_size, key_size, dropout
+        self.heads, self.key_heads = heads, key_heads or heads
+        self.head_size = head_size or (query_size if wide else query_size // heads)
+        if head_size is None and not wide and query_size % heads:
+            raise ValueError(
+                f"{heads} heads do not divide query_size {query_size}: choose another number, "
+                "give head_size, or wide=True"
+            )
+        if heads % self.key_heads:
+            raise ValueError(f"key_heads {self.key_heads} must divide heads {heads}")
+        sizes: dict[str, Any] = {"query_size": self.head_size, "key_size": self.head_size}
+        self.score = as_score(score, **sizes, heads=heads)
+        self.region = as_region(region, query_size=query_size)
+        self.normalize = as_normalizer(normalize)
+        _check_score_sizes(self.score, self.head_size, self.head_size)
+        keys = query_size if key_size is None else key_size
+        width, key_width = heads * self.head_size, self.key_heads * self.head_size
+        self.query = nn.Linear(query_size, width, bias=bias)
+        self.key = nn.Linear(keys, key_width, bias=bias)
+        self.value = nn.Linear(value_size or keys, key_width, bias=bias)
+        self.output = nn.Linear(width, query_size, bias=bias)
+
+    def project_query(self, query: Tensor) -> Tensor:
+        return self.score.project_query(_split(self.query(query), self.heads))
+
+    def project_key(self, states: Tensor) -> Tensor:
+        key = _split(self.key(states), self.key_heads)
+        # shared keys are kept once; each head's own projection waits until they are recalled
+        return self.score.project_key(key) if self.key_heads == self.heads else key
+
+    def project_value(self, values: Tensor) -> Tensor:
+        return _split(self.value(values), self.key_heads)
+
+    def recall(self, memory: Memory) -> tuple[Tensor, Tensor]:
+        group = self.heads // self.key_heads
+        if group == 1:
+            return memory.keys, memory.values
+        keys, values = (x.repeat_interleave(group, -3) for x in (memory.keys, memory.values))
+        return self.score.project_key(keys), values
+
+    def merge(self, context: Tensor) -> Tensor:
+        return self.output(context.transpose(-2, -3).flatten(-2))  # (..., Lq, H · head_size)
+
+
+def _split(x: Tensor, heads: int) -> Tensor:
+    """(..., L, H · D) -> (..., H, L, D)"""
+    return x.unflatten(-1, (heads, -1)).transpose(-2, -3)
+
+
+def _with_axis(mask: Tensor, axis: int) -> Tensor:
+    return mask if mask.dim() == 2 else mask.unsqueeze(axis)
+
+
+def _check_size(what: str, x: Tensor, size: int) -> None:
+    if x.dim() < 2 or x.shape[-1] != size:
+        raise ValueError(f"{what} must be (..., length, {size}), given {tuple(x.shape)}")
+
+
+def _check_score_sizes(score: Score, query_size: int, key_size: int) -> None:
+    made = (score.query_size or query_size, score.key_size or key_size)
+    any_size = score.query_size is None and score.key_size is None
+    if made != (query_size, key_size) or (any_size and query_size != key_size):
+        expected = "queries and keys of one size" if any_size else f"sizes {made}"
+        raise ValueError(
+            f"{type(score).__name__} is for {expected}, but the queries have size {query_size} "
+            f"and the keys {key_size}"
+        )

@@ -1,0 +1,289 @@
+"""How do scores become weights?  scores (..., Lq, Lk), allowed (bool, broadcastable) -> weights.
+
+Weights are exactly 0 where not allowed; a row with no allowed key is all 0, with finite gradients.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+from torch import Generator, Tensor
+
+from regard.attention.language import build
+from regard.attention.reinforce import MovingAverage, Reinforce
+
+__all__ = [
+    "NORMALIZERS",
+    "Choice",
+    "Gumbel",
+    "Hard",
+    "MovingAverage",
+    "Normalizer",
+    "Raw",
+    "Reinforce",
+    "Softmax",
+    "Sparsemax",
+    "Uniform",
+    "as_normalizer",
+]
+
+
+class Choice(NamedTuple):
+    """What a hard attention picked. A query with no allowed key picked -1, at log-probability 0."""
+
+    index: Tensor  # type: ignore[assignment]  # (..., Lq); hides tuple.index, which nobody needs here
+    log_prob: Tensor  # (..., Lq): log α at the index; carries the gradient of the score function
+    entropy: Tensor  # (..., Lq): of the distribution α it was drawn from
+
+
+class Normalizer:
+    """weights, choice = normalizer(scores, allowed, training=..., generator=...)"""
+
+    sums_to_one: ClassVar[bool] = True  # over the allowed keys
+    shift_invariant: ClassVar[bool] = True  # adding a number to a whole row changes nothing
+    random: ClassVar[bool] = False  # draws when training
+    needs_scores: ClassVar[bool] = True
+
+    def __call__(
+        self,
+        scores: Tensor,
+        allowed: Tensor | None = None,
+        *,
+        training: bool = False,
+        generator: Generator | None = None,
+    ) -> tuple[Tensor, Choice | None]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Softmax(Normalizer):
+    """weights = exp(s / τ) / Σ exp(s / τ).  τ → 0: a look-up of the best key; τ → ∞: the mean."""
+
+    temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_temperature(self)
+
+    def __call__(
+        self,
+        scores: Tensor,
+        allowed: Tensor | None = None,
+        *,
+        training: bool = False,
+        generator: Generator | None = None,
+    ) -> tuple[Tensor, None]:
+        return masked_softmax(tempered(scores, self.temperature, allowed), allowed), None
+
+
+@dataclass(frozen=True)
+class Sparsemax(Normalizer):
+    """weights = the point of the simplex nearest to s — Martins and Astudillo 2016,
+    https://arxiv.org/abs/1602.02068. Like a softmax that gives exact zeros.
+    """
+
+    def __call__(
+        self,
+        scores: Tensor,
+        allowed: Tensor | None = None,
+        *,
+        training: bool = False,
+        generator: Generator | None = None,
+    ) -> tuple[Tensor, None]:
+        if scores.shape[-1] == 0:
+            return scores, None
+        z = _forbid(scores, allowed)
+        z = z - z.detach().amax(-1, keepdim=True)
+        ordered = z.sort(-1, descending=True).values
+        total = ordered.cumsum(-1)
+        rank = torch.arange(1, z.shape[-1] + 1, device=z.device, dtype=z.dtype)
+        support = (1 + rank * ordered > total).sum(-1, keepdim=True)  # how many stay above 0
+        threshold = (total.gather(-1, support - 1) - 1) / support
+        return _clear((z - threshold).clamp(min=0), allowed), None
+
+
+@dataclass(frozen=True)
+class Raw(Normalizer):
+    """weights = s: no normalisation; may be negative, sums to anything."""
+
+    sums_to_one: ClassVar[bool] = False
+    shift_invariant: ClassVar[bool] = False
+
+    def __call__(
+        self,
+        scores: Tensor,
+        allowed: Tensor | None = None,
+        *,
+        training: bool = False,
+        generator: Generator | None = None,
+    ) -> tuple[Tensor, None]:
+        return _clear(scores, allowed), None
+
+
+@dataclass(frozen=True)
+class Uniform(Normalizer):
+    """weights = 1 / (number of allowed keys): the baseline that every explanation should be compared with."""
+
+    needs_scores: ClassVar[bool] = False
+
+    def __call__(
+        self,
+        scores: Tensor,
+        allowed: Tensor | None = None,
+        *,
+        training: bool = False,
+        generator: Generator | None = None,
+    ) -> tuple[Tensor, None]:
+        if allowed is None:
+            return torch.full_like(scores, 1 / max(scores.shape[-1], 1)), None
+        weights = allowed.expand(scores.shape).to(scores.dtype)
+        return weights / weights.sum(-1, keepdim=True).clamp(min=1), None
+
+
+@dataclass(frozen=True)
+class Hard(Normalizer):
+    """weights = one-hot(a): a ~ softmax(s) when training, a = arg max s in evaluation (B7)
+
+    No gradient passes through the weights: train by the score function, whose loss is
+    `Reinforce(...)(attended.choice, reward)`.
+    """
+
+    random: ClassVar[bool] = True
+
+    def __call__(
+        self,
+        scores: Tensor,
+        allowed: Tensor | None = None,
+        *,
+        training: bool = False,
+        generator: Generator | None = None,
+    ) -> tuple[Tensor, Choice]:
+        logits = _forbid(scores, allowed)
+        drawn = logits.detach()
+        if training:  # the arg max of logits plus Gumbel noise is a draw from their softmax
+            drawn = drawn + gumbel_noise(drawn, generator)
+        choice = _choice(logits, drawn, allowed)
+        return _clear(_one_hot(choice.index, scores), allowed), choice
+
+
+@dataclass(frozen=True)
+class Gumbel(Normalizer):
+    """weights = softmax((log α + g) / τ), g = -log(-log U), α = softmax(s) — Jang et al. 2017,
+    https://arxiv.org/abs/1611.01144; no noise in evaluation.
+
+    `straight_through`: the one-hot of the largest weight forward, the relaxed gradient backward.
+    """
+
+    temperature: float = 1.0
+    straight_through: bool = False
+    random: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _check_temperature(self)
+
+    def __call__(
+        self,
+        scores: Tensor,
+        allowed: Tensor | None = None,
+        *,
+        training: bool = False,
+        generator: Generator | None = None,
+    ) -> tuple[Tensor, Choice | None]:
+        noisy = scores + gumbel_noise(scores, generator) if training else scores
+        soft = masked_softmax(tempered(noisy, self.temperature, allowed), allowed)
+        if not self.straight_through:
+            return soft, None
+        choice = _choice(_forbid(scores, allowed), _forbid(noisy.detach(), allowed), allowed)
+        hard = _clear(_one_hot(choice.index, scores), allowed)
+        return hard + (soft - soft.detach()), choice
+
+
+NORMALIZERS: dict[str, type[Normalizer]] = {
+    "softmax": Softmax,
+    "sparsemax": Sparsemax,
+    "raw": Raw,
+    "uniform": Uniform,
+    "hard": Hard,
+    "gumbel": Gumbel,
+}
+
+
+def as_normalizer(given: Normalizer | str | None) -> Normalizer:
+    """The normaliser that was given, named, or (None) softmax."""
+    if given is None:
+        return Softmax()
+    if isinstance(given, str):
+        return build(given, "normalizer", NORMALIZERS)
+    if isinstance(given, Normalizer):
+        return given
+    raise TypeError(
+        f"normalize must be a Normalizer, a name or None, not {given!r}"
+        + (" — call it to make one" if isinstance(given, type) else "")
+    )
+
+
+def masked_softmax(scores: Tensor, allowed: Tensor | None) -> Tensor:
+    """softmax over the allowed keys; 0 elsewhere and in rows with none."""
+    return _clear(torch.softmax(_forbid(scores, allowed), dim=-1), allowed)
+
+
+def tempered(scores: Tensor, temperature: float, allowed: Tensor | None) -> Tensor:
+    """scores / temperature, shifted first so that the best stays finite however small it is."""
+    if temperature == 1.0 or scores.shape[-1] == 0:
+        return scores
+    scores = scores if allowed is None else scores.masked_fill(~allowed, -math.inf)
+    best = scores.detach().amax(-1, keepdim=True)
+    shifted = scores - best.masked_fill(best == -math.inf, 0)
+    if allowed is not None:  # -inf / inf would be NaN
+        shifted = shifted.masked_fill(~allowed, 0)
+    return shifted / temperature
+
+
+def gumbel_noise(like: Tensor, generator: Generator | None) -> Tensor:
+    """-log(-log U) = -log of an exponential draw."""
+    draw = torch.empty_like(like, requires_grad=False)
+    return -draw.exponential_(generator=generator).clamp(min=torch.finfo(like.dtype).tiny).log()
+
+
+def _forbid(scores: Tensor, allowed: Tensor | None) -> Tensor:
+    """-inf where not allowed; rows with no allowed key become 0, or their gradient would be NaN."""
+    if allowed is None:
+        return scores
+    scores = scores.masked_fill(~allowed, -math.inf)
+    return scores.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
+
+
+def _clear(weights: Tensor, allowed: Tensor | None) -> Tensor:
+    return weights if allowed is None else weights.masked_fill(~allowed, 0.0)
+
+
+def _choice(logits: Tensor, drawn: Tensor, allowed: Tensor | None) -> Choice:
+    if logits.shape[-1] == 0:
+        nothing = logits.sum(-1)
+        return Choice(torch.full_like(nothing, -1, dtype=torch.long), nothing, nothing)
+    index = drawn.argmax(-1)
+    log_alpha = torch.log_softmax(logits, -1)
+    log_prob = log_alpha.gather(-1, index[..., None]).squeeze(-1)
+    # p log p = 0 at p = 0, without a NaN on the way back
+    finite = log_alpha.masked_fill(log_alpha == -math.inf, 0.0)
+    entropy = -(log_alpha.exp() * finite).sum(-1)
+    if allowed is not None:
+        empty = ~allowed.any(-1).expand(index.shape)
+        index = index.masked_fill(empty, -1)
+        log_prob, entropy = log_prob.masked_fill(empty, 0.0), entropy.masked_fill(empty, 0.0)
+    return Choice(index, log_prob, entropy)
+
+
+def _one_hot(index: Tensor, scores: Tensor) -> Tensor:
+    keys = torch.arange(scores.shape[-1], device=scores.device)
+    return (index[..., None] == keys).to(scores.dtype)
+
+
+def _check_temperature(normalizer: Any) -> None:
+    if not normalizer.temperature > 0:
+        raise ValueError(
+            f"the temperature of {type(normalizer).__name__} must be above 0, "
+            f"not {normalizer.temperature}"
+        )

@@ -1,0 +1,261 @@
+"""Which path computes an attention, what it costs, and why: decided from shapes and choices alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+
+from regard.attention.kernels import additive
+from regard.attention.normalizers import Normalizer, Softmax
+from regard.attention.regions import Pattern
+from regard.attention.scores import Additive, DotLike, Score
+
+SMALLEST_TEMPERATURE = 1e-6  # below this, scale / temperature could overflow a fused kernel
+
+
+@dataclass(frozen=True)
+class Case:
+    """Everything that decides how an attention is computed."""
+
+    score: Score
+    normalize: Normalizer
+    lead: tuple[int, ...]
+    queries: int
+    keys: int
+    size: int  # of the projected queries and keys
+    value_size: int
+    dtype: torch.dtype
+    device: torch.device
+    patterns: tuple[Pattern, ...] | None = (
+        Pattern(),
+    )  # None: a region that is no union of patterns
+    masked: str = "no"  # "no", "keys" (the same for every query) or "pairs"
+    soft_region: bool = False  # a predicted window
+    weights: bool = False
+    dropout: float = 0.0
+    generator: bool = False
+
+    @property
+    def pattern(self) -> Pattern | None:
+        """The one pattern that the region is, if it is one."""
+        return self.patterns[0] if self.patterns is not None and len(self.patterns) == 1 else None
+
+    @property
+    def softmax(self) -> bool:
+        return isinstance(self.normalize, Softmax)
+
+    def strided(self, pattern: Pattern) -> Case:
+        """What is left to do once queries and keys are dealt out `rate` ways."""
+        rate = pattern.rate
+        return replace(
+            self,
+            lead=(*self.lead, rate),
+            queries=-(-self.queries // rate),
+            keys=-(-self.keys // rate),
+            patterns=(pattern.strided(),),
+            masked="keys" if self.masked == "keys" or self.keys % rate else "no",
+        )
+
+    def blocked(self, pattern: Pattern) -> Case:
+        """What is left to do once the band is cut into blocks of queries and the keys they see."""
+        size = block_size(pattern)
+        return replace(
+            self,
+            lead=(*self.lead, -(-self.queries // size)),
+            queries=size,
+            keys=size + int(pattern.before + pattern.after),
+            patterns=(Pattern(),),
+            masked="pairs",
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The path that runs, why, and what it costs: `print(regard.explain(...))`."""
+
+    path: str
+    why: str
+    case: Case
+    inner: Plan | None = None
+
+    @property
+    def pairs(self) -> int:
+        """How many scores are computed."""
+        if self.inner is not None:
+            return self.inner.pairs
+        rows = 1 if self.path == "one-row" else self.case.queries
+        if self.path == "sparse":
+            near, far = sparse_parts(self.case)
+            return math.prod(self.case.lead) * self.case.queries * (near.keys + far.keys)
+        return math.prod(self.case.lead) * rows * self.case.keys
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations of the forward pass, without the projections."""
+        return self.pairs * 2 * (self.case.size + self.case.value_size)
+
+    @property
+    def stored(self) -> int:
+        """Bytes of scores that exist at one time: 0 where a kernel keeps them in its tiles."""
+        if self.inner is not None:
+            return self.inner.stored
+        if self.path in ("sdpa", "additive-fused"):
+            return 0
+        return self.pairs * max(torch.finfo(self.case.dtype).bits // 8, 4)
+
+    def __str__(self) -> str:
+        case = self.case
+        dense = math.prod(case.lead) * case.queries * case.keys
+        share = f" of {dense:,} (1/{dense / self.pairs:.3g})" if 0 < self.pairs < dense else ""
+        lines = [f"{self._chain()}: {self.why}"]
+        if self.inner is not None:
+            lines.append(f"  then {self.inner.path}: {self.inner.why}")
+        lines.append(f"  pairs    {self.pairs:,}{share}")
+        lines.append(f"  forward  {_amount(self.flops, 'FLOP', 1000)}")
+        lines.append(f"  scores   {_amount(self.stored, 'B', 1024)} held at one time")
+        return "\n".join(lines)
+
+    def _chain(self) -> str:
+        return self.path if self.inner is None else f"{self.path} → {self.inner._chain()}"
+
+
+def choose(case: Case) -> Plan:
+    """The path for this case. The first reason that holds decides; nothing falls back silently."""
+
+    def plan(path: str, why: str, inner: Case | None = None) -> Plan:
+        return Plan(path, why, case, None if inner is None else choose(inner))
+
+    if 0 in (case.queries, case.keys, case.size, case.value_size, *case.lead):
+        return plan("dense", "there is nothing to attend to, or nobody to do it")
+    if case.weights:
+        return plan(
+            "dense", f"the weights were asked for, and only this path keeps them{_how(case)}"
+        )
+    if case.soft_region:
+        return plan("dense", f"a predicted window weighs the keys after the softmax{_how(case)}")
+    if case.normalize.random:
+        return plan(
+            "dense", f"{type(case.normalize).__name__} needs the weights to choose{_how(case)}"
+        )
+    if cancels(case):
+        return plan(
+            "one-row", "the query cancels in this score, so all queries share one row of weights"
+        )
+    if (pattern := case.pattern) is not None and case.masked != "pairs":
+        if pattern.rate > 1 and pattern.offset % pattern.rate == 0:
+            rate = pattern.rate
+            why = f"only every {rate}th key is allowed: queries and keys are dealt out {rate} ways"
+            return plan("strided", why, case.strided(pattern))
+        if pays_in_blocks(case, pattern):
+            why = f"a query sees at most {int(pattern.before + pattern.after) + 1} of {case.keys} keys"
+            return plan("blocks", why, case.blocked(pattern))
+    if sparse_pays(case):
+        near, far = sparse_parts(case)
+        return plan(
+            "sparse", f"a query sees at most {near.keys} near keys and {far.keys} spread ones"
+        )
+    if fits_sdpa(case):
+        return plan(
+            "sdpa", f"{type(case.score).__name__} is a dot product and nobody asked for the weights"
+        )
+    if fits_fused_additive(case):
+        kernel = additive.backend(case.device)
+        return plan("additive-fused", f"online softmax in the {kernel} kernel; O(L) memory")
+    return plan("dense", _why_dense(case) + _how(case))
+
+
+def cancels(case: Case) -> bool:
+    """Whether every query has the same weights, whatever it is."""
+    return (
+        case.score.query_cancels
+        and case.normalize.shift_invariant
+        and case.normalize.needs_scores
+        and case.patterns == (Pattern(),)
+        and case.masked != "pairs"
+        and case.queries > 1
+    )
+
+
+def fits_sdpa(case: Case) -> bool:
+    return (
+        isinstance(case.score, DotLike)
+        and isinstance(case.normalize, Softmax)
+        and case.normalize.temperature >= SMALLEST_TEMPERATURE
+        and case.dtype != torch.float64
+        and not (case.dropout and case.generator)
+    )
+
+
+def fits_fused_additive(case: Case) -> bool:
+    return (
+        isinstance(case.score, Additive)
+        and isinstance(case.normalize, Softmax)
+        and case.normalize.temperature >= SMALLEST_TEMPERATURE
+        and case.dtype != torch.float64
+        and not case.dropout
+        and case.pattern is not None
+        and case.pattern.rate == 1
+    )
+
+
+def block_size(pattern: Pattern) -> int:
+    """Blocks about as long as the band is wide: half of the work inside a block is then of use."""
+    return max(32, -(-int(pattern.before + pattern.after) // 32) * 32)
+
+
+def pays_in_blocks(case: Case, pattern: Pattern) -> bool:
+    if pattern.rate != 1 or math.inf in (pattern.before, pattern.after):
+        return False
+    if fits_fused_additive(case):  # its kernel skips what lies outside the band by itself
+        return False
+    size = block_size(pattern)
+    return case.queries > size and 2 * (size + pattern.before + pattern.after) <= case.keys
+
+
+def sparse_parts(case: Case) -> tuple[Case, Case]:
+    """The near band in blocks, and the spread keys dealt out by the rate."""
+    assert case.patterns is not None
+    near, far = case.patterns
+    return case.blocked(near), case.strided(far)
+
+
+def sparse_pays(case: Case) -> bool:
+    if case.patterns is None or len(case.patterns) != 2 or case.masked == "pairs":
+        return False
+    near, far = case.patterns
+    if near.rate != 1 or math.inf in (near.before, near.after) or far.offset % far.rate:
+        return False
+    blocks, strides = sparse_parts(case)
+    return far.rate > 1 and 2 * (blocks.keys + strides.keys) <= case.keys
+
+
+def _how(case: Case) -> str:
+    if isinstance(case.score, Additive) and case.normalize.needs_scores:
+        return f"; the scores come from the {additive.backend(case.device)} kernel"
+    return ""
+
+
+def _why_dense(case: Case) -> str:
+    if not case.softmax:
+        return f"{type(case.normalize).__name__} has no fused kernel"
+    if case.dtype == torch.float64:
+        return "float64 runs on the definition, which can be differentiated twice"
+    if isinstance(case.normalize, Softmax) and case.normalize.temperature < SMALLEST_TEMPERATURE:
+        return "a temperature this small needs the scores shifted first"
+    if case.dropout and isinstance(case.score, DotLike):
+        return "dropout drawn from a generator of your own"
+    if case.dropout:
+        return "dropout acts on the weights"
+    if isinstance(case.score, Additive):
+        return "this region is no band of keys"
+    return f"{type(case.score).__name__} has no fused kernel"
+
+
+def _amount(number: float, unit: str, step: int) -> str:
+    for prefix in ("", "k", "M", "G", "T"):
+        if number < step or prefix == "T":
+            return f"{number:.3g} {prefix}{unit}"
+        number /= step
+    raise AssertionError

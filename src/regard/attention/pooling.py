@@ -1,0 +1,213 @@
+"""From a sequence of states to one vector (B9, B11, B12).
+
+    pooled = regard.pooling.mean(states, mask)                      # or last, max
+    pooled = regard.pooling.AttentionPooling(256, hidden=128)(states, mask)
+
+states (..., L, D), mask (..., L) bool, True where a state is real; with `batch_first=False` the
+length is the first axis of both, and of what is returned. Every pooling gives
+
+    vector    (..., D)       Σ_t α_t h_t
+    sequence  (..., L, D)    α_t h_t
+    weights   (..., L)       α; a sequence with no real state has weights 0 and vector 0
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention.attend import attend
+from regard.attention.limits import source_lengths
+from regard.attention.normalizers import Normalizer
+from regard.attention.scores import Dot
+
+
+class Pooled(NamedTuple):
+    """The pooled vector, the re-weighted sequence, and the weights."""
+
+    vector: Tensor
+    sequence: Tensor
+    weights: Tensor
+
+
+def last(states: Tensor, mask: Tensor | None = None, *, batch_first: bool = True) -> Pooled:
+    """h_T, T the last real step of each row."""
+    states, mask = _batch_first(states, mask, batch_first)
+    at = source_lengths(mask)
+    at = (
+        torch.full(states.shape[:-2], states.shape[-2], device=states.device)[..., None]
+        if at is None
+        else at
+    )
+    steps = torch.arange(1, states.shape[-2] + 1, device=states.device)
+    return _weighted((steps == at).to(states.dtype), states, mask, batch_first)
+
+
+def mean(states: Tensor, mask: Tensor | None = None, *, batch_first: bool = True) -> Pooled:
+    """1/T Σ h_t over the T real steps."""
+    states, mask = _batch_first(states, mask, batch_first)
+    real = states.new_ones(states.shape[:-1]) if mask is None else mask.to(states.dtype)
+    return _weighted(real / real.sum(-1, keepdim=True).clamp(min=1), states, mask, batch_first)
+
+
+def max(states: Tensor, mask: Tensor | None = None, *, batch_first: bool = True) -> Pooled:
+    """max_t h_t, channel by channel: a hard attention for each, so its weights are (..., L, D)."""
+    states, mask = _batch_first(states, mask, batch_first)
+    scores = states if mask is None else states.masked_fill(~mask[..., None], -math.inf)
+    index = scores.detach().argmax(-2, keepdim=True)
+    weights = torch.zeros_like(states).scatter(-2, index, 1.0)
+    return _weighted(weights, states, mask, batch_first)
+
+
+class AttentionPooling(nn.Module):
+    """A = softmax(u · tanh(W h_t + b)), or softmax(w · h_t) without `hidden`; vector = A h
+
+    — Yang et al. 2016 (HAN), https://aclanthology.org/N16-1174; with r = `hops` > 1 Lin et al. 2017,
+    https://arxiv.org/abs/1703.03130: vector (..., r, D), weights (..., r, L), sequence (..., r, L, D),
+    and `penalty(weights)` = ‖A Aᵀ - I‖²_F to be added to the loss.
+    """
+
+    kind = "self"  # nothing but the states enters the weights
+
+    def __init__(
+        self,
+        size: int,
+        hidden: int | None = None,
+        *,
+        hops: int = 1,
+        normalize: Normalizer | str | None = None,
+        batch_first: bool = True,
+    ) -> None:
+        super().__init__()
+        self.hops, self.normalize, self.batch_first = hops, normalize, batch_first
+        self.hidden = nn.Linear(size, hidden) if hidden is not None else None
+        bound = 1 / math.sqrt(hidden or size)
+        self.query = nn.Parameter(torch.empty(hops, hidden or size).uniform_(-bound, bound))
+
+    def forward(self, states: Tensor, mask: Tensor | None = None) -> Pooled:
+        states, mask = _batch_first(states, mask, self.batch_first)
+        if states.shape[-1] != (size := self._size()):
+            raise ValueError(f"states must be (..., L, {size}), given {tuple(states.shape)}")
+        if mask is not None:  # before a parameter meets them
+            states = states.masked_fill(~mask[..., None], 0.0)
+        key = states if self.hidden is None else torch.tanh(self.hidden(states))
+        attended = attend(
+            self.query.expand(*states.shape[:-2], *self.query.shape),
+            key,
+            states,
+            score=Dot(),
+            normalize=self.normalize,
+            mask=None if mask is None else mask[..., None, :],
+            training=self.training,
+            weights=True,
+        )
+        weights = attended.weights
+        assert weights is not None
+        sequence = weights[..., None] * states[..., None, :, :]
+        pooled = Pooled(attended.context, sequence, weights)
+        if self.hops == 1:
+            pooled = Pooled(
+                *(x.squeeze(axis) for x, axis in zip(pooled, (-2, -3, -2), strict=True))
+            )
+        return pooled if self.batch_first else _time_first(pooled, length_axes=(None, -2, -1))
+
+    def _size(self) -> int:
+        return self.query.shape[-1] if self.hidden is None else self.hidden.in_features
+
+    @staticmethod
+    def penalty(weights: Tensor) -> Tensor:
+        """‖A Aᵀ - I‖²_F of each row: (..., r, L) -> (...). 0 iff the hops look at different single states."""
+        gram = weights @ weights.mT
+        return (
+            (gram - torch.eye(gram.shape[-1], device=gram.device, dtype=gram.dtype))
+            .square()
+            .sum((-2, -1))
+        )
+
+
+class HierarchicallyPooled(NamedTuple):
+    """A document's vector, its sentences re-weighted, their weights, and the same of the words in each."""
+
+    vector: Tensor  # (B, D)
+    sequence: Tensor  # (B, S, D)
+    weights: Tensor  # (B, S)
+    words: Pooled  # of each sentence: vector (B, S, D), sequence (B, S, W, D), weights (B, S, W)
+
+    @property
+    def display(self) -> Tensor:
+        """√p_s · p_w, what Yang et al. colour a word with: (B, S, W)."""
+        return self.weights.sqrt()[..., None] * self.words.weights
+
+
+class Hierarchical(nn.Module):
+    """Words → sentences → document, attention at both levels — Yang et al. 2016 (B12)
+
+    words (B, S, W, size), mask (B, S, W): True where a word is real; a sentence with no word is
+    not attended. `between` encodes the sentence vectors, called with them and their mask (B, S);
+    `sentence_size` is the size of what it gives.
+    """
+
+    kind = "self"
+
+    def __init__(
+        self,
+        size: int,
+        hidden: int | None = None,
+        *,
+        between: Callable[[Tensor, Tensor], Tensor] | None = None,
+        sentence_size: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.words = AttentionPooling(size, hidden)
+        self.sentences = AttentionPooling(sentence_size or size, hidden)
+        self.between = between
+
+    def forward(self, words: Tensor, mask: Tensor | None = None) -> HierarchicallyPooled:
+        pooled = self.words(words, mask)
+        real = torch.ones(words.shape[:-2], dtype=torch.bool, device=words.device)
+        real = real if mask is None else mask.any(-1)
+        sentences = pooled.vector if self.between is None else self.between(pooled.vector, real)
+        vector, sequence, weights = self.sentences(sentences, real)
+        return HierarchicallyPooled(vector, sequence, weights, words=pooled)
+
+
+def _batch_first(
+    states: Tensor, mask: Tensor | None, batch_first: bool
+) -> tuple[Tensor, Tensor | None]:
+    if states.dim() < 2:
+        raise ValueError(f"states must be (..., L, D), given {tuple(states.shape)}")
+    if mask is not None and (mask.shape != states.shape[:-1] or mask.dtype != torch.bool):
+        raise ValueError(
+            f"the mask of states {tuple(states.shape)} must be bool {tuple(states.shape[:-1])}, "
+            f"True where a state is real; given {mask.dtype} {tuple(mask.shape)}"
+        )
+    if batch_first:
+        return states, mask
+    return states.movedim(0, -2), None if mask is None else mask.movedim(0, -1)
+
+
+def _weighted(weights: Tensor, states: Tensor, mask: Tensor | None, batch_first: bool) -> Pooled:
+    """weights (..., L), or (..., L, D) channel by channel."""
+    each = weights if weights.dim() == states.dim() else weights[..., None]
+    if mask is not None:  # replaced, not multiplied: what is not real may be NaN
+        each = each.masked_fill(~mask[..., None], 0.0)
+        states = states.masked_fill(~mask[..., None], 0.0)
+    weights = each if weights.dim() == states.dim() else each.squeeze(-1)
+    sequence = each * states
+    pooled = Pooled(sequence.sum(-2), sequence, weights)
+    if batch_first:
+        return pooled
+    per_channel = weights.dim() == states.dim()
+    return _time_first(pooled, length_axes=(None, -2, -2 if per_channel else -1))
+
+
+def _time_first(pooled: Pooled, length_axes: tuple[int | None, ...]) -> Pooled:
+    moved = (
+        x if axis is None else x.movedim(axis, 0)
+        for x, axis in zip(pooled, length_axes, strict=True)
+    )
+    return Pooled(*moved)

@@ -1,0 +1,432 @@
+"""Which keys may this query look at?  A region says it by positions: True where a key may be attended.
+
+Position i of a query and j of a key are counted from 0. When there are not as many queries as keys,
+`align` says where the first query stands among the keys: "start" (at key 0), "end" (so that the last
+query stands at the last key, as in decoding step by step), or a number.
+
+    Causal() & Window(5)        both        Window(3) | Atrous(4)        either        ~Causal()        not
+
+`PredictedWindow` is not a mask (it has parameters and weighs the keys), so it does not compose.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import UninitializedParameter
+
+from regard.attention.language import build
+
+Align = Literal["start", "end"] | int | None
+
+
+class Pattern(NamedTuple):
+    """d mod rate = 0 and -after <= d <= before, for d = i + offset - j. Infinite: no bound."""
+
+    before: float = math.inf
+    after: float = math.inf
+    rate: int = 1
+    offset: int = 0
+
+    def strided(self) -> Pattern:
+        """The same keys counted in steps of `rate`; the offset must be a multiple of it."""
+        before, after = (
+            side if side == math.inf else side // self.rate for side in (self.before, self.after)
+        )
+        return Pattern(before, after, 1, self.offset // self.rate)
+
+    def meet(self, other: Pattern) -> Pattern:
+        before, after = min(self.before, other.before), min(self.after, other.after)
+        return Pattern(before, after, math.lcm(self.rate, other.rate), self.offset)
+
+    def holds(self, distance: Tensor) -> Tensor:
+        allowed = distance % self.rate == 0
+        if self.before != math.inf:
+            allowed = allowed & (distance <= self.before)
+        if self.after != math.inf:
+            allowed = allowed & (distance >= -self.after)
+        return allowed
+
+
+class Region:
+    """Which keys a query may look at. `attend(..., region=...)` takes one, or its name."""
+
+    def at(self, offset: int) -> Region:
+        """The same region with the first query at position `offset` of the keys (one decoding step)."""
+        return self
+
+
+class Mask(Region):
+    """A region that is only a mask: composes with &, | and ~."""
+
+    needs_lengths = False  # only Window(clamp=True) asks where each source ends
+
+    def mask(
+        self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
+    ) -> Tensor:
+        """True where allowed: (queries, keys), or (..., queries, keys) for `lengths` (..., 1, 1)."""
+        raise NotImplementedError
+
+    def patterns(self, queries: int, keys: int) -> list[Pattern] | None:
+        """The union of patterns that this region is, if it is one: what the fast paths understand."""
+        return None
+
+    def __and__(self, other: Region) -> Mask:
+        return Both(self, _composable(other))
+
+    def __or__(self, other: Region) -> Mask:
+        return Either(self, _composable(other))
+
+    def __invert__(self) -> Mask:
+        return Outside(self)
+
+    def __repr__(self) -> str:
+        shown = []
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if field.default is MISSING or value != field.default:
+                shown.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+class Relative(Mask):
+    """A mask on the distance d = i - j between a query and a key alone."""
+
+    align: Align
+
+    def offset(self, queries: int, keys: int) -> int:
+        """The position of the first query among the keys."""
+        if self.align == "end":
+            return keys - queries
+        return 0 if self.align in ("start", None) else int(self.align)
+
+    def at(self, offset: int) -> Region:
+        return replace(self, align=offset)  # type: ignore[type-var]
+
+    def mask(
+        self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
+    ) -> Tensor:
+        patterns = self.patterns(queries, keys)
+        assert patterns is not None
+        i = torch.arange(queries, device=device) + patterns[0].offset
+        distance = i[:, None] - torch.arange(keys, device=device)
+        allowed = patterns[0].holds(distance)
+        for pattern in patterns[1:]:
+            allowed = allowed | pattern.holds(distance)
+        return allowed
+
+
+@dataclass(frozen=True, repr=False)
+class Everywhere(Mask):
+    """Every key."""
+
+    def mask(
+        self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
+    ) -> Tensor:
+        return torch.ones(queries, keys, dtype=torch.bool, device=device)
+
+    def patterns(self, queries: int, keys: int) -> list[Pattern]:
+        return [Pattern()]
+
+
+@dataclass(frozen=True, repr=False)
+class Causal(Relative):
+    """j <= i: nothing to the right. `align` must be named when there are not as many queries as keys."""
+
+    align: Align = None
+
+    def __post_init__(self) -> None:
+        _check_align(self)
+
+    def offset(self, queries: int, keys: int) -> int:
+        if self.align is None and queries != keys:
+            raise ValueError(
+                f"causal over {queries} queries and {keys} keys can be meant in two ways: "
+                "Causal('start') puts the first query at the first key, "
+                "Causal('end') the last query at the last key"
+            )
+        return super().offset(queries, keys)
+
+    def patterns(self, queries: int, keys: int) -> list[Pattern]:
+        return [Pattern(after=0, offset=self.offset(queries, keys))]
+
+
+@dataclass(frozen=True, repr=False)
+class Window(Relative):
+    """i - before <= j <= i + after: banded self-attention, and local-m of Luong et al. 2015 (p_t = t).
+
+    `after` is `before` unless given. `clamp` moves a window that stands beyond the end of its source
+    back onto the last position, as Luong's code does when the target is longer than the source.
+    """
+
+    before: int
+    after: int | None = None
+    align: Align = "start"
+    clamp: bool = False
+
+    def __post_init__(self) -> None:
+        if self.after is None:
+            object.__setattr__(self, "after", self.before)
+        for name in ("before", "after"):
+            _check_count(self, name, least=0)
+        _check_align(self)
+
+    @property
+    def needs_lengths(self) -> bool:  # type: ignore[override]
+        return self.clamp
+
+    def patterns(self, queries: int, keys: int) -> list[Pattern] | None:
+        return None if self.clamp else [self._pattern(self.offset(queries, keys))]
+
+    def _pattern(self, offset: int) -> Pattern:
+        assert self.after is not None
+        return Pattern(self.before, self.after, offset=offset)
+
+    def mask(
+        self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
+    ) -> Tensor:
+        if not self.clamp:
+            return super().mask(queries, keys, device=device)
+        centre = torch.arange(queries, device=device)[:, None] + self.offset(queries, keys)
+        last = keys - 1 if lengths is None else lengths - 1
+        centre = torch.minimum(centre, torch.as_tensor(last, device=device))
+        return self._pattern(0).holds(centre - torch.arange(keys, device=device))
+
+
+@dataclass(frozen=True, repr=False)
+class Atrous(Relative):
+    """(i - j) mod rate = 0: every rate-th key — Su 2019; the strided heads of Child et al. 2019"""
+
+    rate: int
+    align: Align = "start"
+
+    def __post_init__(self) -> None:
+        _check_count(self, "rate", least=1)
+        _check_align(self)
+
+    def patterns(self, queries: int, keys: int) -> list[Pattern]:
+        return [Pattern(rate=self.rate, offset=self.offset(queries, keys))]
+
+
+@dataclass(frozen=True, repr=False)
+class Sparse(Relative):
+    """|i - j| <= rate or (i - j) mod rate = 0: near keys and every rate-th — Child et al. 2019,
+    https://arxiv.org/abs/1904.10509. One softmax over the union; each pair counts once.
+    """
+
+    rate: int
+    align: Align = "start"
+
+    def __post_init__(self) -> None:
+        _check_count(self, "rate", least=1)
+        _check_align(self)
+
+    def patterns(self, queries: int, keys: int) -> list[Pattern]:
+        offset = self.offset(queries, keys)
+        return [
+            Pattern(self.rate, self.rate, offset=offset),
+            Pattern(rate=self.rate, offset=offset),
+        ]
+
+
+@dataclass(frozen=True, repr=False)
+class Fixed(Relative):
+    """One pattern as it stands: what is left of a region once its keys have been rearranged."""
+
+    pattern: Pattern
+
+    def patterns(self, queries: int, keys: int) -> list[Pattern]:
+        return [self.pattern]
+
+
+class Composed(Mask):
+    """Masks joined by a set operation."""
+
+    def parts(self) -> list[Mask]:
+        return [getattr(self, field.name) for field in fields(self)]  # type: ignore[arg-type]
+
+    @property
+    def needs_lengths(self) -> bool:  # type: ignore[override]
+        return any(part.needs_lengths for part in self.parts())
+
+    def at(self, offset: int) -> Region:
+        return type(self)(*(part.at(offset) for part in self.parts()))
+
+
+@dataclass(frozen=True, repr=False)
+class Both(Composed):
+    """left & right"""
+
+    left: Mask
+    right: Mask
+
+    def mask(
+        self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
+    ) -> Tensor:
+        left, right = (p.mask(queries, keys, lengths=lengths, device=device) for p in self.parts())
+        return left & right
+
+    def patterns(self, queries: int, keys: int) -> list[Pattern] | None:
+        left, right = (part.patterns(queries, keys) for part in self.parts())
+        if left is None or right is None:
+            return None
+        # Everywhere stands at no offset of its own
+        offsets = {p.offset for p in left + right if p != Pattern()}
+        if len(offsets) > 1:
+            return None
+        offset = offsets.pop() if offsets else 0
+        return [a.meet(b)._replace(offset=offset) for a in left for b in right]
+
+    def __repr__(self) -> str:
+        return f"{_inner(self.left)} & {_inner(self.right)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Either(Composed):
+    """left | right"""
+
+    left: Mask
+    right: Mask
+
+    def mask(
+        self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
+    ) -> Tensor:
+        left, right = (p.mask(queries, keys, lengths=lengths, device=device) for p in self.parts())
+        return left | right
+
+    def __repr__(self) -> str:
+        return f"{self.left!r} | {self.right!r}"
+
+
+@dataclass(frozen=True, repr=False)
+class Outside(Composed):
+    """~inner"""
+
+    inner: Mask
+
+    def mask(
+        self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
+    ) -> Tensor:
+        return ~self.inner.mask(queries, keys, lengths=lengths, device=device)
+
+    def __repr__(self) -> str:
+        return f"~{_inner(self.inner)}"
+
+
+class PredictedWindow(nn.Module, Region):
+    """|j - p| <= width, weights times exp(-(j - p)² / 2σ²), p = S · sigmoid(v · tanh(W q)), σ = width/2
+
+    Local-p of Luong et al. 2015, https://arxiv.org/abs/1508.04025 (B5). S is the length of each row's
+    source: the last key that its mask allows. The weights are not renormalised (`renormalize=True`
+    does it), and the gradient reaches W and v through the Gaussian. Without `query_size` the
+    parameters take their size from the first query they see, like those of `torch.nn.LazyLinear`.
+    """
+
+    def __init__(
+        self, width: float, query_size: int | None = None, *, renormalize: bool = False
+    ) -> None:
+        super().__init__()
+        if not width > 0:
+            raise ValueError(f"the width of a predicted window must be above 0, not {width}")
+        self.width, self.renormalize = float(width), renormalize
+        self.weight: Tensor = UninitializedParameter()
+        self.vector: Tensor = UninitializedParameter()
+        if query_size is not None:
+            self._give_size(query_size)
+
+    def _give_size(self, size: int, like: Tensor | None = None) -> None:
+        for parameter, shape in ((self.weight, (size, size)), (self.vector, (size, 1))):
+            if isinstance(parameter, UninitializedParameter):
+                if like is None:
+                    parameter.materialize(shape)
+                else:
+                    parameter.materialize(shape, device=like.device, dtype=like.dtype)
+                nn.init.xavier_uniform_(parameter)
+
+    def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *rest: Any) -> None:
+        if (saved := state.get(f"{prefix}vector")) is not None:
+            self._give_size(saved.shape[0])
+        super()._load_from_state_dict(state, prefix, *rest)
+
+    def centre(self, query: Tensor, lengths: Tensor | int) -> Tensor:
+        """p of each query: (..., Lq, 1), for lengths (..., Lq or 1, 1)."""
+        place = torch.tanh(query @ self.weight) @ self.vector
+        return lengths * torch.sigmoid(place)
+
+    def forward(self, query: Tensor, keys: int, lengths: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Which keys lie in the window, and the Gaussian: two tensors (..., Lq, keys)."""
+        self._give_size(query.shape[-1], like=query)
+        distance = torch.arange(keys, device=query.device) - self.centre(
+            query, keys if lengths is None else lengths
+        )
+        sigma = self.width / 2
+        return distance.abs() <= self.width, torch.exp(-(distance**2) / (2 * sigma**2))
+
+    def __and__(self, other: Any) -> Any:
+        return _composable(self)
+
+    __or__ = __rand__ = __ror__ = __and__
+
+    def __invert__(self) -> Any:
+        return _composable(self)
+
+    def extra_repr(self) -> str:
+        return f"width={self.width:g}, renormalize={self.renormalize}"
+
+
+REGIONS: dict[str, type[Region]] = {
+    "everywhere": Everywhere,
+    "causal": Causal,
+    "window": Window,
+    "predicted-window": PredictedWindow,
+    "atrous": Atrous,
+    "sparse": Sparse,
+}
+
+
+def as_region(given: Region | str | None, **sizes: Any) -> Region:
+    """The region that was given, named, or (None) everywhere; `sizes` complete a name."""
+    if given is None:
+        return Everywhere()
+    if isinstance(given, str):
+        return build(given, "region", REGIONS, **sizes)
+    if isinstance(given, Region):
+        return given
+    raise TypeError(
+        f"region must be a Region, a name or None, not {given!r}"
+        + (" — call it to make one" if isinstance(given, type) else "")
+    )
+
+
+def _composable(region: Any) -> Mask:
+    if isinstance(region, Mask):
+        return region
+    raise TypeError(
+        f"{type(region).__name__} is not a mask, so &, | and ~ do not apply to it"
+        + ("; pass what else restricts it as mask=" if isinstance(region, Region) else "")
+    )
+
+
+def _inner(region: Mask) -> str:
+    return f"({region!r})" if isinstance(region, (Both, Either)) else repr(region)
+
+
+def _check_count(region: Any, name: str, least: int) -> None:
+    value = getattr(region, name)
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(
+            f"{name} of {type(region).__name__} must be a whole number of at least {least}, "
+            f"not {value!r}"
+        )
+
+
+def _check_align(region: Any) -> None:
+    align = region.align
+    if align not in ("start", "end", None) and not isinstance(align, int):
+        raise ValueError(
+            f"align of {type(region).__name__} must be 'start', 'end' or a position, not {align!r}"
+        )

@@ -1,0 +1,98 @@
+"""The loss that trains a hard attention: the score-function estimator, with a baseline (B7, D25)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+
+class Chosen(Protocol):
+    @property
+    def index(self) -> Tensor: ...
+    @property
+    def log_prob(self) -> Tensor: ...
+    @property
+    def entropy(self) -> Tensor: ...
+
+
+class MovingAverage(nn.Module):
+    """b <- decay · b + (1 - decay) · mean(R), updated when training. The first reward starts it."""
+
+    value: Tensor
+    seen: Tensor
+
+    def __init__(self, decay: float = 0.9) -> None:
+        super().__init__()
+        self.decay = decay
+        self.register_buffer("value", torch.zeros(()))
+        self.register_buffer("seen", torch.zeros((), dtype=torch.bool))
+
+    @torch.no_grad()
+    def update(self, reward: Tensor) -> None:
+        mean = reward.mean().to(self.value)
+        decayed = self.decay * self.value + (1 - self.decay) * mean
+        self.value.copy_(torch.where(self.seen, decayed, mean))
+        self.seen.fill_(True)
+
+
+class Reinforce(nn.Module):
+    """loss = -(R - b) · log α_a - entropy · H(α), averaged over the choices; R and b are detached.
+
+    reward R is broadcast to `choice.log_prob` (..., Lq): per choice, or per row with trailing 1s.
+    baseline: "moving" (a `MovingAverage`), None, or a module of your own that maps `features`
+    (what is known before the choice, such as the query) to (..., Lq) or (..., Lq, 1); it is trained
+    by its squared error, which is added to the loss, and gets no gradient from the policy's.
+
+    >>> attended = regard.attend(query, key, normalize="hard", training=True)
+    >>> loss = -log_likelihood.mean() + reinforce(attended.choice, reward=log_likelihood)
+    """
+
+    def __init__(
+        self,
+        baseline: nn.Module | str | None = "moving",
+        *,
+        decay: float = 0.9,
+        entropy: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if isinstance(baseline, str):
+            if baseline != "moving":
+                raise ValueError(f"baseline must be 'moving', a module or None, not {baseline!r}")
+            baseline = MovingAverage(decay)
+        self.baseline, self.entropy = baseline, entropy
+
+    def forward(self, choice: Chosen, reward: Tensor, features: Tensor | None = None) -> Tensor:
+        log_prob = choice.log_prob
+        try:
+            reward = reward.detach().expand(log_prob.shape)
+        except RuntimeError:
+            raise ValueError(
+                f"the reward must broadcast to the choices {tuple(log_prob.shape)}, "
+                f"given {tuple(reward.shape)}"
+            ) from None
+        made = choice.index >= 0  # a query with no allowed key chose nothing
+        count = made.sum().clamp(min=1)
+        baseline, fit = self._baseline(reward, made, count, features)
+        policy = -(reward - baseline) * log_prob - self.entropy * choice.entropy
+        return policy.masked_fill(~made, 0.0).sum() / count + fit
+
+    def _baseline(
+        self, reward: Tensor, made: Tensor, count: Tensor, features: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """The baseline (detached), and the loss that trains it."""
+        zero = reward.new_zeros(())
+        if self.baseline is None:
+            return zero, zero
+        if isinstance(self.baseline, MovingAverage):
+            value = self.baseline.value.clone()
+            if self.training and bool(made.any()):
+                self.baseline.update(reward[made])
+            return value.to(reward), zero
+        if features is None:
+            raise ValueError("a learned baseline needs features=, what is known before the choice")
+        guess = self.baseline(features)
+        guess = guess.squeeze(-1) if guess.dim() == reward.dim() + 1 else guess
+        error = (guess - reward).square().masked_fill(~made, 0.0)
+        return guess.detach(), error.sum() / count

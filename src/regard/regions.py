@@ -1,0 +1,23 @@
+"""Which keys a query may look at: the public address of the regions."""
+
+from regard.attention.regions import (
+    Atrous,
+    Causal,
+    Everywhere,
+    Mask,
+    PredictedWindow,
+    Region,
+    Sparse,
+    Window,
+)
+
+__all__ = [
+    "Atrous",
+    "Causal",
+    "Everywhere",
+    "Mask",
+    "PredictedWindow",
+    "Region",
+    "Sparse",
+    "Window",
+]
