@@ -73,10 +73,8 @@ def _reached(flags: Tensor, pattern: Pattern, queries: int) -> Tensor:
     count = nn.functional.pad(flags.long(), (0, -keys % rate))
     count = count.unflatten(-1, (-1, rate)).cumsum(-2).flatten(-2)
     at = torch.arange(queries, device=flags.device) + pattern.offset
-    first, last = (
-        at % rate,
-        at % rate + count.shape[-1] - rate,
-    )  # of the keys a distance k·rate away
+    first = at % rate  # of the keys a multiple of the rate away
+    last = first + count.shape[-1] - rate
     low = first if pattern.before == math.inf else (at - int(pattern.before) // rate * rate)
     high = last if pattern.after == math.inf else (at + int(pattern.after) // rate * rate)
     low, high = torch.maximum(low, first), torch.minimum(high, last)
@@ -102,7 +100,8 @@ def select(
     result says which queries (..., Lq) may attend to a key that is not finite, and so must be NaN.
     """
     same = value is key
-    if limits.mask is None and limits.everywhere and limits.inside is None:
+    free = limits.mask is None and limits.everywhere
+    if free or 0 in (limits.queries, limits.keys):
         return key, value, None
     if limits.everywhere and limits.by_key:
         assert limits.mask is not None

@@ -13,6 +13,7 @@ from regard.attention.regions import Pattern
 from regard.attention.scores import Additive, DotLike, Score
 
 SMALLEST_TEMPERATURE = 1e-6  # below this, scale / temperature could overflow a fused kernel
+LARGEST_TEMPERATURE = 1e6  # above it the scale would be 0, and 0 · -inf is NaN
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,6 @@ class Case:
     def pattern(self) -> Pattern | None:
         """The one pattern that the region is, if it is one."""
         return self.patterns[0] if self.patterns is not None and len(self.patterns) == 1 else None
-
-    @property
-    def softmax(self) -> bool:
-        return isinstance(self.normalize, Softmax)
 
     def strided(self, pattern: Pattern) -> Case:
         """What is left to do once queries and keys are dealt out `rate` ways."""
@@ -181,8 +178,7 @@ def cancels(case: Case) -> bool:
 def fits_sdpa(case: Case) -> bool:
     return (
         isinstance(case.score, DotLike)
-        and isinstance(case.normalize, Softmax)
-        and case.normalize.temperature >= SMALLEST_TEMPERATURE
+        and _usual_softmax(case)
         and case.dtype != torch.float64
         and not (case.dropout and case.generator)
     )
@@ -191,12 +187,19 @@ def fits_sdpa(case: Case) -> bool:
 def fits_fused_additive(case: Case) -> bool:
     return (
         isinstance(case.score, Additive)
-        and isinstance(case.normalize, Softmax)
-        and case.normalize.temperature >= SMALLEST_TEMPERATURE
+        and _usual_softmax(case)
         and case.dtype != torch.float64
         and not case.dropout
         and case.pattern is not None
         and case.pattern.rate == 1
+    )
+
+
+def _usual_softmax(case: Case) -> bool:
+    """A softmax whose temperature a fused kernel can take into its scale."""
+    return (
+        isinstance(case.normalize, Softmax)
+        and SMALLEST_TEMPERATURE <= case.normalize.temperature <= LARGEST_TEMPERATURE
     )
 
 
@@ -238,12 +241,12 @@ def _how(case: Case) -> str:
 
 
 def _why_dense(case: Case) -> str:
-    if not case.softmax:
+    if not isinstance(case.normalize, Softmax):
         return f"{type(case.normalize).__name__} has no fused kernel"
     if case.dtype == torch.float64:
         return "float64 runs on the definition, which can be differentiated twice"
-    if isinstance(case.normalize, Softmax) and case.normalize.temperature < SMALLEST_TEMPERATURE:
-        return "a temperature this small needs the scores shifted first"
+    if not _usual_softmax(case):
+        return f"a temperature of {case.normalize.temperature:g} needs the scores shifted first"
     if case.dropout and isinstance(case.score, DotLike):
         return "dropout drawn from a generator of your own"
     if case.dropout:

@@ -30,6 +30,9 @@ class Score(nn.Module):
     query_cancels = False  # Concat: its query adds the same number to every key's score
     max_keys: int | None = None  # keys from this position on cannot be scored, hence not attended
 
+    def __init__(self) -> None:  # nn.Module takes anything; a score without sizes takes nothing
+        super().__init__()
+
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
         return self.pair(self.project_query(query), self.project_key(key))
 
@@ -107,10 +110,10 @@ class Cosine(DotLike):
         return self.log_temperature.exp()
 
     def project_query(self, query: Tensor) -> Tensor:
-        return nn.functional.normalize(query, dim=-1) / self.temperature.to(query.dtype)
+        return _unit(query) / self.temperature.to(query.dtype)
 
     def project_key(self, key: Tensor) -> Tensor:
-        return nn.functional.normalize(key, dim=-1)
+        return _unit(key)
 
     def extra_repr(self) -> str:
         learned = isinstance(self.log_temperature, nn.Parameter)
@@ -269,6 +272,11 @@ def as_score(given: Score | str | None, **sizes: Any) -> Score:
         f"score must be a Score, a name or None, not {given!r}"
         + (" — call it to make one" if isinstance(given, type) else "")
     )
+
+
+def _unit(x: Tensor) -> Tensor:
+    """x / ‖x‖, and 0 for 0, also where 1e-12 is below the dtype's smallest number."""
+    return nn.functional.normalize(x, dim=-1, eps=max(1e-12, torch.finfo(x.dtype).tiny))
 
 
 def _heads(heads: int | None) -> tuple[int, ...]:

@@ -1,0 +1,217 @@
+"""Every fast path equals the dense one: values, gradients, lengths that divide nothing, padding."""
+
+from __future__ import annotations
+
+import itertools
+
+import definition
+import pytest
+import torch
+from torch import Tensor
+
+import regard
+from regard.attention import paths
+from regard.attention.limits import Limits
+from regard.attention.normalizers import as_normalizer
+from regard.attention.paths import Problem
+from regard.attention.plan import choose
+from regard.attention.regions import Region, as_region
+
+PATHS = {
+    "sdpa": paths.sdpa,
+    "one-row": paths.one_row,
+    "strided": paths.strided,
+    "blocks": paths.blocks,
+    "sparse": paths.sparse,
+    "additive-fused": paths.additive_fused,
+}
+
+
+def problem(
+    score: str, region: Region | str, normalize: str, mask: Tensor | None, *tensors: Tensor
+) -> Problem:
+    q, k, v = tensors
+    mechanism = definition.all_scores(q.dtype)[score]
+    limits = Limits(as_region(region), mask, q.shape[-2], k.shape[-2], q.device)
+    projected = mechanism.project_query(q), mechanism.project_key(k)
+    return Problem(mechanism, as_normalizer(normalize), *projected, v, limits)
+
+
+def compare(path: str, *case, dtype: torch.dtype, lengths: tuple[int, int]) -> None:
+    score, region, normalize, padded = case
+    queries, keys = lengths
+    q, k, v = (
+        torch.randn(2, 2, n, d, dtype=dtype, requires_grad=True)
+        for n, d in ((queries, 4), (keys, 4), (keys, 3))
+    )
+    mask = None
+    if padded:
+        mask = (torch.arange(keys) < torch.tensor([keys - 3, 1])[:, None])[:, None, None]
+    posed = problem(score, region, normalize, mask, q, k, v)
+    fast, slow = PATHS[path](posed), paths.dense(posed)[0]
+    tolerance = (
+        {"rtol": 1e-9, "atol": 1e-10} if dtype == torch.float64 else {"rtol": 3e-4, "atol": 3e-5}
+    )
+    torch.testing.assert_close(fast, slow, **tolerance)
+    probe = torch.randn(slow.shape, dtype=dtype)
+    got, wanted = (
+        torch.autograd.grad((c * probe).sum(), (q, k, v), allow_unused=True, retain_graph=True)
+        for c in (fast, slow)
+    )
+    for a, b in zip(got, wanted, strict=True):
+        if a is not None or b is not None:
+            torch.testing.assert_close(
+                torch.zeros_like(q) if a is None else a,
+                torch.zeros_like(q) if b is None else b,
+                **tolerance,
+            )
+
+
+both = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+padding = pytest.mark.parametrize("padded", [False, True], ids=["full", "padded"])
+
+
+@both
+@padding
+@pytest.mark.parametrize(
+    "region", ["everywhere", "causal(start)", "causal(end)", "window(3, 1)", "~causal(start)"]
+)
+@pytest.mark.parametrize("score", ["dot", "scaled-dot", "bilinear", "cosine", "location", "concat"])
+def test_sdpa(score, region, padded, dtype):
+    for normalize in ("softmax", "softmax(0.5)", "softmax(0.05)"):
+        compare("sdpa", score, region, normalize, padded, dtype=dtype, lengths=(6, 9))
+
+
+@both
+@padding
+@pytest.mark.parametrize("normalize", ["softmax", "sparsemax"])
+def test_one_row(normalize, padded, dtype):
+    compare("one-row", "concat", "everywhere", normalize, padded, dtype=dtype, lengths=(6, 9))
+
+
+@both
+@padding
+@pytest.mark.parametrize("lengths", [(16, 16), (17, 17), (5, 19), (19, 5), (3, 2)], ids=str)
+@pytest.mark.parametrize(
+    "region",
+    [
+        "atrous(4)",
+        "atrous(5) & causal(start)",
+        "atrous(3) & window(7, 2)",
+        "atrous(4, align=8)",
+        "atrous(2) & atrous(3)",
+    ],
+)
+def test_strided(region, lengths, padded, dtype):
+    for score, normalize in itertools.product(
+        ("scaled-dot", "additive", "distance"), ("softmax", "raw")
+    ):
+        compare("strided", score, region, normalize, padded, dtype=dtype, lengths=lengths)
+
+
+@both
+@padding
+@pytest.mark.parametrize("lengths", [(96, 96), (71, 71), (40, 110), (110, 40)], ids=str)
+@pytest.mark.parametrize(
+    "region",
+    [
+        "window(5)",
+        "window(0, 7)",
+        "window(9, 3) & causal(start)",
+        "window(6, align=12)",
+        "window(4, align=end)",
+        "window(40, 2)",
+    ],
+)
+def test_blocks(region, lengths, padded, dtype):
+    for score, normalize in (
+        ("scaled-dot", "softmax"),
+        ("additive", "softmax"),
+        ("dot", "sparsemax"),
+    ):
+        compare("blocks", score, region, normalize, padded, dtype=dtype, lengths=lengths)
+
+
+@both
+@padding
+@pytest.mark.parametrize("lengths", [(64, 64), (61, 61), (33, 80), (80, 33)], ids=str)
+@pytest.mark.parametrize(
+    "region", ["sparse(5)", "sparse(8) & causal(start)", "sparse(6, align=12)"]
+)
+def test_sparse(region, lengths, padded, dtype):
+    for score, normalize in (
+        ("scaled-dot", "softmax"),
+        ("additive", "softmax"),
+        ("dot", "uniform"),
+    ):
+        compare("sparse", score, region, normalize, padded, dtype=dtype, lengths=lengths)
+
+
+@both
+@padding
+@pytest.mark.parametrize("lengths", [(9, 9), (7, 40), (40, 7), (1, 5)], ids=str)
+@pytest.mark.parametrize(
+    "region", ["everywhere", "causal(start)", "causal(end)", "window(3, 1)", "window(2, align=4)"]
+)
+def test_additive_fused(region, lengths, padded, dtype):
+    for normalize in ("softmax", "softmax(0.5)"):
+        compare(
+            "additive-fused", "additive", region, normalize, padded, dtype=dtype, lengths=lengths
+        )
+
+
+@pytest.mark.parametrize("score", ["scaled-dot", "additive"])
+@pytest.mark.parametrize(
+    ("region", "path"),
+    [
+        ("window(8)", "blocks"),
+        ("atrous(8)", "strided"),
+        ("sparse(32)", "sparse"),
+        ("atrous(4) & causal", "strided"),
+    ],
+)
+def test_the_plan_takes_the_path_and_it_agrees_at_length(score, region, path):
+    x = torch.randn(1, 2, 1030, 4)
+    mechanism = definition.all_scores(torch.float32)[score]
+    if (score, path) != ("additive", "blocks"):  # its own kernel knows the band
+        assert regard.explain(x, x, score=mechanism, region=region).path == path
+    fast = regard.attend(x, x, score=mechanism, region=region).context
+    slow = regard.attend(x, x, score=mechanism, region=region, weights=True).context
+    torch.testing.assert_close(fast, slow, rtol=1e-4, atol=1e-5)
+
+
+def test_the_plan_of_a_rearranged_problem_is_the_plan_that_runs():
+    """`explain` foretells the inner path from shapes; the run decides it from tensors."""
+    x = torch.randn(1, 2, 1030, 4)
+    for region in ("window(8)", "atrous(8)", "atrous(8) & causal", "atrous(8) & window(64)"):
+        plan = regard.explain(x, x, region=region)
+        posed = problem("scaled-dot", region, "softmax", None, x, x, x)
+        ran = []
+        real = paths.run
+
+        def spy(inner, p, real=real, ran=ran):
+            ran.append(inner.path)
+            return real(inner, p)
+
+        paths.run, keep = spy, paths.run
+        try:
+            paths.solve(posed)
+        finally:
+            paths.run = keep
+        foretold, step = [], plan
+        while step is not None:
+            foretold.append(step.path)
+            step = step.inner
+        assert ran == foretold
+
+
+def test_dropout_on_the_fast_path_keeps_the_mean():
+    q, k = torch.randn(1, 1, 4, 8), torch.randn(1, 1, 64, 8)
+    plan = choose(
+        problem("dot", "everywhere", "softmax", None, *(torch.randn(1, 4, 4),) * 3).case()
+    )
+    assert plan.path == "sdpa"
+    many = [regard.attend(q, k, dropout=0.3, training=True).context for _ in range(1500)]
+    torch.testing.assert_close(
+        torch.stack(many).mean(0), regard.attend(q, k).context, atol=0.06, rtol=0
+    )
