@@ -1,0 +1,85 @@
+"""The documentation cannot rot: its code runs, prints what it says, and its links lead somewhere.
+
+Every page is one program: its ```python blocks run in order in one namespace. A ```text block right
+after one is what it prints (`...` stands for anything). ```python no-run is not run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+from regard.attention.normalizers import NORMALIZERS
+from regard.attention.regions import REGIONS
+from regard.attention.scores import SCORES
+
+ROOT = Path(__file__).parent.parent
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *ROOT.glob("README.md")]
+STRUCTURES = ("attention", "multi-head", "pooling", "hierarchical")
+BLOCK = re.compile(
+    r"^```python[ \t]*(?P<mark>[\w-]*)\n(?P<code>.*?)^```\n(?:\n*^```text\n(?P<output>.*?)^```)?",
+    re.MULTILINE | re.DOTALL,
+)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def prose(page: Path) -> str:
+    """The page without its code, in which ](...) need not be a link."""
+    return re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as GitHub links to them."""
+    titles = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page: Path) -> None:
+    text = page.read_text("utf-8")
+    scope = {"__name__": "documentation"}
+    for block in BLOCK.finditer(text):
+        if block["mark"] == "no-run":
+            continue
+        # blank lines in front, so that a traceback shows the line of the page
+        before = "\n" * (text.count("\n", 0, block.start()) + 1)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(before + block["code"], str(page), "exec"), scope)
+        if block["output"] is not None:
+            same = doctest.OutputChecker().check_output(block["output"], printed.getvalue(), FLAGS)
+            assert same, f"{name(page)} prints\n{printed.getvalue()}\nnot\n{block['output']}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_link_and_picture_of_a_page_is_there(page: Path) -> None:
+    for link in LINK.findall(prose(page)):
+        if link.startswith(("https://", "http://", "mailto:")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path) if path else page
+        assert target.exists(), f"{name(page)} links to {link}, which is not there"
+        if anchor:
+            assert anchor in anchors(target), f"{name(page)} links to {link}: no such heading"
+
+
+@pytest.mark.parametrize("mechanism", [*SCORES, *REGIONS, *NORMALIZERS, *STRUCTURES])
+def test_every_mechanism_has_a_page_with_its_picture_and_is_in_the_index(mechanism: str) -> None:
+    page = ROOT / "docs" / "mechanisms" / f"{mechanism}.md"
+    assert page.exists()
+    assert f"(pictures/{mechanism}.svg)" in page.read_text("utf-8")
+    assert f"(mechanisms/{mechanism}.md)" in (ROOT / "docs" / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("picture", sorted(ROOT.glob("docs/**/*.svg")), ids=lambda p: p.stem)
+def test_every_picture_is_shown_somewhere(picture: Path) -> None:
+    assert any(f"/{picture.name})" in page.read_text("utf-8") for page in PAGES)
