@@ -6,8 +6,7 @@ Legend: Lq queries, Lk keys, ... leading axes. True: the key may be attended.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +14,7 @@ from torch import Tensor, nn
 from regard.attention.regions import Mask, Pattern, Region
 
 
-@dataclass(frozen=True)
+@dataclass
 class Limits:
     """The region, the caller's mask (..., Lq or 1, Lk), and where a predicted window lies."""
 
@@ -25,13 +24,13 @@ class Limits:
     keys: int
     device: torch.device
     inside: Tensor | None = None  # (..., Lq, Lk), of a predicted window
+    patterns: list[Pattern] | None = field(init=False)  # the region, if it is a union of patterns
+    _allowed: Tensor | None = field(init=False, default=None)
 
-    @cached_property
-    def patterns(self) -> list[Pattern] | None:
-        """The region as a union of patterns, if it is one."""
+    def __post_init__(self) -> None:
+        self.patterns = None
         if isinstance(self.region, Mask):
-            return self.region.patterns(self.queries, self.keys)
-        return None
+            self.patterns = self.region.patterns(self.queries, self.keys)
 
     @property
     def everywhere(self) -> bool:
@@ -43,17 +42,20 @@ class Limits:
         """Whether the mask, if there is one, says the same for every query."""
         return self.mask is None or (self.mask.shape[-2] == 1 and self.queries != 0)
 
-    @cached_property
+    @property
     def allowed(self) -> Tensor | None:
         """Everything together, (..., Lq or 1, Lk); None: all."""
-        if self.inside is not None:
-            return self.inside if self.mask is None else self.inside & self.mask
         if self.everywhere:
             return self.mask
+        if self._allowed is None:  # kept: several steps ask
+            region = self._in_region() if self.inside is None else self.inside
+            self._allowed = region if self.mask is None else region & self.mask
+        return self._allowed
+
+    def _in_region(self) -> Tensor:
         assert isinstance(self.region, Mask)
         lengths = source_lengths(self.mask) if self.region.needs_lengths else None
-        region = self.region.mask(self.queries, self.keys, lengths=lengths, device=self.device)
-        return region if self.mask is None else region & self.mask
+        return self.region.mask(self.queries, self.keys, lengths=lengths, device=self.device)
 
     def reached(self, flags: Tensor) -> Tensor:
         """Whether each query may attend to a flagged key: (..., Lk) -> (..., Lq)."""
