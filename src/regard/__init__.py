@@ -1,6 +1,6 @@
 """regard: attention you can choose, train, measure and see.
 
-    context, weights, choice = regard.attend(query, key, value, score="additive", weights=True)
+    context, weights, choice = regard.attend(query, key, value, region="causal", weights=True)
 
 `regard.scores`, `regard.regions`, `regard.normalizers` and `regard.pooling` hold the mechanisms,
 `regard.Attention` and `regard.MultiHead` are modules, `regard.explain` says which path runs and why.

@@ -228,6 +228,13 @@ def test_errors_say_what_to_do():
         attention(torch.randn(2, 3, 8), mask=torch.ones(2, 3, 9, dtype=torch.bool))
 
 
+def test_a_module_explains_itself():
+    attention = regard.MultiHead(8, heads=2, region="window(4)")
+    x = torch.randn(2, 300, 8)
+    assert attention.explain(x).path == "blocks"
+    assert attention.explain(x, weights=True).path == "dense"
+
+
 def test_no_attention_is_kept_on_a_module():
     attention = regard.MultiHead(8, heads=2, score="additive", region="predicted-window(3)")
     before = {name for name in vars(attention)}

@@ -76,7 +76,7 @@ def explain(
 
     >>> x = torch.randn(1, 8192, 64)
     >>> print(explain(x, x, region="window(64)"))
-    blocks → sdpa: a query sees at most 129 of 8192 keys
+    blocks: a query sees at most 129 of 8192 keys
       ...
     """
     with torch.no_grad():

@@ -18,6 +18,8 @@ from torch import Generator, Tensor, nn
 from regard.attention.attend import Attended, finish, limit, pose
 from regard.attention.limits import select
 from regard.attention.normalizers import Normalizer, as_normalizer
+from regard.attention.paths import Problem
+from regard.attention.plan import Plan, choose
 from regard.attention.regions import PredictedWindow, Region, as_region
 from regard.attention.scores import Score, as_score
 
@@ -134,32 +136,35 @@ class Attends(nn.Module):
         (..., Lq, Lk), which pairs are allowed. offset: the position of the first query among the
         keys, for regions, when a target is decoded step by step.
         """
-        _check_size("query", query, self.query_size)
-        if source is None:
-            if self.key_size is not None:
-                raise ValueError(
-                    "this attention was made for a source of its own (key_size was given): pass "
-                    "states or a Memory. For self-attention leave key_size out"
-                )
-            source = query
-        if isinstance(source, Tensor):
-            real, mask = (
-                (mask, None)
-                if mask is not None and mask.dim() == source.dim() - 1
-                else (None, mask)
-            )
-            source = self.remember(source, real)
-        return self._attend(query, source, mask, offset, weights, generator)
+        attended = finish(*self._pose(query, source, mask, offset, weights, generator))
+        return attended._replace(context=self.merge(attended.context))
 
-    def _attend(
+    def explain(
         self,
         query: Tensor,
-        memory: Memory,
-        pairs: Tensor | None,
+        source: Tensor | Memory | None = None,
+        *,
+        mask: Tensor | None = None,
+        offset: int | None = None,
+        weights: bool = False,
+        generator: Generator | None = None,
+    ) -> Plan:
+        """Which path `forward` takes for the same arguments, why, and what it costs. Print it."""
+        with torch.no_grad():
+            problem, _ = self._pose(query, source, mask, offset, weights, generator)
+        return choose(problem.case())
+
+    def _pose(
+        self,
+        query: Tensor,
+        source: Tensor | Memory | None,
+        mask: Tensor | None,
         offset: int | None,
         weights: bool,
         generator: Generator | None,
-    ) -> Attended:
+    ) -> tuple[Problem, Tensor | None]:
+        _check_size("query", query, self.query_size)
+        memory, pairs = self._memory(query, source, mask)
         mask = None if memory.mask is None else memory.mask[..., None, :]
         if pairs is not None:
             self._check_pairs(pairs, query, memory)
@@ -175,7 +180,7 @@ class Attends(nn.Module):
             factor = None if factor is None else factor.unsqueeze(axis)
         keys, values = self.recall(memory)
         reached = None
-        if pairs is not None or not limits.everywhere:
+        if pairs is not None or not limits.everywhere:  # what is not real was replaced before
             keys, values, reached = select(keys, values, limits, uses_keys=self.score.uses_keys)
         problem = pose(
             self.score,
@@ -191,8 +196,24 @@ class Attends(nn.Module):
             weights=weights,
             generator=generator,
         )
-        attended = finish(problem, reached)
-        return attended._replace(context=self.merge(attended.context))
+        return problem, reached
+
+    def _memory(
+        self, query: Tensor, source: Tensor | Memory | None, mask: Tensor | None
+    ) -> tuple[Memory, Tensor | None]:
+        """What is attended to, and the mask of pairs, if that is what was given."""
+        if source is None:
+            if self.key_size is not None:
+                raise ValueError(
+                    "this attention was made for a source of its own (key_size was given): pass "
+                    "states or a Memory. For self-attention leave key_size out"
+                )
+            source = query
+        if isinstance(source, Memory):
+            return source, mask
+        if mask is not None and mask.dim() == source.dim() - 1:
+            return self.remember(source, mask), None
+        return self.remember(source), mask
 
     def _check_pairs(self, pairs: Tensor, query: Tensor, memory: Memory) -> None:
         expected = (*query.shape[:-1], memory.length)

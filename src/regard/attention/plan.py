@@ -91,7 +91,9 @@ class Plan:
     @property
     def flops(self) -> int:
         """Floating-point operations of the forward pass, without the projections."""
-        return self.pairs * 2 * (self.case.size + self.case.value_size)
+        # of one feature of a pair: a product and a sum; or a sum, a tanh, a product and a sum
+        each = 2 if isinstance(self.case.score, DotLike) else 4
+        return self.pairs * (each * self.case.size + 2 * self.case.value_size)
 
     @property
     def stored(self) -> int:
@@ -106,16 +108,15 @@ class Plan:
         case = self.case
         dense = math.prod(case.lead) * case.queries * case.keys
         share = f" of {dense:,} (1/{dense / self.pairs:.3g})" if 0 < self.pairs < dense else ""
-        lines = [f"{self._chain()}: {self.why}"]
-        if self.inner is not None:
-            lines.append(f"  then {self.inner.path}: {self.inner.why}")
+        lines = [f"{self.path}: {self.why}"]
+        step = self.inner
+        while step is not None:
+            lines.append(f"  then {step.path}: {step.why}")
+            step = step.inner
         lines.append(f"  pairs    {self.pairs:,}{share}")
         lines.append(f"  forward  {_amount(self.flops, 'FLOP', 1000)}")
         lines.append(f"  scores   {_amount(self.stored, 'B', 1024)} held at one time")
         return "\n".join(lines)
-
-    def _chain(self) -> str:
-        return self.path if self.inner is None else f"{self.path} → {self.inner._chain()}"
 
 
 def choose(case: Case) -> Plan:

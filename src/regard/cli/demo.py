@@ -1,0 +1,13 @@
+"""`regard demo`: the tour of `regard.view.tour`, printed."""
+
+from __future__ import annotations
+
+
+def demo() -> None:
+    """A short tour of attention, drawn in the terminal."""
+    print("regard: attention is a score, a region, a normaliser and a weighted sum.\n", flush=True)
+
+    from regard.view.tour import tour  # torch takes a second or two
+
+    for paragraph in tour():
+        print(f"{paragraph}\n", flush=True)

@@ -1,0 +1,80 @@
+"""Text measured in the cells of a terminal: 学 takes two, a combining accent none."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from rich.cells import cell_len
+
+JOINERS = "\u200c\u200d"  # Persian and Indic spelling and joined emoji need these
+ISOLATE, END_ISOLATE = "\u2068", "\u2069"
+ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def width(text: str) -> int:
+    """The cells that text takes on one line; colours and the marks of `isolate` take none."""
+    return cell_len(ESCAPES.sub("", text).replace(ISOLATE, "").replace(END_ISOLATE, ""))
+
+
+def visible(label: object) -> str:
+    """A label that shows what it is: control characters and blanks are written as in Python."""
+    text = str(label)
+    if not text.strip():
+        return repr(text)
+    return "".join(
+        c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+def isolate(text: str) -> str:
+    """Right-to-left text kept from reordering the columns around it."""
+    if any(unicodedata.bidirectional(c) in ("R", "AL") for c in text):
+        return f"{ISOLATE}{text}{END_ISOLATE}"
+    return text
+
+
+def characters(text: str) -> list[str]:
+    """What a reader calls characters: each with its accents, joined emoji in one piece."""
+    found: list[str] = []
+    for c in text:
+        joined = bool(found) and (
+            cell_len(c) == 0
+            or unicodedata.category(c).startswith("M")
+            or c in JOINERS
+            or found[-1].endswith("\u200d")
+        )
+        if joined:
+            found[-1] += c
+        else:
+            found.append(c)
+    return found
+
+
+def fold(text: str, cells: int, lines: int) -> list[str]:
+    """Text in lines of at most `cells`; what does not fit in `lines` of them ends in an ellipsis."""
+    if width(text) <= cells:
+        return [text]
+    folded = [""]
+    for c in characters(text):
+        if width(folded[-1] + c) > cells and folded[-1]:
+            folded.append("")
+        folded[-1] += c
+    if len(folded) <= lines:
+        return folded
+    kept = characters(folded[lines - 1])
+    while kept and width("".join(kept)) >= cells:
+        kept.pop()
+    return [*folded[: lines - 1], "".join(kept) + "…"]
+
+
+def shorten(text: str, cells: int) -> str:
+    """Text in at most `cells`, with an ellipsis for what is missing."""
+    return fold(text, cells, lines=1)[0]
+
+
+def pad(text: str, cells: int, align: str = "<") -> str:
+    """Text filled with blanks to `cells`: at its right (<), its left (>), or both (^)."""
+    free = max(cells - width(text), 0)
+    left = {"<": 0, ">": free, "^": free // 2}[align]
+    return " " * left + isolate(text) + " " * (free - left)

@@ -1,0 +1,227 @@
+"""Attention weights as a heat map in the terminal: a row for every query, a column for every key.
+
+    print(heat_map(weights, ["I", "am"], ["我", "是"]))
+
+         我     是
+     I ██0.91 ░░0.09
+    am ░░0.20 ██0.80
+
+A weight of exactly 0 (a forbidden key has none other) is a dot, never a number; what rounds to 0
+or 1 without being it is written <.01 or >.99; NaN and weights outside [0, 1] are shown as they are.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from regard.view import colours
+from regard.view.cells import fold, pad, shorten, visible, width
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+WIDEST_COLUMN = 12  # a longer label is folded
+LABEL_LINES = 3
+ROUNDING = 1e-5  # how far above 1 a softmax may come out
+
+
+def heat_map(
+    weights: Tensor | Sequence[Sequence[float]],
+    queries: Sequence[object],
+    keys: Sequence[object],
+    *,
+    title: str | None = None,
+    colour: bool | None = None,
+    width: int | None = None,
+) -> str:
+    """weights (Lq, Lk), Lq labels, Lk labels -> a picture whose lines are all equally wide.
+
+    colour: None asks the terminal (and NO_COLOR, FORCE_COLOR); False draws with ·░▒▓█.
+    width: the cells there are, None those of the terminal; keys that do not fit are counted.
+    """
+    rows = _rows(weights, len(queries), len(keys))
+    scale = Scale.of(rows)
+    bits = 0 if colour is False else colours.colour_bits(sys.stdout)
+    if colour and bits == 0:
+        bits = 8
+    texts = [[number(weight) for weight in row] for row in rows]
+    space = width or shutil.get_terminal_size().columns
+    plan = Layout.of([visible(q) for q in queries], [visible(k) for k in keys], texts, bits, space)
+
+    lines = [_bold(shorten(title, space), bits)] if title else []
+    lines += [plan.line("", header) for header in plan.headers()]
+    for label, row, text in zip(plan.queries, rows, texts, strict=True):
+        cells = zip(row, text, plan.columns, strict=False)
+        lines.append(plan.line(label, [_cell(w, t, n, scale, bits) for w, t, n in cells]))
+    if plan.hidden:
+        lines.append(
+            shorten(f"… {plan.hidden} more {'key' if plan.hidden == 1 else 'keys'}", space)
+        )
+    if note := scale.note(bits):
+        lines.append(shorten(note, space))
+    return _square(lines)
+
+
+def beside(*pictures: str, gap: int = 4, width: int | None = None) -> str:
+    """Pictures next to each other, as many in a row as the width allows."""
+    space = width or shutil.get_terminal_size().columns
+    shelves: list[list[list[str]]] = []
+    room = 0
+    for picture in pictures:
+        lines = picture.split("\n")
+        needs = _width(lines[0]) + gap
+        if not shelves or needs > room + gap:
+            shelves.append([])
+            room = space
+        shelves[-1].append(lines)
+        room -= needs
+    return "\n\n".join(_shelf(shelf, gap) for shelf in shelves)
+
+
+def number(weight: float) -> str:
+    """A weight in about four characters, none of which lies."""
+    if weight == 0:
+        return "·"
+    if not math.isfinite(weight):
+        return "NaN" if math.isnan(weight) else f"{weight}"
+    if 0 < abs(weight) < 0.005:
+        return "<.01" if weight > 0 else ">-.01"
+    if 0.995 <= weight < 1 - ROUNDING:
+        return ">.99"
+    return f"{weight:.2f}" if abs(weight) < 1000 else f"{weight:.0e}"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """share = |weight| / full: how much of the shade a weight gets."""
+
+    full: float = 1.0
+    signed: bool = False
+
+    @classmethod
+    def of(cls, rows: list[list[float]]) -> Scale:
+        finite = [weight for row in rows for weight in row if math.isfinite(weight)]
+        largest = max(map(abs, finite), default=0.0)
+        signed = min(finite, default=0.0) < 0
+        return cls(largest if signed or largest > 1 + ROUNDING else 1.0, signed)
+
+    def share(self, weight: float) -> float:
+        return min(abs(weight) / self.full, 1.0)
+
+    def ramp(self, weight: float) -> colours.Ramp:
+        if not self.signed:
+            return colours.VIRIDIS
+        return colours.ORANGES if weight < 0 else colours.PURPLES
+
+    def note(self, bits: colours.Bits) -> str:
+        if self.full == 1.0 and not self.signed:
+            return ""
+        signs = "; negative weights are orange" if self.signed and bits else ""
+        return f"shades: size of the weight, full at {number(self.full)}{signs}"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where everything goes: the width of the row labels and of each column that is shown."""
+
+    queries: list[str]
+    keys: list[str]
+    margin: int
+    columns: list[int]
+    hidden: int  # how many keys there was no room for
+
+    @classmethod
+    def of(
+        cls,
+        queries: list[str],
+        keys: list[str],
+        texts: list[list[str]],
+        bits: colours.Bits,
+        space: int,
+    ) -> Layout:
+        queries = [shorten(label, max(space // 3, 4)) for label in queries]
+        margin = max(map(_width, queries), default=0)
+        widest = max((len(text) for row in texts for text in row), default=1)
+        cell = max(widest, 4) + (2 if bits else 3)  # blanks around it, or ██ before it
+        wanted = [min(max(cell, _width(key) + 1), WIDEST_COLUMN) for key in keys]
+        room = space - margin - 1
+        even = [max(wanted, default=cell)] * len(keys)
+        for columns in (even, wanted, [cell] * len(keys)):
+            if sum(columns) <= room:
+                return cls(queries, keys, margin, columns, 0)
+        shown = max((room - 2) // cell, 1)  # two cells for the ellipsis
+        return cls(queries, keys[:shown], margin, [cell] * shown, len(keys) - shown)
+
+    def headers(self) -> list[list[str]]:
+        """The labels of the keys, one list of pieces for each line they take."""
+        folded = [
+            fold(key, cells - 1, LABEL_LINES)
+            for key, cells in zip(self.keys, self.columns, strict=True)
+        ]
+        height = max(map(len, folded), default=0)
+        raised = [[""] * (height - len(label)) + label for label in folded]
+        return [
+            [pad(label[line], n, "^") for label, n in zip(raised, self.columns, strict=True)]
+            for line in range(height)
+        ]
+
+    def line(self, label: str, cells: list[str]) -> str:
+        end = " …" if self.hidden else ""
+        return f"{pad(label, self.margin, '>')} {''.join(cells)}{end}"
+
+
+_width = width  # `width` is also what heat_map and beside call the room they have
+
+
+def _rows(
+    weights: Tensor | Sequence[Sequence[float]], queries: int, keys: int
+) -> list[list[float]]:
+    shape = getattr(weights, "shape", None)
+    if shape is not None and len(shape) != 2:
+        raise ValueError(
+            f"a heat map draws weights (Lq, Lk), given {tuple(shape)}: choose one row of the batch "
+            "and one head, as in weights[0]"
+        )
+    rows = weights.tolist() if hasattr(weights, "tolist") else [list(row) for row in weights]
+    if len(rows) != queries or any(len(row) != keys for row in rows):
+        seen = " × ".join(map(str, shape or (len(rows), len(rows[0]) if rows else 0)))
+        raise ValueError(
+            f"the weights are {seen} (queries × keys), but there are labels for {queries} queries "
+            f"and {keys} keys"
+        )
+    return [[float(weight) for weight in row] for row in rows]
+
+
+def _cell(weight: float, text: str, cells: int, scale: Scale, bits: colours.Bits) -> str:
+    if bits:
+        text = pad(text, cells, "^")
+        if weight == 0:
+            return f"{colours.FAINT}{text}{colours.RESET}"
+        if math.isnan(weight):
+            return f"{colours.REVERSE}{text}{colours.RESET}"
+        ground = colours.shade(scale.ramp(weight), scale.share(weight), bits)
+        return colours.paint(text, ground, bits)
+    if weight == 0:
+        return pad(text, cells, "^")
+    shade = " " if math.isnan(weight) else "░▒▓█"[min(int(4 * scale.share(weight)), 3)]
+    return pad(f"{shade * 2}{text:>4}", cells, "^")
+
+
+def _bold(text: str, bits: colours.Bits) -> str:
+    return f"{colours.BOLD}{text}{colours.RESET}" if bits else text
+
+
+def _square(lines: list[str]) -> str:
+    widest = max(map(_width, lines), default=0)
+    return "\n".join(line + " " * (widest - _width(line)) for line in lines)
+
+
+def _shelf(pictures: list[list[str]], gap: int) -> str:
+    height = max(map(len, pictures))
+    padded = [p + [" " * _width(p[0])] * (height - len(p)) for p in pictures]
+    return "\n".join((" " * gap).join(pieces) for pieces in zip(*padded, strict=True))
