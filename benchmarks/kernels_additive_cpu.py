@@ -1,13 +1,12 @@
 """How fast are the additive kernels on this CPU?     python benchmarks/kernels_additive_cpu.py [--compile]
 
 Each row compares, in the same run, the operator with eager PyTorch (the faster of two ways to write it) and,
-with --compile, with torch.compile of that. Times are in ms, the median of repeated calls that take turns.
+with --compile, with torch.compile of that. Times are in ms, the best of repeated calls that take turns.
 """
 
 import argparse
 import time
 from collections.abc import Callable
-from statistics import median
 
 import torch
 from torch import Tensor
@@ -36,8 +35,8 @@ def kernel_attention(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     return additive_attention(query, key, key, weight)[0]
 
 
-def milliseconds(calls: dict[str, Callable[[], object]], seconds: float = 2.0) -> dict[str, float]:
-    """The median time of each call; the calls take turns, so that a busy machine slows all alike."""
+def milliseconds(calls: dict[str, Callable[[], object]], seconds: float = 1.5) -> dict[str, float]:
+    """The best time of each call; the calls take turns, so that a busy machine slows all alike."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for call in calls.values():
         call()
@@ -48,7 +47,7 @@ def milliseconds(calls: dict[str, Callable[[], object]], seconds: float = 2.0) -
             for _ in range(3):
                 call()
             times[name].append((time.perf_counter() - start) / 3 * 1e3)
-    return {name: median(values) for name, values in times.items()}
+    return {name: min(values) for name, values in times.items()}
 
 
 def forward(function: Callable[..., Tensor], inputs: list[Tensor]) -> Callable[[], object]:
@@ -67,13 +66,17 @@ def both_ways(function: Callable[..., Tensor], inputs: list[Tensor]) -> Callable
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--compile", action="store_true", help="also torch.compile (a C++ compiler is needed)")
+    parser.add_argument(
+        "--compile", action="store_true", help="also torch.compile (a C++ compiler is needed)"
+    )
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     print(f"{backend('cpu')}, torch {torch.__version__}, {options.threads} threads, float32")
-    print(f"{'':10}{'N, Lq, Lk, D':20}{'':18}{'kernel':>9}{'eager':>9}{'×':>7}{'compile':>9}{'×':>7}")
+    print(
+        f"{'':10}{'N, Lq, Lk, D':20}{'':18}{'kernel':>9}{'eager':>9}{'×':>7}{'compile':>9}{'×':>7}"
+    )
     for shape in SHAPES:
         rows, queries, keys, features = shape
         inputs = [

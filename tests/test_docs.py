@@ -19,7 +19,7 @@ from regard.attention.regions import REGIONS
 from regard.attention.scores import SCORES
 
 ROOT = Path(__file__).parent.parent
-PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *ROOT.glob("README.md")]
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("README*.md"))]
 STRUCTURES = ("attention", "multi-head", "pooling", "hierarchical")
 BLOCK = re.compile(
     r"^```python[ \t]*(?P<mark>[\w-]*)\n(?P<code>.*?)^```\n(?:\n*^```text\n(?P<output>.*?)^```)?",
@@ -58,6 +58,17 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page: Path) -> No
         if block["output"] is not None:
             same = doctest.OutputChecker().check_output(block["output"], printed.getvalue(), FLAGS)
             assert same, f"{name(page)} prints\n{printed.getvalue()}\nnot\n{block['output']}"
+
+
+def test_every_line_of_the_classification_runs() -> None:
+    text = (ROOT / "docs" / "README.md").read_text("utf-8")
+    scope: dict[str, object] = {}
+    for block in BLOCK.finditer(text):
+        exec(block["code"], scope)
+    lines = re.findall(r"^\|.*\| `(\w+\..*\))` \|$", text, re.MULTILINE)
+    assert len(lines) > 20
+    for line in lines:
+        eval(line, scope)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -103,7 +103,7 @@ REGIONS: dict[str, Callable[[int, int], bool]] = {
     "atrous(2) & causal(start)": lambda i, j: j <= i and far(i - j, 2),
     "sparse(3)": lambda i, j: abs(i - j) <= 3 or far(i - j, 3),
     "sparse(2) & causal(start)": lambda i, j: j <= i and (abs(i - j) <= 2 or far(i - j, 2)),
-    "~window(1) | causal(2)": lambda i, j: not abs(i - j) <= 1 or j <= i + 2,
+    "~window(1, align=start) | causal(2)": lambda i, j: not abs(i - j) <= 1 or j <= i + 2,
 }
 
 NORMALIZERS = ["softmax", "softmax(0.5)", "sparsemax", "raw", "uniform", "hard"]

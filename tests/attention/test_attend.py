@@ -24,7 +24,7 @@ def inputs(dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, ...]:
     mask[1, :, 4:] = False
     mask[2] = False
     k[1, 4:], v[1, 5:], k[2, 0], v[2, 3] = torch.nan, torch.inf, -torch.inf, torch.nan
-    return tuple(x.to(dtype).requires_grad_() for x in (q, k, v)) + (mask,)
+    return (*(x.to(dtype).requires_grad_() for x in (q, k, v)), mask)
 
 
 def expected(score, region, normalize, q, k, v, mask):
@@ -55,7 +55,7 @@ def test_every_combination_equals_the_definition(score, region, weights):
             torch.autograd.grad((c * probe).sum(), parameters, allow_unused=True)
             for c in (context, attended.context)
         )
-        for name, a, b in zip("q k v".split() + ["parameter"] * 9, got, wanted, strict=False):
+        for name, a, b in zip([*"qkv", *["parameter"] * 9], got, wanted, strict=False):
             a, b = (torch.zeros(()) if x is None else x for x in (a, b))
             assert a.isfinite().all(), (normalize, name)
             a, b = torch.broadcast_tensors(a, b.to(a.dtype).nan_to_num())
@@ -252,13 +252,17 @@ def test_wrong_input_is_answered_with_what_was_given_and_what_was_expected():
     with pytest.raises(TypeError, match=r"floating-point numbers, not torch.int64"):
         regard.attend(torch.ones(2, 3, 6, dtype=torch.long), k)
     with pytest.raises(
-        ValueError, match=r"Bilinear was made for keys of size 7, given key \(2, 5, 6\)"
+        ValueError, match=r"Bilinear was made for key vectors of size 7, given key \(2, 5, 6\)"
     ):
         regard.attend(q, k, score=regard.scores.Bilinear(8, 7))
     with pytest.raises(TypeError, match=r"must be bool, True where a key may be attended"):
         regard.attend(k, k, mask=torch.ones(2, 5, 5))
     with pytest.raises(ValueError, match=r"\(\.\.\., Lq, Lk\) = \(2, 5, 5\); given \(2, 4, 5\)"):
         regard.attend(k, k, mask=torch.ones(2, 4, 5, dtype=torch.bool))
+    with pytest.raises(TypeError, match="one dtype; given query float32, key float64"):
+        regard.attend(k, k.double())
+    with pytest.raises(ValueError, match=r"mask\[:, None, None, :\]"):
+        regard.attend(*[torch.randn(3, 2, 5, 6)] * 2, mask=torch.ones(3, 5, dtype=torch.bool))
     with pytest.raises(ValueError, match="dropout"):
         regard.attend(k, k, dropout=1.5)
     with pytest.raises(TypeError, match="call it to make one"):
@@ -282,6 +286,8 @@ def test_a_named_score_with_parameters_warns_that_they_are_lost():
     x = torch.randn(2, 3, 4)
     with pytest.warns(UserWarning, match="lost when attend returns"):
         assert regard.attend(x, x, score="additive(6)").context.shape == (2, 3, 4)
+    with pytest.warns(UserWarning, match=r"regard.regions.PredictedWindow\(...\)"):
+        assert regard.attend(x, x, region="predicted-window(6)").context.shape == (2, 3, 4)
 
 
 def test_explain_names_the_path_and_the_reason():
@@ -293,7 +299,7 @@ def test_explain_names_the_path_and_the_reason():
         "one-row": {"score": regard.scores.Concat(8, 8)},
         "blocks": {"region": "window(8)"},
         "strided": {"region": "atrous(4)"},
-        "sparse": {"region": "sparse(64)"},
+        "sparse": {"region": "window(32) | atrous(64)"},
         "dense": {"weights": True},
     }
     for path, options in paths.items():

@@ -223,8 +223,8 @@ def test_errors_say_what_to_do():
         regard.Attention(8)(torch.randn(2, 3, 7))
     with pytest.raises(ValueError, match=r"must be bool \(2, 3\), True where a state is real"):
         regard.Attention(8).remember(torch.randn(2, 3, 8), torch.ones(2, 4, dtype=torch.bool))
+    attention = regard.Attention(8)
     with pytest.raises(ValueError, match=r"the mask must be bool"):
-        attention = regard.Attention(8)
         attention(torch.randn(2, 3, 8), mask=torch.ones(2, 3, 9, dtype=torch.bool))
 
 
@@ -235,11 +235,40 @@ def test_a_module_explains_itself():
     assert attention.explain(x, weights=True).path == "dense"
 
 
+@pytest.mark.parametrize("score", NAMED)
+def test_a_memory_that_grew_equals_one_made_at_once(score):
+    """Location scores positions, so the states of a second part must not begin at 0 again."""
+    for attention in (
+        regard.Attention(4, 4, score=score),
+        regard.MultiHead(4, 4, heads=2, score=score),
+        regard.MultiHead(4, 4, heads=2, key_heads=1, score=score),
+    ):
+        states, query = torch.randn(2, 7, 4), torch.randn(2, 3, 4)
+        grown = attention.remember(states[:, :3]).append(states[:, 3:])
+        at_once = attention(query, attention.remember(states), weights=True)
+        torch.testing.assert_close(attention(query, grown, weights=True).weights, at_once.weights)
+
+
+def test_a_memory_belongs_to_the_attention_that_made_it():
+    one, other = regard.Attention(4, 4), regard.Attention(4, 4)
+    with pytest.raises(ValueError, match="made by another attention"):
+        one(torch.randn(2, 3, 4), other.remember(torch.randn(2, 5, 4)))
+
+
+def test_values_of_their_own_size():
+    attention = regard.MultiHead(8, 6, 10, heads=2)
+    states, values = torch.randn(2, 5, 6), torch.randn(2, 5, 10)
+    memory = attention.remember(states, values=values)
+    assert attention(torch.randn(2, 3, 8), memory).context.shape == (2, 3, 8)
+    with pytest.raises(ValueError, match=r"values must be \(..., length, 10\), given \(2, 5, 6\)"):
+        attention.remember(states)
+
+
 def test_no_attention_is_kept_on_a_module():
     attention = regard.MultiHead(8, heads=2, score="additive", region="predicted-window(3)")
-    before = {name for name in vars(attention)}
+    before = set(vars(attention))
     attention(torch.randn(2, 5, 8), weights=True)
-    assert {name for name in vars(attention)} == before
+    assert set(vars(attention)) == before
 
 
 def test_definition_covers_every_mechanism():

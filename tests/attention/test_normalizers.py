@@ -191,10 +191,20 @@ class TestReinforce:
         loss = Reinforce(None)(choice, torch.tensor([[1.0], [1e9]]))
         torch.testing.assert_close(loss, -choice.log_prob[0, 0])
 
+    def test_a_reward_for_a_row_is_not_one_for_a_place(self):
+        """(B,) with B = Lq must not be spread along the queries."""
+        _, choice = Hard()(torch.randn(3, 3, 4), training=True)
+        reward = torch.tensor([1.0, 2.0, 3.0])
+        by_row = Reinforce(None)(choice, reward)
+        torch.testing.assert_close(by_row, Reinforce(None)(choice, reward[:, None]))
+        torch.testing.assert_close(by_row, -(reward[:, None] * choice.log_prob).mean())
+
     def test_wrong_arguments(self):
         _, choice = Hard()(torch.randn(4, 1, 5), training=True)
-        with pytest.raises(ValueError, match=r"broadcast to the choices \(4, 1\), given \(3,\)"):
+        with pytest.raises(ValueError, match=r"each choice \(4, 1\).* row \(4,\), given \(3,\)"):
             Reinforce()(choice, torch.zeros(3))
+        with pytest.raises(ValueError, match="axes does not fit"):
+            Reinforce()(choice, torch.zeros(()))
         with pytest.raises(ValueError, match="needs features="):
             Reinforce(torch.nn.Linear(3, 1))(choice, torch.zeros(4, 1))
         with pytest.raises(ValueError, match="'moving', a module or None"):

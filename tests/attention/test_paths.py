@@ -136,7 +136,8 @@ def test_blocks(region, lengths, padded, dtype):
 @padding
 @pytest.mark.parametrize("lengths", [(64, 64), (61, 61), (33, 80), (80, 33)], ids=str)
 @pytest.mark.parametrize(
-    "region", ["sparse(5)", "sparse(8) & causal(start)", "sparse(6, align=12)"]
+    "region",
+    ["sparse(5)", "sparse(8) & causal(start)", "sparse(6, align=12)", "atrous(7) | window(3, 1)"],
 )
 def test_sparse(region, lengths, padded, dtype):
     for score, normalize in (

@@ -41,6 +41,18 @@ def test_one_step_at_a_time_equals_the_whole(region):
         assert torch.equal(row, whole.mask(6, 6)[step : step + 1])
 
 
+def test_a_part_without_alignment_takes_that_of_the_others():
+    joined = as_region("window(1) & causal(end)")
+    assert joined == Window(1, align="end") & Causal("end")
+    assert joined.mask(2, 4).tolist() == [[0, 1, 1, 0], [0, 0, 1, 1]]
+    nested = as_region("~(atrous(2) | window(1)) & causal(end)")
+    assert nested.mask(1, 6).tolist() == [[1, 0, 1, 0, 0, 0]]
+    assert (Window(1, align="start") & Causal("end")).mask(2, 4).tolist() == [
+        [1, 1, 0, 0],
+        [1, 1, 1, 0],
+    ]
+
+
 def test_a_clamped_window_stays_on_its_source():
     """Luong's local-m: a target longer than its source keeps looking at the last words."""
     q, k = torch.randn(2, 6, 4), torch.randn(2, 5, 4)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from torch import Generator, Tensor
@@ -161,18 +162,18 @@ def _prepare(
 ) -> tuple[Problem, Tensor | None]:
     value = key if value is None else value
     check_tensors(query, key, value)
-    score = _score(score, query, key)
-    region = as_region(region)
-    check_sizes(score, query, key)
+    by: Score = _named("score", score, as_score, query, key_size=key.shape[-1])
+    within: Region = _named("region", region, as_region, query)
+    check_sizes(by, query, key)
     mask = check_mask(mask, query, key, value)
-    limits, factor = limit(region, query, query.shape[-2], key.shape[-2], mask, score)
-    key, value, reached = select(key, value, limits, uses_keys=score.uses_keys)
+    limits, factor = limit(within, query, query.shape[-2], key.shape[-2], mask, by)
+    key, value, reached = select(key, value, limits, uses_keys=by.uses_keys)
     problem = pose(
-        score,
-        region,
+        by,
+        within,
         as_normalizer(normalize),
-        score.project_query(query),
-        score.project_key(key),
+        by.project_query(query),
+        by.project_key(key),
         value,
         limits,
         factor=factor,
@@ -184,15 +185,17 @@ def _prepare(
     return problem, reached
 
 
-def _score(score: Score | str | None, query: Tensor, key: Tensor) -> Score:
-    if not isinstance(score, str):
-        return as_score(score)
-    made = as_score(score, query_size=query.shape[-1], key_size=key.shape[-1])
+def _named(kind: str, given: Any, read: Callable[..., Any], query: Tensor, **sizes: int) -> Any:
+    """The mechanism that was given or named. New parameters are lost on return: say so."""
+    made = read(given, query_size=query.shape[-1], **sizes)
+    if not isinstance(given, str) or not isinstance(made, torch.nn.Module):
+        return made
     if any(True for _ in made.parameters()):
+        name = type(made).__name__
         warnings.warn(
-            f"attend(score={score!r}) made a new {type(made).__name__} with parameters of its own, "
-            "which are lost when attend returns. To train it, make it once and pass it: "
-            f"score = regard.scores.{type(made).__name__}(...), or use regard.Attention.",
+            f"attend({kind}={given!r}) made a new {name} with parameters of its own, which are "
+            f"lost when attend returns. To train it, make it once and pass it: "
+            f"{kind} = regard.{kind}s.{name}(...), or use regard.Attention.",
             stacklevel=4,
         )
     return made.to(query)
@@ -217,6 +220,11 @@ def check_tensors(query: Tensor, key: Tensor, value: Tensor) -> None:
         raise ValueError(
             f"the leading axes must broadcast: (..., length, size); given {shapes}"
         ) from None
+    if len({x.dtype for x in given.values()}) > 1 and not torch.is_autocast_enabled(
+        query.device.type
+    ):
+        dtypes = ", ".join(f"{name} {str(x.dtype)[6:]}" for name, x in given.items())
+        raise TypeError(f"query, key and value must have one dtype; given {dtypes}")
 
 
 def check_sizes(score: Score, query: Tensor, key: Tensor) -> None:
@@ -224,7 +232,7 @@ def check_sizes(score: Score, query: Tensor, key: Tensor) -> None:
     for what, x, size in (("query", query, score.query_size), ("key", key, score.key_size)):
         if size is not None and x.shape[-1] != size:
             raise ValueError(
-                f"{name} was made for {what}s of size {size}, given {what} {tuple(x.shape)}"
+                f"{name} was made for {what} vectors of size {size}, given {what} {tuple(x.shape)}"
             )
     if score.query_size is None and score.key_size is None and query.shape[-1] != key.shape[-1]:
         raise ValueError(
@@ -256,7 +264,8 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
         except RuntimeError:
             fits = False
     if not fits:
-        hint = " A mask of padded keys (B, Lk) is written mask[:, None, :]." if fewer else ""
+        axes = "None, " * (len(expected) - 2)
+        hint = f" A mask of padded keys (B, Lk) is written mask[:, {axes}:]." if fewer else ""
         also = (
             " One pattern (Lq, Lk) for all rows is written mask[None]."
             if looks_like_padding

@@ -49,7 +49,7 @@ def build(text: str, kind: str, table: Mapping[str, type], **sizes: Any) -> Any:
         # 'predicted-window' is one name, not a subtraction
         tree = ast.parse(re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", "_", text.strip()), mode="eval").body
     except SyntaxError as error:
-        place = " " * max((error.offset or 1) - 1, 0) + "^"
+        place = " " * max(min(error.offset or 1, len(text) + 1) - 1, 0) + "^"
         raise ValueError(
             f"cannot read the {kind} {text!r}:\n  {text.strip()}\n  {place}\n"
             f"write a name, or a name with arguments: {_examples(kind)}"
@@ -120,7 +120,13 @@ def _make(
     missing = [p.name for p in free if p.default is p.empty and p.name not in named]
     if missing:
         raise ValueError(f"{usage} needs {', '.join(missing)}")
-    return cls(**named, **known)
+    for key, value in named.items():
+        if isinstance(parameters[key].default, bool) and not isinstance(value, bool):
+            raise ValueError(f"{key} of {usage} must be true or false, not {value!r}")
+    try:
+        return cls(**named, **known)
+    except TypeError as error:
+        raise ValueError(f"{usage} cannot be made of {named}: {error}") from None
 
 
 def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:

@@ -72,6 +72,7 @@ class Attends(nn.Module):
     query_size: int
     key_size: int | None
     dropout: float
+    value_size: int
     heads_axis: tuple[int, ...] = ()  # (-3,) where the tensors have an axis of heads
 
     @property
@@ -84,18 +85,24 @@ class Attends(nn.Module):
         elsewhere = isinstance(self.region, PredictedWindow)  # the query places the window
         return "self" if self.key_size is None or (blind and not elsewhere) else "general"
 
+    @property
+    def projects_late(self) -> bool:
+        """Whether the score projects keys when they are recalled: those of `Location` are positions."""
+        return not self.score.uses_keys
+
     def project_query(self, query: Tensor) -> Tensor:
         return self.score.project_query(query)
 
     def project_key(self, states: Tensor) -> Tensor:
-        return self.score.project_key(states)
+        return states
 
     def project_value(self, values: Tensor) -> Tensor:
         return values
 
     def recall(self, memory: Memory) -> tuple[Tensor, Tensor]:
         """Keys and values as the score pairs them."""
-        return memory.keys, memory.values
+        keys = memory.keys
+        return self.score.project_key(keys) if self.projects_late else keys, memory.values
 
     def merge(self, context: Tensor) -> Tensor:
         return context
@@ -108,6 +115,7 @@ class Attends(nn.Module):
         _check_size("states", states, size)
         same = values is None or values is states
         values = states if values is None else values
+        _check_size("values", values, self.value_size)
         if mask is not None:
             if mask.shape != states.shape[:-1] or mask.dtype != torch.bool:
                 raise ValueError(
@@ -118,7 +126,9 @@ class Attends(nn.Module):
             # what is not real is replaced before it meets a parameter: NaN times 0 is NaN
             states = states.masked_fill(~mask[..., None], 0.0)
             values = states if same else values.masked_fill(~mask[..., None], 0.0)
-        return Memory(self, self.project_key(states), self.project_value(values), mask)
+        keys = self.project_key(states)
+        keys = keys if self.projects_late else self.score.project_key(keys)
+        return Memory(self, keys, self.project_value(values), mask)
 
     def forward(
         self,
@@ -210,6 +220,8 @@ class Attends(nn.Module):
                 )
             source = query
         if isinstance(source, Memory):
+            if source.attention is not self:
+                raise ValueError("this Memory was made by another attention: use its own remember")
             return source, mask
         if mask is not None and mask.dim() == source.dim() - 1:
             return self.remember(source, mask), None
@@ -254,7 +266,7 @@ class Attention(Attends):
     ) -> None:
         super().__init__()
         self.query_size, self.key_size, self.dropout = query_size, key_size, dropout
-        keys = query_size if key_size is None else key_size
+        self.value_size = keys = query_size if key_size is None else key_size
         self.score = as_score(score, query_size=query_size, key_size=keys)
         self.region = as_region(region, query_size=query_size)
         self.normalize = as_normalizer(normalize)
@@ -305,29 +317,32 @@ class MultiHead(Attends):
         self.normalize = as_normalizer(normalize)
         _check_score_sizes(self.score, self.head_size, self.head_size)
         keys = query_size if key_size is None else key_size
+        self.value_size = value_size or keys
         width, key_width = heads * self.head_size, self.key_heads * self.head_size
         self.query = nn.Linear(query_size, width, bias=bias)
         self.key = nn.Linear(keys, key_width, bias=bias)
-        self.value = nn.Linear(value_size or keys, key_width, bias=bias)
+        self.value = nn.Linear(self.value_size, key_width, bias=bias)
         self.output = nn.Linear(width, query_size, bias=bias)
 
     def project_query(self, query: Tensor) -> Tensor:
         return self.score.project_query(_split(self.query(query), self.heads))
 
+    @property
+    def projects_late(self) -> bool:  # shared keys are kept once: a head's own projection waits
+        return self.key_heads != self.heads or super().projects_late
+
     def project_key(self, states: Tensor) -> Tensor:
-        key = _split(self.key(states), self.key_heads)
-        # shared keys are kept once; each head's own projection waits until they are recalled
-        return self.score.project_key(key) if self.key_heads == self.heads else key
+        return _split(self.key(states), self.key_heads)
 
     def project_value(self, values: Tensor) -> Tensor:
         return _split(self.value(values), self.key_heads)
 
     def recall(self, memory: Memory) -> tuple[Tensor, Tensor]:
         group = self.heads // self.key_heads
-        if group == 1:
-            return memory.keys, memory.values
-        keys, values = (x.repeat_interleave(group, -3) for x in (memory.keys, memory.values))
-        return self.score.project_key(keys), values
+        if group > 1:
+            keys, values = (x.repeat_interleave(group, -3) for x in (memory.keys, memory.values))
+            memory = replace(memory, keys=keys, values=values)
+        return super().recall(memory)
 
     def merge(self, context: Tensor) -> Tensor:
         return self.output(context.transpose(-2, -3).flatten(-2))  # (..., Lq, H · head_size)

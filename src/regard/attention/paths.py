@@ -136,10 +136,9 @@ def sdpa(problem: Problem) -> Tensor:
     assert isinstance(problem.score, DotLike)
     assert isinstance(problem.normalize, Softmax)
     scale = problem.score.scale(k.shape[-1]) / problem.normalize.temperature
-    width, value_width = k.shape[-1], v.shape[-1]
-    # the fused kernels want one width for keys and values
-    q, k = (nn.functional.pad(x, (0, max(value_width - width, 0))) for x in (q, k))
-    v = nn.functional.pad(v, (0, max(width - value_width, 0)))
+    value_width = v.shape[-1]
+    width = max(k.shape[-1], value_width)  # the fused kernels want one for keys and values
+    q, k, v = (_widen(x, width) for x in (q, k, v))
     causal = problem.limits.mask is None and problem.limits.patterns == [Pattern(after=0)]
     allowed = None if causal else problem.limits.allowed
     rows = None if allowed is None else allowed.any(-1, keepdim=True)
@@ -252,7 +251,7 @@ def sparse(problem: Problem) -> Tensor:
 
 def _deal(x: Tensor, rate: int) -> Tensor:
     """(..., H, L, D) -> (..., rate, H, ⌈L / rate⌉, D): row r holds the positions r, r + rate, ..."""
-    x = nn.functional.pad(x, (0, 0, 0, -x.shape[-2] % rate))
+    x = _lengthen(x, -x.shape[-2] % rate)
     return _lift(x.unflatten(-2, (-1, rate)).transpose(-2, -3))
 
 
@@ -264,8 +263,7 @@ def _collect(x: Tensor, rate: int, length: int) -> Tensor:
 def _cut_queries(q: Tensor, pattern: Pattern) -> Tensor:
     """(..., H, Lq, D) -> (..., blocks, H, size, D)"""
     size = block_size(pattern)
-    q = nn.functional.pad(q, (0, 0, 0, -q.shape[-2] % size))
-    return _lift(q.unflatten(-2, (-1, size)))
+    return _lift(_lengthen(q, -q.shape[-2] % size).unflatten(-2, (-1, size)))
 
 
 def _join(x: Tensor, length: int) -> Tensor:
@@ -276,10 +274,13 @@ def _join(x: Tensor, length: int) -> Tensor:
 def _spans(x: Tensor, pattern: Pattern, queries: int) -> Tensor:
     """(..., H, Lk, D) -> (..., blocks, H, span, D): the keys that some query of the block can see."""
     size, before, after = block_size(pattern), int(pattern.before), int(pattern.after)
+    span, count = size + before + after, -(-queries // size)
+    pieces = -(-span // size)  # a span is this many blocks of keys, the last one cut
     left = before - pattern.offset  # the first span begins at key -left
-    total = -(-queries // size) * size + before + after
-    x = nn.functional.pad(x, (0, 0, left, total - left - x.shape[-2]))
-    return _lift(x.unfold(-2, size + before + after, size).mT)
+    right = (count - 1 + pieces) * size - left - x.shape[-2]
+    x = nn.functional.pad(x, (0, 0, left, right)).unflatten(-2, (-1, size))
+    shifted = [x[..., piece : piece + count, :, :] for piece in range(pieces)]
+    return _lift(torch.cat(shifted, -2)[..., :span, :])
 
 
 def _span_mask(problem: Problem, pattern: Pattern) -> Tensor:
@@ -289,6 +290,16 @@ def _span_mask(problem: Problem, pattern: Pattern) -> Tensor:
     c = torch.arange(size + width, device=problem.q.device)
     exists = _spans(_key_mask(problem).mT, pattern, problem.q.shape[-2]).mT
     return exists & (i <= c) & (c <= i + width)
+
+
+def _lengthen(x: Tensor, by: int) -> Tensor:
+    """Zeros at the end of the length; nothing is copied for nothing."""
+    return nn.functional.pad(x, (0, 0, 0, by)) if by else x
+
+
+def _widen(x: Tensor, to: int) -> Tensor:
+    """Zeros at the end of the features."""
+    return nn.functional.pad(x, (0, to - x.shape[-1])) if to > x.shape[-1] else x
 
 
 def _lift(x: Tensor) -> Tensor:

@@ -86,7 +86,15 @@ class Plan:
         if self.path == "sparse":
             near, far = sparse_parts(self.case)
             return math.prod(self.case.lead) * self.case.queries * (near.keys + far.keys)
-        return math.prod(self.case.lead) * rows * self.case.keys
+        return math.prod(self.case.lead) * rows * self._seen()
+
+    def _seen(self) -> int:
+        """Keys that a query is paired with: a kernel that knows the band skips the rest."""
+        pattern, keys = self.case.pattern, self.case.keys
+        if self.path != "additive-fused" or pattern is None:
+            return keys
+        before, after = (min(side, keys / 2) for side in (pattern.before, pattern.after))
+        return min(keys, math.ceil(before + after + 1))
 
     @property
     def flops(self) -> int:
@@ -97,11 +105,17 @@ class Plan:
 
     @property
     def stored(self) -> int:
-        """Bytes of scores that exist at one time: 0 where a kernel keeps them in its tiles."""
+        """Bytes of scores or of their mask at one time: 0 where a kernel keeps them in its tiles."""
         if self.inner is not None:
             return self.inner.stored
-        if self.path in ("sdpa", "additive-fused"):
+        if self.path == "additive-fused":
             return 0
+        if self.path == "sdpa":
+            built_in = self.case.masked != "pairs" and self.case.patterns in (
+                (Pattern(),),
+                (Pattern(after=0),),
+            )
+            return 0 if built_in else self.case.queries * self.case.keys
         return self.pairs * max(torch.finfo(self.case.dtype).bits // 8, 4)
 
     def __str__(self) -> str:
@@ -115,7 +129,9 @@ class Plan:
             step = step.inner
         lines.append(f"  pairs    {self.pairs:,}{share}")
         lines.append(f"  forward  {_amount(self.flops, 'FLOP', 1000)}")
-        lines.append(f"  scores   {_amount(self.stored, 'B', 1024)} held at one time")
+        lines.append(
+            f"  scores   {_amount(self.stored, 'B', 1024)} held at one time, or their mask"
+        )
         return "\n".join(lines)
 
 
@@ -205,8 +221,8 @@ def _usual_softmax(case: Case) -> bool:
 
 
 def block_size(pattern: Pattern) -> int:
-    """Blocks about as long as the band is wide: half of the work inside a block is then of use."""
-    return max(32, -(-int(pattern.before + pattern.after) // 32) * 32)
+    """Blocks half as long as the band is wide: two thirds of the work inside one is then of use."""
+    return max(32, -(-int(pattern.before + pattern.after) // 64) * 32)
 
 
 def pays_in_blocks(case: Case, pattern: Pattern) -> bool:

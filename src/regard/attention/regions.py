@@ -2,7 +2,9 @@
 
 Position i of a query and j of a key are counted from 0. When there are not as many queries as keys,
 `align` says where the first query stands among the keys: "start" (at key 0), "end" (so that the last
-query stands at the last key, as in decoding step by step), or a number.
+query stands at the last key, as in decoding step by step), or a number. Alone, a region that names
+none stands at the start, except `Causal`, which refuses to guess; joined to others it stands where
+they do: `window(5) & causal(end)` is a window at the end.
 
     Causal() & Window(5)        both        Window(3) | Atrous(4)        either        ~Causal()        not
 
@@ -65,6 +67,14 @@ class Mask(Region):
 
     needs_lengths = False  # only Window(clamp=True) asks where each source ends
 
+    def aligns(self) -> set[Align]:
+        """The alignments that are named in it."""
+        return set()
+
+    def aligned(self, align: Align) -> Mask:
+        """The same with `align` wherever none is named."""
+        return self
+
     def mask(
         self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
     ) -> Tensor:
@@ -97,6 +107,12 @@ class Relative(Mask):
     """A mask on the distance d = i - j between a query and a key alone."""
 
     align: Align
+
+    def aligns(self) -> set[Align]:
+        return set() if self.align is None else {self.align}
+
+    def aligned(self, align: Align) -> Mask:
+        return replace(self, align=align) if self.align is None else self  # type: ignore[type-var]
 
     def offset(self, queries: int, keys: int) -> int:
         """The position of the first query among the keys."""
@@ -165,7 +181,7 @@ class Window(Relative):
 
     before: int
     after: int | None = None
-    align: Align = "start"
+    align: Align = None
     clamp: bool = False
 
     def __post_init__(self) -> None:
@@ -202,7 +218,7 @@ class Atrous(Relative):
     """(i - j) mod rate = 0: every rate-th key — Su 2019; the strided heads of Child et al. 2019"""
 
     rate: int
-    align: Align = "start"
+    align: Align = None
 
     def __post_init__(self) -> None:
         _check_count(self, "rate", least=1)
@@ -219,7 +235,7 @@ class Sparse(Relative):
     """
 
     rate: int
-    align: Align = "start"
+    align: Align = None
 
     def __post_init__(self) -> None:
         _check_count(self, "rate", least=1)
@@ -238,13 +254,27 @@ class Fixed(Relative):
     """One pattern as it stands: what is left of a region once its keys have been rearranged."""
 
     pattern: Pattern
+    align: Align = None
 
     def patterns(self, queries: int, keys: int) -> list[Pattern]:
         return [self.pattern]
 
 
 class Composed(Mask):
-    """Masks joined by a set operation."""
+    """Masks joined by a set operation. Parts that name no alignment take that of the others."""
+
+    def __post_init__(self) -> None:
+        named = self.aligns()
+        if len(named) == 1:
+            (align,) = named
+            for field in fields(self):  # type: ignore[arg-type]
+                object.__setattr__(self, field.name, getattr(self, field.name).aligned(align))
+
+    def aligns(self) -> set[Align]:
+        return set().union(*(part.aligns() for part in self.parts()))
+
+    def aligned(self, align: Align) -> Mask:
+        return type(self)(*(part.aligned(align) for part in self.parts()))
 
     def parts(self) -> list[Mask]:
         return [getattr(self, field.name) for field in fields(self)]  # type: ignore[arg-type]
@@ -297,6 +327,12 @@ class Either(Composed):
     ) -> Tensor:
         left, right = (p.mask(queries, keys, lengths=lengths, device=device) for p in self.parts())
         return left | right
+
+    def patterns(self, queries: int, keys: int) -> list[Pattern] | None:
+        left, right = (part.patterns(queries, keys) for part in self.parts())
+        if left is None or right is None or len({p.offset for p in left + right}) > 1:
+            return None
+        return sorted(left + right, key=lambda pattern: pattern.rate)
 
     def __repr__(self) -> str:
         return f"{self.left!r} | {self.right!r}"

@@ -40,7 +40,7 @@ class MovingAverage(nn.Module):
 class Reinforce(nn.Module):
     """loss = -(R - b) · log α_a - entropy · H(α), averaged over the choices; R and b are detached.
 
-    reward R is broadcast to `choice.log_prob` (..., Lq): per choice, or per row with trailing 1s.
+    reward R: (..., Lq), one for each choice (an axis may be 1), or (...), one for a row of choices.
     baseline: "moving" (a `MovingAverage`), None, or a module of your own that maps `features`
     (what is known before the choice, such as the query) to (..., Lq) or (..., Lq, 1); it is trained
     by its squared error, which is added to the loss, and gets no gradient from the policy's.
@@ -65,13 +65,18 @@ class Reinforce(nn.Module):
 
     def forward(self, choice: Chosen, reward: Tensor, features: Tensor | None = None) -> Tensor:
         log_prob = choice.log_prob
+        each = reward.detach() if reward.dim() == log_prob.dim() else reward.detach()[..., None]
         try:
-            reward = reward.detach().expand(log_prob.shape)
+            reward = each.expand(log_prob.shape)
         except RuntimeError:
             raise ValueError(
-                f"the reward must broadcast to the choices {tuple(log_prob.shape)}, "
-                f"given {tuple(reward.shape)}"
+                f"the reward must be one for each choice {tuple(log_prob.shape)} or one for each "
+                f"row {tuple(log_prob.shape[:-1])}, given {tuple(reward.shape)}"
             ) from None
+        if each.dim() != log_prob.dim():
+            raise ValueError(
+                f"a reward of {reward.dim()} axes does not fit choices {tuple(log_prob.shape)}"
+            )
         made = choice.index >= 0  # a query with no allowed key chose nothing
         count = made.sum().clamp(min=1)
         baseline, fit = self._baseline(reward, made, count, features)

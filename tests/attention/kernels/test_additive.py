@@ -415,19 +415,20 @@ def test_vmap_equals_a_loop(in_dims, lq):
 
 
 def test_batched_gradients_equal_a_loop():
-    """jacobians and vmap over the backward: every mapped gradient has its own weight gradient."""
+    """vmap over the backward: every mapped gradient has its own weight gradient."""
     inputs, allowed = attention_inputs(n=6)
     query, key, value, weight = (x.requires_grad_() for x in inputs)
     scores = additive_scores(query, key, weight)
     context, _ = additive_attention(query, key, value, weight, mask=allowed[:1], before=4)
     for output, leaves in ((scores, (query, key, weight)), (context, (query, key, value, weight))):
         upstreams = torch.randn(3, *output.shape, dtype=torch.float64)
-        batched = torch.autograd.grad(
-            output, leaves, upstreams, is_grads_batched=True, retain_graph=True
-        )
+
+        def pull(upstream, output=output, leaves=leaves):
+            return torch.autograd.grad(output, leaves, upstream, retain_graph=True)
+
+        batched = torch.func.vmap(pull)(upstreams)
         for at, upstream in enumerate(upstreams):
-            single = torch.autograd.grad(output, leaves, upstream, retain_graph=True)
-            for result, wanted in zip(batched, single, strict=True):
+            for result, wanted in zip(batched, pull(upstream), strict=True):
                 torch.testing.assert_close(result[at], wanted)
 
 

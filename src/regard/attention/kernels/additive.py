@@ -19,8 +19,6 @@ from regard.attention.kernels.additive_torch import dense_additive_attention, de
 
 __all__ = ["additive_attention", "additive_scores", "backend", "dense_additive_scores"]
 
-SMALL = 1 << 18  # pairs × features below which calling the kernel for one query costs more than it saves
-
 
 def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     """s[n, i, j] = Σ_d weight[n % G, d] · tanh(query[n, i, d] + key[n, j, d])
@@ -28,8 +26,8 @@ def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     query (N, Lq, D), key (N, Lk, D), weight (G, D) -> (N, Lq, Lk), in the dtype of query and key.
     Half precision is computed in float32.
     """
-    query, key, weight = _one_dtype(query, key, weight)
-    if _dense_is_better(query, key, weight):
+    query, key, _, weight = _one_dtype(query, key, key, weight)
+    if _dense_is_as_good(query, key):
         return additive_torch.scores(query, key, weight)
     return _scores(query, key, weight)
 
@@ -38,16 +36,16 @@ def additive_attention(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor, *, mask: Tensor | None = None,
     scale: float = 1.0, before: int = -1, after: int = -1, offset: int = 0,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """context = softmax_j(scale · s) @ value over the allowed keys; lse, the log of the softmax's denominator.
+    """context = softmax_j(scale · s) @ value over the allowed keys; lse = log Σ_j exp(scale · s)
 
-    Key j is allowed for query i if mask[.., i, j] and i + offset - before <= j <= i + offset + after, where
-    -1 is unbounded. Without any allowed key: context 0, lse -inf, gradients 0.
+    Key j is allowed for query i if mask[.., i, j] and i + offset - before <= j <= i + offset + after,
+    where -1 is unbounded. Without any allowed key: context 0, lse -inf, gradients 0.
 
     query (N, Lq, D), key (N, Lk, D), value (N, Lk, Dv), weight (G, D), mask (M, 1 or Lq, Lk)
     -> context (N, Lq, Dv), lse (N, Lq) in float32 or float64; lse carries no gradient.
     """
-    query, key, weight, value = _one_dtype(query, key, weight, value)
-    if _dense_is_better(query, key, weight, value):
+    query, key, value, weight = _one_dtype(query, key, value, weight)
+    if _dense_is_as_good(query, key):
         return dense_additive_attention(
             query, key, value, weight, mask, scale, before, after, offset
         )
@@ -79,21 +77,22 @@ def _kernels(device_type: str) -> ModuleType:
     return additive_torch
 
 
-def _one_dtype(query: Tensor, key: Tensor, weight: Tensor, *values: Tensor) -> list[Tensor]:
+def _one_dtype(query: Tensor, key: Tensor, value: Tensor, weight: Tensor) -> tuple[Tensor, ...]:
     """query, key and value decide; the weight follows them, as parameters do under autocast."""
-    dtype = functools.reduce(torch.promote_types, (x.dtype for x in (key, *values)), query.dtype)
-    return [x.to(dtype) for x in (query, key, weight, *values)]
+    if query.dtype == key.dtype == value.dtype == weight.dtype:
+        return query, key, value, weight
+    dtype = torch.promote_types(torch.promote_types(query.dtype, key.dtype), value.dtype)
+    return query.to(dtype), key.to(dtype), value.to(dtype), weight.to(dtype)
 
 
-def _dense_is_better(query: Tensor, key: Tensor, *others: Tensor) -> bool:
-    """One query or one key on the CPU: the dense form is linear as well.
+def _dense_is_as_good(query: Tensor, key: Tensor) -> bool:
+    """One query or one key on the CPU: the kernel would evaluate as many exp as there are tanh.
 
-    It evaluates as many tanh as the kernel would exponentials, and keeps them for its backward.
+    The dense form needs no more memory than the key has, keeps its tanh for the backward, and wins.
+    So does it where a row is a handful of numbers: no kernel need be compiled for a toy.
     """
-    if query.device.type != "cpu" or 1 not in (query.shape[1], key.shape[1]):
-        return False
-    needs_grad = torch.is_grad_enabled() and any(x.requires_grad for x in (query, key, *others))
-    return needs_grad or query.numel() * key.shape[1] < SMALL
+    one = query.shape[1] == 1 or key.shape[1] == 1
+    return query.is_cpu and (one or query.shape[1] * key.shape[1] * query.shape[2] <= 256)
 
 
 # --- scores -----------------------------------------------------------------------------------------
@@ -193,8 +192,8 @@ def _differentiate_attention(ctx, grad, _grad_lse):
 
 
 def _save_attention_backward(ctx, inputs, output):
-    grad, query, key, value, weight, mask, _, _, ctx.scale, ctx.before, ctx.after, ctx.offset = inputs
-    ctx.save_for_backward(grad, query, key, value, weight, mask)
+    ctx.save_for_backward(*inputs[:6])
+    ctx.scale, ctx.before, ctx.after, ctx.offset = inputs[8:]
 
 
 def _differentiate_attention_twice(ctx, *grads):

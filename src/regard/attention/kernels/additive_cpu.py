@@ -4,19 +4,25 @@ No transcendental is evaluated per pair. With E = exp(2q) and F = exp(2k), compu
 
     tanh(q + k) = 1 - 2r        r = 1 / (1 + E F)        tanh'(q + k) = 4 r (1 - r)
 
-and the reciprocals of four keys cost one division (batch inversion): with p = d0 d1, r = d2 d3 and z = 1 / (p r),
-1/d0 = z r d1, 1/d1 = z r d0, 1/d2 = z p d3, 1/d3 = z p d2.
+and the reciprocals of four keys' denominators d cost one division (batch inversion):
 
-Range: a denominator is capped where tanh has long reached 1, so that the product of four cannot overflow.
-A row in which exp itself could leave the range of its type is "wide"; its pairs take tanh of the sum, one by one.
+    z = 1 / (d0 d1 d2 d3)       r0 = z (d2 d3) d1       r1 = z (d2 d3) d0       r2, r3 alike
 
-Every output element is computed by one task in a fixed order: the result does not depend on the number of threads.
+Range: a denominator is capped where tanh has long reached 1, so that the product of four is finite.
+Where exp itself could leave the range of its type, the tile takes exp(2 (q + k)) of each sum instead.
+
+Every element is computed by one task, in one order: results do not depend on the number of threads.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+import functools
+import itertools
 import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,13 +33,25 @@ from torch import Tensor
 from regard.attention.kernels import additive_torch
 
 # No "nnan" or "ninf": infinities are capped on purpose and NaN must come out as NaN.
-_options = dict(nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
-_kernel = njit(cache=True, **_options)
+_options: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract", "reassoc", "nsz", "arcp"},
+}
 _part = njit(**_options)  # compiled into the kernels, and cached with them
+
+
+def _kernel(function: Callable[..., None]) -> Callable[..., None]:
+    try:
+        return njit(cache=True, **_options)(function)
+    except RuntimeError:  # neither the package nor the user's cache folder can be written to
+        return njit(**_options)(function)
+
 
 QUERIES = 64  # queries per forward task: their exponentials stay in the L2 cache
 FEATURES = 128  # features per backward task, at most
-GRAIN = 1 << 19  # work that is worth a second thread, in pairs × features; an exponential counts as 4
+GRAIN = 1 << 20  # pairs × features that are worth a second thread; an exponential counts as 4
+BLOCK = 1 << 20  # pairs whose scores the attention holds at a time
 
 # dtype: (largest |x| for which exp(2x) is taken, largest denominator 1 + exp(2x) that is told apart)
 _RANGE = {
@@ -61,7 +79,7 @@ def scores_backward(
     """The gradients of Σ grad · scores(query, key, weight) with respect to query, key and weight."""
     dtype = additive_torch.compute_dtype(query)
     g, q, k, w = (x.to(dtype).contiguous() for x in (grad, query, key, weight))
-    (rows, groups), features = (q.shape[0], w.shape[0]), q.shape[2]
+    rows, groups, features = len(q), *w.shape
     dq, dk, dw = torch.empty_like(q), torch.empty_like(k), q.new_empty(rows, features)
     if g.numel() and features:
         arrays = [x.detach().numpy() for x in (g, q, k, w, dq, dk, dw)]
@@ -70,28 +88,14 @@ def scores_backward(
         _share(_backward, tasks, work, *arrays, *_RANGE[dtype])
     else:
         dq, dk, dw = dq.zero_(), dk.zero_(), dw.zero_()
-    dweight = dw.view(-1, groups, features).sum(0)
+    dweight = dw.view(rows // groups, groups, features).sum(0)
     return dq.to(query.dtype), dk.to(key.dtype), dweight.to(weight.dtype)
 
 
-def attention(
-    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, mask: Tensor | None,
-    scale: float, before: int, after: int, offset: int,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """softmax(scale · scores) @ value and its log-sum-exp, by blocks of queries."""
-    blocks = additive_torch.Blocks(query, key, mask, before, after, offset)
-    return additive_torch.attend(blocks, scores, query, key, value, weight, scale)
-
-
-def attention_backward(
-    grad: Tensor, query: Tensor, key: Tensor, value: Tensor, weight: Tensor, mask: Tensor | None,
-    context: Tensor, lse: Tensor, scale: float, before: int, after: int, offset: int,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    """The gradients of Σ grad · context, recomputed from the log-sum-exp by blocks of queries."""
-    blocks = additive_torch.Blocks(query, key, mask, before, after, offset)
-    return additive_torch.attend_backward(
-        blocks, scores, scores_backward, grad, query, key, value, weight, context, lse, scale
-    )
+attention = functools.partial(additive_torch.attend, scores, BLOCK)
+attention_backward = functools.partial(
+    additive_torch.attend_backward, scores, scores_backward, BLOCK
+)
 
 
 # --- tasks and threads ------------------------------------------------------------------------------
@@ -104,25 +108,25 @@ def _forget_pool() -> None:
     _pool = None
 
 
-os.register_at_fork(after_in_child=_forget_pool)  # its threads do not exist in the child
+if hasattr(os, "register_at_fork"):  # the pool's threads do not exist in the child
+    os.register_at_fork(after_in_child=_forget_pool)
 
 
-def _share(kernel: Callable[..., None], tasks: int, cost: int, *arguments: object) -> None:
-    """kernel(first, last, *arguments) over range(tasks), on as many threads as the cost justifies."""
+def _share(kernel: Callable[..., None], tasks: int, work: int, *arguments: object) -> None:
+    """kernel(first, last, *arguments) over range(tasks), on as many threads as the work justifies."""
     global _pool
-    threads = min(torch.get_num_threads(), tasks, 1 + cost // GRAIN)
+    threads = min(torch.get_num_threads(), tasks, 1 + work // GRAIN)
     if threads == 1:
-        return kernel(0, tasks, *arguments)
+        kernel(0, tasks, *arguments)
+        return
     if _pool is None:
         _pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="regard")
     bounds = [tasks * thread // threads for thread in range(threads + 1)]
-    others = [
-        _pool.submit(kernel, first, last, *arguments)
-        for first, last in zip(bounds[1:], bounds[2:], strict=False)
-    ]
-    kernel(0, bounds[1], *arguments)
-    for other in others:
-        other.result()
+    mine, *others = itertools.pairwise(bounds)
+    running = [_pool.submit(kernel, *other, *arguments) for other in others]
+    kernel(*mine, *arguments)
+    for task in running:
+        task.result()
 
 
 # --- kernels ----------------------------------------------------------------------------------------
@@ -132,21 +136,32 @@ def _exp(x):
     raise NotImplementedError("compiled code only")
 
 
-@overload(_exp)
+@overload(_exp, jit_options={"fastmath": {"contract"}})  # reassociation would undo the reduction
 def _exp_of_its_type(x):
     """exp for |x| < 87: in float32 by Cody-Waite reduction and a polynomial, which vectorise."""
     if x != types.float32:
         return lambda x: math.exp(x)
-    one, half = np.float32(1), np.float32(0.5)
-    log2e, high, low = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)
-    c2, c3, c4 = np.float32(0.49999994), np.float32(0.16666652), np.float32(4.1667730e-2)
-    c5, c6 = np.float32(8.3691861e-3), np.float32(1.3719969e-3)
+    one, half, log2e = np.float32(1), np.float32(0.5), np.float32(1.44269504)
+    high, low = (
+        np.float32(0.693359375),
+        np.float32(-2.12194440e-4),
+    )  # ln 2, of which n · high is exact
+    c2, c3, c4 = (
+        np.float32(5.0000001201e-1),
+        np.float32(1.6666665459e-1),
+        np.float32(4.1665795894e-2),
+    )
+    c5, c6, c7 = (
+        np.float32(8.3334519073e-3),
+        np.float32(1.3981999507e-3),
+        np.float32(1.9875691500e-4),
+    )
 
     def exp32(x):
         n = np.floor(x * log2e + half)
         t = (x - n * high) - n * low
-        p = one + t + t * t * (c2 + t * (c3 + t * (c4 + t * (c5 + t * c6))))
-        return p * np.int32((np.int32(n) + 127) << 23).view(np.float32)
+        p = c2 + t * (c3 + t * (c4 + t * (c5 + t * (c6 + t * c7))))
+        return (one + (t + t * t * p)) * np.int32((np.int32(n) + 127) << 23).view(np.float32)
 
     return exp32
 
@@ -216,14 +231,15 @@ _add_reciprocals_plainly = _adder_of_reciprocals(_of_sum)
 @_kernel
 def _forward(first, last, query, key, weight, out, limit, cap):
     """out[n, i, j] for tasks (n, block of queries)."""
-    queries, keys, groups, features = query.shape[1], key.shape[1], *weight.shape
+    queries, keys = query.shape[1], key.shape[1]
+    groups, features = weight.shape
     blocks = (queries + QUERIES - 1) // QUERIES
     zero, one = limit - limit, limit / limit
     w = np.empty(features, query.dtype)
     exp_queries = np.empty((min(QUERIES, queries), features), query.dtype)
     four_keys = np.empty((4, features), query.dtype)
     sums = np.empty((exp_queries.shape[0], 4), query.dtype)
-    poison = np.empty(4, query.dtype)  # NaN for a key with NaN, which must not reach the other three
+    poison = np.empty(4, query.dtype)  # NaN for a key with NaN: it must not reach the other three
     for task in range(first, last):
         n, start = task // blocks, (task % blocks) * QUERIES
         rows = min(QUERIES, queries - start)
@@ -259,7 +275,8 @@ def _forward(first, last, query, key, weight, out, limit, cap):
                 _add_reciprocals_plainly(block, four_keys, w, sums, cap)
             for i in range(rows):
                 for m in range(count):
-                    out[n, start + i, j + m] = peak * (total - (sums[i, m] + sums[i, m])) + poison[m]
+                    score = peak * (total - (sums[i, m] + sums[i, m]))
+                    out[n, start + i, j + m] = score + poison[m]
 
 
 def _adder_of_gradients(product):
@@ -309,7 +326,8 @@ _add_gradients_plainly = _adder_of_gradients(_of_sum)
 @_kernel
 def _backward(first, last, grad, query, key, weight, dquery, dkey, dweight, limit, cap):
     """dquery[n, :, c], dkey[n, :, c], dweight[n, c] for tasks (n, chunk c of features)."""
-    queries, keys, groups, features = query.shape[1], key.shape[1], *weight.shape
+    queries, keys = query.shape[1], key.shape[1]
+    groups, features = weight.shape
     chunks = (features + FEATURES - 1) // FEATURES
     zero, one = limit - limit, limit / limit
     four = (one + one) * (one + one)

@@ -34,6 +34,8 @@ def compute_dtype(tensor: Tensor) -> torch.dtype:
 
 def scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     dtype = compute_dtype(query)
+    if dtype == query.dtype:
+        return dense_additive_scores(query, key, weight)
     result = dense_additive_scores(query.to(dtype), key.to(dtype), weight.to(dtype))
     return result.to(query.dtype)
 
@@ -51,24 +53,24 @@ class Blocks:
     """The blocks (rows, queries, keys) that cover every allowed pair, and what is allowed in each.
 
     Key j is allowed for query i if mask says so and i + offset - before <= j <= i + offset + after;
-    -1 is unbounded. A block has at most `budget` pairs, but always a whole row of keys.
+    -1 is unbounded. A block has about `pairs` pairs at most, and 64 queries.
     """
 
     def __init__(
         self, query: Tensor, key: Tensor, mask: Tensor | None,
-        before: int, after: int, offset: int, budget: int = 1 << 20,
+        before: int, after: int, offset: int, pairs: int,
     ) -> None:  # fmt: skip
         self.rows, self.queries, self.keys = query.shape[0], query.shape[1], key.shape[1]
         self.mask, self.before, self.after, self.offset = mask, before, after, offset
         self.device = query.device
-        self.step = min(self.queries, max(1, min(64, budget // max(1, self.keys))))
-        self.row_step = max(1, budget // max(1, self.step * self.keys))
+        self.query_step = max(1, min(64, self.queries, pairs // max(1, self.keys)))
+        self.row_step = max(1, pairs // max(1, self.query_step * self.keys))
 
     def __iter__(self) -> Iterator[tuple[slice, slice, slice]]:
         for row in range(0, self.rows, self.row_step):
             rows = slice(row, min(row + self.row_step, self.rows))
-            for start in range(0, self.queries, self.step or 1):
-                queries = slice(start, min(start + self.step, self.queries))
+            for start in range(0, self.queries, self.query_step):
+                queries = slice(start, min(start + self.query_step, self.queries))
                 keys = self._reach(queries)
                 if keys.start < keys.stop:
                     yield rows, queries, keys
@@ -78,37 +80,31 @@ class Blocks:
         last = queries.stop + self.offset + self.after if self.after >= 0 else self.keys
         return slice(max(0, first), min(self.keys, last))
 
-    def allowed(
-        self, rows: slice | None = None, queries: slice | None = None, keys: slice | None = None
-    ) -> Tensor | None:
-        """bool, broadcast to (rows, queries, keys); None: all of them."""
-        rows = rows or slice(0, self.rows)
-        queries, keys = queries or slice(0, self.queries), keys or slice(0, self.keys)
+    def allowed(self, rows: slice, queries: slice, keys: slice) -> Tensor | None:
+        """bool, to be broadcast to (rows, queries, keys); None: all of them."""
         allowed = None
         if self.mask is not None:
-            n = torch.arange(rows.start, rows.stop, device=self.device)
-            per_query = queries if self.mask.shape[1] > 1 else slice(None)
-            allowed = self.mask[:, per_query, keys][n // max(1, self.rows // len(self.mask))]
+            row = torch.arange(rows.start, rows.stop, device=self.device)
+            of_queries = queries if self.mask.shape[1] > 1 else slice(None)
+            allowed = self.mask[:, of_queries, keys][row // (self.rows // len(self.mask))]
         if self.before >= 0 or self.after >= 0:
             i = torch.arange(queries.start, queries.stop, device=self.device) + self.offset
             ahead = torch.arange(keys.start, keys.stop, device=self.device) - i[:, None]
-            band = torch.ones_like(ahead, dtype=torch.bool)
-            if self.before >= 0:
-                band &= ahead >= -self.before
-            if self.after >= 0:
-                band &= ahead <= self.after
+            band = ahead >= -self.before if self.before >= 0 else ahead <= self.after
+            if self.before >= 0 and self.after >= 0:
+                band = band & (ahead <= self.after)
             allowed = band[None] if allowed is None else allowed & band
         return allowed
 
 
 def hide(keyed: Tensor, mask: Tensor) -> Tensor:
     """keyed (N, Lk, …) with 0 at the keys that the mask hides from every query, whatever is there."""
-    hidden = ~mask.any(1).repeat_interleave(len(keyed) // max(1, len(mask)), 0)
+    hidden = ~mask.any(1).repeat_interleave(len(keyed) // len(mask), 0)
     return keyed.masked_fill(hidden[..., None], 0.0)
 
 
 def _hide_if_needed(keyed: Tensor, mask: Tensor | None) -> Tensor:
-    """A sum is cheaper than a copy; NaN and infinity are rare."""
+    """A sum is cheaper than a copy, and NaN or infinity is rare."""
     return keyed if mask is None or bool(keyed.sum().isfinite()) else hide(keyed, mask)
 
 
@@ -116,13 +112,15 @@ def dense_additive_attention(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor, mask: Tensor | None,
     scale: float, before: int, after: int, offset: int,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """context = softmax(scale · scores) @ value over the allowed keys, all at once, and its log-sum-exp."""
+    """context = softmax(scale · s) @ value over the allowed keys, and the log-sum-exp, all at once."""
     dtype = compute_dtype(query)
     q, k, v, w = (x.to(dtype) for x in (query, key, value, weight))
     if mask is not None:
         k, v = hide(k, mask), hide(v, mask)
-    s = scale * dense_additive_scores(q, k, w)
-    allowed = Blocks(query, key, mask, before, after, offset).allowed()
+    s = dense_additive_scores(q, k, w)
+    s = s if scale == 1.0 else scale * s
+    everything = (slice(0, size) for size in s.shape)
+    allowed = Blocks(query, key, mask, before, after, offset, 1).allowed(*everything)
     if allowed is not None:
         s = s.masked_fill(~allowed, -torch.inf)
     lse = s.detach().logsumexp(-1)
@@ -133,56 +131,67 @@ def dense_additive_attention(
 
 
 def attend(
-    blocks: Blocks, scores: Scores,
-    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, scale: float,
+    scores: Scores, pairs: int,
+    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, mask: Tensor | None,
+    scale: float, before: int, after: int, offset: int,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """context (N, Lq, Dv) and lse (N, Lq), one block of scores at a time."""
+    """context (N, Lq, Dv) and lse (N, Lq) from the scores of one block at a time."""
+    blocks = Blocks(query, key, mask, before, after, offset, pairs)
     dtype = compute_dtype(query)
     q, k, v, w = (x.to(dtype) for x in (query, key, value, weight))
-    k, v = _hide_if_needed(k, blocks.mask), _hide_if_needed(v, blocks.mask)
+    k, v = _hide_if_needed(k, mask), _hide_if_needed(v, mask)
     w = w.repeat(len(q) // len(w), 1)
     context = q.new_zeros(*q.shape[:2], v.shape[2])
     lse = q.new_full(q.shape[:2], -torch.inf)
-    for rows, queries, keys in blocks:
-        s = scores(q[rows, queries], k[rows, keys], w[rows]).mul_(scale)
-        allowed = blocks.allowed(rows, queries, keys)
-        if allowed is not None:
-            s.masked_fill_(~allowed, -torch.inf)
+    for block in blocks:
+        rows, queries, keys = block
+        s = _allowed_scores(scores, blocks, block, q, k, w, scale)
         lse[rows, queries] = s.logsumexp(-1)
-        context[rows, queries] = _weights(s, lse[rows, queries]) @ v[rows, keys]
+        context[rows, queries] = _softmax(s, lse[rows, queries]) @ v[rows, keys]
     return context.to(query.dtype), lse
 
 
 def attend_backward(
-    blocks: Blocks, scores: Scores, scores_backward: ScoresBackward, grad: Tensor,
-    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, context: Tensor, lse: Tensor,
-    scale: float,
+    scores: Scores, scores_backward: ScoresBackward, pairs: int, grad: Tensor,
+    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, mask: Tensor | None,
+    context: Tensor, lse: Tensor, scale: float, before: int, after: int, offset: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     """dp = grad vᵀ, ds = p (dp - grad · context), with p = exp(s - lse) recomputed block by block."""
+    blocks = Blocks(query, key, mask, before, after, offset, pairs)
     dtype = compute_dtype(query)
     q, k, v, w = (x.to(dtype) for x in (query, key, value, weight))
-    k, v = _hide_if_needed(k, blocks.mask), _hide_if_needed(v, blocks.mask)
+    k, v = _hide_if_needed(k, mask), _hide_if_needed(v, mask)
     w = w.repeat(len(q) // len(w), 1)
     grad = grad.to(dtype)
     mean = (grad * context.to(dtype)).sum(-1, keepdim=True)
     dq, dk, dv, dw = (torch.zeros_like(x) for x in (q, k, v, w))
-    for rows, queries, keys in blocks:
-        s = scores(q[rows, queries], k[rows, keys], w[rows]).mul_(scale)
-        allowed = blocks.allowed(rows, queries, keys)
-        if allowed is not None:
-            s.masked_fill_(~allowed, -torch.inf)
-        p = _weights(s, lse[rows, queries])
+    for block in blocks:
+        rows, queries, keys = block
+        p = _allowed_scores(scores, blocks, block, q, k, w, scale)
+        p = _softmax(p, lse[rows, queries])
         dv[rows, keys] += p.mT @ grad[rows, queries]
         ds = (grad[rows, queries] @ v[rows, keys].mT).sub_(mean[rows, queries]).mul_(p).mul_(scale)
-        dq_, dk_, dw_ = scores_backward(ds, q[rows, queries], k[rows, keys], w[rows])
-        dq[rows, queries] = dq_
-        dk[rows, keys] += dk_
-        dw[rows] += dw_
-    dw = dw.view(-1, *weight.shape).sum(0)
+        dq[rows, queries], dk_part, dw_part = scores_backward(
+            ds, q[rows, queries], k[rows, keys], w[rows]
+        )
+        dk[rows, keys] += dk_part
+        dw[rows] += dw_part
+    dw = dw.view(len(q) // len(weight), *weight.shape).sum(0)
     return dq.to(query.dtype), dk.to(key.dtype), dv.to(value.dtype), dw.to(weight.dtype)
 
 
-def _weights(scores: Tensor, lse: Tensor) -> Tensor:
+def _allowed_scores(
+    scores: Scores, blocks: Blocks, block: tuple[slice, slice, slice],
+    q: Tensor, k: Tensor, w: Tensor, scale: float,
+) -> Tensor:  # fmt: skip
+    """The scaled scores of a block, -inf where a key is not allowed."""
+    rows, queries, keys = block
+    s = scores(q[rows, queries], k[rows, keys], w[rows]).mul_(scale)
+    allowed = blocks.allowed(*block)
+    return s if allowed is None else s.masked_fill_(~allowed, -torch.inf)
+
+
+def _softmax(scores: Tensor, lse: Tensor) -> Tensor:
     """exp(scores - lse), in place; 0 in a row without any key, where both are -inf."""
     lowest = torch.finfo(lse.dtype).min
     return scores.sub_(lse.clamp_min(lowest)[..., None]).exp_()
@@ -192,23 +201,20 @@ def attention(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor, mask: Tensor | None,
     scale: float, before: int, after: int, offset: int,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    blocks = _small_blocks(query, key, mask, before, after, offset)
-    return attend(blocks, scores, query, key, value, weight, scale)
+    band = (before, after, offset)
+    return attend(scores, _dense_pairs(query), query, key, value, weight, mask, scale, *band)
 
 
 def attention_backward(
     grad: Tensor, query: Tensor, key: Tensor, value: Tensor, weight: Tensor, mask: Tensor | None,
     context: Tensor, lse: Tensor, scale: float, before: int, after: int, offset: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    blocks = _small_blocks(query, key, mask, before, after, offset)
     return attend_backward(
-        blocks, scores, scores_backward, grad, query, key, value, weight, context, lse, scale
-    )
+        scores, scores_backward, _dense_pairs(query), grad, query, key, value, weight, mask,
+        context, lse, scale, before, after, offset,
+    )  # fmt: skip
 
 
-def _small_blocks(
-    query: Tensor, key: Tensor, mask: Tensor | None, before: int, after: int, offset: int
-) -> Blocks:
-    """Dense scores of a block hold D numbers for each pair."""
-    budget = (1 << 24) // max(1, query.shape[2])
-    return Blocks(query, key, mask, before, after, offset, budget)
+def _dense_pairs(query: Tensor) -> int:
+    """Dense scores hold D numbers for each pair of a block."""
+    return (1 << 22) // max(1, query.shape[2])
