@@ -33,6 +33,7 @@ class Case:
         Pattern(),
     )  # None: a region that is no union of patterns
     masked: str = "no"  # "no", "keys" (the same for every query) or "pairs"
+    masks: int = 1  # how many masks (queries, keys) there are
     soft_region: bool = False  # a predicted window
     weights: bool = False
     dropout: float = 0.0
@@ -65,6 +66,7 @@ class Case:
             keys=size + int(pattern.before + pattern.after),
             patterns=(Pattern(),),
             masked="pairs",
+            masks=-(-self.queries // size),
         )
 
 
@@ -115,23 +117,26 @@ class Plan:
                 (Pattern(),),
                 (Pattern(after=0),),
             )
-            return 0 if built_in else self.case.queries * self.case.keys
+            return 0 if built_in else self.case.masks * self.case.queries * self.case.keys
         return self.pairs * max(torch.finfo(self.case.dtype).bits // 8, 4)
+
+    @property
+    def holds(self) -> str:
+        """What `stored` is made of."""
+        return "mask" if self.path == "sdpa" and self.stored else "scores"
 
     def __str__(self) -> str:
         case = self.case
         dense = math.prod(case.lead) * case.queries * case.keys
         share = f" of {dense:,} (1/{dense / self.pairs:.3g})" if 0 < self.pairs < dense else ""
         lines = [f"{self.path}: {self.why}"]
-        step = self.inner
-        while step is not None:
-            lines.append(f"  then {step.path}: {step.why}")
-            step = step.inner
+        last = self
+        while last.inner is not None:
+            last = last.inner
+            lines.append(f"  then {last.path}: {last.why}")
         lines.append(f"  pairs    {self.pairs:,}{share}")
         lines.append(f"  forward  {_amount(self.flops, 'FLOP', 1000)}")
-        lines.append(
-            f"  scores   {_amount(self.stored, 'B', 1024)} held at one time, or their mask"
-        )
+        lines.append(f"  memory   {_amount(self.stored, 'B', 1024)} of {last.holds} at one time")
         return "\n".join(lines)
 
 

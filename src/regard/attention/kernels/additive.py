@@ -86,13 +86,14 @@ def _one_dtype(query: Tensor, key: Tensor, value: Tensor, weight: Tensor) -> tup
 
 
 def _dense_is_as_good(query: Tensor, key: Tensor) -> bool:
-    """One query or one key on the CPU: the kernel would evaluate as many exp as there are tanh.
+    """One query or one key: a kernel would evaluate as many exp as there are tanh.
 
     The dense form needs no more memory than the key has, keeps its tanh for the backward, and wins.
-    So does it where a row is a handful of numbers: no kernel need be compiled for a toy.
+    So does it on the CPU where a row is a handful of numbers: no kernel need be compiled for a toy.
     """
-    one = query.shape[1] == 1 or key.shape[1] == 1
-    return query.is_cpu and (one or query.shape[1] * key.shape[1] * query.shape[2] <= 256)
+    if query.shape[1] == 1 or key.shape[1] == 1:
+        return True
+    return query.is_cpu and query.shape[1] * key.shape[1] * query.shape[2] <= 256
 
 
 # --- scores -----------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def dense_additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
 
     query (N, Lq, D), key (N, Lk, D), weight (G, D) -> (N, Lq, Lk). Materialises (N, Lq, Lk, D).
     """
-    tanh = torch.tanh(query[:, :, None] + key[:, None])
+    tanh = (query[:, :, None] + key[:, None]).tanh_()  # in place: the sum is not needed again
     if len(weight) == 1:
         return tanh @ weight[0]
     groups = tanh.unflatten(0, (len(query) // len(weight), len(weight)))

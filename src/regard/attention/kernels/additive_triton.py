@@ -1,8 +1,11 @@
 """Additive attention on CUDA:  s[n,i,j] = Σ_d w[d] · tanh(q[n,i,d] + k[n,j,d]),  its softmax, and gradients.
 
 query (N, Lq, D), key (N, Lk, D), value (N, Lk, Dv), weight (G, D); G divides N, row n uses weight[n % G].
-Everything is computed in float32, stores nothing of size Lq·Lk·D, and repeats exactly: no atomics.
+Computed in float32 (float64 by the definition); nothing of size Lq·Lk·D is stored, nothing is atomic:
+results repeat exactly.
 """
+
+# ruff: noqa: N803, N806  (sizes and compile-time constants are capitals)
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from regard.attention.kernels import additive_torch
 from regard.attention.kernels.additive_triton_attention import attention, attention_backward
 from regard.attention.kernels.additive_triton_gradient import Band, gradient
 from regard.attention.kernels.additive_triton_tiles import (
@@ -49,6 +53,8 @@ def scores(query: Tensor, key: Tensor, weight: Tensor, *, patch: Patch | None = 
 
     query (N, Lq, D), key (N, Lk, D), weight (G, D) -> (N, Lq, Lk) in the dtype of query
     """
+    if query.dtype == torch.float64:
+        return additive_torch.scores(query, key, weight)
     query, key, weight = query.contiguous(), key.contiguous(), weight.contiguous()
     (N, Lq, D), Lk, G = query.shape, key.shape[1], weight.shape[0]
     out = query.new_empty((N, Lq, Lk))
@@ -73,6 +79,8 @@ def scores_backward(
 
     grad (N, Lq, Lk), query (N, Lq, D), key (N, Lk, D), weight (G, D) -> as query, key, weight
     """
+    if query.dtype == torch.float64:
+        return additive_torch.scores_backward(grad, query, key, weight)
     query, key, weight = query.contiguous(), key.contiguous(), weight.contiguous()
     if grad.numel() == 0 or query.shape[2] == 0:
         return torch.zeros_like(query), torch.zeros_like(key), torch.zeros_like(weight)

@@ -1,18 +1,22 @@
 """Additive attention on CUDA in linear memory:  context_i = Σ_j softmax_j(scale · s_ij) value_j.
 
-Forward: one pass over the keys with a running maximum and sum. Few queries or wide values go by bands of
-queries instead: a band's scores, their softmax, a matrix product.
+Both ways go by bands of queries, so that no more than a bounded number of scores exist at a time. Scores
+and their softmax are two kernels: together they need so many registers that each slows the other down.
 
-Backward, by bands of queries, from lse_i = log Σ_j e^{scale · s_ij}:
+Forward: a band's scores, then one pass over its keys with a running maximum, sum and context.
+Backward, from lse_i = log Σ_j e^{scale · s_ij}:
 
-    p = e^{scale · s − lse}    dp = dcontext · valueᵀ    ds = scale · p (dp − Σ_j p dp)    dvalue = pᵀ dcontext
+    p = e^{scale · s − lse}            dvalue = pᵀ · dcontext
+    dp = dcontext · valueᵀ             ds = scale · p (dp − Σ_j p dp)
 
-and ds goes on to the gradients of the scores. A band holds p and ds of a bounded number of pairs.
+and ds goes on to the gradients of the scores.
 
 query (N, Lq, D), key (N, Lk, D), value (N, Lk, Dv), weight (G, D); mask bool (M, 1 or Lq, Lk), row n uses
 mask[n // (N / M)]. Key j is open to query i if the mask says so and
-i + offset − before <= j <= i + offset + after, −1 for no bound.
+i + offset − before <= j <= i + offset + after, −1 for no bound. What a mask hides from all may be NaN.
 """
+
+# ruff: noqa: N803, N806  (sizes and compile-time constants are capitals)
 
 from __future__ import annotations
 
@@ -25,6 +29,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from regard.attention.kernels import additive_torch
 from regard.attention.kernels.additive_triton_gradient import (
     PROGRAMS,
     Band,
@@ -44,8 +49,7 @@ from regard.attention.kernels.additive_triton_tiles import (
     score_tile,
 )
 
-BAND = 1 << 24  # pairs of a band: 64 MB for each of p and ds
-WIDEST = 128  # values wider than this leave the one-pass kernel too few registers
+BAND = 1 << 26  # pairs of a band: 256 MB of scores; backward, of p and of ds
 
 _LOG2E = tl.constexpr(1 / math.log(2))
 _LN2 = tl.constexpr(math.log(2))
@@ -64,60 +68,59 @@ def open_pairs(
     allowed = (j >= low[:, None]) & (j < high[:, None])
     if MASKED:
         place = mask + (n // mask_each) * mask_batch + i[:, None].to(tl.int64) * mask_row
-        allowed = allowed & (tl.load(place + j * mask_column, mask=allowed, other=0) != 0)
+        place += j.to(tl.int64) * mask_column
+        allowed = allowed & (tl.load(place, mask=allowed, other=0) != 0)
     return allowed
 
 
 @triton.jit
-def attention_kernel(
-    q, k, w, power_q, power_k, peak_q, peak_k, level, total, v, mask, context, lse,
-    Lq, Lk, D, Lqp, Lkp, Dp, G, Dv, N, scale, before, after, offset,
-    mask_each, mask_batch, mask_row, mask_column, parts,
-    MASKED: tl.constexpr, VALUES: tl.constexpr,
-    RM: tl.constexpr, RN: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr,
+def values_kernel(
+    scores, v, context, lse, Lq, Lk, Dv, N, x_start, x_count, y_start, y_count, before, after, offset, parts,
+    ROWS: tl.constexpr, KEYS: tl.constexpr, VALUES: tl.constexpr,
 ):  # fmt: skip
-    """context[p,n,i] and lse[p,n,i] over the p-th part of the keys."""
-    rows = tl.cdiv(Lq, TM * RM)
-    i0 = (tl.program_id(0) % rows) * (TM * RM)
-    part = tl.program_id(0) // rows % parts
-    n = (tl.program_id(0) // (rows * parts)).to(tl.int64)
-    i = i0 + tl.arange(0, TM * RM)
-    d = tl.arange(0, VALUES)
-    last = tl.minimum(i0 + TM * RM, Lq) - 1
-    low, high = window_of(i0, last, before, after, offset, 0, Lk)
-    low, high = share(low, high, part, parts, TN * RN)
+    """context[p,n,i] = softmax of a band's scores @ value, and its lse, over the p-th part of the keys.
 
-    top = tl.full([TM * RM], -float("inf"), tl.float32)  # in powers of two, like all that follows
-    norm = tl.zeros([TM * RM], tl.float32)
-    out = tl.zeros([TM * RM, VALUES], tl.float32)
-    for j0 in range(low, high, TN * RN):
-        s = score_tile(
-            q, k, w, power_q, power_k, peak_q, peak_k, level, total,
-            n, n % G, i0, j0, Lq, Lk, D, Lqp, Lkp, Dp, RM, RN, TM, TN,
-        )  # fmt: skip
-        j = j0 + tl.arange(0, TN * RN)
-        allowed = open_pairs(
-            mask, n, i, j, Lq, Lk, before, after, offset,
-            mask_each, mask_batch, mask_row, mask_column, MASKED,
-        )  # fmt: skip
-        s = tl.where(allowed, s * (scale * _LOG2E), -float("inf"))
+    One pass with a running maximum and sum, in powers of two.
+    """
+    rows = tl.cdiv(x_count, ROWS)
+    pid = tl.program_id(0)
+    d = (pid % tl.cdiv(Dv, VALUES)) * VALUES + tl.arange(0, VALUES)
+    pid //= tl.cdiv(Dv, VALUES)
+    x = (pid % rows) * ROWS + tl.arange(0, ROWS)
+    part = pid // rows % parts
+    n = (pid // (rows * parts)).to(tl.int64)
+    i0 = x_start + (pid % rows) * ROWS
+    last = tl.minimum(i0 + ROWS, Lq) - 1
+    low, high = window_of(
+        i0, last, before, after, offset, y_start, tl.minimum(y_start + y_count, Lk)
+    )
+    low, high = share(low, high, part, parts, KEYS)
+
+    top = tl.full([ROWS], -float("inf"), tl.float32)
+    norm = tl.zeros([ROWS], tl.float32)
+    out = tl.zeros([ROWS, VALUES], tl.float32)
+    for j0 in range(low, high, KEYS):
+        y = j0 - y_start + tl.arange(0, KEYS)
+        place = scores + (n * x_count + x[:, None]) * y_count + y[None, :]
+        s = tl.load(place, mask=(x < x_count)[:, None], other=-float("inf")) * _LOG2E
         higher = tl.maximum(top, tl.max(s, 1))
         base = tl.where(higher == -float("inf"), 0.0, higher)  # a row without keys so far
         p = tl.exp2(s - base[:, None])
         shrink = tl.exp2(top - base)
         norm = norm * shrink + tl.sum(p, 1)
-        place = v + n * Lk * Dv + j[:, None].to(tl.int64) * Dv + d[None, :]
+        j = j0 + tl.arange(0, KEYS)
+        place = v + (n * Lk + j[:, None]) * Dv + d[None, :]
         value = tl.load(place, mask=(j < Lk)[:, None] & (d < Dv)[None, :], other=0.0)
-        p = p.to(value.dtype)
+        value = value.to(tl.float32)
         out = tl.dot(p, value, out * shrink[:, None], input_precision="tf32x3")
         top = higher
     empty = norm == 0.0
     norm = tl.where(empty, 1.0, norm)
-    row = (part * N + n) * Lq + i
-    tl.store(lse + row, tl.where(empty, -float("inf"), (top + tl.log2(norm)) * _LN2), mask=i < Lq)
+    row = (part * N + n) * x_count + x
+    log = tl.where(empty, -float("inf"), (top + tl.log2(norm)) * _LN2)
+    tl.store(lse + row, log, mask=x < x_count)
     place = context + row[:, None] * Dv + d[None, :]
-    out = (out / norm[:, None]).to(context.dtype.element_ty)
-    tl.store(place, out, mask=(i < Lq)[:, None] & (d < Dv)[None, :])
+    tl.store(place, out / norm[:, None], mask=(x < x_count)[:, None] & (d < Dv)[None, :])
 
 
 @triton.jit
@@ -130,7 +133,7 @@ def band_kernel(
 ):  # fmt: skip
     """For queries from x_start and keys from y_start, both bands padded to whole tiles:
 
-    forward: weights = scale · s, −∞ where closed
+    forward: weights = scale · s, −∞ where closed; a tile wholly outside the window is left alone
     backward: weights = p, and ds, which holds dp on entry
     """
     columns = y_count // (TN * RN)
@@ -164,13 +167,10 @@ def band_kernel(
             tl.store(ds + place, scale * p * (dp - mean))
         else:
             tl.store(weights + place, tl.where(allowed, s, -float("inf")))
-    else:
+    elif BACKWARD:
         nothing = tl.zeros([TM * RM, TN * RN], tl.float32)
-        if BACKWARD:
-            tl.store(weights + place, nothing)
-            tl.store(ds + place, nothing)
-        else:
-            tl.store(weights + place, nothing - float("inf"))
+        tl.store(weights + place, nothing)
+        tl.store(ds + place, nothing)
 
 
 class Scores(NamedTuple):
@@ -188,6 +188,7 @@ class Scores(NamedTuple):
 
     @classmethod
     def prepare(cls, query, key, weight, mask, scale, window) -> Scores:
+        key = key if mask is None else additive_torch.hide(key, mask)
         query, key, weight = query.contiguous(), key.contiguous(), weight.contiguous()
         folded = fold_weights(weight)
         E, F = exponentials(query, folded=folded), exponentials(key)
@@ -218,27 +219,33 @@ class Scores(NamedTuple):
         if self.mask is None:
             return 1, 0, 0, 0
         batch, row, column = self.mask.stride()
-        return len(self.query) // len(self.mask), batch, row if self.mask.shape[1] > 1 else 0, column
+        return (
+            len(self.query) // len(self.mask),
+            batch,
+            row if self.mask.shape[1] > 1 else 0,
+            column,
+        )
 
     def bands(self) -> Iterator[tuple[Band, Band]]:
         """Bands of queries with the keys in their reach, starts and counts in whole blocks."""
         N, Lq, _ = self.query.shape
         Lk, (before, after, offset) = self.key.shape[1], self.window
         size = max(1, BAND // (N * Lk * BLOCK)) * BLOCK
+        tile = patch_for(Lq).rows
         for first in range(0, Lq, size):
             last = min(first + size, Lq) - 1
             low = max(0, first + offset - before) if before >= 0 else 0
             high = min(Lk, last + offset + after + 1) if after >= 0 else Lk
             low = low // BLOCK * BLOCK
-            queries = Band(first, round_up(last + 1 - first, BLOCK))
+            queries = Band(first, round_up(last + 1 - first, tile))
             if high > low:
                 yield queries, Band(low, round_up(high - low, BLOCK))
 
     def band(self, xs: Band, ys: Band, lse=None, delta=None, ds=None) -> Tensor:
-        """(N, xs.count, ys.count): scaled scores, −∞ where closed; or, given lse, the weights, and ds in place."""
+        """(N, xs.count, ys.count): scaled scores, −∞ where closed; given lse, weights, and ds in place."""
         N = len(self.query)
         weights = self.query.new_empty((N, xs.count, ys.count), dtype=torch.float32)
-        patch = patch_for(xs.count)
+        patch = patch_for(self.query.shape[1])
         backward = lse is not None
         band_kernel[(N * (xs.count // patch.rows) * (ys.count // patch.columns),)](
             *self.pointers, self.mask_bytes, *((lse, delta, ds) if backward else [weights] * 3), weights,
@@ -263,48 +270,42 @@ def attention(
 
     -> context (N, Lq, Dv) in the dtype of value, lse (N, Lq) in float32; without open keys 0 and −∞
     """
-    (N, Lq, D), (Lk, Dv) = query.shape, value.shape[1:]
+    if query.dtype == torch.float64:
+        band = before, after, offset
+        return additive_torch.attention(query, key, value, weight, mask, scale, *band)
+    (N, Lq, _), (Lk, Dv) = query.shape, value.shape[1:]
     context = value.new_zeros((N, Lq, Dv))
     lse = value.new_full((N, Lq), -torch.inf, dtype=torch.float32)
-    if lse.numel() == 0 or Lk == 0:
+    if lse.numel() == 0 or Lk == 0 or Dv == 0:
         return context, lse
     prepared = Scores.prepare(query, key, weight, mask, scale, Window(before, after, offset))
-    if Lq < 16 or Dv > WIDEST or Dv == 0:
-        return in_bands(prepared, value, context, lse)
-    return in_one_pass(prepared, value.contiguous())
+    value = (value if mask is None else additive_torch.hide(value, mask)).contiguous()
+    for xs, ys in prepared.bands():
+        rows = xs.inside(Lq)
+        band_context, band_lse = weighted_values(prepared, value, xs, ys)
+        context[:, rows] = band_context[:, : rows.stop - rows.start]
+        lse[:, rows] = band_lse[:, : rows.stop - rows.start]
+    return context, lse
 
 
-def in_one_pass(prepared: Scores, value: Tensor) -> tuple[Tensor, Tensor]:
-    (N, Lq, _), (Lk, Dv) = prepared.query.shape, value.shape[1:]
-    patch = patch_for(Lq)
-    programs = N * triton.cdiv(Lq, patch.rows)
-    parts = min(triton.cdiv(Lk, BLOCK), max(1, PROGRAMS // programs))
-    context = value.new_empty((parts, N, Lq, Dv), dtype=torch.float32 if parts > 1 else None)
-    lse = value.new_empty((parts, N, Lq), dtype=torch.float32)
-    attention_kernel[(programs * parts,)](
-        *prepared.pointers, value, prepared.mask_bytes, context, lse, *prepared.sizes, Dv, N,
-        prepared.scale, *prepared.window, *prepared.mask_strides, parts,
-        MASKED=prepared.mask is not None, VALUES=max(16, triton.next_power_of_2(Dv)),
-        **patch.constants,
+def weighted_values(prepared: Scores, value: Tensor, xs: Band, ys: Band) -> tuple[Tensor, Tensor]:
+    """context (N, xs.count, Dv) and lse (N, xs.count) of a band, in float32"""
+    N, Lk, Dv = value.shape
+    rows, widths = min(32, xs.count), min(64, max(16, triton.next_power_of_2(Dv)))
+    programs = N * triton.cdiv(xs.count, rows) * triton.cdiv(Dv, widths)
+    parts = min(triton.cdiv(ys.count, BLOCK), max(1, PROGRAMS // programs))
+    context = value.new_empty((parts, N, xs.count, Dv), dtype=torch.float32)
+    lse = value.new_empty((parts, N, xs.count), dtype=torch.float32)
+    values_kernel[(programs * parts,)](
+        prepared.band(xs, ys), value, context, lse, prepared.query.shape[1], Lk, Dv, N, *xs, *ys,
+        *prepared.window, parts, ROWS=rows, KEYS=32, VALUES=widths, num_warps=2, num_stages=2,
     )  # fmt: skip
     if parts == 1:
         return context[0], lse[0]
     whole = lse.logsumexp(0)
-    part_weight = torch.exp(lse - whole.clamp_min(torch.finfo(torch.float32).min))  # −∞ − −∞ is no number
-    return (part_weight[..., None] * context).sum(0).to(value.dtype), whole
-
-
-def in_bands(
-    prepared: Scores, value: Tensor, context: Tensor, lse: Tensor
-) -> tuple[Tensor, Tensor]:
-    for xs, ys in prepared.bands():
-        rows, columns = xs.inside(context.shape[1]), ys.inside(value.shape[1])
-        s = prepared.band(xs, ys)[:, : rows.stop - rows.start, : columns.stop - columns.start]
-        log = s.logsumexp(-1)
-        p = torch.exp(s - log.clamp_min(torch.finfo(torch.float32).min)[..., None])
-        context[:, rows] = (p @ value[:, columns].float()).to(context.dtype)
-        lse[:, rows] = log
-    return context, lse
+    finite = whole.clamp_min(torch.finfo(torch.float32).min)  # −∞ − −∞ is no number
+    part_weight = torch.exp(lse - finite)
+    return context.mul_(part_weight[..., None]).sum(0), whole
 
 
 def attention_backward(
@@ -322,36 +323,53 @@ def attention_backward(
     offset: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Gradients of `attention`'s context -> as query, key, value, weight; 0 for a query without open keys"""
-    d_query, d_key, d_value, d_weight = (
+    if query.dtype == torch.float64:
+        inputs = query, key, value, weight, mask, context, lse, scale, before, after, offset
+        return additive_torch.attention_backward(grad_context, *inputs)
+    gradients = [
         torch.zeros_like(x, dtype=torch.float32, memory_format=torch.contiguous_format)
         for x in (query, key, value, weight)
-    )
+    ]
     if lse.numel() and key.shape[1]:
-        all_open = Window(before, after, offset)
-        prepared = Scores.prepare(query, key, weight, mask, scale, all_open)
-        query_, key_, weight_ = prepared.query, prepared.key, prepared.weight
-        E, F = exponentials(query_, row_major=True), exponentials(key_, row_major=True)
-        lse, grad = lse.contiguous(), grad_context.float()
+        prepared = Scores.prepare(query, key, weight, mask, scale, Window(before, after, offset))
+        hidden = value if mask is None else additive_torch.hide(value, mask)
+        grad, value32 = grad_context.float(), hidden.float()
         delta = (grad * context).sum(-1)
-        for xs, ys in prepared.bands():
-            rows, columns = xs.inside(query.shape[1]), ys.inside(key.shape[1])
-            ds = query.new_empty((len(query), xs.count, ys.count), dtype=torch.float32)
-            ds[:, : rows.stop - rows.start, : columns.stop - columns.start] = (
-                grad[:, rows] @ value[:, columns].float().mT
-            )
-            p = prepared.band(xs, ys, lse, delta, ds)
-            p = p[:, : rows.stop - rows.start, : columns.stop - columns.start]
-            d_value[:, columns] += p.mT @ grad[:, rows]
-            del p
-            of_query, of_weight = gradient(
-                ds, query_, key_, weight_, E, F, xs=xs, ys=ys, window=all_open, with_weight=True
-            )
-            of_key, _ = gradient(
-                ds.mT, key_, query_, weight_, F, E, xs=ys, ys=xs, window=all_open.swapped()
-            )
-            d_query[:, rows] = of_query[:, : rows.stop - rows.start]
-            d_key[:, columns] += of_key[:, : columns.stop - columns.start]
-            d_weight += of_weight
+        with torch.autocast(query.device.type, enabled=False):
+            add_gradients(prepared, value32, grad, lse.contiguous(), delta, *gradients)
+    d_query, d_key, d_value, d_weight = gradients
     return (
         d_query.to(query.dtype), d_key.to(key.dtype), d_value.to(value.dtype), d_weight.to(weight.dtype),
     )  # fmt: skip
+
+
+def add_gradients(
+    prepared: Scores,
+    value: Tensor,
+    grad: Tensor,
+    lse: Tensor,
+    delta: Tensor,
+    d_query: Tensor,
+    d_key: Tensor,
+    d_value: Tensor,
+    d_weight: Tensor,
+) -> None:
+    """Adds each band's share; delta_i = Σ_j p_ij dp_ij = dcontext_i · context_i."""
+    query, key, weight, window = prepared.query, prepared.key, prepared.weight, prepared.window
+    E, F = exponentials(query, row_major=True), exponentials(key, row_major=True)
+    for xs, ys in prepared.bands():
+        rows, columns = xs.inside(query.shape[1]), ys.inside(key.shape[1])
+        m, n = rows.stop - rows.start, columns.stop - columns.start
+        ds = grad[:, rows] @ value[:, columns].mT
+        if (m, n) != (xs.count, ys.count):
+            ds = torch.nn.functional.pad(ds, (0, ys.count - n, 0, xs.count - m))
+        p = prepared.band(xs, ys, lse, delta, ds)
+        d_value[:, columns] += p[:, :m, :n].mT @ grad[:, rows]
+        del p
+        of_query, of_weight = gradient(
+            ds, query, key, weight, E, F, xs=xs, ys=ys, window=window, with_weight=True
+        )
+        d_query[:, rows] += of_query[:, :m]
+        d_weight += of_weight
+        of_key, _ = gradient(ds.mT, key, query, weight, F, E, xs=ys, ys=xs, window=window.swapped())
+        d_key[:, columns] += of_key[:, :n]

@@ -1,10 +1,13 @@
 """Gradients of additive scores on CUDA, recomputed from the inputs and summed in a fixed order.
 
-    s_ij = Σ_d w_d tanh(x_id + y_jd) = Σ_d w_d (1 − 2r),    r = 1 / (1 + e^{2x} e^{2y}),    d tanh = 4 r (1 − r)
+    s_ij = Σ_d w_d tanh(x_id + y_jd) = Σ_d w_d (1 − 2r),    r = 1 / (1 + e^{2x} e^{2y})
+    d tanh = 4 r (1 − r)
 
 One kernel serves both sides, x and y being query and key or key and query: a thread keeps its x, runs
 over the y, and gets two r for one reciprocal, r0 = u1 / (u0 u1) and r1 = u0 / (u0 u1).
 """
+
+# ruff: noqa: N803, N806  (sizes and compile-time constants are capitals)
 
 from __future__ import annotations
 
@@ -85,6 +88,7 @@ def gradient_kernel(
     total_r = tl.zeros([ROWS, FEATURES], tl.float32)
     total_grad = tl.zeros([ROWS], tl.float32)
     for j0 in range(low, high, _BLOCK):
+        near = grad + (j0 - y_start).to(tl.int64) * grad_y
         high_other = tl.load(peak_y + (n * (Lyp // _BLOCK) + j0 // _BLOCK) * Dp + d)
         bits = tl.maximum((high_own + high_other) * _TWO_LOG2E, 0.0) + 1.0
         bits = tl.where(tl.maximum(high_own, high_other) <= _HIGHEST, bits, 1000.0)
@@ -95,7 +99,7 @@ def gradient_kernel(
                 both = reciprocal(x0 * x1)
                 r0 = both * x1
                 r1 = both * x0
-                place = grad + (j - y_start) * grad_y
+                place = near + (j - j0) * grad_y
                 if CHECKED:
                     g0 = tl.load(place, mask=j < reach, other=0.0)
                     g1 = tl.load(place + grad_y, mask=j + 1 < reach, other=0.0)
@@ -113,7 +117,7 @@ def gradient_kernel(
             for j in range(j0, tl.minimum(j0 + _BLOCK, y_end)):
                 other = tl.load(y + j * D, mask=d < D, other=0.0).to(tl.float32)
                 r = fraction(raw + other[None, :])
-                g = tl.load(grad + (j - y_start) * grad_y, mask=j < reach, other=0.0).to(tl.float32)
+                g = tl.load(near + (j - j0) * grad_y, mask=j < reach, other=0.0).to(tl.float32)
                 total = tl.fma(g[:, None], r - r * r, total)
                 if WEIGHT:
                     total_r = tl.fma(g[:, None], r, total_r)
@@ -130,10 +134,13 @@ def gradient_kernel(
 class Tile(NamedTuple):
     """What one block of threads holds of x."""
 
-    rows: int = 32
-    features: int = 64
+    rows: int = 64
+    features: int = 32
     warps: int = 4
-    registers: int | None = None
+    registers: int | None = 128
+
+
+WITH_WEIGHT = Tile(64, 64, 4, None)  # twice the sums: more registers win over more warps
 
 
 class Band(NamedTuple):
@@ -158,6 +165,9 @@ class Window(NamedTuple):
         return Window(self.after, self.before, -self.offset)
 
 
+EVERYWHERE = Window()
+
+
 def gradient(
     grad: Tensor,
     x: Tensor,
@@ -168,15 +178,16 @@ def gradient(
     *,
     xs: Band,
     ys: Band,
-    window: Window = Window(),
+    window: Window = EVERYWHERE,
     with_weight: bool = False,
-    tile: Tile = Tile(),
-) -> tuple[Tensor, Tensor | None]:
+    tile: Tile | None = None,
+) -> tuple[Tensor, Tensor]:
     """d/dx of Σ_ij grad[n,i,j] · s[n,i,j] for rows xs of x against rows ys of y; and d/dweight.
 
-    grad (N, xs.count, ys.count) -> (N, xs.count, D) and (G, D), both float32
+    grad (N, xs.count, ys.count) -> (N, xs.count, D) and, with_weight, (G, D), both float32
     """
     (N, Lx, D), Ly, G = x.shape, y.shape[1], weight.shape[0]
+    tile = tile or (WITH_WEIGHT if with_weight else Tile())
     blocks = triton.cdiv(xs.count, tile.rows)
     programs = N * blocks * (E.Dp // tile.features)
     parts = min(triton.cdiv(ys.count, BLOCK), max(1, PROGRAMS // programs))
@@ -188,5 +199,6 @@ def gradient(
         CHECKED=bool(grad.shape[1] % BLOCK or grad.shape[2] % BLOCK), WEIGHT=with_weight,
         ROWS=tile.rows, FEATURES=tile.features, num_warps=tile.warps, maxnreg=tile.registers,
     )  # fmt: skip
-    d_weight = out_weight.view(parts, N // G, G, blocks, D).sum((0, 1, 3)) if with_weight else None
-    return out.sum(0) if parts > 1 else out[0], d_weight
+    if with_weight:
+        out_weight = out_weight.view(parts, N // G, G, blocks, D).sum((0, 1, 3))
+    return out.sum(0) if parts > 1 else out[0], out_weight

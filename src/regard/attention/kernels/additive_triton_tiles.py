@@ -16,6 +16,8 @@ computes q + k before anything else, and is right for any magnitude.
 N rows, Lq queries, Lk keys, D features, G weights (row n uses weight n % G); a p marks a padded size.
 """
 
+# ruff: noqa: N803, N806  (sizes and compile-time constants are capitals)
+
 from __future__ import annotations
 
 import math
@@ -27,6 +29,7 @@ import triton.language as tl
 from torch import Tensor
 
 BLOCK = 64  # rows that share one bound; every sequence is padded to a multiple of it
+GROUP = 4  # features that share a reciprocal, at most
 
 _BLOCK = tl.constexpr(BLOCK)
 _TWO_LOG2E = tl.constexpr(2 / math.log(2))  # e^{2x} = 2^{x · this}
@@ -35,7 +38,9 @@ _LN2 = tl.constexpr(math.log(2))
 _INTERPRETED = tl.constexpr(triton.knobs.runtime.interpret)
 
 _HIGHEST = tl.constexpr(30.0)  # of q or k alone: e^{60} times 1/w stays finite
-_BITS = tl.constexpr(124.0)  # of a merged product: float32 ends at 128, the numerator is 4 times larger
+_BITS = tl.constexpr(
+    124.0
+)  # of a merged product: float32 ends at 128, the numerator is 4 times larger
 _DROPPED = tl.constexpr(2.0**-32)  # below this share of the largest weight a feature adds nothing
 _DROPPED_LEVEL = tl.constexpr(256.0)  # such a feature becomes the constant fraction 1/256
 
@@ -132,7 +137,8 @@ def exponentials_kernel(
         share = tl.load(fold + (n % G) * Dp + d, mask=d < Dp, other=0.0)[None, :]
         power = tl.where(share == 0.0, 0.0, power * share)
     power = tl.where(inside, power, 0.0)
-    place = out + n * Lp * Dp + row[:, None] * row_stride + d[None, :] * feature_stride
+    place = tl.arange(0, _BLOCK)[:, None] * row_stride + d[None, :] * feature_stride
+    place += out + (n * blocks + block) * _BLOCK * Dp
     tl.store(place, power, mask=(d < Dp)[None, :])
     highest = tl.max(tl.where(inside, value, -float("inf")), 0)
     tl.store(peak + (n * blocks + block) * Dp + d, highest, mask=d < Dp)
@@ -149,7 +155,7 @@ class Folded(NamedTuple):
 class Exponentials(NamedTuple):
     """e^{2x} of a padded sequence, with the bounds of its blocks."""
 
-    power: Tensor  # (N, Dp, Lp) feature-major, or (N, Lp, Dp) row-major
+    power: Tensor  # (N, Lp / BLOCK, Dp, BLOCK) feature-major, or (N, Lp, Dp) row-major
     peak: Tensor  # (N, Lp / BLOCK, Dp)
     Lp: int
     Dp: int
@@ -161,7 +167,7 @@ def round_up(size: int, multiple: int) -> int:
 
 def fold_weights(weight: Tensor) -> Folded:
     G, D = weight.shape
-    Dp = round_up(D, 4)
+    Dp = round_up(D, GROUP)
     level, fold = weight.new_empty((2, G, Dp), dtype=torch.float32).unbind(0)
     total = weight.new_empty((G, 2), dtype=torch.float32)
     fold_weights_kernel[(G,)](
@@ -170,14 +176,16 @@ def fold_weights(weight: Tensor) -> Folded:
     return Folded(level, fold, total)
 
 
-def exponentials(x: Tensor, *, folded: Folded | None = None, row_major: bool = False) -> Exponentials:
+def exponentials(
+    x: Tensor, *, folded: Folded | None = None, row_major: bool = False
+) -> Exponentials:
     """e^{2x} feature-major for the scores (D padded to 4), row-major for the gradients (D padded to 64)."""
     N, L, D = x.shape
-    Lp, Dp = round_up(L, BLOCK), round_up(D, BLOCK if row_major else 4)
-    power = x.new_empty((N, Lp, Dp) if row_major else (N, Dp, Lp), dtype=torch.float32)
+    Lp, Dp = round_up(L, BLOCK), round_up(D, BLOCK if row_major else GROUP)
+    power = x.new_empty((N, Lp * Dp), dtype=torch.float32)
     peak = x.new_empty((N, Lp // BLOCK, Dp), dtype=torch.float32)
     features = 64 if row_major else 32
-    row_stride, feature_stride = (Dp, 1) if row_major else (1, Lp)
+    row_stride, feature_stride = (Dp, 1) if row_major else (1, BLOCK)
     fold, G = (folded.fold, folded.fold.shape[0]) if folded else (power, 1)
     exponentials_kernel[(N * (Lp // BLOCK), triton.cdiv(Dp, features))](
         x, fold, power, peak, L, D, Lp, Dp, G, row_stride, feature_stride,
@@ -190,35 +198,35 @@ def exponentials(x: Tensor, *, folded: Folded | None = None, row_major: bool = F
 
 
 @triton.jit
-def product_bits(peak_q, peak_k, level, Dp):
-    """log₂ bounds of the largest merged product of four and of two neighbouring features in a tile."""
-    four = tl.full([32], 0.0, tl.float32)
-    two = tl.full([64], 0.0, tl.float32)
-    for start in range(0, Dp, 128):
-        d = start + tl.arange(0, 128)
-        high_q = tl.load(peak_q + d, mask=d < Dp, other=-float("inf"))
-        high_k = tl.load(peak_k + d, mask=d < Dp, other=-float("inf"))
-        a = tl.load(level + d, mask=d < Dp, other=1.0)
-        # |a (1 + EF)| <= 2^bits
-        bits = tl.log2(tl.abs(a)) + tl.maximum((high_q + high_k) * _TWO_LOG2E, 0.0) + 1.0
-        bits = tl.where(tl.maximum(high_q, high_k) <= _HIGHEST, bits, 1000.0)
-        four = tl.maximum(four, tl.sum(tl.reshape(bits, [32, 4]), 1))
-        two = tl.maximum(two, tl.sum(tl.reshape(bits, [64, 2]), 1))
-    return tl.max(four, 0), tl.max(two, 0)
+def product_bits(peak_q, peak_k, level, Dp, TOGETHER: tl.constexpr):
+    """log₂ of a bound on any product of TOGETHER neighbouring denominators in a tile."""
+    highest = tl.full([64], 0.0, tl.float32)
+    for start in range(0, Dp, 64 * TOGETHER):
+        bits = tl.full([64], 0.0, tl.float32)
+        for c in tl.static_range(TOGETHER):
+            d = start + tl.arange(0, 64) * TOGETHER + c
+            high_q = tl.load(peak_q + d, mask=d < Dp, other=-float("inf"))
+            high_k = tl.load(peak_k + d, mask=d < Dp, other=-float("inf"))
+            a = tl.abs(tl.load(level + d, mask=d < Dp, other=1.0))
+            # |a (1 + EF)| <= 2^these
+            bits += tl.log2(a) + tl.maximum((high_q + high_k) * _TWO_LOG2E, 0.0) + 1.0
+            bits = tl.where(tl.maximum(high_q, high_k) <= _HIGHEST, bits, 1000.0)
+        highest = tl.maximum(highest, bits)
+    return tl.max(highest, 0)
 
 
 @triton.jit
 def merged_tile(
-    e, f, level, start, Lqp, Lkp, Dp, TOGETHER: tl.constexpr,
+    e, f, level, start, Dp, TOGETHER: tl.constexpr,
     RM: tl.constexpr, RN: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr,
 ):  # fmt: skip
     """start + Σ_d 1 / (a_d + E'_d F_d), TOGETHER fractions to a reciprocal."""
     tile = tl.zeros([RM, RN, TM, TN], tl.float32) + start
-    for d in range(0, Dp, TOGETHER):
+    for _ in range(0, Dp, TOGETHER):
         for c in tl.static_range(TOGETHER):
-            row = along_rows(tl.load(e + c * Lqp), RM, TM)
-            column = along_columns(tl.load(f + c * Lkp), RN, TN)
-            x = tl.fma(row, column, tl.load(level + d + c))
+            row = along_rows(tl.load(e + c * _BLOCK), RM, TM)
+            column = along_columns(tl.load(f + c * _BLOCK), RN, TN)
+            x = tl.fma(row, column, tl.load(level + c))
             if c == 0:
                 above = x
             elif c == 1:
@@ -228,8 +236,9 @@ def merged_tile(
                 above = tl.fma(above, x, below)
                 below = below * x
         tile = tl.fma(above, reciprocal(below), tile)
-        e += TOGETHER * Lqp
-        f += TOGETHER * Lkp
+        e += TOGETHER * _BLOCK
+        f += TOGETHER * _BLOCK
+        level += TOGETHER
     return tile
 
 
@@ -240,7 +249,7 @@ def plain_tile(
 ):  # fmt: skip
     """Σ_d w_d tanh(q_d + k_d), the sum first."""
     tile = tl.zeros([RM, RN, TM, TN], tl.float32)
-    for d in range(0, D):
+    for d in range(D):
         x = tl.load(q + row * D + d, mask=row < Lq, other=0.0).to(tl.float32)
         y = tl.load(k + column * D + d, mask=column < Lk, other=0.0).to(tl.float32)
         r = fraction(along_rows(x, RM, TM) + along_columns(y, RN, TN))
@@ -257,20 +266,19 @@ def score_tile(
     row = i0 + tl.arange(0, TM * RM)
     column = j0 + tl.arange(0, TN * RN)
     level += g * Dp
-    four, two = product_bits(
-        peak_q + (n * (Lqp // _BLOCK) + i0 // _BLOCK) * Dp,
-        peak_k + (n * (Lkp // _BLOCK) + j0 // _BLOCK) * Dp,
-        level,
-        Dp,
-    )
-    e = power_q + n * Dp * Lqp + row
-    f = power_k + n * Dp * Lkp + column
+    block_q = (n * (Lqp // _BLOCK) + i0 // _BLOCK) * Dp
+    block_k = (n * (Lkp // _BLOCK) + j0 // _BLOCK) * Dp
+    peak_q += block_q
+    peak_k += block_k
+    # the compiler must see that these are aligned, or it loads number by number
+    e = power_q + block_q * _BLOCK + tl.multiple_of(i0 % _BLOCK, TM * RM) + tl.arange(0, TM * RM)
+    f = power_k + block_k * _BLOCK + tl.multiple_of(j0 % _BLOCK, TN * RN) + tl.arange(0, TN * RN)
     top = -2.0 * tl.load(total + 2 * g)
     start = tl.load(total + 2 * g + 1)
-    if four < _BITS:
-        tile = top * merged_tile(e, f, level, start, Lqp, Lkp, Dp, 4, RM, RN, TM, TN)
-    elif two < _BITS:
-        tile = top * merged_tile(e, f, level, start, Lqp, Lkp, Dp, 2, RM, RN, TM, TN)
+    if product_bits(peak_q, peak_k, level, Dp, 4) < _BITS:
+        tile = top * merged_tile(e, f, level, start, Dp, 4, RM, RN, TM, TN)
+    elif product_bits(peak_q, peak_k, level, Dp, 2) < _BITS:
+        tile = top * merged_tile(e, f, level, start, Dp, 2, RM, RN, TM, TN)
     else:
         tile = plain_tile(
             q + n * Lq * D, k + n * Lk * D, w + g * D, row, column, Lq, Lk, D, RM, RN, TM, TN
@@ -282,11 +290,11 @@ class Patch(NamedTuple):
     """How a tile of at most BLOCK×BLOCK is spread: R0×R1 elements to a thread, T0×T1 threads."""
 
     R0: int = 4
-    R1: int = 8
-    T0: int = 16
-    T1: int = 8
+    R1: int = 4
+    T0: int = 8
+    T1: int = 16
     warps: int = 4
-    registers: int | None = None
+    registers: int | None = 96  # leaves room for 20 warps on a processor
 
     @property
     def rows(self) -> int:
@@ -306,4 +314,4 @@ class Patch(NamedTuple):
 
 def patch_for(rows: int) -> Patch:
     """Fewer rows to a thread where there are few queries."""
-    return Patch(R0=4 if rows > 32 else 2 if rows > 16 else 1)
+    return Patch(R0=4 if rows > 16 else 2)
