@@ -4,7 +4,7 @@
     python benchmarks/attention.py --device cuda
     python benchmarks/attention.py --only additive
 
-Times are medians of interleaved rounds: all contenders of a row run in turn, so that a change of the
+Times are medians: the contenders of a row take turns of a few steps each, so that a change of the
 machine's mood hits them alike. A ratio of 20 means: the other takes 20 times as long. The error is the
 largest difference from the same attention in float64, over the largest number in it. Peak memory is
 what the forward (and backward) pass adds to what was there.
@@ -57,33 +57,39 @@ def step(run: Run, leaves: list[Tensor]) -> Tensor:
     return out
 
 
-def once(run: Run, leaves: list[Tensor], device: str) -> float:
-    """Milliseconds of one step."""
+TURN = 5  # steps that a contender does in a row
+
+
+def turn(run: Run, leaves: list[Tensor], device: str) -> list[float]:
+    """Milliseconds of a step, as often as it was timed: on a GPU a turn is timed as a whole."""
     if device == "cuda":
         start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         start.record()
-        step(run, leaves)
+        for _ in range(TURN):
+            step(run, leaves)
         stop.record()
         torch.cuda.synchronize()
-        return start.elapsed_time(stop)
-    begin = time.perf_counter()
-    step(run, leaves)
-    return (time.perf_counter() - begin) * 1e3
+        return [start.elapsed_time(stop) / TURN]
+    times = []
+    for _ in range(TURN):
+        begin = time.perf_counter()
+        step(run, leaves)
+        times.append((time.perf_counter() - begin) * 1e3)
+    return times
 
 
 def compare(
     runs: dict[str, Run], leaves: list[Tensor], device: str, budget: float
 ) -> dict[str, float]:
-    """Median milliseconds of each, in interleaved rounds, within about `budget` seconds."""
+    """Median milliseconds of each, taken in turns, within about `budget` seconds."""
     for run in runs.values():  # compile, allocate, warm up
-        for _ in range(3):
-            once(run, leaves, device)
-    rough = sum(once(run, leaves, device) for run in runs.values()) / 1e3
-    rounds = max(3, min(200, int(budget / max(rough, 1e-6))))
-    times: dict[str, list[float]] = {name: [] for name in runs}
+        step(run, leaves)
+    begin = time.perf_counter()
+    times = {name: turn(run, leaves, device) for name, run in runs.items()}
+    rounds = min(100, int(budget / (time.perf_counter() - begin)))
     for _ in range(rounds):
         for name, run in runs.items():
-            times[name].append(once(run, leaves, device))
+            times[name] += turn(run, leaves, device)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
@@ -167,12 +173,14 @@ def dot_like(device: str) -> Iterator[Row]:
 
 
 def exact(q: Tensor, k: Tensor, v: Tensor, score: scores.Score, **options: object) -> Tensor:
-    """The definition in float64, one batch row after the other."""
+    """The definition in float64, of the first queries of the first row."""
     import copy
 
     score = copy.deepcopy(score).double()
     rows = [
-        regard.attend(q[i].double(), k[i].double(), v[i].double(), score=score, **options).context  # type: ignore[arg-type]
+        regard.attend(
+            q[i, ..., :64, :].double(), k[i].double(), v[i].double(), score=score, **options
+        ).context  # type: ignore[arg-type]
         for i in range(min(len(q), 1))
     ]
     return torch.stack(rows)
@@ -207,7 +215,7 @@ def additive_scores(device: str) -> Iterator[Row]:
                 leaves=[q, k, w] if grad else [],
                 peers=peers,
                 truth=lambda q=q, k=k, w=w: eager_additive(
-                    q[:1].double(), k[:1].double(), w.double()
+                    q[:1, :64].double(), k[:1].double(), w.double()
                 ),
                 note="" if grad else tanh_units(shape, device),
             )

@@ -242,12 +242,12 @@ class Scores(NamedTuple):
                 yield queries, Band(low, round_up(high - low, BLOCK))
 
     def band(self, xs: Band, ys: Band, lse=None, delta=None, ds=None) -> Tensor:
-        """(N, xs.count, ys.count): scaled scores, −∞ where closed; given lse, weights, and ds in place."""
+        """(N, xs.length, ys.length): scaled scores, −∞ where closed; given lse, weights, and ds in place."""
         N = len(self.query)
-        weights = self.query.new_empty((N, xs.count, ys.count), dtype=torch.float32)
+        weights = self.query.new_empty((N, xs.length, ys.length), dtype=torch.float32)
         patch = patch_for(self.query.shape[1])
         backward = lse is not None
-        band_kernel[(N * (xs.count // patch.rows) * (ys.count // patch.columns),)](
+        band_kernel[(N * (xs.length // patch.rows) * (ys.length // patch.columns),)](
             *self.pointers, self.mask_bytes, *((lse, delta, ds) if backward else [weights] * 3), weights,
             *self.sizes, *xs, *ys, self.scale, *self.window, *self.mask_strides,
             MASKED=self.mask is not None, BACKWARD=backward, **patch.constants,
@@ -289,13 +289,13 @@ def attention(
 
 
 def weighted_values(prepared: Scores, value: Tensor, xs: Band, ys: Band) -> tuple[Tensor, Tensor]:
-    """context (N, xs.count, Dv) and lse (N, xs.count) of a band, in float32"""
+    """context (N, xs.length, Dv) and lse (N, xs.length) of a band, in float32"""
     N, Lk, Dv = value.shape
-    rows, widths = min(32, xs.count), min(64, max(16, triton.next_power_of_2(Dv)))
-    programs = N * triton.cdiv(xs.count, rows) * triton.cdiv(Dv, widths)
-    parts = min(triton.cdiv(ys.count, BLOCK), max(1, PROGRAMS // programs))
-    context = value.new_empty((parts, N, xs.count, Dv), dtype=torch.float32)
-    lse = value.new_empty((parts, N, xs.count), dtype=torch.float32)
+    rows, widths = min(32, xs.length), min(64, max(16, triton.next_power_of_2(Dv)))
+    programs = N * triton.cdiv(xs.length, rows) * triton.cdiv(Dv, widths)
+    parts = min(triton.cdiv(ys.length, BLOCK), max(1, PROGRAMS // programs))
+    context = value.new_empty((parts, N, xs.length, Dv), dtype=torch.float32)
+    lse = value.new_empty((parts, N, xs.length), dtype=torch.float32)
     values_kernel[(programs * parts,)](
         prepared.band(xs, ys), value, context, lse, prepared.query.shape[1], Lk, Dv, N, *xs, *ys,
         *prepared.window, parts, ROWS=rows, KEYS=32, VALUES=widths, num_warps=2, num_stages=2,
@@ -361,8 +361,8 @@ def add_gradients(
         rows, columns = xs.inside(query.shape[1]), ys.inside(key.shape[1])
         m, n = rows.stop - rows.start, columns.stop - columns.start
         ds = grad[:, rows] @ value[:, columns].mT
-        if (m, n) != (xs.count, ys.count):
-            ds = torch.nn.functional.pad(ds, (0, ys.count - n, 0, xs.count - m))
+        if (m, n) != (xs.length, ys.length):
+            ds = torch.nn.functional.pad(ds, (0, ys.length - n, 0, xs.length - m))
         p = prepared.band(xs, ys, lse, delta, ds)
         d_value[:, columns] += p[:, :m, :n].mT @ grad[:, rows]
         del p

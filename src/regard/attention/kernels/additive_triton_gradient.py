@@ -147,10 +147,10 @@ class Band(NamedTuple):
     """Rows [start, start + count) of one sequence, the last of which may be padding."""
 
     start: int
-    count: int
+    length: int
 
     def inside(self, length: int) -> slice:
-        return slice(self.start, min(self.start + self.count, length))
+        return slice(self.start, min(self.start + self.length, length))
 
 
 class Window(NamedTuple):
@@ -184,14 +184,14 @@ def gradient(
 ) -> tuple[Tensor, Tensor]:
     """d/dx of Σ_ij grad[n,i,j] · s[n,i,j] for rows xs of x against rows ys of y; and d/dweight.
 
-    grad (N, xs.count, ys.count) -> (N, xs.count, D) and, with_weight, (G, D), both float32
+    grad (N, xs.length, ys.length) -> (N, xs.length, D) and, with_weight, (G, D), both float32
     """
     (N, Lx, D), Ly, G = x.shape, y.shape[1], weight.shape[0]
     tile = tile or (WITH_WEIGHT if with_weight else Tile())
-    blocks = triton.cdiv(xs.count, tile.rows)
+    blocks = triton.cdiv(xs.length, tile.rows)
     programs = N * blocks * (E.Dp // tile.features)
-    parts = min(triton.cdiv(ys.count, BLOCK), max(1, PROGRAMS // programs))
-    out = x.new_empty((parts, N, xs.count, D), dtype=torch.float32)
+    parts = min(triton.cdiv(ys.length, BLOCK), max(1, PROGRAMS // programs))
+    out = x.new_empty((parts, N, xs.length, D), dtype=torch.float32)
     out_weight = x.new_empty((parts, N, blocks, D) if with_weight else 1, dtype=torch.float32)
     gradient_kernel[(programs * parts,)](
         grad, x, y, weight, E.power, F.power, E.peak, F.peak, out, out_weight,
