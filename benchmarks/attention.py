@@ -45,6 +45,7 @@ class Row:
     peers: dict[str, Run] = field(default_factory=dict)  # "eager", "compile", "sdpa"
     truth: Run | None = None
     note: str = ""
+    captured: bool = False  # on a GPU: replay a graph, so that only the GPU's own time counts
 
 
 # ── measuring ────────────────────────────────────────────────────────────────────────────────────
@@ -57,7 +58,7 @@ def step(run: Run, leaves: list[Tensor]) -> Tensor:
     return out
 
 
-TURN = 5  # steps that a contender does in a row
+TURN = 10  # steps that a contender does in a row
 
 
 def turn(run: Run, leaves: list[Tensor], device: str) -> list[float]:
@@ -76,6 +77,25 @@ def turn(run: Run, leaves: list[Tensor], device: str) -> list[float]:
         step(run, leaves)
         times.append((time.perf_counter() - begin) * 1e3)
     return times
+
+
+def capture(run: Run, leaves: list[Tensor]) -> Run:
+    """The step as a CUDA graph: what the GPU does, without the Python that asks for it."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            step(run, leaves)
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = step(run, leaves)
+
+    def replay() -> Tensor:
+        graph.replay()
+        return out
+
+    return replay
 
 
 def compare(
@@ -140,12 +160,12 @@ def path_of(*args: Tensor, **options: object) -> str:
 def dot_like(device: str) -> Iterator[Row]:
     """Within 3 % of calling SDPA directly."""
     batch, heads, length, size = 8, 8, 1024, 64
-    dtypes = [torch.float32, torch.bfloat16] if device == "cuda" else [torch.float32]
-    for dtype in dtypes:
-        q, k, v = (
-            random(batch, heads, length, size, device=device, grad=True, dtype=dtype)
-            for _ in range(3)
-        )
+    kinds = {"cpu": [(torch.float32, False)]}.get(
+        device, [(torch.float32, False), (torch.float32, True), (torch.bfloat16, True)]
+    )
+    for dtype, captured in kinds:
+        shape = (batch, heads, length, size)
+        q, k, v = (random(*shape, device=device, grad=True, dtype=dtype) for _ in range(3))
         for score in (
             scores.Dot(),
             scores.ScaledDot(),
@@ -162,13 +182,14 @@ def dot_like(device: str) -> Iterator[Row]:
                 return F.scaled_dot_product_attention(*projected, v, scale=score.scale(size))
 
             yield Row(
-                mechanism=type(score).__name__.lower(),
-                shape=f"({batch}, {heads}, {length}, {size}) {str(dtype)[6:]}",
+                mechanism=type(score).__name__.lower() + " + gradient",
+                shape=f"{shape} {str(dtype)[6:]}" + (", graph" if captured else ""),
                 path=path_of(q, k, v, score=score),
                 ours=lambda score=score, q=q, k=k, v=v: regard.attend(q, k, v, score=score).context,
                 leaves=[q, k, v],
                 peers={"sdpa": direct},
                 truth=lambda score=score, q=q, k=k, v=v: exact(q, k, v, score),
+                captured=captured,
             )
 
 
@@ -279,7 +300,7 @@ def local(device: str) -> Iterator[Row]:
             return torch.softmax(s, -1) @ v
 
         yield Row(
-            mechanism=region,
+            mechanism=region + " + gradient",
             shape=f"(1, {heads}, {length}, {size})",
             path=path_of(q, k, v, region=region),
             ours=lambda q=q, k=k, v=v, region=region: regard.attend(q, k, v, region=region).context,
@@ -320,7 +341,10 @@ HEAD = [
 
 
 def line(row: Row, device: str, budget: float) -> list[str]:
-    times = compare({"ours": row.ours, **row.peers}, row.leaves, device, budget)
+    runs, leaves = {"ours": row.ours, **row.peers}, row.leaves
+    if row.captured:
+        runs, leaves = {name: capture(run, leaves) for name, run in runs.items()}, []
+    times = compare(runs, leaves, device, budget)
 
     def ratio(name: str) -> str:
         return f"{times[name] / times['ours']:.2f}" if name in times else ""

@@ -15,6 +15,9 @@ from regard.attention.paths import Problem, run
 from regard.attention.plan import Plan, choose
 from regard.attention.regions import PredictedWindow, Region, as_region
 from regard.attention.scores import Score, as_score
+from regard.attention.shapes import broadcast
+
+_READ: dict[tuple[str, str | None], Any] = {}  # mechanisms without parameters, by their names
 
 
 class Attended(NamedTuple):
@@ -186,45 +189,51 @@ def _prepare(
 
 
 def _named(kind: str, given: Any, read: Callable[..., Any], query: Tensor, **sizes: int) -> Any:
-    """The mechanism that was given or named. New parameters are lost on return: say so."""
+    """The mechanism that was given or named; names without parameters are read once."""
+    if given is not None and not isinstance(given, str):
+        return read(given)
+    if (kind, given) in _READ:
+        return _READ[kind, given]
     made = read(given, query_size=query.shape[-1], **sizes)
-    if not isinstance(given, str) or not isinstance(made, torch.nn.Module):
-        return made
-    if any(True for _ in made.parameters()):
-        name = type(made).__name__
-        warnings.warn(
-            f"attend({kind}={given!r}) made a new {name} with parameters of its own, which are "
-            f"lost when attend returns. To train it, make it once and pass it: "
-            f"{kind} = regard.{kind}s.{name}(...), or use regard.Attention.",
-            stacklevel=4,
-        )
+    if not isinstance(made, torch.nn.Module) or not any(True for _ in made.parameters()):
+        return _READ.setdefault((kind, given), made)
+    name = type(made).__name__
+    warnings.warn(
+        f"attend({kind}={given!r}) made a new {name} with parameters of its own, which are "
+        f"lost when attend returns. To train it, make it once and pass it: "
+        f"{kind} = regard.{kind}s.{name}(...), or use regard.Attention.",
+        stacklevel=4,
+    )
     return made.to(query)
 
 
 def check_tensors(query: Tensor, key: Tensor, value: Tensor) -> None:
-    given = {"query": query, "key": key, "value": value}
-    shapes = ", ".join(f"{name} {tuple(x.shape)}" for name, x in given.items())
-    for name, x in given.items():
-        if x.dim() < 2:
-            raise ValueError(f"{name} needs at least two axes (length, size); given {shapes}")
-        if not x.is_floating_point():
-            raise TypeError(f"{name} must hold floating-point numbers, not {x.dtype}")
+    if query.dim() < 2 or key.dim() < 2 or value.dim() < 2:
+        given = _shapes(query, key, value)
+        raise ValueError(f"each tensor needs at least two axes (length, size); given {given}")
     if key.shape[-2] != value.shape[-2]:
         raise ValueError(
-            f"there must be one value for every key: key (..., Lk, Dk), value (..., Lk, Dv); "
-            f"given {shapes}"
+            "there must be one value for every key: key (..., Lk, Dk), value (..., Lk, Dv); "
+            f"given {_shapes(query, key, value)}"
         )
     try:
-        torch.broadcast_shapes(*(x.shape[:-2] for x in given.values()))
+        broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2])
     except RuntimeError:
         raise ValueError(
-            f"the leading axes must broadcast: (..., length, size); given {shapes}"
+            "the leading axes must broadcast: (..., length, size); "
+            f"given {_shapes(query, key, value)}"
         ) from None
-    if len({x.dtype for x in given.values()}) > 1 and not torch.is_autocast_enabled(
-        query.device.type
-    ):
-        dtypes = ", ".join(f"{name} {str(x.dtype)[6:]}" for name, x in given.items())
-        raise TypeError(f"query, key and value must have one dtype; given {dtypes}")
+    same = query.dtype == key.dtype == value.dtype
+    if not query.is_floating_point() or not (same or torch.is_autocast_enabled(query.device.type)):
+        given = ", ".join(
+            f"{name} {str(x.dtype)[6:]}"
+            for name, x in (("query", query), ("key", key), ("value", value))
+        )
+        raise TypeError(f"query, key and value must have one floating-point dtype; given {given}")
+
+
+def _shapes(query: Tensor, key: Tensor, value: Tensor) -> str:
+    return f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
 
 
 def check_sizes(score: Score, query: Tensor, key: Tensor) -> None:
@@ -250,7 +259,7 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
             f"the mask must be bool, True where a key may be attended; given {mask.dtype}. "
             "For 1/0 write mask.bool(), for 0/-inf write mask == 0"
         )
-    lead = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    lead = broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2])
     expected = (*lead, query.shape[-2], key.shape[-2])
     given = tuple(mask.shape)
     fewer = mask.dim() < len(expected)
@@ -260,7 +269,7 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
     fits = not looks_like_padding
     if fits:
         try:
-            fits = torch.broadcast_shapes(given, expected) == expected
+            fits = broadcast(given, expected) == expected
         except RuntimeError:
             fits = False
     if not fits:

@@ -22,6 +22,7 @@ from regard.attention.paths import Problem
 from regard.attention.plan import Plan, choose
 from regard.attention.regions import PredictedWindow, Region, as_region
 from regard.attention.scores import Score, as_score
+from regard.attention.shapes import broadcast
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class Attends(nn.Module):
     key_size: int | None
     dropout: float
     value_size: int
+    projects_late: bool  # whether the score projects the keys only when they are recalled
     heads_axis: tuple[int, ...] = ()  # (-3,) where the tensors have an axis of heads
 
     @property
@@ -84,11 +86,6 @@ class Attends(nn.Module):
         )
         elsewhere = isinstance(self.region, PredictedWindow)  # the query places the window
         return "self" if self.key_size is None or (blind and not elsewhere) else "general"
-
-    @property
-    def projects_late(self) -> bool:
-        """Whether the score projects keys when they are recalled: those of `Location` are positions."""
-        return not self.score.uses_keys
 
     def project_query(self, query: Tensor) -> Tensor:
         return self.score.project_query(query)
@@ -230,7 +227,7 @@ class Attends(nn.Module):
     def _check_pairs(self, pairs: Tensor, query: Tensor, memory: Memory) -> None:
         expected = (*query.shape[:-1], memory.length)
         try:
-            fits = torch.broadcast_shapes(pairs.shape, expected) == expected
+            fits = broadcast(pairs.shape, expected) == expected
         except RuntimeError:
             fits = False
         if pairs.dtype != torch.bool or pairs.dim() != len(expected) or not fits:
@@ -270,6 +267,7 @@ class Attention(Attends):
         self.score = as_score(score, query_size=query_size, key_size=keys)
         self.region = as_region(region, query_size=query_size)
         self.normalize = as_normalizer(normalize)
+        self.projects_late = not self.score.uses_keys  # positions are known once all are there
         _check_score_sizes(self.score, query_size, keys)
 
 
@@ -315,6 +313,8 @@ class MultiHead(Attends):
         self.score = as_score(score, **sizes, heads=heads)
         self.region = as_region(region, query_size=query_size)
         self.normalize = as_normalizer(normalize)
+        # shared keys are kept once, so each head's own projection of them waits as well
+        self.projects_late = self.key_heads != heads or not self.score.uses_keys
         _check_score_sizes(self.score, self.head_size, self.head_size)
         keys = query_size if key_size is None else key_size
         self.value_size = value_size or keys
@@ -326,10 +326,6 @@ class MultiHead(Attends):
 
     def project_query(self, query: Tensor) -> Tensor:
         return self.score.project_query(_split(self.query(query), self.heads))
-
-    @property
-    def projects_late(self) -> bool:  # shared keys are kept once: a head's own projection waits
-        return self.key_heads != self.heads or super().projects_late
 
     def project_key(self, states: Tensor) -> Tensor:
         return _split(self.key(states), self.key_heads)

@@ -17,6 +17,7 @@ from regard.attention.normalizers import Choice, Normalizer, Softmax
 from regard.attention.plan import Case, Plan, block_size, choose, sparse_parts
 from regard.attention.regions import Fixed, Pattern
 from regard.attention.scores import Additive, DotLike, Score
+from regard.attention.shapes import broadcast
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Problem:
         shapes = [x.shape[:-2] for x in (self.q, self.k, self.v)]
         if self.limits.mask is not None:
             shapes.append(self.limits.mask.shape[:-2])
-        return tuple(torch.broadcast_shapes(*shapes))
+        return broadcast(*shapes)
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
@@ -104,10 +105,10 @@ def dense(problem: Problem) -> tuple[Tensor, Tensor | None, Choice | None]:
     if problem.normalize.needs_scores:
         scores = problem.score.pair(_at_least_single(q), _at_least_single(k))
     else:
-        shape = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2])
+        shape = broadcast(q.shape[:-2], k.shape[:-2])
         scores = _at_least_single(q.new_zeros(())).expand(*shape, q.shape[-2], k.shape[-2])
     if allowed is not None:
-        scores = scores.expand(torch.broadcast_shapes(scores.shape, allowed.shape))
+        scores = scores.expand(broadcast(scores.shape, allowed.shape))
     weights, choice = problem.normalize(
         scores, allowed, training=problem.training, generator=problem.generator
     )
@@ -156,7 +157,10 @@ def sdpa(problem: Problem) -> Tensor:
         is_causal=causal,
         scale=scale,
     )
-    context = context[..., :value_width].reshape(*lead, q.shape[-2], value_width)
+    if width > value_width:
+        context = context[..., :value_width]
+    if len(lead) != 2:
+        context = context.reshape(*lead, *context.shape[-2:])
     return context if rows is None else context.masked_fill(~rows, 0.0)
 
 
@@ -233,10 +237,10 @@ def sparse(problem: Problem) -> Tensor:
     far_allowed = far_allowed & mask[..., place]
 
     near_allowed = _join(_span_mask(problem, near), queries)
-    lead = torch.broadcast_shapes(near_allowed.shape[:-1], far_allowed.shape[:-1])
+    lead = broadcast(near_allowed.shape[:-1], far_allowed.shape[:-1])
     allowed = torch.cat([x.expand(*lead, x.shape[-1]) for x in (near_allowed, far_allowed)], -1)
     scores = torch.cat([near_scores, far_scores], -1)
-    scores = scores.expand(torch.broadcast_shapes(scores.shape, allowed.shape))
+    scores = scores.expand(broadcast(scores.shape, allowed.shape))
     weights, _ = problem.normalize(scores, allowed)
     weights = _drop(weights.to(problem.v.dtype), problem)
     near_weights, far_weights = weights.split([near_case.keys, far_scores.shape[-1]], -1)
@@ -316,6 +320,8 @@ def _key_mask(problem: Problem) -> Tensor:
 
 def _four_axes(x: Tensor, lead: tuple[int, ...], *, keep_one: bool = False) -> Tensor:
     """(..., L, D) -> (outer, heads, L, D), broadcasting over `lead`; a mask may keep its axes of 1."""
+    if len(lead) == 2 and x.dim() == 4 and (keep_one or x.shape[:2] == lead):
+        return x  # as it should be: every view would have to be undone on the way back
     if len(lead) < 2:
         lead = (1,) * (2 - len(lead)) + lead
     x = x.reshape(*(1,) * (len(lead) + 2 - x.dim()), *x.shape)

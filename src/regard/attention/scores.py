@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from regard.attention.kernels.additive import additive_scores
 from regard.attention.language import build
+from regard.attention.shapes import broadcast
 
 
 class Score(nn.Module):
@@ -98,26 +99,29 @@ class Cosine(DotLike):
         super().__init__()
         if not temperature > 0:
             raise ValueError(f"the temperature of a cosine must be above 0, not {temperature}")
-        log = torch.tensor(math.log(temperature))
-        self.log_temperature: Tensor
-        if learned:
-            self.log_temperature = nn.Parameter(log)
-        else:
-            self.register_buffer("log_temperature", log, persistent=False)
+        self.fixed = temperature
+        log = nn.Parameter(torch.tensor(math.log(temperature))) if learned else None
+        self.log_temperature = log
 
     @property
-    def temperature(self) -> Tensor:
-        return self.log_temperature.exp()
+    def temperature(self) -> Tensor | float:
+        return self.fixed if self.log_temperature is None else self.log_temperature.exp()
+
+    def scale(self, size: int) -> float:
+        return 1.0 / self.fixed if self.log_temperature is None else 1.0
 
     def project_query(self, query: Tensor) -> Tensor:
-        return _unit(query) / self.temperature.to(query.dtype)
+        if self.log_temperature is None:
+            return _unit(query)
+        return _unit(query) * (-self.log_temperature).exp().to(query.dtype)
 
     def project_key(self, key: Tensor) -> Tensor:
         return _unit(key)
 
     def extra_repr(self) -> str:
-        learned = isinstance(self.log_temperature, nn.Parameter)
-        return f"temperature={self.temperature.item():.4g}, learned={learned}"
+        return (
+            f"temperature={float(self.temperature):.4g}, learned={self.log_temperature is not None}"
+        )
 
 
 class Concat(DotLike):
@@ -193,7 +197,7 @@ class Additive(Score):
         return projected if self.bias is None else projected + self.bias
 
     def pair(self, query: Tensor, key: Tensor) -> Tensor:
-        lead = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], self.vector.shape[:-2])
+        lead = broadcast(query.shape[:-2], key.shape[:-2], self.vector.shape[:-2])
         query, key = (
             x.expand(*lead, *x.shape[-2:]).flatten(0, -3) if lead else x[None] for x in (query, key)
         )

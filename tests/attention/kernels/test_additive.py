@@ -561,3 +561,21 @@ def test_without_a_folder_for_the_cache_the_kernels_still_compile():
 def test_backend_names_what_computes():
     assert additive.backend("cpu") == "numba"
     assert additive.backend(torch.device("meta")) == "torch"
+
+
+def test_without_numba_or_triton_the_operators_run_on_torch(monkeypatch):
+    """Inside an operator there is no autograd: the fallback's gradients must be written out."""
+    monkeypatch.setattr(additive, "_kernels", lambda device_type: additive_torch)
+    query, key, value = (
+        torch.randn(4, n, 13, dtype=torch.float64, requires_grad=True) for n in (4, 6, 6)
+    )
+    weight = torch.randn(2, 13, dtype=torch.float64, requires_grad=True)
+    mask = torch.ones(2, 4, 6, dtype=torch.bool).tril(2)
+    mask[0, 1] = False
+    assert gradcheck(additive_scores, (query, key, weight), fast_mode=True)
+    assert gradgradcheck(additive_scores, (query, key, weight), fast_mode=True)
+
+    def context(query, key, value, weight):
+        return additive_attention(query, key, value, weight, mask=mask, scale=0.7, before=3)[0]
+
+    assert gradcheck(context, (query, key, value, weight), fast_mode=True)
