@@ -17,11 +17,8 @@ Every element is computed by one task, in one order: results do not depend on th
 # mypy: allow-untyped-defs, allow-untyped-calls
 
 import functools
-import itertools
 import math
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -31,6 +28,7 @@ from numba.extending import overload
 from torch import Tensor
 
 from regard.attention.kernels import additive_torch
+from regard.attention.kernels.threads import TASKS, done_by_team, share, take
 
 # No "nnan" or "ninf": infinities are capped on purpose and NaN must come out as NaN.
 _options: dict[str, Any] = {
@@ -69,7 +67,7 @@ def scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
         tasks = q.shape[0] * -(-q.shape[1] // QUERIES)
         work = out.numel() * q.shape[2] + 4 * k.numel()
         arrays = [x.detach().numpy() for x in (q, k, w, out)]
-        _share(_forward, tasks, work, *arrays, *_RANGE[dtype])
+        share(_forward, tasks, 1 + work // GRAIN, *arrays, *_RANGE[dtype])
     return out.to(query.dtype)
 
 
@@ -85,7 +83,7 @@ def scores_backward(
         arrays = [x.detach().numpy() for x in (g, q, k, w, dq, dk, dw)]
         tasks = rows * -(-features // FEATURES)
         work = 2 * g.numel() * features + 4 * k.numel()
-        _share(_backward, tasks, work, *arrays, *_RANGE[dtype])
+        share(_backward, tasks, 1 + work // GRAIN, *arrays, *_RANGE[dtype])
     else:
         dq, dk, dw = dq.zero_(), dk.zero_(), dw.zero_()
     dweight = dw.view(rows // groups, groups, features).sum(0)
@@ -96,37 +94,6 @@ attention = functools.partial(additive_torch.attend, scores, BLOCK)
 attention_backward = functools.partial(
     additive_torch.attend_backward, scores, scores_backward, BLOCK
 )
-
-
-# --- tasks and threads ------------------------------------------------------------------------------
-
-_pool: ThreadPoolExecutor | None = None
-
-
-def _forget_pool() -> None:
-    global _pool
-    _pool = None
-
-
-if hasattr(os, "register_at_fork"):  # the pool's threads do not exist in the child
-    os.register_at_fork(after_in_child=_forget_pool)
-
-
-def _share(kernel: Callable[..., None], tasks: int, work: int, *arguments: object) -> None:
-    """kernel(first, last, *arguments) over range(tasks), on as many threads as the work justifies."""
-    global _pool
-    threads = min(torch.get_num_threads(), tasks, 1 + work // GRAIN)
-    if threads == 1:
-        kernel(0, tasks, *arguments)
-        return
-    if _pool is None:
-        _pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="regard")
-    bounds = [tasks * thread // threads for thread in range(threads + 1)]
-    mine, *others = itertools.pairwise(bounds)
-    running = [_pool.submit(kernel, *other, *arguments) for other in others]
-    kernel(*mine, *arguments)
-    for task in running:
-        task.result()
 
 
 # --- kernels ----------------------------------------------------------------------------------------
@@ -229,8 +196,10 @@ _add_reciprocals_plainly = _adder_of_reciprocals(_of_sum)
 
 
 @_kernel
-def _forward(first, last, query, key, weight, out, limit, cap):
+def _forward(plan, query, key, weight, out, limit, cap):
     """out[n, i, j] for tasks (n, block of queries)."""
+    if done_by_team(plan):
+        return
     queries, keys = query.shape[1], key.shape[1]
     groups, features = weight.shape
     blocks = (queries + QUERIES - 1) // QUERIES
@@ -240,7 +209,10 @@ def _forward(first, last, query, key, weight, out, limit, cap):
     four_keys = np.empty((4, features), query.dtype)
     sums = np.empty((exp_queries.shape[0], 4), query.dtype)
     poison = np.empty(4, query.dtype)  # NaN for a key with NaN: it must not reach the other three
-    for task in range(first, last):
+    while True:
+        task = take(plan)
+        if task >= plan[TASKS]:
+            return
         n, start = task // blocks, (task % blocks) * QUERIES
         rows = min(QUERIES, queries - start)
         # Weights of at most 1, so that z does not underflow where all weights are tiny.
@@ -324,8 +296,10 @@ _add_gradients_plainly = _adder_of_gradients(_of_sum)
 
 
 @_kernel
-def _backward(first, last, grad, query, key, weight, dquery, dkey, dweight, limit, cap):
+def _backward(plan, grad, query, key, weight, dquery, dkey, dweight, limit, cap):
     """dquery[n, :, c], dkey[n, :, c], dweight[n, c] for tasks (n, chunk c of features)."""
+    if done_by_team(plan):
+        return
     queries, keys = query.shape[1], key.shape[1]
     groups, features = weight.shape
     chunks = (features + FEATURES - 1) // FEATURES
@@ -335,7 +309,10 @@ def _backward(first, last, grad, query, key, weight, dquery, dkey, dweight, limi
     of_keys = np.ones((9, FEATURES), query.dtype)
     flat_queries, flat_keys = of_queries.ravel(), of_keys.ravel()
     grads = np.empty((queries, 4), query.dtype)
-    for task in range(first, last):
+    while True:
+        task = take(plan)
+        if task >= plan[TASKS]:
+            return
         n, start = task // chunks, (task % chunks) * FEATURES
         stop = min(start + FEATURES, features)
         w = weight[n % groups, start:stop]
