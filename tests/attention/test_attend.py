@@ -292,10 +292,12 @@ def test_a_named_score_with_parameters_warns_that_they_are_lost():
 
 def test_explain_names_the_path_and_the_reason():
     x = torch.randn(1, 2, 2048, 8)
-    additive = regard.scores.Additive(8, 8)
+    additive, long = regard.scores.Additive(8, 8), torch.randn(1, 8192, 8)
+    assert regard.explain(long, long, score=additive).path == "additive-fused"
+    assert "kept for the gradient" in str(regard.explain(x, x, score=additive))
     paths = {
         "sdpa": {},
-        "additive-fused": {"score": additive},
+        "additive": {"score": additive},
         "one-row": {"score": regard.scores.Concat(8, 8)},
         "blocks": {"region": "window(8)"},
         "strided": {"region": "atrous(4)"},

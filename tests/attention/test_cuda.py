@@ -44,11 +44,11 @@ def test_every_combination_equals_float64_on_the_cpu(score, region):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
 def test_additive_at_full_size(dtype):
-    score = regard.scores.Additive(256, 256, 256).cuda().to(dtype)
+    score = regard.scores.Additive(64, 64, 64).cuda().to(dtype)
     q, k, v = (
-        torch.randn(2, 1000, 256, device="cuda", dtype=dtype, requires_grad=True) for _ in range(3)
+        torch.randn(18, 1000, 64, device="cuda", dtype=dtype, requires_grad=True) for _ in range(3)
     )
-    mask = torch.arange(1000, device="cuda") < torch.tensor([1000, 700], device="cuda")[:, None]
+    mask = torch.arange(1000, device="cuda") < torch.tensor([1000, 700] * 9, device="cuda")[:, None]
     options = {"region": "causal", "mask": mask[:, None]}
     assert regard.explain(q, k, v, score=score, **options).path == "additive-fused"
     got = regard.attend(q, k, v, score=score, **options).context

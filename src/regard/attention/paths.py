@@ -85,7 +85,7 @@ def solve(problem: Problem) -> tuple[Tensor, Tensor | None, Choice | None]:
 
 
 def run(plan: Plan, problem: Problem) -> tuple[Tensor, Tensor | None, Choice | None]:
-    if plan.path == "dense":
+    if plan.path in ("dense", "additive"):  # Additive pairs by its kernel
         return dense(problem)
     paths = {
         "one-row": one_row,

@@ -14,6 +14,7 @@ from regard.attention.scores import Additive, DotLike, Score
 
 SMALLEST_TEMPERATURE = 1e-6  # below this, scale / temperature could overflow a fused kernel
 LARGEST_TEMPERATURE = 1e6  # above it the scale would be 0, and 0 · -inf is NaN
+KEPT = 64 * 2**20  # bytes of additive scores up to which keeping them beats computing them twice
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,12 @@ class Case:
     weights: bool = False
     dropout: float = 0.0
     generator: bool = False
+
+    @property
+    def scores(self) -> int:
+        """Bytes of all the scores."""
+        each = max(torch.finfo(self.dtype).bits // 8, 4)
+        return math.prod(self.lead) * self.queries * self.keys * each
 
     @property
     def pattern(self) -> Pattern | None:
@@ -182,6 +189,13 @@ def choose(case: Case) -> Plan:
     if fits_fused_additive(case):
         kernel = additive.backend(case.device)
         return plan("additive-fused", f"online softmax in the {kernel} kernel; O(L) memory")
+    if (
+        isinstance(case.score, Additive)
+        and case.dtype != torch.float64
+        and case.normalize.needs_scores
+    ):
+        kernel = additive.backend(case.device)
+        return plan("additive", f"the {kernel} kernel gives the scores; {_why_dense(case)}")
     return plan("dense", _why_dense(case) + _how(case))
 
 
@@ -214,6 +228,7 @@ def fits_fused_additive(case: Case) -> bool:
         and not case.dropout
         and case.pattern is not None
         and case.pattern.rate == 1
+        and case.scores > KEPT
     )
 
 
@@ -274,7 +289,8 @@ def _why_dense(case: Case) -> str:
     if case.dropout:
         return "dropout acts on the weights"
     if isinstance(case.score, Additive):
-        return "this region is no band of keys"
+        few = f"{_amount(case.scores, 'B', 1024)} are kept for the gradient"
+        return few if case.scores <= KEPT else "this region is no band of keys"
     return f"{type(case.score).__name__} has no fused kernel"
 
 
