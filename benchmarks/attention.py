@@ -13,6 +13,7 @@ what the forward (and backward) pass adds to what was there.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import math
 import os
 import shutil
@@ -122,6 +123,7 @@ def peak_memory(run: Run, leaves: list[Tensor], device: str) -> float:
         step(run, leaves)
         torch.cuda.synchronize()
         return (torch.cuda.max_memory_allocated() - before) / 2**20
+    ctypes.CDLL(None).malloc_trim(0)  # give back what was freed, or it would be used again unseen
     Path("/proc/self/clear_refs").write_text("5")  # forget the highest resident size so far
     before = _resident("VmRSS")
     step(run, leaves)

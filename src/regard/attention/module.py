@@ -144,7 +144,7 @@ class Attends(nn.Module):
         keys, for regions, when a target is decoded step by step.
         """
         attended = finish(*self._pose(query, source, mask, offset, weights, generator))
-        return attended._replace(context=self.merge(attended.context))
+        return Attended(self.merge(attended.context), attended.weights, attended.choice)
 
     def explain(
         self,

@@ -41,9 +41,10 @@ class Pattern(NamedTuple):
         )
         return Pattern(before, after, 1, self.offset // self.rate)
 
-    def meet(self, other: Pattern) -> Pattern:
+    def meet(self, other: Pattern, offset: int) -> Pattern:
+        """Both at once, for queries that stand at `offset`."""
         before, after = min(self.before, other.before), min(self.after, other.after)
-        return Pattern(before, after, math.lcm(self.rate, other.rate), self.offset)
+        return Pattern(before, after, math.lcm(self.rate, other.rate), offset)
 
     def holds(self, distance: Tensor) -> Tensor:
         allowed = distance % self.rate == 0
@@ -309,7 +310,7 @@ class Both(Composed):
         if len(offsets) > 1:
             return None
         offset = offsets.pop() if offsets else 0
-        return [a.meet(b)._replace(offset=offset) for a in left for b in right]
+        return [a.meet(b, offset) for a in left for b in right]
 
     def __repr__(self) -> str:
         return f"{_inner(self.left)} & {_inner(self.right)}"
