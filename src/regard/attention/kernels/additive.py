@@ -26,9 +26,9 @@ def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     query (N, Lq, D), key (N, Lk, D), weight (G, D) -> (N, Lq, Lk), in the dtype of query and key.
     Half precision is computed in float32.
     """
+    query, key, _, weight = _one_dtype(query, key, key, weight)
     if _dense_is_as_good(query, key):
         return additive_torch.scores(query, key, weight)
-    query, key, _, weight = _one_dtype(query, key, key, weight)
     return _scores(query, key, weight)
 
 
