@@ -22,7 +22,7 @@ def dense_additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     """
     tanh = (query[:, :, None] + key[:, None]).tanh_()  # in place: the sum is not needed again
     if len(weight) == 1:
-        return tanh @ weight.reshape(-1)
+        return torch.nn.functional.linear(tanh, weight).squeeze(-1)
     groups = tanh.unflatten(0, (len(query) // len(weight), len(weight)))
     return torch.einsum("bgijd,gd->bgij", groups, weight).flatten(0, 1)
 
