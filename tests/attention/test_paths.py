@@ -15,7 +15,8 @@ from regard.attention.limits import Limits
 from regard.attention.normalizers import as_normalizer
 from regard.attention.paths import Problem
 from regard.attention.plan import choose
-from regard.attention.regions import Region, as_region
+from regard.attention.region import Region
+from regard.attention.regions import as_region
 
 PATHS = {
     "sdpa": paths.sdpa,

@@ -13,7 +13,9 @@ from regard.attention.limits import Limits, select, source_lengths
 from regard.attention.normalizers import Choice, Normalizer, as_normalizer
 from regard.attention.paths import Problem, run
 from regard.attention.plan import Plan, choose
-from regard.attention.regions import PredictedWindow, Region, as_region
+from regard.attention.predicted_window import PredictedWindow
+from regard.attention.region import Region
+from regard.attention.regions import as_region
 from regard.attention.scores import Score, as_score
 from regard.attention.shapes import broadcast
 

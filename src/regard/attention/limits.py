@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from regard.attention.regions import Mask, Pattern, Region
+from regard.attention.region import Pattern, Region
+from regard.attention.regions import Mask
 
 
 @dataclass

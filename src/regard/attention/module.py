@@ -20,7 +20,9 @@ from regard.attention.limits import select
 from regard.attention.normalizers import Normalizer, as_normalizer
 from regard.attention.paths import Problem
 from regard.attention.plan import Plan, choose
-from regard.attention.regions import PredictedWindow, Region, as_region
+from regard.attention.predicted_window import PredictedWindow
+from regard.attention.region import Region
+from regard.attention.regions import as_region
 from regard.attention.scores import Score, as_score
 from regard.attention.shapes import broadcast
 

@@ -15,7 +15,8 @@ from regard.attention.kernels.additive import additive_attention
 from regard.attention.limits import Limits
 from regard.attention.normalizers import Choice, Normalizer, Softmax
 from regard.attention.plan import Case, Plan, block_size, choose, sparse_parts
-from regard.attention.regions import Fixed, Pattern
+from regard.attention.region import Pattern
+from regard.attention.regions import Fixed
 from regard.attention.scores import Additive, DotLike, Score
 from regard.attention.shapes import broadcast
 

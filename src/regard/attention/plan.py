@@ -9,7 +9,7 @@ import torch
 
 from regard.attention.kernels import additive
 from regard.attention.normalizers import Normalizer, Softmax
-from regard.attention.regions import Pattern
+from regard.attention.region import Pattern
 from regard.attention.scores import Additive, DotLike, Score
 
 SMALLEST_TEMPERATURE = 1e-6  # below this, scale / temperature could overflow a fused kernel

@@ -13,54 +13,17 @@ they do: `window(5) & causal(end)` is a window at the end.
 
 from __future__ import annotations
 
-import math
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import torch
-from torch import Tensor, nn
-from torch.nn.parameter import UninitializedParameter
+from torch import Tensor
 
 from regard.attention.language import build
+from regard.attention.predicted_window import PredictedWindow
+from regard.attention.region import Pattern, Region, refuse_to_compose
 
 Align = Literal["start", "end"] | int | None
-
-
-class Pattern(NamedTuple):
-    """d mod rate = 0 and -after <= d <= before, for d = i + offset - j. Infinite: no bound."""
-
-    before: float = math.inf
-    after: float = math.inf
-    rate: int = 1
-    offset: int = 0
-
-    def strided(self) -> Pattern:
-        """The same keys counted in steps of `rate`; the offset must be a multiple of it."""
-        before, after = (
-            side if side == math.inf else side // self.rate for side in (self.before, self.after)
-        )
-        return Pattern(before, after, 1, self.offset // self.rate)
-
-    def meet(self, other: Pattern, offset: int) -> Pattern:
-        """Both at once, for queries that stand at `offset`."""
-        before, after = min(self.before, other.before), min(self.after, other.after)
-        return Pattern(before, after, math.lcm(self.rate, other.rate), offset)
-
-    def holds(self, distance: Tensor) -> Tensor:
-        allowed = distance % self.rate == 0
-        if self.before != math.inf:
-            allowed = allowed & (distance <= self.before)
-        if self.after != math.inf:
-            allowed = allowed & (distance >= -self.after)
-        return allowed
-
-
-class Region:
-    """Which keys a query may look at. `attend(..., region=...)` takes one, or its name."""
-
-    def at(self, offset: int) -> Region:
-        """The same region with the first query at position `offset` of the keys (one decoding step)."""
-        return self
 
 
 class Mask(Region):
@@ -354,67 +317,6 @@ class Outside(Composed):
         return f"~{_inner(self.inner)}"
 
 
-class PredictedWindow(nn.Module, Region):
-    """|j - p| <= width, weights times exp(-(j - p)² / 2σ²), p = S · sigmoid(v · tanh(W q)), σ = width/2
-
-    Local-p of Luong et al. 2015, https://arxiv.org/abs/1508.04025 (B5). S is the length of each row's
-    source: the last key that its mask allows. The weights are not renormalised (`renormalize=True`
-    does it), and the gradient reaches W and v through the Gaussian. Without `query_size` the
-    parameters take their size from the first query they see, like those of `torch.nn.LazyLinear`.
-    """
-
-    def __init__(
-        self, width: float, query_size: int | None = None, *, renormalize: bool = False
-    ) -> None:
-        super().__init__()
-        if not width > 0:
-            raise ValueError(f"the width of a predicted window must be above 0, not {width}")
-        self.width, self.renormalize = float(width), renormalize
-        self.weight: Tensor = UninitializedParameter()
-        self.vector: Tensor = UninitializedParameter()
-        if query_size is not None:
-            self._give_size(query_size)
-
-    def _give_size(self, size: int, like: Tensor | None = None) -> None:
-        for parameter, shape in ((self.weight, (size, size)), (self.vector, (size, 1))):
-            if isinstance(parameter, UninitializedParameter):
-                if like is None:
-                    parameter.materialize(shape)
-                else:
-                    parameter.materialize(shape, device=like.device, dtype=like.dtype)
-                nn.init.xavier_uniform_(parameter)
-
-    def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *rest: Any) -> None:
-        if (saved := state.get(f"{prefix}vector")) is not None:
-            self._give_size(saved.shape[0])
-        super()._load_from_state_dict(state, prefix, *rest)
-
-    def centre(self, query: Tensor, lengths: Tensor | int) -> Tensor:
-        """p of each query: (..., Lq, 1), for lengths (..., Lq or 1, 1)."""
-        place = torch.tanh(query @ self.weight) @ self.vector
-        return lengths * torch.sigmoid(place)
-
-    def forward(self, query: Tensor, keys: int, lengths: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Which keys lie in the window, and the Gaussian: two tensors (..., Lq, keys)."""
-        self._give_size(query.shape[-1], like=query)
-        distance = torch.arange(keys, device=query.device) - self.centre(
-            query, keys if lengths is None else lengths
-        )
-        sigma = self.width / 2
-        return distance.abs() <= self.width, torch.exp(-(distance**2) / (2 * sigma**2))
-
-    def __and__(self, other: Any) -> Any:
-        return _composable(self)
-
-    __or__ = __rand__ = __ror__ = __and__
-
-    def __invert__(self) -> Any:
-        return _composable(self)
-
-    def extra_repr(self) -> str:
-        return f"width={self.width:g}, renormalize={self.renormalize}"
-
-
 REGIONS: dict[str, type[Region]] = {
     "everywhere": Everywhere,
     "causal": Causal,
@@ -440,12 +342,7 @@ def as_region(given: Region | str | None, **sizes: Any) -> Region:
 
 
 def _composable(region: Any) -> Mask:
-    if isinstance(region, Mask):
-        return region
-    raise TypeError(
-        f"{type(region).__name__} is not a mask, so &, | and ~ do not apply to it"
-        + ("; pass what else restricts it as mask=" if isinstance(region, Region) else "")
-    )
+    return region if isinstance(region, Mask) else refuse_to_compose(region)
 
 
 def _inner(region: Mask) -> str:
