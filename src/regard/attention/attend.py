@@ -176,7 +176,7 @@ def _prepare(
     problem = pose(
         by,
         within,
-        as_normalizer(normalize),
+        _named("normalizer", normalize, as_normalizer, query),
         by.project_query(query),
         by.project_key(key),
         value,

@@ -210,8 +210,8 @@ NORMALIZERS: dict[str, type[Normalizer]] = {
 }
 
 
-def as_normalizer(given: Normalizer | str | None) -> Normalizer:
-    """The normaliser that was given, named, or (None) softmax."""
+def as_normalizer(given: Normalizer | str | None, **sizes: Any) -> Normalizer:
+    """The normaliser that was given, named, or (None) softmax; none needs `sizes`, but all may be asked."""
     if given is None:
         return Softmax()
     if isinstance(given, str):
