@@ -8,7 +8,6 @@ mask bool (M, 1 or Lq, Lk), row n has mask[n // (N / M)], True where a key may b
 Neither operator holds anything of size Lq · Lk · D, the attention nothing of size Lq · Lk either.
 """
 
-import functools
 from types import ModuleType
 
 import torch
@@ -60,9 +59,17 @@ def backend(device: torch.device | str) -> str:
     )
 
 
-@functools.cache
+_LOADED: dict[str, ModuleType] = {}  # by device type
+
+
 def _kernels(device_type: str) -> ModuleType:
     """The module with scores, scores_backward, attention and attention_backward for this device."""
+    if device_type not in _LOADED:
+        _LOADED[device_type] = _load(device_type)
+    return _LOADED[device_type]
+
+
+def _load(device_type: str) -> ModuleType:
     try:
         if device_type == "cpu":
             from regard.attention.kernels import additive_cpu
