@@ -194,8 +194,7 @@ def choose(case: Case) -> Plan:
         and case.dtype != torch.float64
         and case.normalize.needs_scores
     ):
-        kernel = additive.backend(case.device)
-        return plan("additive", f"the {kernel} kernel gives the scores; {_why_dense(case)}")
+        return plan("additive", f"{_source(case)}; {_why_dense(case)}")
     return plan("dense", _why_dense(case) + _how(case))
 
 
@@ -272,9 +271,14 @@ def sparse_pays(case: Case) -> bool:
 
 
 def _how(case: Case) -> str:
-    if isinstance(case.score, Additive) and case.normalize.needs_scores:
-        return f"; the scores come from the {additive.backend(case.device)} kernel"
-    return ""
+    needed = isinstance(case.score, Additive) and case.normalize.needs_scores
+    return f"; {_source(case)}" if needed else ""
+
+
+def _source(case: Case) -> str:
+    """Where additive scores come from."""
+    kernel = additive.backend(case.device, (case.queries, case.keys, case.size))
+    return f"{'torch' if kernel == 'torch' else f'the {kernel} kernel'} gives the scores"
 
 
 def _why_dense(case: Case) -> str:

@@ -113,7 +113,7 @@ def tour(*, width: int | None = None) -> Iterator[str]:
     )
     exec(CROSS, names)
     yield draw(english, chinese, soft="softmax", warm="temperature 4")
-    exec(ADDITIVE, names)  # its kernel is compiled on first use: seconds, so the rest comes first
+    exec(ADDITIVE, names)
     yield draw(english, chinese, hard="the best key alone", additive="v · tanh(M [q; k])")
 
     plan = eval(EXPLAIN.removeprefix("print"), names)

@@ -26,7 +26,7 @@ def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     Half precision is computed in float32.
     """
     query, key, _, weight = _one_dtype(query, key, key, weight)
-    if _dense_is_as_good(query, key):
+    if _dense_is_as_good(query.device.type, query.shape[1], key.shape[1], query.shape[2]):
         return additive_torch.scores(query, key, weight)
     return _scores(query, key, weight)
 
@@ -44,19 +44,20 @@ def additive_attention(
     -> context (N, Lq, Dv), lse (N, Lq) in float32 or float64; lse carries no gradient.
     """
     query, key, value, weight = _one_dtype(query, key, value, weight)
-    if _dense_is_as_good(query, key):
+    if _dense_is_as_good(query.device.type, query.shape[1], key.shape[1], query.shape[2]):
         return dense_additive_attention(
             query, key, value, weight, mask, scale, before, after, offset
         )
     return _attention(query, key, value, weight, mask, scale, before, after, offset)
 
 
-def backend(device: torch.device | str) -> str:
-    """What computes on this device: "numba", "triton" or "torch" (dense, by blocks)."""
-    module = _kernels(torch.device(device).type)
-    return {"additive_cpu": "numba", "additive_triton": "triton"}.get(
-        module.__name__.rpartition(".")[2], "torch"
-    )
+def backend(device: torch.device | str, pairs: tuple[int, int, int] | None = None) -> str:
+    """What computes on this device: "numba", "triton" or "torch"; for Lq, Lk, D if `pairs` are given."""
+    kind = torch.device(device).type
+    if pairs is not None and _dense_is_as_good(kind, *pairs):
+        return "torch"
+    module = _kernels(kind).__name__.rpartition(".")[2]
+    return {"additive_cpu": "numba", "additive_triton": "triton"}.get(module, "torch")
 
 
 _LOADED: dict[str, ModuleType] = {}  # by device type
@@ -92,15 +93,13 @@ def _one_dtype(query: Tensor, key: Tensor, value: Tensor, weight: Tensor) -> tup
     return query.to(dtype), key.to(dtype), value.to(dtype), weight.to(dtype)
 
 
-def _dense_is_as_good(query: Tensor, key: Tensor) -> bool:
+def _dense_is_as_good(device_type: str, queries: int, keys: int, size: int) -> bool:
     """One query or one key: a kernel would evaluate as many exp as there are tanh.
 
     The dense form needs no more memory than the key has, keeps its tanh for the backward, and wins.
     So does it on the CPU where a row is a handful of numbers: no kernel need be compiled for a toy.
     """
-    if query.shape[1] == 1 or key.shape[1] == 1:
-        return True
-    return query.is_cpu and query.shape[1] * key.shape[1] * query.shape[2] <= 256
+    return queries == 1 or keys == 1 or (device_type == "cpu" and queries * keys * size <= 256)
 
 
 # --- scores -----------------------------------------------------------------------------------------
