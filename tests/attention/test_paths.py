@@ -217,3 +217,12 @@ def test_dropout_on_the_fast_path_keeps_the_mean():
     torch.testing.assert_close(
         torch.stack(many).mean(0), regard.attend(q, k).context, atol=0.06, rtol=0
     )
+
+
+def test_queries_that_share_their_weights_do_not_share_their_dropout():
+    q, k = torch.randn(1, 8, 4), torch.randn(1, 64, 4)
+    concat = regard.scores.Concat(4, 4)
+    shared = regard.attend(q, k, score=concat).context
+    torch.testing.assert_close(shared, shared[:, :1].expand_as(shared))
+    dropped = regard.attend(q, k, score=concat, dropout=0.5, training=True).context
+    assert not torch.allclose(dropped[:, 0], dropped[:, 1])

@@ -172,7 +172,7 @@ def choose(case: Case) -> Plan:
     if (pattern := case.pattern) is not None and case.masked != "pairs":
         if pattern.rate > 1 and pattern.offset % pattern.rate == 0:
             rate = pattern.rate
-            why = f"only every {rate}th key is allowed: queries and keys are dealt out {rate} ways"
+            why = f"one key in {rate} is allowed: queries and keys are dealt out {rate} ways"
             return plan("strided", why, case.strided(pattern))
         if pays_in_blocks(case, pattern):
             why = f"a query sees at most {int(pattern.before + pattern.after) + 1} of {case.keys} keys"
@@ -207,6 +207,7 @@ def cancels(case: Case) -> bool:
         and case.patterns == (Pattern(),)
         and case.masked != "pairs"
         and case.queries > 1
+        and not case.dropout  # which each query draws for itself
     )
 
 
