@@ -42,7 +42,6 @@ class Choice(NamedTuple):
 class Normalizer:
     """weights, choice = normalizer(scores, allowed, training=..., generator=...)"""
 
-    sums_to_one: ClassVar[bool] = True  # over the allowed keys
     shift_invariant: ClassVar[bool] = True  # adding a number to a whole row changes nothing
     random: ClassVar[bool] = False  # draws when training
     needs_scores: ClassVar[bool] = True
@@ -108,7 +107,6 @@ class Sparsemax(Normalizer):
 class Raw(Normalizer):
     """weights = s: no normalisation; may be negative, sums to anything."""
 
-    sums_to_one: ClassVar[bool] = False
     shift_invariant: ClassVar[bool] = False
 
     def __call__(

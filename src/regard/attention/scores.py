@@ -153,8 +153,8 @@ class Additive(Score):
     """score(q, k) = v · tanh(W q + U k)      — Bahdanau et al. 2015, https://arxiv.org/abs/1409.0473
 
     The same function as v · tanh(M [q; k]) with M = [W U]: see `from_matrix`. `size` is the length
-    of v (default: key_size); `bias` adds b inside the tanh. Fused: nothing of size Lq·Lk·size is
-    ever stored.
+    of v (default: key_size); `bias` adds b inside the tanh. The kernels
+    store nothing of size Lq·Lk·size; with one query, which has nothing to save, plain torch runs.
     """
 
     def __init__(

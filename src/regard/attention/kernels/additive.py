@@ -5,7 +5,8 @@
 Shapes: query (N, Lq, D), key (N, Lk, D), value (N, Lk, Dv), weight (G, D), row n has weight[n % G];
 mask bool (M, 1 or Lq, Lk), row n has mask[n // (N / M)], True where a key may be attended.
 
-Neither operator holds anything of size Lq · Lk · D, the attention nothing of size Lq · Lk either.
+Neither kernel holds anything of size Lq · Lk · D, the attention nothing of size Lq · Lk either. With one
+query or one key, for a toy, and where numba or triton is missing, plain torch computes and does hold it.
 """
 
 from types import ModuleType
