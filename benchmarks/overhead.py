@@ -44,9 +44,8 @@ def main() -> None:
     )
     for name, values in times.items():
         ratios = [a / b for a, b in zip(times["SDPA"], values, strict=True)]
-        print(
-            f"| {name} | {statistics.median(values):.1f} | {min(values):.1f} | {statistics.median(ratios):.3f} |"
-        )
+        middle, ratio = statistics.median(values), statistics.median(ratios)
+        print(f"| {name} | {middle:.1f} | {min(values):.1f} | {ratio:.3f} |")
 
 
 if __name__ == "__main__":
