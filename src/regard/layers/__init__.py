@@ -1,0 +1,1 @@
+"""What stands around attention: recurrent cells, encoders' and decoders' parts, and their contracts."""

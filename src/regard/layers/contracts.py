@@ -1,0 +1,91 @@
+"""What encoders, decoders and searches agree on: what is written to this can be trained, searched and shown.
+
+Legend: B sentences, S source positions, N hypotheses (N = B · k, those of a sentence side by side,
+so hypothesis i belongs to sentence i // k), T target positions, V tokens of the vocabulary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol, Self
+
+from torch import Tensor
+
+from regard.attention.attend import Attended
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What an encoder gives of a batch of sources."""
+
+    states: Tensor  # (B, S, D)
+    mask: Tensor  # (B, S): True where a state is real
+    summary: Tensor  # (B, D'): the source in one vector
+    final: tuple[Tensor, ...] = ()  # the cells' last states, for a decoder that starts from them
+
+    def select(self, sentences: Tensor) -> Encoded:
+        """With its sentences reordered, repeated or dropped."""
+        return replace(
+            self,
+            states=self.states.index_select(0, sentences),
+            mask=self.mask.index_select(0, sentences),
+            summary=self.summary.index_select(0, sentences),
+            final=tuple(x.index_select(0, sentences) for x in self.final),
+        )
+
+
+class State(Protocol):
+    """Everything the next step needs. It is never changed in place and never kept on a module."""
+
+    def select(self, rows: Tensor, sentences: Tensor | None = None) -> Self:
+        """With the hypotheses `rows` (N',), in their new order, of the given `sentences` (B',).
+
+        rows are grouped by sentence, the same number for each, in the order of `sentences`.
+        sentences None: all go on as they are, and what belongs to the source need not be copied.
+        """
+        ...
+
+
+class Step(NamedTuple):
+    """What a decoder gives for the next token of every hypothesis."""
+
+    logits: Tensor  # (N, V)
+    state: State
+    attended: Attended | None = (
+        None  # context (N, D), weights (N, S) if asked for; None: no attention
+    )
+
+
+class Decoded(NamedTuple):
+    """What a decoder gives for whole targets: `project(outputs)` are the logits."""
+
+    outputs: Tensor  # (B, T, R)
+    attended: Attended | None = None  # context (B, T, D), weights (B, T, S) if asked for
+
+
+class Decoder(Protocol):
+    def start(self, encoded: Encoded) -> State:
+        """The state before the first token: one hypothesis for each sentence."""
+        ...
+
+    def step(self, tokens: Tensor, state: State, *, weights: bool = False) -> Step:
+        """Read tokens (N,), the last of every hypothesis, and predict the next ones."""
+        ...
+
+    def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
+        """All steps at once over inputs (B, T), the targets shifted right: equal to the steps."""
+        ...
+
+    def project(self, outputs: Tensor) -> Tensor:
+        """(..., R) -> logits (..., V)"""
+        ...
+
+
+class Translator(Protocol):
+    """A source-to-target model: it encodes, and its decoder decodes."""
+
+    decoder: Decoder
+
+    def encode(self, source: Tensor, mask: Tensor) -> Encoded:
+        """source (B, S) token ids, mask (B, S): True where a token is real."""
+        ...

@@ -1,0 +1,1 @@
+"""Whole networks: nn.Modules that know nothing of files, trainers or commands."""

@@ -1,0 +1,345 @@
+"""The recurrent decoder: any cell, with attention placed anywhere, or with one vector for the whole source.
+
+    place     query             where the context goes
+    before    s_(t-1)           into the cell and the read-out          RNNsearch (B4)
+    after     h_t               into the read-out                       Luong et al. (B5)
+    between   s'_t              into a second transition, read-out      the conditional GRU (B2)
+    next      h_t               into the read-out and the next cell
+
+Legend: N hypotheses of B sentences (N = B · k), T target positions, E embedding, n hidden, D states' size.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, get_args
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.attention.attend import Attended
+from regard.attention.module import Attention, Memory
+from regard.attention.normalizers import Choice
+from regard.attention.predicted_window import PredictedWindow
+from regard.attention.regions import Everywhere
+from regard.layers.cells import GRU, CellState, Linear, make_cell
+from regard.layers.contracts import Decoded, Encoded, Step
+from regard.layers.recurrent import Recurrent
+from regard.layers.scan import SharedLinear
+from regard.models.readout import ReadOut
+from regard.models.summary import Bridge, Summary
+
+Place = Literal["before", "after", "between", "next"]
+Feed = Literal["initial", "step", "readout"]
+
+
+@dataclass(frozen=True)
+class RecurrentState:
+    """What the next step needs; what belongs to a sentence is kept once for all its hypotheses."""
+
+    cells: tuple[CellState, ...]  # of every layer, (N, n)
+    fed: Tensor | None  # (N, ...) what the last step hands to this one
+    context: Tensor | None  # (B, ...) one vector for the whole source
+    memory: Memory | None  # B sources
+    position: int = 0
+
+    def select(self, rows: Tensor, sentences: Tensor | None = None) -> RecurrentState:
+        context, memory = self.context, self.memory
+        if sentences is not None:
+            context = None if context is None else context.index_select(0, sentences)
+            memory = None if memory is None else memory.select(sentences)
+        return replace(
+            self,
+            cells=tuple(tuple(s.index_select(0, rows) for s in layer) for layer in self.cells),
+            fed=None if self.fed is None else self.fed.index_select(0, rows),
+            context=context,
+            memory=memory,
+        )
+
+
+class RecurrentDecoder(nn.Module):
+    """p(y_t | y_<t, x) = softmax(W_o t_t),  t_t = readout(s, E y_(t-1), c)
+
+    attention: asked with `hidden`-sized states (with the token too if `query_sees_token`), or None.
+    summary, bridge, feed: one vector of the whole source, how the first state is made of it, and where it
+        enters: the "initial" state, every "step" (`inside_reset`: under the reset gate, B3), the "readout".
+    input_feeding: t_t is part of the next cell's input (Luong); its gradient is not cut (D19).
+    entry: the first cell reads [E y; c] as it is, or relu(W [E y; c]) as in the tutorial decoder.
+    readout_sees: the state before the step ("previous", as RNNsearch is printed) or after it (D14).
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        embedding: int,
+        hidden: int,
+        *,
+        summary: Summary,
+        bridge: Literal["zero", "transform", "copy"] = "transform",
+        feed: tuple[Feed, ...] = ("initial",),
+        inside_reset: bool = False,
+        cell: str = "gru",
+        layers: int = 1,
+        attention: Attention | None = None,
+        place: Place = "before",
+        query_sees_token: bool = False,
+        input_feeding: bool = False,
+        entry: Literal["plain", "relu"] = "plain",
+        readout: Literal["maxout", "tanh", "linear", "state"] = "tanh",
+        readout_size: int | None = None,
+        readout_token: bool = True,
+        readout_sees: Literal["previous", "current"] = "current",
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        _check("place of attention", place, get_args(Place))
+        for way in feed:
+            _check("way to feed the context", way, get_args(Feed))
+        self.summary, self.attention, self.place, self.feed = summary, attention, place, feed
+        self.input_feeding, self.inside_reset, self.dropout = input_feeding, inside_reset, dropout
+        self.query_sees_token = query_sees_token
+        self.readout_token, self.readout_sees = readout_token, readout_sees
+        self.embed = nn.Embedding(vocabulary, embedding)
+
+        attended = 0 if attention is None else attention.value_size
+        fixed = summary.output_size
+        sizes = (hidden, readout_token * embedding, attended, ("readout" in feed) * fixed)
+        self.readout = ReadOut(readout, sizes, readout_size or hidden)
+        self.output = nn.Linear(self.readout.output_size, vocabulary)
+
+        # the first cell's input: what is known beforehand, then what the steps before it gave
+        self.known_size = embedding + ("step" in feed and not inside_reset) * fixed
+        self.fed_size = (place == "next") * attended + input_feeding * self.readout.output_size
+        width = self.known_size + (place == "before") * attended + self.fed_size
+        self.enter = nn.Linear(width, hidden) if entry == "relu" else None
+        first = width if self.enter is None else hidden
+        self.network = Recurrent(first, hidden, cell=cell, layers=layers, dropout=dropout)
+        if inside_reset:
+            self.network.forwards[0] = GRU(first, hidden, inner_size=fixed)
+        self.second = make_cell(cell, attended, hidden) if place == "between" and attended else None
+        begins = bridge if "initial" in feed else "zero"
+        self.bridge = Bridge(begins, fixed, hidden, layers, self.network.cells[0].states)
+
+    def start(self, encoded: Encoded) -> RecurrentState:
+        context = self.summary(encoded) if self.feed and self.bridge.kind != "copy" else None
+        attention = self.attention
+        memory = None if attention is None else attention.remember(encoded.states, encoded.mask)
+        fed = encoded.states.new_zeros(len(encoded.mask), self.fed_size) if self.fed_size else None
+        return RecurrentState(self.bridge(encoded, context), fed, context, memory)
+
+    def step(self, tokens: Tensor, state: RecurrentState, *, weights: bool = False) -> Step:
+        x = F.dropout(self.embed(tokens), self.dropout, self.training)
+        context = _for_each(state.context, len(x))
+        moment = self._advance(
+            x,
+            self._known(x, context),
+            self._inner(context),
+            state,
+            self._late_weight(),
+            F.linear,
+            weights,
+        )
+        out = self._read(moment.seen, x, moment.attended, context)
+        return Step(self.project(out), self._hand_on(state, moment, out), moment.attended)
+
+    def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
+        x = F.dropout(self.embed(inputs), self.dropout, self.training)  # (B, T, E)
+        state = self.start(encoded)
+        comes_back = self.attention is not None and (self.place != "after" or self.input_feeding)
+        run = self._in_turn if comes_back or self.fed_size or self.inside_reset else self._at_once
+        return run(x, state, weights)
+
+    def project(self, outputs: Tensor) -> Tensor:
+        return self.output(F.dropout(outputs, self.dropout, self.training))
+
+    def _at_once(self, x: Tensor, state: RecurrentState, weights: bool) -> Decoded:
+        """Nothing that is attended to comes back into the cells: all steps, then all queries."""
+        context = (
+            None if state.context is None else state.context[:, None].expand(-1, x.shape[1], -1)
+        )
+        inputs = x if "step" not in self.feed or context is None else torch.cat([x, context], -1)
+        if self.enter is not None:
+            inputs = self.enter(inputs).relu()
+        states, _ = self.network(inputs, None, state.cells)
+        attended = None
+        if self.attention is not None:
+            query = torch.cat([x, states], -1) if self.query_sees_token else states
+            attended = self.attention(query, state.memory, offset=0, weights=weights)
+        if self.readout_sees == "previous":
+            states = torch.cat([state.cells[-1][0][:, None], states[:, :-1]], 1)
+        return Decoded(self._read(states, x, attended, context), attended)
+
+    def _in_turn(self, x: Tensor, state: RecurrentState, weights: bool) -> Decoded:
+        """Step by step; what does not depend on the steps is computed before or after them, at once."""
+        context = (
+            None if state.context is None else state.context[:, None].expand(-1, x.shape[1], -1)
+        )
+        inner, late, linear = self._inner(state.context), self._late_weight(), SharedLinear()
+        moments, outs = [], []
+        for x_t, known in zip(x.unbind(1), self._known(x, context).unbind(1), strict=True):
+            moment = self._advance(x_t, known, inner, state, late, linear, weights)
+            out = None
+            if self.input_feeding:
+                out = self._read(moment.seen, x_t, moment.attended, state.context)
+                outs.append(out)
+            state = self._hand_on(state, moment, out)
+            moments.append(moment)
+        attended = _stack([m.attended for m in moments])
+        if outs:
+            return Decoded(torch.stack(outs, 1), attended)
+        seen = torch.stack([m.seen for m in moments], 1)
+        return Decoded(self._read(seen, x, attended, context), attended)
+
+    def _known(self, x: Tensor, context: Tensor | None) -> Tensor:
+        """What the first cell reads and does not depend on the steps before, projected."""
+        if context is not None and "step" in self.feed and not self.inside_reset:
+            x = torch.cat([x, context], -1)
+        weight, bias = self._entry()
+        return F.linear(x, weight[:, : self.known_size], bias)
+
+    def _entry(self) -> tuple[Tensor, Tensor]:
+        if self.enter is not None:
+            return self.enter.weight, self.enter.bias
+        return self.network.cells[0].weight_ih, self.network.cells[0].bias_ih
+
+    def _late_weight(self) -> Tensor:
+        """The columns for what depends on the steps before; cut once for all steps."""
+        return self._entry()[0][:, self.known_size :]
+
+    def _inner(self, context: Tensor | None) -> Tensor | None:
+        first = self.network.cells[0]
+        if context is None or not self.inside_reset or not isinstance(first, GRU):
+            return None
+        return first.project_inner(context)
+
+    def _advance(
+        self,
+        x: Tensor,
+        known: Tensor,
+        inner: Tensor | None,
+        state: RecurrentState,
+        late: Tensor,
+        linear: Linear,
+        weights: bool,
+    ) -> Moment:
+        """One step: x (N, E) -> the new cells, the state for the read-out, what was attended to."""
+        before, attended = state.cells[-1][0], None
+        given = [] if state.fed is None else [state.fed]
+        if self.attention is not None and self.place == "before":
+            attended = self._ask(before, x, state, weights)
+            given.insert(0, attended.context)
+        if given:
+            known = known + linear(torch.cat(given, -1) if given[1:] else given[0], late, None)
+        cells = self._transition(known, inner, state.cells, linear)
+        if self.attention is not None and attended is None:
+            attended = self._ask(cells[-1][0], x, state, weights)
+        if self.second is not None and attended is not None:
+            entering = linear(attended.context, self.second.weight_ih, self.second.bias_ih)
+            top, _ = self.second.step(entering, cells[-1], linear)
+            cells = (*cells[:-1], top)
+        seen = before if self.readout_sees == "previous" else cells[-1][0]
+        return Moment(cells, seen, attended)
+
+    def _transition(
+        self, entering: Tensor, inner: Tensor | None, old: tuple[CellState, ...], linear: Linear
+    ) -> tuple[CellState, ...]:
+        first, *others = self.network.cells
+        if self.enter is not None:
+            entering = linear(entering.relu(), first.weight_ih, first.bias_ih)
+        if inner is not None and isinstance(first, GRU):
+            now, _ = first.step(entering, old[0], linear, inner)
+        else:
+            now, _ = first.step(entering, old[0], linear)
+        new = [now]
+        for cell, state in zip(others, old[1:], strict=True):
+            x = F.dropout(now[0], self.dropout, self.training)
+            now, _ = cell.step(linear(x, cell.weight_ih, cell.bias_ih), state, linear)
+            new.append(now)
+        return tuple(new)
+
+    def _ask(self, top: Tensor, x: Tensor, state: RecurrentState, weights: bool) -> Attended:
+        """The hypotheses of a sentence ask its memory together, so that it is never copied for them."""
+        attention, memory = self.attention, state.memory
+        assert attention is not None
+        assert memory is not None
+        query = torch.cat([x, top], -1) if self.query_sees_token else top
+        sentences = len(memory.keys)
+        if isinstance(attention.region, Everywhere | PredictedWindow):
+            query = query.unflatten(0, (sentences, -1))  # (B, k, ...)
+        else:  # positions matter, and all k stand at the same one
+            rows = torch.arange(sentences, device=query.device)
+            each = len(query) // sentences
+            memory = memory if each == 1 else memory.select(rows.repeat_interleave(each))
+            query = query[:, None]
+        attended = attention(query, memory, offset=state.position, weights=weights)
+        choice = attended.choice
+        return Attended(
+            attended.context.flatten(0, 1),
+            None if attended.weights is None else attended.weights.flatten(0, 1),
+            None if choice is None else Choice(*(part.flatten(0, 1) for part in choice)),
+        )
+
+    def _read(
+        self, state: Tensor, x: Tensor, attended: Attended | None, context: Tensor | None
+    ) -> Tensor:
+        parts = [state]
+        if self.readout_token:
+            parts.append(x)
+        if attended is not None:
+            parts.append(attended.context)
+        if context is not None and "readout" in self.feed:
+            parts.append(context)
+        return self.readout(*parts)
+
+    def _hand_on(self, state: RecurrentState, moment: Moment, out: Tensor | None) -> RecurrentState:
+        fed = []
+        if self.place == "next" and moment.attended is not None:
+            fed.append(moment.attended.context)
+        if self.input_feeding and out is not None:
+            fed.append(out)
+        return replace(
+            state,
+            cells=moment.cells,
+            fed=torch.cat(fed, -1) if fed else None,
+            position=state.position + 1,
+        )
+
+
+class Moment(NamedTuple):
+    """One step of the cells, before the read-out."""
+
+    cells: tuple[CellState, ...]
+    seen: Tensor  # (N, n): the state that the read-out sees
+    attended: Attended | None
+
+
+def _check(what: str, name: str, names: tuple[str, ...]) -> None:
+    if name not in names:
+        near = difflib.get_close_matches(name, names, 1)
+        meant = f"Did you mean {near[0]!r}? " if near else ""
+        raise ValueError(f"no {what} {name!r}. {meant}There are {', '.join(names)}")
+
+
+def _for_each(context: Tensor | None, hypotheses: int) -> Tensor | None:
+    """(B, c) -> (N, c)"""
+    if context is None:
+        return None
+    return context.repeat_interleave(hypotheses // len(context), 0)
+
+
+def _stack(steps: list[Attended | None]) -> Attended | None:
+    """Of every step (N, ...) -> (N, T, ...)"""
+    real = [step for step in steps if step is not None]
+    if not real:
+        return None
+    weights = [step.weights for step in real if step.weights is not None]
+    choices = [step.choice for step in real if step.choice is not None]
+    return Attended(
+        torch.stack([step.context for step in real], 1),
+        torch.stack(weights, 1) if weights else None,
+        Choice(*(torch.stack(parts, 1) for parts in zip(*choices, strict=True)))
+        if choices
+        else None,
+    )

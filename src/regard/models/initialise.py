@@ -1,0 +1,69 @@
+"""How the papers fill the weights before training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeVar
+
+from torch import nn
+
+from regard.attention.scores import Additive
+from regard.layers.cells import Cell
+
+Network = TypeVar("Network", bound=nn.Module)
+
+
+def by_name(
+    name: Literal["paper", "default"], model: Network, paper: Callable[[nn.Module], None]
+) -> Network:
+    """The model as the paper fills it, or with `default`."""
+    (paper if name == "paper" else default)(model)
+    return model
+
+
+def bahdanau(model: nn.Module) -> None:
+    """Recurrent matrices orthogonal; W_a, U_a ~ N(0, 0.001²); v_a and biases 0; all else N(0, 0.01²) (B4)."""
+    for name, parameter in model.named_parameters():
+        if parameter.dim() == 1:
+            nn.init.zeros_(parameter)
+        else:
+            nn.init.normal_(parameter, std=0.001 if ".attention." in f".{name}" else 0.01)
+    _orthogonal(model)
+    for module in model.modules():
+        if isinstance(module, Additive):
+            nn.init.zeros_(module.vector)
+
+
+def luong(model: nn.Module) -> None:
+    """Everything uniform in [-0.1, 0.1] (B5)."""
+    for parameter in model.parameters():
+        nn.init.uniform_(parameter, -0.1, 0.1)
+
+
+def default(model: nn.Module) -> None:
+    """Glorot for matrices, orthogonal recurrent ones, embeddings N(0, 0.1²), biases 0.
+
+    Not from a paper: it trains faster than the papers' small values do, with Adam.
+    """
+    attention = {id(p) for m in model.modules() if isinstance(m, Additive) for p in m.parameters()}
+    for parameter in model.parameters():
+        if id(parameter) in attention:
+            continue
+        if parameter.dim() == 1:
+            nn.init.zeros_(parameter)
+        elif parameter.dim() == 2:
+            nn.init.xavier_uniform_(parameter)
+    _orthogonal(model)
+    for module in model.modules():
+        if isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=0.1)
+
+
+def _orthogonal(model: nn.Module) -> None:
+    """Each gate's n x n block of the recurrent weights by itself."""
+    for module in model.modules():
+        if isinstance(module, Cell):
+            for name, weight in module.named_parameters():
+                if name.startswith("weight_h"):
+                    for block in weight.data.split(module.hidden):
+                        nn.init.orthogonal_(block)

@@ -1,0 +1,42 @@
+"""From what the decoder knows at a step to the vector whose products with the output words are the logits."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+Kind = Literal["maxout", "tanh", "linear", "state"]
+
+
+class ReadOut(nn.Module):
+    """t = g(W [s; E y; c]) of the parts given, each (..., size)
+
+    maxout   t_j = max(t~_2j, t~_(2j+1)), t~ of size 2 · output_size    (Cho et al. 2014; RNNsearch, B4)
+    tanh     Luong's attentional state h~ (B5), with parts [c; h]
+    linear   no g
+    state    the state itself
+    """
+
+    def __init__(
+        self, kind: Kind, sizes: tuple[int, ...], output_size: int, *, bias: bool = True
+    ) -> None:
+        super().__init__()
+        self.kind = kind
+        self.output_size = sizes[0] if kind == "state" else output_size
+        if kind != "state":
+            rows = 2 * output_size if kind == "maxout" else output_size
+            self.mix = nn.Linear(sum(sizes), rows, bias=bias)
+
+    def forward(self, *parts: Tensor) -> Tensor:
+        if self.kind == "state":
+            return parts[0]
+        mixed = self.mix(torch.cat(parts, -1))
+        if self.kind == "maxout":
+            even, odd = mixed.unflatten(-1, (-1, 2)).unbind(-1)
+            return torch.maximum(even, odd)
+        return mixed.tanh() if self.kind == "tanh" else mixed
+
+    def extra_repr(self) -> str:
+        return f"{self.kind!r}"

@@ -1,0 +1,1 @@
+"""The run: a recipe in, a run folder out."""

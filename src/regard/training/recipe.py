@@ -1,0 +1,289 @@
+"""A recipe: everything that makes a run, typed and checked. Nothing here needs torch.
+
+    name: my-zh-en
+    data: {train: "a.zh,a.en", dev: "b.zh,b.en"}
+    model: {kind: rnnsearch, hidden: 256}
+    training: {epochs: 20, optimizer: {kind: adam, lr: 0.001}}
+
+`training/reading.py` reads one from YAML with `key=value` words on top. Unknown keys are refused.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, model_validator
+
+Rate = Annotated[float, Field(ge=0.0, lt=1.0)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Corpus = str | list[str]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False
+    )
+
+
+class Data(Section):
+    """Where the pairs come from. A corpus is `a.zh,a.en`, `pairs.tsv`, `pairs.jsonl` or an embedded one."""
+
+    train: Corpus = Field("tatoeba-zh-en:train", description="pairs to learn from")
+    dev: Corpus | None = Field(None, description="pairs to choose the best checkpoint by")
+    test: Corpus | None = Field(None, description="pairs for the final scores")
+    source: str = Field("zh", description="language code of the source")
+    target: str = Field("en", description="language code of the target")
+    max_length: PositiveInt = Field(100, description="longer pairs (in tokens) are not trained on")
+    join: PositiveInt = Field(1, description="join 1 … n consecutive pairs into longer ones")
+
+
+class Vocabulary(Section):
+    """How one side is cut into tokens."""
+
+    kind: Literal["bpe", "unigram", "word", "character"] = "bpe"
+    size: PositiveInt = 8000
+    lowercase: bool = False
+
+
+class Tokenizers(Section):
+    """The tokenisers, trained on the training pairs."""
+
+    source: Vocabulary = Vocabulary()
+    target: Vocabulary = Vocabulary()
+    shared: bool = Field(False, description="one vocabulary for both sides, made as `target` says")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Tokenizers:
+        if self.shared and self.source not in (Vocabulary(), self.target):
+            raise ValueError(
+                "a shared vocabulary is made as tokenizer.target says: leave out tokenizer.source"
+            )
+        return self
+
+
+class Attends(Section):
+    """Attention by its names in the heart: any score, region and normaliser."""
+
+    score: str = "additive"
+    region: str = "everywhere"
+    normalize: str = Field("softmax", description="softmax, sparsemax, hard, gumbel(0.5), …")
+
+
+class RnnEnc(Section):
+    """RNN Encoder-Decoder: one vector for the whole source (Cho et al. 2014)."""
+
+    kind: Literal["rnnenc"] = "rnnenc"
+    embedding: PositiveInt = 620
+    hidden: PositiveInt = 1000
+    maxout: PositiveInt = 500
+    dropout: Rate = 0.0
+    init: Literal["paper", "default"] = "paper"
+
+
+class RnnSearch(Section):
+    """RNNsearch: additive attention asked before the cell (Bahdanau et al. 2015)."""
+
+    kind: Literal["rnnsearch"] = "rnnsearch"
+    embedding: PositiveInt = 620
+    hidden: PositiveInt = 1000
+    alignment: PositiveInt | None = Field(
+        None, description="width of the additive score; hidden if not given"
+    )
+    maxout: PositiveInt = 500
+    cell: Literal["gru-reset-before", "gru", "lstm", "elman"] = "gru-reset-before"
+    attention: Attends = Attends()
+    readout: Literal["previous", "current"] = Field(
+        "previous", description="the state the read-out sees"
+    )
+    dropout: Rate = 0.0
+    init: Literal["paper", "default"] = "paper"
+
+
+class Luong(Section):
+    """Stacked LSTM with attention after the cell (Luong et al. 2015)."""
+
+    kind: Literal["luong"] = "luong"
+    attention: Literal["global", "local-m", "local-p", "none"] = "global"
+    score: Literal["dot", "general", "concat", "location"] = "general"
+    width: PositiveInt = Field(10, description="D: a local window is 2 D + 1 wide")
+    feed: bool = Field(True, description="input feeding")
+    reverse: bool = Field(True, description="read the source from its end")
+    embedding: PositiveInt = 1000
+    hidden: PositiveInt = 1000
+    layers: PositiveInt = 4
+    max_length: PositiveInt = Field(100, description="positions of the location score")
+    dropout: Rate = 0.2
+    init: Literal["paper", "default"] = "paper"
+
+
+class Tutorial(Section):
+    """The widely copied tutorial decoder: location attention, batched and masked."""
+
+    kind: Literal["tutorial"] = "tutorial"
+    hidden: PositiveInt = 256
+    max_length: PositiveInt = Field(
+        50, description="positions that can be attended; later ones are not"
+    )
+    dropout: Rate = 0.1
+
+
+class Recurrent(Section):
+    """Any recurrent encoder and decoder, every part exchangeable."""
+
+    kind: Literal["recurrent"] = "recurrent"
+    cell: Literal["gru", "gru-reset-before", "lstm", "elman"] = "gru"
+    embedding: PositiveInt = 256
+    hidden: PositiveInt = 256
+    encoder_layers: PositiveInt = 1
+    decoder_layers: PositiveInt = 1
+    bidirectional: bool = True
+    reverse: bool = False
+    initial: Literal["zero", "random", "learned"] = Field(
+        "zero", description="the encoder's first state"
+    )
+    context: Literal["last", "backward", "transform", "mean", "max", "ends", "attention"] = "last"
+    feed: list[Literal["initial", "step", "readout"]] = Field(
+        ["initial"], description="where the context of the whole source enters the decoder"
+    )
+    attention: Attends | None = Attends()
+    place: Literal["before", "after", "between", "next"] = Field(
+        "before",
+        description="query s_(t-1), h_t, between two transitions, or h_t for the next cell",
+    )
+    input_feeding: bool = False
+    readout: Literal["maxout", "tanh", "linear"] = "tanh"
+    dropout: Rate = 0.0
+
+
+Model = Annotated[RnnSearch | RnnEnc | Luong | Tutorial | Recurrent, Field(discriminator="kind")]
+
+
+class Translate(Section):
+    kind: Literal["translate"] = "translate"
+    bleu_tokenize: str | None = Field(
+        None, description="sacreBLEU's tokeniser; by the target language if not given"
+    )
+    length_unit: Literal["words", "characters"] | None = Field(
+        None, description="for BLEU by length; by the source language if not given"
+    )
+
+
+class Optimizer(Section):
+    kind: Literal["adam", "adamw", "adadelta", "sgd"] = "adam"
+    lr: PositiveFloat = 0.001
+    betas: tuple[Rate, Rate] = (0.9, 0.999)
+    rho: Rate = 0.95
+    eps: PositiveFloat = 1e-8
+    momentum: Rate = 0.0
+    weight_decay: Annotated[float, Field(ge=0.0)] = 0.0
+
+
+class Schedule(Section):
+    """How the learning rate moves: a factor on `optimizer.lr`."""
+
+    kind: Literal["constant", "noam", "inverse-sqrt", "plateau", "cosine", "halving"] = "constant"
+    warmup: Annotated[int, Field(ge=0)] = Field(0, description="steps of linear warm-up")
+    size: PositiveInt = Field(512, description="noam: the model size d")
+    factor: Annotated[float, Field(gt=0.0, lt=1.0)] = Field(
+        0.5, description="plateau, halving: multiply by this"
+    )
+    patience: Annotated[int, Field(ge=0)] = Field(
+        2, description="plateau: validations without improvement"
+    )
+    after: Annotated[int, Field(ge=0)] = Field(5, description="halving: every epoch after this one")
+    minimum: Annotated[float, Field(ge=0.0)] = Field(
+        0.0, description="cosine, plateau: the least learning rate"
+    )
+
+
+class TeacherForcing(Section):
+    """ratio 1: the next input is always the reference; 0: always the model's own prediction."""
+
+    ratio: Share = 1.0
+    draw: Literal["sequence", "step"] = "sequence"
+
+
+class Reinforce(Section):
+    """Training of hard attention by its reward."""
+
+    baseline: Literal["moving", "none"] = "moving"
+    entropy: Annotated[float, Field(ge=0.0)] = 0.0
+    weight: PositiveFloat = 1.0
+
+
+class Training(Section):
+    epochs: PositiveInt | None = Field(None, description="passes over the pairs")
+    steps: PositiveInt | None = Field(None, description="updates")
+    minutes: PositiveFloat | None = Field(None, description="stop after this much training time")
+    batch_tokens: PositiveInt | None = Field(
+        None, description="tokens of both sides in a batch, padding included"
+    )
+    batch_sentences: PositiveInt | None = Field(None, description="pairs in a batch")
+    accumulate: PositiveInt = Field(1, description="batches for one update")
+    optimizer: Optimizer = Optimizer()
+    schedule: Schedule = Schedule()
+    clip: PositiveFloat | None = Field(1.0, description="greatest norm of the gradient")
+    label_smoothing: Rate = 0.0
+    teacher_forcing: TeacherForcing = TeacherForcing()
+    reinforce: Reinforce = Reinforce()
+    ema: Rate = Field(0.0, description="decay of a moving average of the weights; 0: none")
+    validate_every: PositiveInt | None = Field(
+        None, description="steps between validations; an epoch if not given"
+    )
+    checkpoint_every: PositiveInt = Field(
+        500, description="steps between checkpoints to resume from"
+    )
+    metric: Literal["bleu", "chrf", "loss"] = Field(
+        "bleu", description="what the best checkpoints are best in"
+    )
+    patience: PositiveInt | None = Field(
+        None, description="stop after this many validations without a better one"
+    )
+    keep: PositiveInt = Field(3, description="best checkpoints kept")
+    average: bool = Field(
+        False, description="the model of the run is the average of the best checkpoints"
+    )
+
+    @model_validator(mode="after")
+    def _an_end_and_a_batch(self) -> Training:
+        if self.batch_tokens and self.batch_sentences:
+            raise ValueError("give batch_tokens or batch_sentences, not both")
+        return self
+
+
+class Trainer(Section):
+    """Handed to Lightning: where and how the loop runs."""
+
+    accelerator: str = "auto"
+    devices: int | str | list[int] = "auto"
+    num_nodes: PositiveInt = 1
+    strategy: str = "auto"
+    precision: Literal["32", "bf16-mixed", "16-mixed", "64"] = "32"
+    deterministic: bool = False
+    threads: PositiveInt | None = Field(None, description="CPU threads of a process")
+
+
+class Search(Section):
+    """How translations are searched for, in validation and in the final scores."""
+
+    beam: PositiveInt = 5
+    length_penalty: Annotated[float, Field(ge=0.0)] = 1.0
+    coverage_penalty: Annotated[float, Field(ge=0.0)] = 0.0
+    max_length: PositiveInt = 100
+    batch: PositiveInt = Field(64, description="sentences translated at a time")
+    validation_beam: PositiveInt = Field(1, description="the beam of the validations in training")
+
+
+class Recipe(Section):
+    """One experiment. `regard schema` prints the JSON schema of this."""
+
+    name: str = "run"
+    description: str = ""
+    seed: int = 1
+    task: Translate = Translate()
+    data: Data = Data()
+    tokenizer: Tokenizers = Tokenizers()
+    model: Model = RnnSearch()
+    training: Training = Training()
+    trainer: Trainer = Trainer()
+    search: Search = Search()
