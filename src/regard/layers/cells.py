@@ -124,9 +124,10 @@ class GRU(Cell):
         n = self.hidden
         recurrent = linear(h, self.weight_hh, self.bias_hh if inner is None else None)
         recurrent = recurrent if inner is None else recurrent + inner
-        gates = (projected[..., : 2 * n] + recurrent[..., : 2 * n]).sigmoid()
-        r, z = gates.chunk(2, -1)
-        candidate = torch.addcmul(projected[..., 2 * n :], r, recurrent[..., 2 * n :]).tanh()
+        gates_x, candidate_x = projected.split((2 * n, n), -1)
+        gates_h, candidate_h = recurrent.split((2 * n, n), -1)
+        r, z = (gates_x + gates_h).sigmoid().chunk(2, -1)
+        candidate = torch.addcmul(candidate_x, r, candidate_h).tanh()
         return (torch.lerp(candidate, h, z),), {"reset": r, "update": z, "candidate": candidate}
 
 
@@ -152,9 +153,9 @@ class ResetBeforeGRU(Cell):
     ) -> tuple[CellState, Gates]:
         (h,) = state
         n = self.hidden
-        gates = (projected[..., : 2 * n] + linear(h, self.weight_hh, None)).sigmoid()
-        r, z = gates.chunk(2, -1)
-        candidate = (projected[..., 2 * n :] + linear(r * h, self.weight_hn, None)).tanh()
+        gates_x, candidate_x = projected.split((2 * n, n), -1)
+        r, z = (gates_x + linear(h, self.weight_hh, None)).sigmoid().chunk(2, -1)
+        candidate = (candidate_x + linear(r * h, self.weight_hn, None)).tanh()
         return (torch.lerp(h, candidate, z),), {"reset": r, "update": z, "candidate": candidate}
 
 

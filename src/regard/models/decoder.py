@@ -126,8 +126,9 @@ class RecurrentDecoder(nn.Module):
         context = self.summary(encoded) if self.feed and self.bridge.kind != "copy" else None
         attention = self.attention
         memory = None if attention is None else attention.remember(encoded.states, encoded.mask)
-        fed = encoded.states.new_zeros(len(encoded.mask), self.fed_size) if self.fed_size else None
-        return RecurrentState(self.bridge(encoded, context), fed, context, memory)
+        like = self.output.weight
+        fed = like.new_zeros(len(encoded.mask), self.fed_size) if self.fed_size else None
+        return RecurrentState(self.bridge(encoded, context, like), fed, context, memory)
 
     def step(self, tokens: Tensor, state: RecurrentState, *, weights: bool = False) -> Step:
         x = F.dropout(self.embed(tokens), self.dropout, self.training)
@@ -182,7 +183,7 @@ class RecurrentDecoder(nn.Module):
             moment = self._advance(x_t, known, inner, state, late, linear, weights)
             out = None
             if self.input_feeding:
-                out = self._read(moment.seen, x_t, moment.attended, state.context)
+                out = self._read(moment.seen, x_t, moment.attended, state.context, linear)
                 outs.append(out)
             state = self._hand_on(state, moment, out)
             moments.append(moment)
@@ -282,7 +283,12 @@ class RecurrentDecoder(nn.Module):
         )
 
     def _read(
-        self, state: Tensor, x: Tensor, attended: Attended | None, context: Tensor | None
+        self,
+        state: Tensor,
+        x: Tensor,
+        attended: Attended | None,
+        context: Tensor | None,
+        linear: Linear = F.linear,
     ) -> Tensor:
         parts = [state]
         if self.readout_token:
@@ -291,7 +297,7 @@ class RecurrentDecoder(nn.Module):
             parts.append(attended.context)
         if context is not None and "readout" in self.feed:
             parts.append(context)
-        return self.readout(*parts)
+        return self.readout(*parts, linear=linear)
 
     def _hand_on(self, state: RecurrentState, moment: Moment, out: Tensor | None) -> RecurrentState:
         fed = []

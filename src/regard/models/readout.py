@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
+
+from regard.layers.cells import Linear
 
 Kind = Literal["maxout", "tanh", "linear", "state"]
 
@@ -29,10 +32,10 @@ class ReadOut(nn.Module):
             rows = 2 * output_size if kind == "maxout" else output_size
             self.mix = nn.Linear(sum(sizes), rows, bias=bias)
 
-    def forward(self, *parts: Tensor) -> Tensor:
+    def forward(self, *parts: Tensor, linear: Linear = F.linear) -> Tensor:
         if self.kind == "state":
             return parts[0]
-        mixed = self.mix(torch.cat(parts, -1))
+        mixed = linear(torch.cat(parts, -1), self.mix.weight, self.mix.bias)
         if self.kind == "maxout":
             even, odd = mixed.unflatten(-1, (-1, 2)).unbind(-1)
             return torch.maximum(even, odd)

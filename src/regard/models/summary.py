@@ -99,7 +99,10 @@ class Bridge(nn.Module):
         if kind == "transform":
             self.transform = nn.Linear(context_size, layers * hidden)
 
-    def forward(self, encoded: Encoded, context: Tensor | None) -> tuple[CellState, ...]:
+    def forward(
+        self, encoded: Encoded, context: Tensor | None, like: Tensor
+    ) -> tuple[CellState, ...]:
+        """The states of every layer, each (B, hidden), of the kind of `like`."""
         if self.kind == "copy":
             sizes = {s.shape[-1] for s in encoded.final}
             if sizes != {self.hidden} or len(encoded.final) != self.layers * self.states:
@@ -109,7 +112,7 @@ class Bridge(nn.Module):
                 )
             flat = encoded.final
             return tuple(flat[i : i + self.states] for i in range(0, len(flat), self.states))
-        zero = encoded.states.new_zeros(len(encoded.mask), self.hidden)
+        zero = like.new_zeros(len(encoded.mask), self.hidden)
         if self.kind == "zero" or context is None:
             tops = (zero,) * self.layers
         else:

@@ -1,0 +1,132 @@
+"""The ways to model with a recurrent network (B1), behind the one interface of `EncoderDecoder`:
+`encode(source, mask)`, then `decoder.start`, `step`, `forward` and `project`.
+
+    one-to-many    a vector -> a sequence; the vector enters at the first step or at every step
+    many-to-one    a sequence -> one label
+    aligned        a sequence -> an output at every step: a language model
+    many-to-many   a sequence -> another sequence: `presets.recurrent`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from torch import Tensor, nn
+
+from regard.layers.contracts import Decoded, Encoded, Step
+from regard.models.decoder import RecurrentDecoder
+from regard.models.encoder import NoEncoder, RecurrentEncoder, VectorEncoder
+from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.summary import Summary
+
+
+def one_to_many(
+    source_size: int,
+    target: int,
+    *,
+    enters: Literal["first", "every"] = "first",
+    embedding: int = 256,
+    hidden: int = 256,
+    cell: str = "gru",
+    layers: int = 1,
+    dropout: float = 0.0,
+) -> EncoderDecoder:
+    """y_1 … y_T from one vector x (B, source_size): h_0 = tanh(W x), or h_t = f([E y_(t-1); x], h_(t-1))."""
+    if enters not in ("first", "every"):
+        raise ValueError(f"x enters at the 'first' step or at 'every' step, not {enters!r}")
+    decoder = RecurrentDecoder(
+        target,
+        embedding,
+        hidden,
+        summary=Summary("last", source_size, source_size),
+        feed=("initial",) if enters == "first" else ("step",),
+        cell=cell,
+        layers=layers,
+        readout="state",
+        readout_token=False,
+        dropout=dropout,
+    )
+    return EncoderDecoder(VectorEncoder(source_size), decoder)
+
+
+def language_model(
+    vocabulary: int,
+    *,
+    embedding: int = 256,
+    hidden: int = 256,
+    cell: str = "gru",
+    layers: int = 1,
+    dropout: float = 0.0,
+) -> EncoderDecoder:
+    """o_t scores x_(t+1) at every t. No source: `encode` takes any tensor with a row for each text."""
+    decoder = RecurrentDecoder(
+        vocabulary,
+        embedding,
+        hidden,
+        summary=Summary("last", 0, 0),
+        feed=(),
+        cell=cell,
+        layers=layers,
+        readout="state",
+        readout_token=False,
+        dropout=dropout,
+    )
+    return EncoderDecoder(NoEncoder(), decoder)
+
+
+def many_to_one(
+    source: int,
+    labels: int,
+    *,
+    pool: str = "last",
+    embedding: int = 256,
+    hidden: int = 256,
+    cell: str = "gru",
+    layers: int = 1,
+    bidirectional: bool = False,
+    dropout: float = 0.0,
+) -> EncoderDecoder:
+    """y = g(pool(h_1 … h_S)); pool: last, transform, mean, max, ends, linear or attention."""
+    encoder = RecurrentEncoder(
+        source,
+        embedding,
+        hidden,
+        cell=cell,
+        layers=layers,
+        bidirectional=bidirectional,
+        dropout=dropout,
+    )
+    size = encoder.output_size
+    return EncoderDecoder(encoder, LabelDecoder(Summary(pool, size, size), labels))
+
+
+@dataclass(frozen=True)
+class LabelState:
+    """What is known of the sources."""
+
+    context: Tensor  # (N, c)
+
+    def select(self, rows: Tensor, sentences: Tensor | None = None) -> LabelState:
+        return replace(self, context=self.context.index_select(0, rows))
+
+
+class LabelDecoder(nn.Module):
+    """A target of one token, the label, whatever the input token is."""
+
+    def __init__(self, summary: Summary, labels: int) -> None:
+        super().__init__()
+        self.summary = summary
+        self.output = nn.Linear(summary.output_size, labels)
+
+    def start(self, encoded: Encoded) -> LabelState:
+        return LabelState(self.summary(encoded))
+
+    def step(self, tokens: Tensor, state: LabelState, *, weights: bool = False) -> Step:
+        return Step(self.project(state.context), state)
+
+    def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
+        return Decoded(self.summary(encoded)[:, None].expand(-1, inputs.shape[1], -1))
+
+    def project(self, outputs: Tensor) -> Tensor:
+        return self.output(outputs)
