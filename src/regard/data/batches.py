@@ -1,0 +1,128 @@
+"""Which pairs go together in a batch, and in which order the batches come.
+
+Pairs of like lengths share a batch, so little is padding. The cut into batches depends on the
+lengths alone; which of the pairs of a length fall into which batch, and the order of the batches,
+are drawn anew each epoch from (seed, epoch). So every epoch has the same number of batches of the
+same sizes, and every process can tell its share by itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.int64]
+
+
+class Batches:
+    """Rows of a corpus in batches, for process `rank` of `world`.
+
+    tokens: at most so many in a padded batch, B · (S + T), EOS included. sentences: at most so many
+    pairs. A pair longer than `tokens` is a batch of its own: none is left out. Where the batches
+    cannot be dealt out evenly, the largest are cut in two (or, if all hold one pair, some joined).
+    """
+
+    def __init__(
+        self,
+        source_lengths: NDArray[Any],
+        target_lengths: NDArray[Any],
+        *,
+        tokens: int | None = None,
+        sentences: int | None = None,
+        seed: int = 0,
+        rank: int = 0,
+        world: int = 1,
+        shuffle: bool = True,
+    ) -> None:
+        if tokens is None and sentences is None:
+            raise ValueError("the size of a batch is missing: give tokens, sentences or both")
+        if any(limit is not None and limit < 1 for limit in (tokens, sentences)):
+            raise ValueError(f"a batch of {tokens} tokens, {sentences} sentences holds nothing")
+        if not 0 <= rank < world:
+            raise ValueError(f"rank {rank} is not one of {world} processes (0 to {world - 1})")
+        self.seed, self.rank, self.world, self.shuffle = seed, rank, world, shuffle
+        source, target = (_rounded(np.asarray(x) + 1) for x in (source_lengths, target_lengths))
+        self._order, self._classes = _by_length(source, target)
+        sizes = _cut(source[self._order], target[self._order], tokens, sentences)
+        self._starts = np.concatenate([[0], np.cumsum(_dealt_evenly(sizes, world))])
+
+    def __len__(self) -> int:
+        """Batches of this process in an epoch."""
+        return (len(self._starts) - 1) // self.world
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The same for all processes, and for the same epochs."""
+        whole = hashlib.blake2b(digest_size=16)
+        for part in (self._order, self._classes, self._starts):
+            whole.update(part.tobytes())
+        whole.update(repr((self.seed, self.world, self.shuffle)).encode())
+        return whole.hexdigest()
+
+    def epoch(self, number: int) -> list[Array]:
+        """The batches of this process in that epoch, each an array of rows."""
+        order, rounds = self._order, np.arange(len(self))
+        if self.shuffle:
+            draw = np.random.default_rng([self.seed, number])
+            mixed = draw.permutation(len(order))
+            # a stable sort by class leaves pairs of one class in their new, mixed order
+            order = order[mixed[np.argsort(self._classes[mixed], kind="stable")]]
+            draw.shuffle(rounds)
+        # the processes get neighbours, batches of like lengths, so none waits for the others
+        numbers = rounds * self.world + self.rank
+        return [order[self._starts[n] : self._starts[n + 1]] for n in numbers]
+
+
+def _rounded(lengths: NDArray[Any]) -> Array:
+    """Up to three significant bits: 1 … 8, 10, 12, 14, 16, 20, … Pairs of a class can be exchanged."""
+    step = 2 ** np.maximum(np.floor(np.log2(np.maximum(lengths - 1, 1))).astype(np.int64) - 2, 0)
+    rounded: Array = -(-lengths // step) * step
+    return rounded
+
+
+def _by_length(source: Array, target: Array) -> tuple[Array, Array]:
+    """Rows by target, then source; every other target class downwards, so that neighbours are alike."""
+    _, rank = np.unique(target, return_inverse=True)
+    turned = np.where(rank % 2, -source, source)
+    order = np.lexsort((turned, target))
+    new_class = np.diff(source[order], prepend=0) != 0
+    new_class |= np.diff(target[order], prepend=0) != 0
+    return order, np.cumsum(new_class, dtype=np.int64)
+
+
+def _cut(source: Array, target: Array, tokens: int | None, sentences: int | None) -> list[int]:
+    """Sizes of batches that fit, taken greedily along the sorted lengths."""
+    sizes: list[int] = []
+    start, count = 0, len(source)
+    while start < count:
+        size = min(count - start, sentences or count)
+        if tokens is not None:
+            size = min(size, max(tokens // int(source[start] + target[start]), 1))
+            window = slice(start, start + size)
+            width = np.maximum.accumulate(source[window]) + np.maximum.accumulate(target[window])
+            fits = np.searchsorted(width * np.arange(1, size + 1), tokens, side="right")
+            size = max(int(fits), 1)
+        sizes.append(size)
+        start += size
+    return sizes
+
+
+def _dealt_evenly(sizes: list[int], world: int) -> list[int]:
+    """As many batches as `world` divides: the largest are halved, or, of single pairs, some joined."""
+    sizes, over = list(sizes), len(sizes) % world
+    if sum(sizes) < world:
+        raise ValueError(f"{sum(sizes)} pairs cannot be shared by {world} processes")
+    if over and sum(sizes) >= len(sizes) + world - over:
+        for _ in range(world - over):
+            largest = int(np.argmax(sizes))
+            half = sizes[largest] // 2
+            sizes[largest : largest + 1] = [half, sizes[largest] - half]
+    elif over:
+        for _ in range(over):
+            smallest = int(np.argmin(np.add(sizes[:-1], sizes[1:])))
+            sizes[smallest : smallest + 2] = [sizes[smallest] + sizes[smallest + 1]]
+    return sizes

@@ -1,0 +1,63 @@
+r"""Lines of plain, .gz and .xz files and of standard input, as bytes.
+
+A line ends at \n (or \r\n) and nowhere else: `str.splitlines` also cuts at U+2028, U+0085, \x0b and
+others, which occur inside sentences, and then two parallel files no longer match.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import gzip
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+STANDARD_INPUT = "-"
+DAMAGE = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
+
+
+def open_bytes(path: Path | str) -> AbstractContextManager[BinaryIO]:
+    """The bytes of a file, decompressed by its suffix; `-` is standard input."""
+    if str(path) == STANDARD_INPUT:
+        return contextlib.nullcontext(sys.stdin.buffer)
+    suffix = Path(path).suffix
+    if suffix == ".gz":
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    if suffix == ".xz":
+        return cast(BinaryIO, lzma.open(path, "rb"))
+    return open(path, "rb")
+
+
+def byte_lines(path: Path | str, *, longest: int | None = None) -> Iterator[bytes | None]:
+    """Each line without its end, None for one of more than `longest` bytes (it is not kept).
+
+    A byte order mark at the start is dropped.
+    """
+    number = 0
+    limit = -1 if longest is None else longest + 2
+    with open_bytes(path) as stream:
+        try:
+            while raw := stream.readline(limit):
+                number += 1
+                if number == 1:
+                    _refuse_utf16(path, raw)
+                    raw = raw.removeprefix(codecs.BOM_UTF8)
+                cut = len(raw) == limit and not raw.endswith(b"\n")
+                while cut and (rest := stream.readline(limit)) and not rest.endswith(b"\n"):
+                    pass
+                line = raw.removesuffix(b"\n").removesuffix(b"\r")
+                yield None if longest is not None and len(line) > longest else line
+        except DAMAGE as error:
+            raise ValueError(
+                f"{path} is damaged or cut off after line {number:,}: {error}"
+            ) from error
+
+
+def _refuse_utf16(path: Path | str, start: bytes) -> None:
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ValueError(f"{path} is UTF-16, not UTF-8: convert it with `iconv -f UTF-16 -t UTF-8`")

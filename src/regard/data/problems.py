@@ -1,0 +1,79 @@
+"""What is wrong with a corpus, counted, with the first line numbers of each kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+SHOWN = 5  # line numbers kept of each kind
+
+
+@dataclass
+class Found:
+    """One kind of problem: how many lines, and the numbers of the first."""
+
+    count: int = 0
+    first: list[int] = field(default_factory=list)
+
+
+class Problems:
+    """Counts by corpus and kind. A kind is its own words: "empty source lines".
+
+    >>> problems = Problems()
+    >>> for line in (7, 19, 200):
+    ...     problems.add("a.zh,a.en", "empty source lines", line)
+    >>> print(problems.report())
+    a.zh,a.en: 3 empty source lines (7, 19, 200)
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[str, dict[str, Found]] = {}
+
+    def add(self, corpus: str, kind: str, line: int) -> None:
+        found = self.found.setdefault(corpus, {}).setdefault(kind, Found())
+        found.count += 1
+        if len(found.first) < SHOWN:
+            found.first.append(line)
+
+    def count(self, kind: str | None = None) -> int:
+        """How many lines have this problem, or any."""
+        return sum(
+            found.count
+            for kinds in self.found.values()
+            for name, found in kinds.items()
+            if kind in (None, name)
+        )
+
+    def lines(self, kind: str) -> list[int]:
+        """The first line numbers of this kind, in all corpora."""
+        return [n for kinds in self.found.values() for n in kinds.get(kind, Found()).first]
+
+    def __bool__(self) -> bool:
+        return bool(self.found)
+
+    def report(self) -> str:
+        """One line for each corpus that has problems; empty when all is well."""
+        return "\n".join(
+            f"{corpus}: {', '.join(_words(kind, found) for kind, found in kinds.items())}"
+            for corpus, kinds in self.found.items()
+        )
+
+    def to_json(self) -> dict[str, dict[str, list[int]]]:
+        return {
+            corpus: {kind: [found.count, *found.first] for kind, found in kinds.items()}
+            for corpus, kinds in self.found.items()
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, dict[str, list[int]]]) -> Problems:
+        problems = cls()
+        problems.found = {
+            corpus: {kind: Found(count, first) for kind, (count, *first) in kinds.items()}
+            for corpus, kinds in data.items()
+        }
+        return problems
+
+
+def _words(kind: str, found: Found) -> str:
+    name = kind.replace("lines", "line", 1) if found.count == 1 else kind
+    more = ", …" if found.count > len(found.first) else ""
+    return f"{found.count:,} {name} ({', '.join(map(str, found.first))}{more})"

@@ -1,0 +1,26 @@
+"""Where the public data sets that are not embedded come from: said when their files are missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ORIGINS = {
+    "3am-en-zh": "3AM comes from github.com/MaxyLee/3AM (folder data)",
+    "debian-ddtp": "it is the i18n/Translation-* files of Debian bookworm main, joined on the MD5",
+    "debian-l10n-zh": "it is read from the zh_CN gettext catalogues of Debian bookworm packages",
+    "debian-synopsis": "it is the file i18n/Translation-en of Debian bookworm main",
+    "iwslt15-en-vi": "IWSLT'15 en-vi comes from github.com/stefan-it/nmt-en-vi (folder data)",
+    "multi30k": "Multi30k comes from github.com/multi30k/dataset (folder data/task1/raw)",
+    "tatoeba-cmn-eng": "it comes from manythings.org/anki (cmn-eng.zip)",
+    "tatoeba-fra-eng": "it comes from manythings.org/anki (fra-eng.zip)",
+    "tatoeba-vie-eng": "it comes from manythings.org/anki (vie-eng.zip)",
+    "word-alignment-gold": "the alignments come from github.com/neulab/awesome-align (examples)",
+}
+
+
+def origin(path: Path) -> str:
+    """A sentence for a path inside the folder of a known set; empty for others."""
+    for name in path.parts:
+        if name in ORIGINS:
+            return f"{name}: {ORIGINS[name]}; set REGARD_DATA to the folder that holds {name}/"
+    return ""

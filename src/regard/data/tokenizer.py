@@ -1,0 +1,212 @@
+"""Text ⇄ token ids, with the place of every token in the raw text.
+
+Four kinds, all of them with the ids PAD, UNK, BOS, EOS = 0, 1, 2, 3:
+
+    bpe         pairs of pieces joined by frequency — Sennrich et al. 2016, https://arxiv.org/abs/1508.07909
+    unigram     the likeliest pieces — Kudo 2018, https://arxiv.org/abs/1804.10959
+    word        whole words (Chinese only where spaces stand between its words)
+    character   what a reader calls one character, emoji and combining marks included
+
+A piece that follows a space, or begins a text, has the mark ▁, so that decoding gives the spaces
+back; scripts without spaces go unmarked. Pieces never reach over punctuation or from one script
+into another, and digits stand alone. What `save` writes is a plain file of the tokenizers library.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import tokenizers
+from tokenizers import Regex, models, normalizers, pre_tokenizers
+
+from regard.data.text import uses_no_spaces
+from regard.data.vocabulary import SPACE, SPECIALS, learn
+
+# Set, so that the library neither starts threads that a later fork would lose, nor warns of them.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+PAD, UNK, BOS, EOS = range(4)
+KINDS = ("bpe", "unigram", "word", "character")
+
+_IDEOGRAPHS = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
+_WIDE_SIGNS = r"\x{3000}-\x{303F}\x{FF00}-\x{FFEF}"  # 。「」，！
+_SPACELESS = rf"{_IDEOGRAPHS}{_WIDE_SIGNS}\p{{Thai}}\p{{Lao}}\p{{Khmer}}\p{{Myanmar}}"
+_LETTERS = rf"[\p{{L}}\p{{M}}&&[^{_IDEOGRAPHS}]]+"
+_BLANKS = rf"[\s\p{{Cc}}{SPACE}]+"
+_WORDS = (
+    rf"{SPACE}?(?:[{_IDEOGRAPHS}]+"
+    rf"|{_LETTERS}(?:['’]{_LETTERS})*"  # don't, l'homme
+    r"|\p{N}"
+    # a sign, repeated (……) or built of several characters (👩‍👧, 👍🏽)
+    rf"|([^{SPACE}\p{{L}}\p{{M}}\p{{N}}])(?:\1|\x{{200D}}\X|[\p{{M}}\x{{1F3FB}}-\x{{1F3FF}}])*)"
+)
+_CHARACTERS = r"\X"
+_BLANK = re.compile(rf"[\s\x00-\x1f\x7f-\x9f{SPACE}]+")
+_NOT_BLANK = re.compile(rf"[^\s\x00-\x1f\x7f-\x9f{SPACE}]+")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A text in tokens: ids without BOS and EOS, and what each of them stands for."""
+
+    ids: list[int]
+    pieces: list[str]  # as in the raw text, without the space before; ▁ for a space alone
+    offsets: list[tuple[int, int]]  # pieces[i] == text[slice(*offsets[i])], unless it is ▁
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Tokenizer:
+    """A vocabulary and the way a text is cut into it.
+
+    >>> tokenizer = Tokenizer.train(["我是学生。", "我是老师。"], kind="character")
+    >>> tokenizer.encode("我是").pieces
+    ['我', '是']
+    """
+
+    def __init__(self, inner: tokenizers.Tokenizer) -> None:
+        self._inner = inner
+        self.kind = _kind(inner)
+        self._texts = [str(inner.id_to_token(i)) for i in range(inner.get_vocab_size())]
+        if tuple(self._texts[:4]) != SPECIALS:
+            raise ValueError(
+                f"a vocabulary of regard begins with {', '.join(SPECIALS)}; this one with "
+                f"{', '.join(self._texts[:4])}"
+            )
+
+    @classmethod
+    def train(
+        cls, texts: Iterable[str], *, kind: str = "bpe", size: int = 8000, lowercase: bool = False
+    ) -> Tokenizer:
+        """Learn at most `size` tokens, the four special ones included. The same texts, the same result."""
+        if kind not in KINDS:
+            raise ValueError(f"no tokenizer kind '{kind}': {', '.join(KINDS)}")
+        if size <= len(SPECIALS):
+            raise ValueError(
+                f"a vocabulary has {len(SPECIALS)} special tokens, size {size} has no room"
+            )
+        inner = tokenizers.Tokenizer(models.BPE())
+        inner.normalizer = _normalizer(kind, lowercase)
+        inner.pre_tokenizer = pre_tokenizers.Split(Regex(_pattern(kind)), "isolated")
+        return cls(learn(inner, texts, kind, size))
+
+    def encode(self, text: str) -> Tokens:
+        return self.encode_many([text])[0]
+
+    def encode_many(self, texts: Sequence[str]) -> list[Tokens]:
+        encodings = self._inner.encode_batch([_valid(text) for text in texts])
+        return [_tokens(text, e) for text, e in zip(texts, encodings, strict=True)]
+
+    def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids alone, faster."""
+        encodings = self._inner.encode_batch_fast([_valid(text) for text in texts])
+        return [encoding.ids for encoding in encodings]
+
+    def decode(self, ids: Sequence[int], unknown: Mapping[int, str] | None = None) -> str:
+        """The text of these ids up to EOS. Special tokens have none; `unknown` may give one for the
+        UNK at a position, such as a word copied from the source.
+        """
+        parts = []
+        for position, token in enumerate(ids):
+            if token == EOS:
+                break
+            if token == UNK and unknown and position in unknown:
+                parts.append(self._spaced(unknown[position]))
+            elif token >= len(SPECIALS):
+                parts.append(self._texts[token])
+        return "".join(parts).replace(SPACE, " ").strip()
+
+    def _spaced(self, word: str) -> str:
+        """An unknown word holds its own space where whole words are tokens."""
+        if self.kind != "word" or not word or uses_no_spaces(word[0]):
+            return word
+        return SPACE + word
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def save(self, path: Path | str) -> None:
+        Path(path).write_text(self.to_json(), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path | str) -> Tokenizer:
+        try:
+            inner = tokenizers.Tokenizer.from_str(Path(path).read_text(encoding="utf-8"))
+        except OSError:
+            raise
+        except Exception as error:  # the library raises nothing narrower
+            raise ValueError(f"{path} is not a tokenizer file: {error}") from error
+        return cls(inner)
+
+    def to_json(self) -> str:
+        return self._inner.to_str(pretty=True)
+
+
+def _normalizer(kind: str, lowercase: bool) -> normalizers.Normalizer:
+    steps: list[normalizers.Normalizer] = [normalizers.NFC()]
+    if lowercase:
+        steps.append(normalizers.Lowercase())
+    steps += [
+        normalizers.Replace(Regex(_BLANKS), " "),
+        normalizers.Strip(),
+        normalizers.Replace(" ", SPACE),
+    ]
+    if kind != "character":
+        steps += [
+            normalizers.Prepend(SPACE),
+            normalizers.Replace(Regex(rf"^{SPACE}(?=[{_SPACELESS}])"), ""),
+        ]
+    return normalizers.Sequence(steps)
+
+
+def _pattern(kind: str) -> str:
+    return _CHARACTERS if kind == "character" else _WORDS
+
+
+def _kind(inner: tokenizers.Tokenizer) -> str:
+    settings = json.loads(inner.to_str())
+    pattern = (settings.get("pre_tokenizer") or {}).get("pattern", {}).get("Regex")
+    if pattern == _CHARACTERS:
+        return "character"
+    kinds = {"BPE": "bpe", "Unigram": "unigram", "WordLevel": "word"}
+    model = settings["model"]["type"]
+    if model not in kinds:
+        raise ValueError(f"a tokenizer of regard is one of {', '.join(kinds)}; this one is {model}")
+    return kinds[model]
+
+
+def _valid(text: str) -> str:
+    """Half of a surrogate pair, as undecodable arguments of a command have, is no character."""
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def _tokens(text: str, encoding: tokenizers.Encoding) -> Tokens:
+    pieces, offsets = [], []
+    places = [*encoding.offsets, (len(text), len(text))]
+    for token, (start, end), (limit, _) in zip(
+        encoding.tokens, places[:-1], places[1:], strict=True
+    ):
+        begin = _end(_BLANK, text, start, end)
+        if token == SPACE:
+            pieces.append(SPACE)
+            # before the first word, where there is no space, it has no width
+            offsets.append((start, end if begin == end else start))
+        else:
+            # of e + ◌́ the library remembers only the e: what is skipped but no blank belongs to it
+            end = _end(_NOT_BLANK, text, end, limit)
+            pieces.append(text[begin:end])
+            offsets.append((begin, end))
+    return Tokens(encoding.ids, pieces, offsets)
+
+
+def _end(pattern: re.Pattern[str], text: str, start: int, stop: int) -> int:
+    """Where the characters of this kind that begin at `start` end, at most at `stop`."""
+    match = pattern.match(text, start, max(start, stop))
+    return match.end() if match else start
