@@ -1,0 +1,62 @@
+"""One search for every decoder: greedy, beam and sampling differ in how candidates are chosen.
+
+Legend: B sentences still searched, w open hypotheses of each (1 at the first step), C candidates of
+each, S source positions. Rows (B·w) are the open hypotheses, those of a sentence side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+import torch
+
+from regard.layers.contracts import Decoder, Encoded
+from regard.search.hypothesis import Hypothesis, Moment, assemble
+from regard.search.progress import Job
+from regard.search.settings import EOS, Search
+
+
+@torch.no_grad()
+def search(
+    decoder: Decoder,
+    encoded: Encoded,
+    settings: Search | None = None,
+    *,
+    prefix: Sequence[Sequence[int]] | None = None,
+    numbers: Sequence[int] | None = None,
+) -> list[list[Hypothesis]]:
+    """The nbest hypotheses of each sentence, best first.
+
+    prefix: the first tokens of each sentence, forced. numbers: a number for each sentence that stays
+    the same however the text is batched, for sampling; 0 … B - 1 if not given.
+
+    At each step the 2 · beam best candidates are made, so that `beam` are left when EOS takes some. An
+    EOS among the first `beam` finishes a hypothesis; the first `beam` others go on. A sentence leaves
+    the batch when `beam` hypotheses are finished, when it reaches its length limit, or as soon as no
+    open hypothesis can overtake the nbest finished ones (`Search.bound`). Equal candidates are taken in
+    the order of their hypotheses, then of their tokens.
+    """
+    settings = settings or Search()
+    if not len(encoded.mask):
+        return []
+    job = Job(settings, encoded.mask, prefix, numbers)
+    now = job.first(decoder.start(encoded))
+    history: list[Moment] = []
+    for length in count(1):
+        step = decoder.step(now.tokens.flatten(), now.state, weights=settings.weighs)
+        found = job.candidates(step.logits, now, length)
+        now = now.attending(step)
+
+        ends = found.tokens == EOS
+        kept = ends.byte().argsort(stable=True, dim=1)[:, : settings.width]  # the first without EOS
+        scores = job.scores(found, ends, kept, now, length)
+        weights = now.weights(step) if settings.attention else None
+        history.append(Moment(now.ids, *found[:3], scores, kept, weights))
+
+        totals = found.totals.masked_fill(ends, -torch.inf).gather(1, kept)
+        going = job.going(scores, totals, now, length)
+        if not going:
+            break
+        now = now.next(step.state, found, kept, totals, going)
+    return assemble(history, encoded.mask, settings.nbest)

@@ -1,0 +1,146 @@
+"""Where a search stands: the hypotheses that are open, and what is known of each sentence.
+
+Legend: B sentences still searched, w open hypotheses of each (1 at the first step), C candidates of
+each, S source positions. Rows (B·w) are the open hypotheses, those of a sentence side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from regard.layers.contracts import State, Step
+from regard.search.candidates import Candidates, best, draw, uniforms
+from regard.search.rules import forced_tokens, restrict
+from regard.search.settings import BOS, Search, coverage
+
+
+@dataclass(frozen=True)
+class Open:
+    """The open hypotheses before a step; a total of -inf is none at all."""
+
+    state: State
+    ids: list[int]  # of the sentences, in the batch that was given
+    sentences: Tensor  # (B,): the same
+    tokens: Tensor  # (B, w): the last of each
+    totals: Tensor  # (B, w): log-probabilities so far
+    said: Tensor | None = None  # (B·w, length): all tokens, if a rule asks for them
+    attended: Tensor | None = None  # (B·w, S): sum of the weights, if a penalty asks for it
+
+    def attending(self, step: Step) -> Open:
+        """With the weights of this step counted."""
+        if self.attended is None:
+            return self
+        if step.attended is None or step.attended.weights is None:
+            raise ValueError("coverage_penalty needs a decoder that attends; this one does not")
+        return replace(self, attended=self.attended + step.attended.weights)
+
+    def weights(self, step: Step) -> Tensor | None:
+        """(B, w, S), if the decoder attends."""
+        if step.attended is None or step.attended.weights is None:
+            return None
+        return step.attended.weights.view(*self.tokens.shape, -1)
+
+    def next(
+        self, state: State, found: Candidates, kept: Tensor, totals: Tensor, going: list[int]
+    ) -> Open:
+        """The candidates `kept` (B, w'), of the sentences `going`, in the places of their parents."""
+        batch, width = self.tokens.shape
+        first = torch.arange(0, batch * width, width, device=kept.device)
+        rows, tokens = found.parents.gather(1, kept) + first[:, None], found.tokens.gather(1, kept)
+        ids, sentences, still = self.ids, self.sentences, None
+        if len(going) < batch:
+            still = torch.tensor(going, device=kept.device)
+            ids = [ids[place] for place in going]
+            rows, tokens, totals = rows[still], tokens[still], totals[still]
+            sentences = sentences[still]
+        rows = rows.flatten()
+        if still is not None or kept.shape[1] > 1:  # a single hypothesis stays where it is
+            state = state.select(rows, still)
+        said = self.said
+        if said is not None:
+            said = torch.cat([said[rows], tokens.view(-1, 1)], 1)
+        attended = None if self.attended is None else self.attended[rows]
+        return Open(state, ids, sentences, tokens, totals, said, attended)
+
+
+class Job:
+    """What is asked for and known of each sentence of the batch that was given."""
+
+    def __init__(
+        self,
+        settings: Search,
+        mask: Tensor,
+        prefix: Sequence[Sequence[int]] | None,
+        numbers: Sequence[int] | None,
+    ) -> None:
+        self.settings, self.mask = settings, mask
+        self.limits = settings.limits(mask.sum(1))
+        self.forced = None if prefix is None else forced_tokens(prefix, self.limits)
+        self.chances = None
+        if settings.method == "sample":
+            numbers = range(len(mask)) if numbers is None else numbers
+            if len(numbers) != len(mask):
+                raise ValueError(f"{len(numbers)} numbers were given for {len(mask)} sentences")
+            self.chances = uniforms(settings, numbers, int(self.limits.max())).to(mask.device)
+        self.ended = torch.zeros_like(self.limits)  # how many hypotheses
+        shape = len(mask), settings.nbest
+        self.top = torch.full(shape, -torch.inf, device=mask.device)  # the best scores among them
+
+    def first(self, state: State) -> Open:
+        """Nothing but BOS: one hypothesis for each sentence."""
+        sentences = torch.arange(len(self.mask), device=self.mask.device)
+        tokens = torch.full_like(sentences, BOS)[:, None]
+        return Open(
+            state,
+            ids=[*range(len(self.mask))],
+            sentences=sentences,
+            tokens=tokens,
+            totals=torch.zeros_like(tokens, dtype=torch.float32),
+            said=tokens[:, :0] if self.settings.no_repeat_ngram else None,
+            attended=torch.zeros_like(self.mask, dtype=torch.float32)
+            if self.settings.coverage_penalty
+            else None,
+        )
+
+    def candidates(self, logits: Tensor, now: Open, length: int) -> Candidates:
+        """What could be token number `length`: logits (B·w, V) -> (B, C)"""
+        log_probs = torch.log_softmax(logits, -1, dtype=torch.float32)
+        forced = None
+        if self.forced is not None and length <= self.forced.shape[1]:
+            forced = self.forced[now.sentences, length - 1].repeat_interleave(now.tokens.shape[1])
+        restrict(log_probs, now.said, forced, length, self.settings)
+        if self.chances is None:
+            return best(log_probs, now.totals, 2 * self.settings.beam)
+        return draw(
+            log_probs, now.totals, self.chances[now.sentences, :, length - 1], self.settings
+        )
+
+    def scores(
+        self, found: Candidates, ends: Tensor, kept: Tensor, now: Open, length: int
+    ) -> Tensor:
+        """Of the candidates that end here, (B, C): by EOS among the first, or at the length limit."""
+        first = torch.arange(ends.shape[1], device=ends.device) < self.settings.width
+        cut = self._at_limit(now, length)[:, None] & torch.zeros_like(ends).scatter(1, kept, True)
+        covered = None
+        if now.attended is not None:
+            attended = now.attended.view(*now.tokens.shape, -1)
+            covered = coverage(attended, self.mask[now.sentences, None]).gather(1, found.parents)
+        scores = self.settings.score(found.totals, length, covered)
+        return scores.masked_fill(~torch.where(ends, first, cut), -torch.inf)
+
+    def going(self, scores: Tensor, totals: Tensor, now: Open, length: int) -> list[int]:
+        """Note what ended, and tell which sentences (of the B) are to be searched further."""
+        at, limits = now.sentences, self.limits[now.sentences]
+        self.ended[at] += (scores > -torch.inf).sum(1)
+        self.top[at] = torch.cat([self.top[at], scores], 1).topk(self.settings.nbest).values
+        possible = self.settings.bound(totals.amax(1), length, limits)
+        done = possible <= self.top[at, -1]
+        done |= (self.ended[at] >= self.settings.width) | self._at_limit(now, length)
+        return [place for place, over in enumerate(done.tolist()) if not over]
+
+    def _at_limit(self, now: Open, length: int) -> Tensor:
+        return self.limits[now.sentences] <= length

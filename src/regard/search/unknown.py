@@ -1,0 +1,31 @@
+"""UNK replaced by the source word it was attending to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from regard.search.settings import UNK
+
+
+def replace_unknown(
+    pieces: Sequence[str], tokens: Sequence[int], attention: Tensor, source: Sequence[str]
+) -> list[str]:
+    """The pieces, with source[argmax_j a_ij] in the place of every UNK — Luong et al. 2015b (B26).
+
+    pieces and tokens (T), attention (T, S), source: the words of the source as they were written. What
+    is attended beyond them, the EOS of the source, is not a word and is passed over.
+    """
+    if not len(pieces) == len(tokens) == len(attention):
+        raise ValueError(
+            "there must be a piece and a row of attention for every token; given "
+            f"{len(pieces)} pieces, {len(tokens)} tokens, attention {tuple(attention.shape)}"
+        )
+    if not source:
+        return [*pieces]
+    attended = attention[:, : len(source)].argmax(1).tolist()
+    return [
+        source[place] if token == UNK else piece
+        for piece, token, place in zip(pieces, tokens, attended, strict=True)
+    ]
