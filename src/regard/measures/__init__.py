@@ -1,0 +1,55 @@
+"""How good it is: BLEU and chrF, perplexity and accuracy, BLEU by length, alignment error rate.
+
+bleu(hypotheses, references, tokenize="13a").text
+by_length(sources, hypotheses, references, unit="words").rows
+aer([align(p.attention, ...) for p in predictions], read_pharaoh("gold.gz", first=1))
+"""
+
+from regard.measures.align import align, spans, word_weights
+from regard.measures.alignment import Alignment, AlignmentScore, Link, Links, aer
+from regard.measures.alignment_files import (
+    Inside,
+    Outside,
+    WordPair,
+    from_pharaoh,
+    read_jsonl,
+    read_numbered,
+    read_pairs,
+    read_pharaoh,
+    to_pharaoh,
+    within,
+)
+from regard.measures.by_length import Bucket, LengthCurve, LengthRow, by_length
+from regard.measures.likelihood import Likelihood
+from regard.measures.translation import TOKENIZERS, BleuScore, Score, bleu, chrf
+
+__all__ = [
+    "TOKENIZERS",
+    "Alignment",
+    "AlignmentScore",
+    "BleuScore",
+    "Bucket",
+    "Inside",
+    "LengthCurve",
+    "LengthRow",
+    "Likelihood",
+    "Link",
+    "Links",
+    "Outside",
+    "Score",
+    "WordPair",
+    "aer",
+    "align",
+    "bleu",
+    "by_length",
+    "chrf",
+    "from_pharaoh",
+    "read_jsonl",
+    "read_numbered",
+    "read_pairs",
+    "read_pharaoh",
+    "spans",
+    "to_pharaoh",
+    "within",
+    "word_weights",
+]

@@ -1,0 +1,63 @@
+"""Perplexity and token accuracy from sums, so that how a corpus was cut into batches changes nothing.
+
+total = Likelihood()
+for batch in batches:
+    total += Likelihood.of(model(batch), batch.outputs, batch.output_mask)
+total.perplexity, total.accuracy
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """perplexity = exp(Σ nll / tokens), accuracy = correct / tokens; likelihoods add up."""
+
+    nll: float = 0.0  # Σ -log p(token), in nats, without smoothing
+    tokens: int = 0
+    correct: int = 0  # tokens that were the most probable
+
+    @classmethod
+    def of(cls, logits: Tensor, outputs: Tensor, mask: Tensor) -> Likelihood:
+        """logits (..., V), outputs (...) int64, mask (...) bool, True where a token counts."""
+        kept = logits[mask]
+        wanted = outputs[mask]
+        log_probs = kept.float().log_softmax(-1).gather(-1, wanted[:, None])
+        return cls(
+            nll=-log_probs.double().sum().item(),
+            tokens=wanted.numel(),
+            correct=int((kept.argmax(-1) == wanted).sum().item()),
+        )
+
+    def __add__(self, other: Likelihood) -> Likelihood:
+        return Likelihood(
+            self.nll + other.nll, self.tokens + other.tokens, self.correct + other.correct
+        )
+
+    @property
+    def loss(self) -> float:
+        """Mean nll of a token, in nats."""
+        return self.nll / self._counted()
+
+    @property
+    def perplexity(self) -> float:
+        try:
+            return math.exp(self.loss)
+        except OverflowError:
+            return math.inf
+
+    @property
+    def accuracy(self) -> float:
+        return self.correct / self._counted()
+
+    def _counted(self) -> int:
+        if not self.tokens:
+            raise ValueError("no tokens were counted: perplexity and accuracy need at least one")
+        return self.tokens

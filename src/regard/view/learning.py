@@ -1,0 +1,134 @@
+"""Learning curves from the rows of a run's metrics.
+
+A row is a mapping with `step` and values named by split and measure: train_loss, dev_loss, dev_bleu.
+There is a chart for each measure, with a line for each split; other columns are left alone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from regard.view.charts import Axis, Chart, Line, Point
+from regard.view.markup import Markup, element
+
+Metrics = Sequence[Mapping[str, float | None]]
+Values = list[tuple[float, float]]  # (step, value)
+
+COLUMN = re.compile(r"(train|dev|test)_(.+)")
+NAMES = {"bleu": "BLEU", "chrf": "chrF", "aer": "AER"}
+RISING = ("bleu", "chrf", "accuracy")  # better when higher
+FALLING = ("loss", "perplexity", "aer")
+MOST = 200  # points of a training line, and rows of the table; more are averaged, or left out
+
+
+def learning_charts(metrics: Metrics) -> list[Chart]:
+    """One chart a measure; perplexity is left to the table where there is a loss, which is its log."""
+    measures: dict[str, dict[str, Values]] = {}
+    for column, values in _columns(metrics).items():
+        split, measure = _parts(column)
+        measures.setdefault(measure, {})[split] = values
+    if "loss" in measures:
+        measures.pop("perplexity", None)
+    return [_chart(measure, splits) for measure, splits in measures.items()]
+
+
+def learning_table(metrics: Metrics) -> Markup:
+    """The numbers of every evaluation, or of some steps where nothing was evaluated."""
+    columns = list(_columns(metrics))
+    merged: dict[float, dict[str, float]] = {}
+    for row in metrics:
+        values = {name: value for name in columns if (value := _value(row, name)) is not None}
+        if values:
+            merged.setdefault(_step(row), {}).update(values)
+    evaluated = [s for s, row in merged.items() if any(_parts(c)[0] != "train" for c in row)]
+    steps = sorted(evaluated or merged)
+    heads = ["step", *(" ".join([_parts(c)[0], _name(_parts(c)[1])]) for c in columns)]
+    rows = [
+        element(
+            "tr",
+            element("th", f"{step:,.0f}", scope="row"),
+            *(element("td", _number(merged[step].get(column))) for column in columns),
+        )
+        for step in steps[:: math.ceil(len(steps) / MOST) or 1]
+    ]
+    return element(
+        "table",
+        element("caption", "Measures by step"),
+        element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
+        element("tbody", *rows),
+        class_="numbers",
+    )
+
+
+def _columns(metrics: Metrics) -> dict[str, Values]:
+    """The finite values of each column that names a split and a measure, the loss first."""
+    names = dict.fromkeys(name for row in metrics for name in row if COLUMN.fullmatch(name))
+    ordered = sorted(names, key=lambda name: _parts(name)[1] != "loss")
+    found = {
+        name: [(_step(row), v) for row in metrics if (v := _value(row, name)) is not None]
+        for name in ordered
+    }
+    return {name: values for name, values in found.items() if values}
+
+
+def _chart(measure: str, splits: Mapping[str, Values]) -> Chart:
+    lines = []
+    for split, values in splits.items():
+        thin = _averaged(values) if split == "train" else values
+        points = [Point(s, v, f"{v:.4g} at step {s:,.0f}") for s, v in thin]
+        lines.append(Line(split, points, None if split == "train" else _best(measure, points)))
+    name = _name(measure)
+    title = name if len(splits) > 1 else f"{name} on {next(iter(splits))}"
+    shown = [point for line in lines for point in line.points]
+    steps = Axis.of("step", [point.x for point in shown], zero=True)
+    x = Axis("step", steps.low, max(point.x for point in shown) or 1, _inside(steps, shown))
+    y = Axis.of(name, [point.y for point in shown], zero=measure in RISING)
+    return Chart(title, lines, x, y)
+
+
+def _inside(axis: Axis, points: Sequence[Point]) -> list[tuple[float, Sequence[str]]]:
+    """The ticks up to the last step: a run ends where it ended, not at a round number."""
+    last = max(point.x for point in points)
+    return [(at, text) for at, text in axis.ticks if at <= last]
+
+
+def _best(measure: str, points: Sequence[Point]) -> Point | None:
+    if measure in RISING:
+        return max(points, key=lambda point: point.y)
+    return min(points, key=lambda point: point.y) if measure in FALLING else None
+
+
+def _averaged(values: Values) -> Values:
+    """At most MOST points, each the mean of some neighbours."""
+    size = math.ceil(len(values) / MOST)
+    groups = [values[at : at + size] for at in range(0, len(values), size)]
+    return [(group[-1][0], fmean(value for _, value in group)) for group in groups]
+
+
+def _step(row: Mapping[str, float | None]) -> float:
+    step = row.get("step")
+    if step is None:
+        raise ValueError(f"a row of metrics has no step: {dict(row)}")
+    return step
+
+
+def _value(row: Mapping[str, float | None], name: str) -> float | None:
+    value = row.get(name)
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _parts(column: str) -> tuple[str, str]:
+    found = COLUMN.fullmatch(column)
+    assert found
+    return found[1], found[2]
+
+
+def _name(measure: str) -> str:
+    return NAMES.get(measure, measure.replace("_", " ").capitalize())
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"
