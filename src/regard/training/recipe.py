@@ -254,7 +254,7 @@ class Training(Section):
 class Trainer(Section):
     """Handed to Lightning: where and how the loop runs."""
 
-    accelerator: str = "auto"
+    accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"] = "auto"
     devices: int | str | list[int] = "auto"
     num_nodes: PositiveInt = 1
     strategy: str = "auto"

@@ -1,0 +1,22 @@
+"""From the ids of a target to its text, and to the place of every token in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from regard.data.tokenizer import Tokenizer, Tokens
+
+
+def spell(
+    tokenizer: Tokenizer, ids: Sequence[int], unknown: Mapping[int, str] | None = None
+) -> tuple[str, Tokens]:
+    """The text of these ids (without EOS) and its tokens; `unknown` is as in `Tokenizer.decode`."""
+    text = tokenizer.decode(ids, unknown)
+    offsets: list[tuple[int, int]] = []
+    end = 0
+    for position, token in enumerate(ids):
+        start, end = end, len(tokenizer.decode(ids[: position + 1], unknown))
+        alone = {0: unknown[position]} if unknown and position in unknown else None
+        # a token owns its letters, not the space before them
+        offsets.append((max(start, end - len(tokenizer.decode([token], alone))), end))
+    return text, Tokens(list(ids), [text[start:end] for start, end in offsets], offsets)

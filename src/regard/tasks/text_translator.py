@@ -1,0 +1,217 @@
+"""Text in, text out: translations, scores and likelihoods by a model and its two tokenisers.
+
+Legend: B sentences, S source and T target positions, M real target tokens, V the target vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import NamedTuple, cast
+
+import torch
+from torch import Tensor, nn
+
+from regard.data.batch import pad
+from regard.data.tokenizer import UNK, Tokenizer, Tokens
+from regard.layers.contracts import Encoded, Translator
+from regard.measures.likelihood import Likelihood
+from regard.search import Hypothesis, Search, search
+from regard.search import replace_unknown as attended_words
+from regard.tasks.by_length import batches_by_length
+from regard.tasks.prediction import Prediction
+from regard.tasks.spelling import spell
+
+BATCH = 64  # sentences that are worked on side by side
+
+
+class Forced(NamedTuple):
+    """What a model gives for targets that are known."""
+
+    logits: Tensor  # (M, V), the tokens of the first sentence first
+    wanted: Tensor  # (M,)
+    lengths: list[int]  # tokens of each sentence, EOS included
+    weights: Tensor | None  # (B, T, S)
+
+
+class TextTranslator(nn.Module):
+    """A source-to-target model that is asked in text and answers in text."""
+
+    def __init__(
+        self, model: Translator, source_tokenizer: Tokenizer, target_tokenizer: Tokenizer
+    ) -> None:
+        super().__init__()
+        self.model = model
+        self.source_tokenizer, self.target_tokenizer = source_tokenizer, target_tokenizer
+
+    def weights(self) -> dict[str, Tensor]:
+        """Of the model, as they are: not a copy."""
+        return cast(nn.Module, self.model).state_dict()
+
+    def predict(
+        self,
+        texts: Sequence[str],
+        settings: Search | None = None,
+        *,
+        prefixes: Sequence[str] | None = None,
+        replace_unknown: bool = False,
+        batch: int = BATCH,
+    ) -> list[Prediction]:
+        """The translation of every text, in their order; a blank text has an empty one.
+
+        prefixes: what each translation must begin with. replace_unknown: an UNK becomes the source
+        word it attends to most. Sentences of like lengths are searched together, `batch` at a time.
+        """
+        settings = settings or Search()
+        looking = replace(settings, attention=settings.attention or replace_unknown)
+        sources = self.source_tokenizer.encode_many(texts)
+        firsts = None if prefixes is None else self.target_tokenizer.encode_ids(prefixes)
+        found = [_nothing(text, tokens) for text, tokens in zip(texts, sources, strict=True)]
+        asked = [i for i, text in enumerate(texts) if text.strip()]
+        with _evaluating(self):
+            for places in batches_by_length([len(sources[i]) for i in asked], batch):
+                rows = [asked[place] for place in places]
+                encoded = self._encode([sources[i] for i in rows])
+                prefix = None if firsts is None else [firsts[i] for i in rows]
+                answers = search(self.model.decoder, encoded, looking, prefix=prefix, numbers=rows)
+                for i, answer in zip(rows, answers, strict=True):
+                    best, *others = (
+                        self._prediction(texts[i], sources[i], one, settings, replace_unknown)
+                        for one in answer
+                    )
+                    found[i] = replace(best, alternatives=tuple(others))
+        return found
+
+    def score(
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str | Tokens],
+        *,
+        attention: bool = False,
+        batch: int = BATCH,
+    ) -> list[Prediction]:
+        """Each target as if it had been predicted: its log-probabilities, and attention if asked for.
+
+        A text is cut by the tokeniser; `Tokens`, such as those of a Prediction, are taken as they are.
+        """
+        if len(sources) != len(targets):
+            raise ValueError(
+                f"there are {len(sources):,} sources but {len(targets):,} targets: "
+                "one is needed for each"
+            )
+        read = self.source_tokenizer.encode_many(sources)
+        written = [self._written(target) for target in targets]
+        found: dict[int, Prediction] = {}
+        with _evaluating(self):
+            for rows in batches_by_length([len(tokens) for tokens in read], batch):
+                wanted = [written[i][1].ids for i in rows]
+                forced = self._force([read[i] for i in rows], wanted, weights=attention)
+                for i, log_probs, weights in zip(rows, *_by_sentence(forced), strict=True):
+                    found[i] = Prediction(
+                        source=sources[i],
+                        text=written[i][0],
+                        score=sum(log_probs),
+                        log_prob=sum(log_probs),
+                        log_probs=tuple(log_probs),
+                        source_tokens=read[i],
+                        tokens=written[i][1],
+                        finished=True,
+                        attention=None if weights is None else weights[:, : len(read[i]) + 1],
+                    )
+        return [found[i] for i in range(len(sources))]
+
+    def likelihood(
+        self, sources: Sequence[str], targets: Sequence[str], *, batch: int = BATCH
+    ) -> Likelihood:
+        """How probable the model finds these translations: perplexity and token accuracy."""
+        read = self.source_tokenizer.encode_many(sources)
+        written = self.target_tokenizer.encode_ids(targets)
+        total = Likelihood()
+        with _evaluating(self):
+            for rows in batches_by_length([len(tokens) for tokens in read], batch):
+                forced = self._force([read[i] for i in rows], [written[i] for i in rows])
+                every = torch.ones_like(forced.wanted, dtype=torch.bool)
+                total += Likelihood.of(forced.logits, forced.wanted, every)
+        return total
+
+    def _encode(self, sources: Sequence[Tokens]) -> Encoded:
+        device = next(self.parameters()).device
+        source, mask = pad([tokens.ids for tokens in sources])
+        return self.model.encode(source.to(device), mask.to(device))
+
+    def _force(
+        self, sources: Sequence[Tokens], targets: Sequence[Sequence[int]], *, weights: bool = False
+    ) -> Forced:
+        encoded = self._encode(sources)
+        target, real = (x.to(encoded.mask.device) for x in pad(targets, bos=True))
+        decoder, real = self.model.decoder, real[:, 1:]
+        decoded = decoder.forward(target[:, :-1], encoded, weights=weights)
+        return Forced(
+            decoder.project(decoded.outputs[real]),
+            target[:, 1:][real],
+            [len(ids) + 1 for ids in targets],
+            None if decoded.attended is None else decoded.attended.weights,
+        )
+
+    def _written(self, target: str | Tokens) -> tuple[str, Tokens]:
+        if isinstance(target, str):
+            return target, self.target_tokenizer.encode(target)
+        return spell(self.target_tokenizer, target.ids)
+
+    def _prediction(
+        self, text: str, source: Tokens, found: Hypothesis, settings: Search, copy: bool
+    ) -> Prediction:
+        ids = found.tokens[:-1] if found.finished else found.tokens
+        unknown = _copied_words(ids, found.attention, text, source) if copy else None
+        spelt, tokens = spell(self.target_tokenizer, ids, unknown)
+        return Prediction(
+            source=text,
+            text=spelt,
+            score=found.score,
+            log_prob=found.log_prob,
+            log_probs=tuple(found.log_probs),
+            source_tokens=source,
+            tokens=tokens,
+            finished=found.finished,
+            attention=found.attention if settings.attention else None,
+        )
+
+
+def _nothing(text: str, source: Tokens) -> Prediction:
+    """The translation of a blank text."""
+    return Prediction(text, "", 0.0, 0.0, (), source, Tokens([], [], []), finished=True)
+
+
+def _copied_words(
+    ids: Sequence[int], attention: Tensor | None, text: str, source: Tokens
+) -> dict[int, str]:
+    """For the position of every UNK, the source piece attended to most (B26); EOS is no word."""
+    if attention is None:
+        raise ValueError("replace_unknown needs a model that attends; this one does not")
+    words = [text[slice(*offset)] for offset in source.offsets]
+    copied = attended_words([""] * len(ids), ids, attention[: len(ids)], words)
+    return {i: word for i, word in enumerate(copied) if ids[i] == UNK}
+
+
+def _by_sentence(forced: Forced) -> tuple[list[list[float]], list[Tensor] | list[None]]:
+    """log-probabilities of the tokens of each sentence, and its attention over padded sources."""
+    log_probs = torch.log_softmax(forced.logits, -1, dtype=torch.float32)
+    each = log_probs.gather(-1, forced.wanted[:, None]).squeeze(-1).split(forced.lengths)
+    scores = [one.tolist() for one in each]
+    if forced.weights is None:
+        return scores, [None] * len(scores)
+    weights = forced.weights.float().cpu()
+    return scores, [w[:n] for w, n in zip(weights, forced.lengths, strict=True)]
+
+
+@contextmanager
+def _evaluating(module: nn.Module) -> Iterator[None]:
+    """No gradients and no dropout; training goes on afterwards as before."""
+    training = module.training
+    module.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        module.train(training)

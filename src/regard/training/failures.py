@@ -1,0 +1,45 @@
+"""How a training run can end before its time. The CLI prints the message, then the hint."""
+
+from __future__ import annotations
+
+GO_ON = "run the same command again to go on from there"
+
+
+class RunEnded(RuntimeError):  # noqa: N818
+    """The run cannot or may not go on."""
+
+    hint = GO_ON
+
+
+class Interrupted(RunEnded):
+    """Somebody asked it to stop, by a signal; a checkpoint was written first."""
+
+    def __init__(self, message: str, signal: int) -> None:
+        super().__init__(message)
+        self.status = 128 + signal
+
+
+class Diverged(RunEnded):
+    """The loss or its gradient is not a number any more."""
+
+    hint = "a lower training.optimizer.lr, a warm-up or a smaller training.clip often helps"
+
+
+class OutOfMemory(RunEnded):
+    """A batch did not fit."""
+
+    hint = (
+        "a smaller training.batch_tokens or data.max_length, or training.accumulate=2, needs less"
+    )
+
+
+class OtherRecipe(ValueError):  # noqa: N818
+    """The folder holds a run of another recipe."""
+
+    hint = "name another folder with --run, or undo the change"
+
+
+class NotARun(FileNotFoundError):  # noqa: N818
+    """There is no model in this folder."""
+
+    hint = "regard train makes a run; a run is a folder with model.safetensors in it"

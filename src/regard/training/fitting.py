@@ -1,0 +1,208 @@
+"""The loop: updates, validations and checkpoints, until the recipe's end.
+
+All that the next update depends on is in `State`, the weights and the optimiser: the data's order is
+a function of (seed, epoch), chance of (seed, batch, rank). So a run that was killed anywhere and goes
+on from its last checkpoint makes the same updates again, to the last bit on a CPU.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
+from itertools import islice
+from typing import Any, NoReturn
+
+from lightning.fabric import Fabric
+
+from regard.data.batch import Batch, Loader
+from regard.data.text import Pair
+from regard.tasks.translate import Translate
+from regard.training.averaging import MovingWeights
+from regard.training.checkpoints import Checkpoints
+from regard.training.failures import Diverged, Interrupted
+from regard.training.optimizing import learning_rate
+from regard.training.progress import Reporter, clock
+from regard.training.recipe import Recipe
+from regard.training.record import Record
+from regard.training.signals import Signals
+from regard.training.state import State
+from regard.training.updating import Updater
+from regard.training.validating import Validation, validate
+
+ROW_EVERY = 50  # updates between rows of metrics.csv
+
+
+class Fit:
+    """One process's part of a training run."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        fabric: Fabric,
+        task: Translate,
+        loader: Loader,
+        dev: Sequence[Pair],
+        checkpoints: Checkpoints,
+        reporter: Reporter,
+    ) -> None:
+        self.recipe, self.training, self.fabric = recipe, recipe.training, fabric
+        self.task, self.loader, self.dev = task, loader, dev
+        self.checkpoints, self.reporter = checkpoints, reporter
+        self.updater = Updater(recipe, fabric, task, loader.store.line)
+        self.mean = MovingWeights(task, self.training.ema) if self.training.ema else None
+        self.state, self.signals = State(), Signals()
+        self.record: Record | None = None
+        self._saved = -1, -1  # the update, and the update of the last validation
+
+    def run(self, record: Record | None) -> None:
+        """To the end of the recipe. Only the first process has a record."""
+        self.record = record
+        self._started, self._before = time.monotonic(), self.state.seconds
+        groups = self._groups()
+        with self.signals:
+            while True:
+                if self._validation_due():
+                    self._validate()
+                if self.over:
+                    break
+                self._update(next(groups))
+                at_checkpoint = self.state.update % self.training.checkpoint_every == 0
+                if at_checkpoint and not self._validation_due():  # which saves when it is done
+                    self.save()
+            if self.dev and self.state.validated < self.state.update:
+                self._validate()
+        self.save()
+
+    @property
+    def over(self) -> bool:
+        return self.done >= 1 or self.state.lost_patience(self.training)
+
+    @property
+    def done(self) -> float:
+        """The share of the run that is behind."""
+        return self.state.done(self.training, len(self.loader))
+
+    def save(self) -> None:
+        """A checkpoint of now, unless there is one."""
+        now = self.state.update, self.state.validated
+        if self.fabric.is_global_zero and now != self._saved:
+            tree = {
+                "state": self.state.to_tree(),
+                "task": self.task.state_dict(),
+                "optimizer": self.updater.optimizer.state_dict(),
+                "mean": None if self.mean is None else self.mean.means,
+                "precision": self.fabric.strategy.precision.state_dict(),
+                "batches": self.loader.batches.fingerprint,
+            }
+            self.checkpoints.save(self.state.update, tree, [u for _, u in self.state.best])
+        self._saved = now
+
+    def resume(self, tree: dict[str, Any]) -> None:
+        """Stand where a checkpoint stood."""
+        self.state = State.from_tree(tree["state"])
+        if self.state.batch:  # within an epoch the batches must be those of before
+            self.loader.load_state_dict({"epoch": 0, "given": 0, "batches": tree["batches"]})
+        self.task.load_state_dict(tree["task"])
+        self.updater.optimizer.load_state_dict(tree["optimizer"])
+        if self.mean is not None:
+            self.mean.load(tree["mean"])
+        if tree["precision"]:
+            self.fabric.strategy.precision.load_state_dict(tree["precision"])
+        self._saved = self.state.update, self.state.validated
+
+    def _groups(self) -> Iterator[list[Batch]]:
+        """The batches of one update after the other, from where the state stands."""
+        fingerprint = self.loader.batches.fingerprint
+        while True:
+            place = {"epoch": self.state.epoch, "given": self.state.batch, "batches": fingerprint}
+            self.loader.load_state_dict(place)
+            batches = iter(self.loader)
+            while group := list(islice(batches, self.training.accumulate)):
+                yield group
+
+    def _update(self, batches: list[Batch]) -> None:
+        state = self.state
+        rate = learning_rate(
+            self.training.optimizer,
+            self.training.schedule,
+            update=state.update,
+            epoch=state.epoch,
+            done=self.done,
+            reductions=state.reductions,
+        )
+        number = state.epoch * len(self.loader) + state.batch
+        # time is the first process's, so that all end together; one that has a signal stops all
+        seconds = self._before + time.monotonic() - self._started
+        told = (float(self.signals.received > 0), seconds * (self.fabric.global_rank == 0))
+        try:
+            made = self.updater.update(batches, number=number, rate=rate, shared=told)
+        except Diverged as error:
+            last = self.checkpoints.last() or "none, no checkpoint was due yet"
+            raise Diverged(
+                f"step {state.update + 1:,}: {error}; the last good checkpoint is {last}"
+            ) from error
+        stop, state.seconds = made.shared
+        state.advance(len(batches), len(self.loader))
+        if self.mean is not None:
+            self.mean.follow(state.update)
+        state.loss, state.tokens = state.loss + made.loss, state.tokens + made.tokens
+        self.reporter.see(state.update, state.epoch, self.done, made.loss, made.tokens)
+        if state.update % ROW_EVERY == 0:
+            self._write_row(learning_rate=rate, gradient_norm=made.norm)
+        if stop or self._asked_to_stop():
+            self._interrupt()
+
+    def _validation_due(self) -> bool:
+        state, every = self.state, self.training.validate_every
+        if not self.dev or state.validated == state.update:
+            return False
+        return state.update % every == 0 if every else state.batch == 0
+
+    def _validate(self) -> None:
+        start = time.monotonic()
+        with self.mean.in_place() if self.mean is not None else nullcontext():
+            found = validate(self.fabric, self.task, self.dev, self.recipe, self._asked_to_stop)
+            if found is not None:
+                best = self.state.note(found.value(self.training.metric), self.training)
+                kept = self.state.update in [update for _, update in self.state.best]
+                if kept and self.fabric.is_global_zero:
+                    self.checkpoints.save_best(self.state.update, self.task.weights())
+        if found is None:  # the weights are the run's own again: they can be saved
+            self._interrupt()
+        self._write_row(**{f"dev_{name}": value for name, value in asdict(found).items()})
+        self.reporter.say(_words(self.state, found, best, time.monotonic() - start))
+        self.save()
+
+    def _asked_to_stop(self) -> bool:
+        """At once only where no other process counts on this one; they tell each other at an update."""
+        return self.signals.received > 0 and self.fabric.world_size == 1
+
+    def _write_row(self, **values: float) -> None:
+        state = self.state
+        row = {"step": state.update, "epoch": state.epoch, "seconds": state.seconds, **values}
+        if state.tokens:
+            row["train_loss"] = state.loss / state.tokens
+        state.loss, state.tokens = 0.0, 0
+        if self.record is not None:
+            self.record.add(row)
+
+    def _interrupt(self) -> NoReturn:
+        self.save()
+        number = self.signals.received or signal.SIGTERM  # another process was told
+        raise Interrupted(
+            f"stopped by {signal.Signals(number).name} after step {self.state.update:,}; "
+            f"the checkpoint is {self.checkpoints.last()}",
+            number,
+        )
+
+
+def _words(state: State, found: Validation, best: bool, seconds: float) -> str:
+    epoch = state.epoch + (state.batch > 0)
+    return (
+        f"step {state.update:,}, epoch {epoch}: dev loss {found.loss:.3f}, perplexity "
+        f"{found.perplexity:.2f}, accuracy {100 * found.accuracy:.1f} %, BLEU {found.bleu:.2f}, "
+        f"chrF {found.chrf:.2f}{', the best so far' if best else ''} ({clock(seconds)})"
+    )

@@ -1,0 +1,115 @@
+"""The run folder: where each file is, and whether it belongs to this recipe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.data.tokenizer import Tokenizer
+from regard.training.failures import OtherRecipe
+from regard.training.reading import dump_recipe, read_recipe
+from regard.training.recipe import Recipe
+from regard.training.writing import clear_partial, write_whole
+
+# may change from one start to the next: they say how far, where and how to search, not what is learnt
+FREE = (
+    "training.epochs",
+    "training.steps",
+    "training.minutes",
+    "training.patience",
+    "training.checkpoint_every",
+    "trainer.",
+    "search.",
+    "name",
+    "description",
+)
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Everything needed to use, resume or publish a run."""
+
+    path: Path
+
+    @property
+    def recipe(self) -> Path:
+        return self.path / "recipe.yaml"
+
+    @property
+    def model(self) -> Path:
+        return self.path / "model.safetensors"
+
+    @property
+    def config(self) -> Path:
+        return self.path / "config.json"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
+
+    @property
+    def metrics(self) -> Path:
+        return self.path / "metrics.csv"
+
+    @property
+    def scores(self) -> Path:
+        return self.path / "scores.json"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "train.log"
+
+    @property
+    def store(self) -> Path:
+        return self.path / "data" / "train"
+
+    def tokenizers(self, shared: bool) -> tuple[Path, Path]:
+        """Of the source and of the target: one file if they share a vocabulary."""
+        names = ("", "") if shared else (".source", ".target")
+        source, target = (self.path / f"tokenizer{name}.json" for name in names)
+        return source, target
+
+    def read_recipe(self) -> Recipe:
+        return read_recipe(str(self.recipe))
+
+    def load_tokenizers(self, recipe: Recipe) -> tuple[Tokenizer, Tokenizer]:
+        source, target = map(Tokenizer.load, self.tokenizers(recipe.tokenizer.shared))
+        return source, target
+
+    def claim(self, recipe: Recipe) -> None:
+        """Make the folder this recipe's, or refuse if it is another's."""
+        check_recipe(self, recipe)
+        self.checkpoints.mkdir(parents=True, exist_ok=True)
+        for folder in (self.path, self.checkpoints):
+            clear_partial(folder)
+        write_whole(self.recipe, dump_recipe(recipe))
+
+
+def check_recipe(folder: RunFolder, recipe: Recipe) -> None:
+    """OtherRecipe, naming the keys, if the run in the folder was started with another one."""
+    if not folder.recipe.is_file():
+        return
+    before, now = (_flat(r.model_dump(mode="json")) for r in (folder.read_recipe(), recipe))
+    changed = [
+        f"{key} was {before.get(key)!r}, is {now.get(key)!r}"
+        for key in sorted({*before, *now})
+        if before.get(key) != now.get(key) and not key.startswith(FREE)
+    ]
+    if changed:
+        raise OtherRecipe(f"{folder.path} holds a run of another recipe: {'; '.join(changed)}")
+
+
+def _flat(value: Any, key: str = "") -> dict[str, Any]:
+    """{"model.hidden": 256, …}"""
+    if not isinstance(value, dict):
+        return {key: value}
+    return {
+        k: v
+        for name, part in value.items()
+        for k, v in _flat(part, f"{key}.{name}".strip(".")).items()
+    }

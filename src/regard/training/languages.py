@@ -1,0 +1,29 @@
+"""What is measured how, by the languages of a recipe."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from regard.training.recipe import Recipe
+
+SPACELESS = {"zh", "ja", "th", "lo", "km", "my"}  # written without spaces between words
+
+
+def bleu_tokenizer(recipe: Recipe) -> str:
+    """sacreBLEU's tokeniser for the target: those of Chinese and of spaces, else characters."""
+    language = _language(recipe.data.target)
+    chosen = "zh" if language == "zh" else "char" if language in SPACELESS else "13a"
+    return recipe.task.bleu_tokenize or chosen
+
+
+def length_unit(recipe: Recipe) -> Literal["words", "characters"]:
+    """How the length of a source is counted."""
+    chosen: Literal["words", "characters"] = "words"
+    if _language(recipe.data.source) in SPACELESS:
+        chosen = "characters"
+    return recipe.task.length_unit or chosen
+
+
+def _language(code: str) -> str:
+    """zh of zh-Hant_TW"""
+    return code.replace("_", "-").split("-")[0].lower()

@@ -1,0 +1,29 @@
+"""The names of mechanisms in a recipe, checked before anything is read or trained."""
+
+from __future__ import annotations
+
+from regard.training.mistakes import RecipeError
+from regard.training.recipe import Attends, Recipe
+
+ANY_SIZES = {"query_size": 2, "key_size": 2}
+
+
+def check_mechanisms(recipe: Recipe) -> None:
+    """Refuse a score, region or normaliser that the heart does not know."""
+    attends = getattr(recipe.model, "attention", None)
+    if not isinstance(attends, Attends) or attends == Attends():
+        return  # the usual names need no torch to be known
+
+    import torch
+
+    from regard.attention.normalizers import as_normalizer
+    from regard.attention.regions import as_region
+    from regard.attention.scores import as_score
+
+    for name, parse in (("score", as_score), ("region", as_region), ("normalize", as_normalizer)):
+        try:
+            with torch.device("meta"):  # no memory, and no random numbers are drawn
+                parse(getattr(attends, name), **ANY_SIZES)
+        except ValueError as error:
+            what = " ".join(str(error).split())
+            raise RecipeError(f"model.attention.{name}: {what}") from None

@@ -1,0 +1,99 @@
+"""A trained model in its folder: weights in model.safetensors, all else about it in config.json."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
+
+from regard import __version__
+from regard.data.tokenizer import Tokenizer
+from regard.training.building import build
+from regard.training.folder import RunFolder
+from regard.training.recipe import Recipe
+from regard.training.writing import write_whole
+
+FORMAT = 1
+
+
+def save_model(
+    folder: RunFolder,
+    recipe: Recipe,
+    weights: Mapping[str, Tensor],
+    sizes: tuple[int, int],
+    *,
+    dtype: Literal["float32", "float16"] = "float32",
+) -> None:
+    """Write the weights, and what is needed to build the model again; sizes of the two vocabularies."""
+    kind = getattr(torch, dtype)
+    kept = {
+        name: (value.to(kind) if value.is_floating_point() else value).cpu().contiguous()
+        for name, value in _untied(weights).items()
+    }
+    config = {
+        "format": FORMAT,
+        "regard": __version__,
+        "vocabularies": list(sizes),
+        "parameters": sum(value.numel() for value in kept.values()),
+        "dtype": dtype,
+        "recipe": recipe.model_dump(mode="json"),
+    }
+    write_whole(folder.config, json.dumps(config, ensure_ascii=False, indent=1) + "\n")
+    write_whole(folder.model, save(kept, metadata={"format": "pt"}))
+
+
+def load_model(folder: RunFolder) -> tuple[nn.Module, Recipe]:
+    """The model in float32 on the CPU, whatever it was written in, and the recipe it was made by."""
+    config = _read_config(folder)
+    recipe = Recipe.model_validate(config["recipe"])
+    model = build(recipe.model, *config["vocabularies"])
+    try:
+        weights = load_file(folder.model)
+    except SafetensorError as error:
+        raise ValueError(f"{folder.model} is damaged: {error}") from error
+    missing, unexpected = model.load_state_dict(weights, strict=False)
+    owned = _untied(model.state_dict())
+    lacking = [name for name in missing if name in owned]  # a tied weight is there under one name
+    if lacking or unexpected:
+        raise ValueError(
+            f"{folder.model} does not fit {folder.config}: it lacks {lacking or 'nothing'}, "
+            f"and has {unexpected or 'nothing'} that the model has no place for"
+        )
+    return model.eval(), recipe
+
+
+def check_vocabularies(folder: RunFolder, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
+    expected, seen = _read_config(folder)["vocabularies"], [len(t) for t in tokenizers]
+    if expected != seen:
+        raise ValueError(
+            f"the tokenizers in {folder.path} have {seen} tokens, the model was trained with {expected}"
+        )
+
+
+def fingerprint(folder: RunFolder) -> str:
+    """The same if and only if the model file is the same."""
+    return hashlib.sha256(folder.model.read_bytes()).hexdigest()
+
+
+def _read_config(folder: RunFolder) -> dict[str, Any]:
+    config: dict[str, Any] = json.loads(folder.config.read_text(encoding="utf-8"))
+    if config.get("format") != FORMAT:
+        raise ValueError(
+            f"{folder.config} is of format {config.get('format')}, this regard reads {FORMAT}: "
+            f"it was written by regard {config.get('regard')}"
+        )
+    return config
+
+
+def _untied(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Weights that share their memory under several names, under the first of them only."""
+    seen: dict[tuple[int, torch.Size], str] = {}
+    for name, value in weights.items():
+        seen.setdefault((value.data_ptr(), value.shape), name)
+    return {name: weights[name] for name in seen.values()}

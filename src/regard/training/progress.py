@@ -1,0 +1,149 @@
+"""What a person sees while a run goes on: a bar on a terminal, plain lines elsewhere; both on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from itertools import pairwise
+from pathlib import Path
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+LINE_EVERY = 30.0  # seconds between plain lines
+RECENT = 50  # updates that speed and loss are averaged over
+
+
+class Sight:
+    """Speed, loss and time left, from the updates seen."""
+
+    def __init__(self) -> None:
+        self._recent: deque[tuple[float, float, int]] = deque(maxlen=RECENT)  # (time, loss, tokens)
+        self._first: tuple[float, float] | None = None  # (time, share done) at the first update
+        self.step, self.epoch, self.done = 0, 0, 0.0
+
+    def see(self, step: int, epoch: int, done: float, loss: float, tokens: int) -> None:
+        now = time.monotonic()
+        self.step, self.epoch, self.done = step, epoch, done
+        self._recent.append((now, loss, tokens))
+        self._first = self._first or (now, done)
+
+    @property
+    def loss(self) -> float:
+        return sum(loss for _, loss, _ in self._recent) / max(sum(n for *_, n in self._recent), 1)
+
+    @property
+    def speed(self) -> float:
+        """Target tokens in a second; a pause of validation is not counted as training."""
+        steps = list(self._recent)
+        spans = sorted(b[0] - a[0] for a, b in pairwise(steps))
+        if not spans:
+            return 0.0
+        usual = spans[len(spans) // 2] * 20
+        seconds = sum(span for span in spans if span <= usual)
+        return sum(n for *_, n in steps[1:]) / max(seconds, 1e-9)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds to the end, if this start goes on as it did."""
+        if self._first is None or self.done <= self._first[1]:
+            return None
+        return (time.monotonic() - self._first[0]) / (self.done - self._first[1]) * (1 - self.done)
+
+    def words(self) -> str:
+        left = "" if self.left is None else f", {clock(max(self.left, 0))} left"
+        return (
+            f"epoch {self.epoch + 1}, step {self.step:,}: loss {self.loss:.3f}, "
+            f"{self.speed:,.0f} tokens/s{left}"
+        )
+
+
+class Reporter(Protocol):
+    def say(self, text: str) -> None: ...
+    def see(self, step: int, epoch: int, done: float, loss: float, tokens: int) -> None: ...
+    def close(self) -> None: ...
+
+
+class Lines:
+    """For logs: a line now and then, nothing that moves."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.sight, self.quiet, self._last = Sight(), quiet, time.monotonic()
+
+    def say(self, text: str) -> None:
+        if not self.quiet:
+            print(text, file=sys.stderr, flush=True)
+
+    def see(self, step: int, epoch: int, done: float, loss: float, tokens: int) -> None:
+        self.sight.see(step, epoch, done, loss, tokens)
+        if time.monotonic() - self._last >= LINE_EVERY:
+            self._last = time.monotonic()
+            self.say(self.sight.words())
+
+    def close(self) -> None:
+        pass
+
+
+class Bar:
+    """For a terminal: one bar over the whole run."""
+
+    def __init__(self, console: Console) -> None:
+        self.sight = Sight()
+        self._progress = Progress(
+            BarColumn(), TextColumn("{task.description}"), console=console, refresh_per_second=4
+        )
+        self._task: TaskID | None = None
+        self._last = 0.0
+
+    def say(self, text: str) -> None:
+        self._progress.console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    def see(self, step: int, epoch: int, done: float, loss: float, tokens: int) -> None:
+        self.sight.see(step, epoch, done, loss, tokens)
+        now = time.monotonic()
+        if now - self._last < 0.2:  # words take longer to make than a small step
+            return
+        self._last = now
+        if self._task is None:
+            self._task = self._progress.add_task("", total=1.0)
+            self._progress.start()
+        self._progress.update(self._task, completed=done, description=self.sight.words())
+
+    def close(self) -> None:
+        if self._task is not None:
+            self._progress.stop()
+
+
+class Logged:
+    """A reporter whose words also go to a file, with the time."""
+
+    def __init__(self, inner: Reporter, path: Path) -> None:
+        self._inner, self._path = inner, path
+
+    def say(self, text: str) -> None:
+        self._inner.say(text)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+
+    def see(self, step: int, epoch: int, done: float, loss: float, tokens: int) -> None:
+        self._inner.see(step, epoch, done, loss, tokens)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def make_reporter(log: Path, *, quiet: bool = False) -> Reporter:
+    console = Console(stderr=True)
+    moving = console.is_terminal and not console.is_dumb_terminal and not quiet
+    return Logged(Bar(console) if moving else Lines(quiet=quiet), log)
+
+
+def clock(seconds: float) -> str:
+    """4 s, 12:05, 3:07:00"""
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -1,0 +1,174 @@
+"""`train`: a recipe in, a run folder out. Running it again goes on where it stopped."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from functools import partial
+from pathlib import Path
+
+import torch
+from lightning.fabric import Fabric
+from lightning.fabric.utilities import rank_zero
+
+from regard.data.batch import Loader
+from regard.data.batches import Batches
+from regard.data.store import Store
+from regard.training.averaging import Weights, average
+from regard.training.checkpoints import Checkpoints
+from regard.training.evaluating import write_report
+from regard.training.failures import Interrupted, RunEnded
+from regard.training.fitting import Fit
+from regard.training.folder import RunFolder, check_recipe
+from regard.training.model_file import save_model
+from regard.training.preparing import make_task, prepare_data, read_dev
+from regard.training.progress import Lines, Reporter, clock, make_reporter
+from regard.training.recipe import Recipe
+from regard.training.record import Record
+from regard.training.updating import seed_by
+
+SENTENCES = 64  # in a batch, where the recipe does not say
+
+
+def train(recipe: Recipe, folder: Path | str, *, quiet: bool = False) -> Path:
+    """Train, evaluate and report; the folder. What is done already is not done again.
+
+    With several devices the command is started again for each further process, as Lightning does.
+    """
+    _check_has_end(recipe)
+    run = RunFolder(Path(folder))
+    check_recipe(run, recipe)
+    _set_torch(recipe)
+    if _is_first():  # before there are other processes: a mistake is told once
+        run.claim(recipe)
+        reporter = make_reporter(run.log, quiet=quiet)
+        prepare_data(recipe, run, reporter.say)
+    trained_elsewhere = run.model.is_file() and Checkpoints(run.checkpoints).last() is None
+    if not trained_elsewhere:
+        fabric = _fabric(recipe)
+        fabric.launch(partial(_work, recipe=recipe, run=run, quiet=quiet))
+    if _is_first():
+        write_report(run, reporter.say)
+    return run.path
+
+
+def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
+    """What each process does, from the first update to the last."""
+    first = fabric.is_global_zero
+    reporter = make_reporter(run.log, quiet=quiet) if first else Lines(quiet=True)
+    fit = _fit(fabric, recipe, run, reporter)
+    record = Record(run.metrics, fit.state.update) if first else None
+    try:
+        _say_where(fit, reporter)
+        fit.run(record)
+        if first:
+            _publish(fit, run)
+    except RunEnded as ended:
+        if not first:
+            return  # the first process tells, for all
+        if isinstance(ended, Interrupted):
+            _publish(fit, run)  # what was learnt so far can be used
+        raise
+    finally:
+        reporter.close()
+        if record is not None:
+            record.close()
+        if torch.distributed.is_initialized():
+            torch.distributed.destroy_process_group()
+
+
+def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> Fit:
+    """Everything set up, and at the last checkpoint if there is one."""
+    seed_by(recipe.seed, -1, 0, fabric.device)  # the same first weights in every process
+    task = make_task(recipe, run)
+    store, training = Store.open(run.store), recipe.training
+    sentences = training.batch_sentences or (None if training.batch_tokens else SENTENCES)
+    batches = Batches(
+        store.source_lengths,
+        store.target_lengths,
+        tokens=training.batch_tokens,
+        sentences=sentences,
+        seed=recipe.seed,
+        rank=fabric.global_rank,
+        world=fabric.world_size,
+    )
+    checkpoints = Checkpoints(run.checkpoints)
+    loader = Loader(store, batches)
+    fit = Fit(recipe, fabric, task, loader, read_dev(recipe), checkpoints, reporter)
+    tree, complaints = checkpoints.latest()
+    for complaint in complaints:
+        reporter.say(f"warning: {complaint}")
+    if tree is not None:
+        fit.resume(tree)
+    fabric.barrier()  # nobody writes a checkpoint before all have read theirs
+    return fit
+
+
+def _say_where(fit: Fit, reporter: Reporter) -> None:
+    parameters = sum(p.numel() for p in fit.task.parameters())
+    state, fabric = fit.state, fit.fabric
+    where = (
+        f"{fabric.world_size} × {fabric.device.type}" if fabric.world_size > 1 else fabric.device
+    )
+    what = f"{parameters:,} parameters, {len(fit.loader):,} batches an epoch, on {where}"
+    if fit.over:
+        reporter.say(f"trained already: {state.update:,} steps in {clock(state.seconds)}")
+    elif state.update:
+        reporter.say(f"going on after step {state.update:,}: {what}")
+    else:
+        reporter.say(f"training: {what}")
+
+
+def _publish(fit: Fit, run: RunFolder) -> None:
+    """Write the model of the run: the best by the metric, or the average of the best, or the last."""
+    training, task = fit.training, fit.task
+    updates = [update for _, update in fit.state.best]
+    best = fit.checkpoints.load_best(updates if training.average else updates[:1])
+    weights = average(best) if best else _last_weights(fit)
+    sizes = len(task.source_tokenizer), len(task.target_tokenizer)
+    save_model(run, fit.recipe, weights, sizes)
+
+
+def _last_weights(fit: Fit) -> Weights:
+    if fit.mean is None:
+        return fit.task.weights()
+    with fit.mean.in_place():
+        return {name: value.clone() for name, value in fit.task.weights().items()}
+
+
+def _is_first() -> bool:
+    """Whether this is the process that speaks and writes: before the launch too."""
+    rank: int = rank_zero.rank_zero_only.rank  # type: ignore[attr-defined]
+    return rank == 0
+
+
+def _fabric(recipe: Recipe) -> Fabric:
+    given = recipe.trainer
+    return Fabric(
+        accelerator=given.accelerator,
+        devices=given.devices,
+        num_nodes=given.num_nodes,
+        strategy=given.strategy,
+        precision=given.precision,
+    )
+
+
+def _set_torch(recipe: Recipe) -> None:
+    if recipe.trainer.threads is not None:
+        torch.set_num_threads(recipe.trainer.threads)
+    if recipe.trainer.deterministic:
+        torch.use_deterministic_algorithms(True)
+    for name in ("lightning.fabric", "lightning.pytorch", "lightning"):
+        logging.getLogger(name).setLevel(logging.ERROR)  # tips and greetings
+    warnings.filterwarnings("ignore", module="lightning")
+
+
+def _check_has_end(recipe: Recipe) -> None:
+    training = recipe.training
+    if not (training.epochs or training.steps or training.minutes or training.patience):
+        raise ValueError(
+            "the recipe does not say when to stop: set training.epochs, training.steps, "
+            "training.minutes or training.patience"
+        )
+    if training.patience and not recipe.data.dev:
+        raise ValueError("training.patience counts validations, which need data.dev")

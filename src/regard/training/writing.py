@@ -1,0 +1,49 @@
+"""Files that are there whole or not at all, however a run ends."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+PARTIAL = ".partial"  # ends the name of a file that is still being written
+
+
+class DiskFull(OSError):  # noqa: N818
+    """There was no room for a file; what stood in its place is untouched."""
+
+
+def write_whole(path: Path, content: bytes | str) -> None:
+    """Write beside `path`, flush to the disk, then rename: readers see the old file or the new one."""
+    data = content.encode() if isinstance(content, str) else content
+    partial = path.with_name(f"{path.name}.{os.getpid()}{PARTIAL}")
+    try:
+        with partial.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(
+                f"no space left on the disk: {path} ({len(data) / 1e6:.1f} MB) was not written, "
+                "what was there before is untouched; free some space and run the same command again"
+            ) from error
+        raise
+
+
+def clear_partial(folder: Path) -> None:
+    """Remove what a killed process left half written."""
+    for path in folder.glob(f"*{PARTIAL}"):
+        path.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """The rename itself must reach the disk too."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,45 @@
+"""Checkpoints: the last two and the best stay, and a damaged one is passed over."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from regard.training.checkpoints import Checkpoints
+from regard.training.tree import Damaged
+
+
+@pytest.fixture
+def checkpoints(tmp_path):
+    found = Checkpoints(tmp_path)
+    for update in (5, 10, 15):
+        found.save_best(update, {"w": torch.full((2,), float(update))})
+        found.save(update, {"update": update}, best=[5, update])
+    return found
+
+
+def test_the_last_two_and_the_best_stay(checkpoints):
+    names = sorted(path.name.split(".")[0] for path in checkpoints.folder.iterdir())
+    assert names == ["best-00000005", "best-00000015", "step-00000010", "step-00000015"]
+    assert checkpoints.latest() == ({"update": 15}, [])
+    assert [w["w"][0] for w in checkpoints.load_best([15, 10, 5])] == [15, 5]  # 10 is gone
+
+
+def test_a_damaged_one_is_told_and_the_one_before_it_used(checkpoints):
+    last = checkpoints.last()
+    last.write_bytes(last.read_bytes()[:-20])
+    tree, complaints = checkpoints.latest()
+    assert tree == {"update": 10}
+    assert len(complaints) == 1
+    assert "step-00000015" in complaints[0]
+
+
+def test_a_run_does_not_start_anew_in_silence_when_all_are_damaged(checkpoints):
+    for path in checkpoints.folder.glob("step-*"):
+        path.write_bytes(b"")
+    with pytest.raises(Damaged, match="every checkpoint .* is damaged"):
+        checkpoints.latest()
+
+
+def test_no_checkpoint_is_no_damage(tmp_path):
+    assert Checkpoints(tmp_path).latest() == (None, [])

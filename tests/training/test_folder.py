@@ -1,0 +1,47 @@
+"""A run folder belongs to one recipe."""
+
+from __future__ import annotations
+
+import pytest
+
+from regard.training.failures import OtherRecipe
+from regard.training.folder import RunFolder
+from regard.training.recipe import Recipe
+
+
+@pytest.fixture
+def folder(tmp_path) -> RunFolder:
+    found = RunFolder(tmp_path / "run")
+    found.claim(Recipe())
+    return found
+
+
+def test_a_changed_recipe_is_refused_and_every_changed_key_named(folder):
+    other = {"seed": 2, "model": {"kind": "rnnsearch", "hidden": 64}, "training": {"epochs": 9}}
+    with pytest.raises(OtherRecipe) as caught:
+        folder.claim(Recipe.model_validate(other))
+    said = str(caught.value)
+    assert "seed was 1, is 2" in said
+    assert "model.hidden was 1000, is 64" in said
+    assert "epochs" not in said
+    assert folder.read_recipe() == Recipe()
+
+
+def test_another_kind_of_model_is_another_recipe(folder):
+    with pytest.raises(OtherRecipe, match="model.kind was 'rnnsearch', is 'rnnenc'"):
+        folder.claim(Recipe.model_validate({"model": {"kind": "rnnenc"}}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"training": {"epochs": 5, "steps": 7, "minutes": 1.5, "patience": 3}},
+        {"trainer": {"devices": 2, "precision": "32", "threads": 1}},
+        {"search": {"beam": 9, "validation_beam": 3}},
+        {"name": "other", "description": "the same in other words"},
+    ],
+)
+def test_what_does_not_change_what_is_learnt_may_change(folder, change):
+    recipe = Recipe.model_validate(change)
+    folder.claim(recipe)
+    assert folder.read_recipe() == recipe

@@ -1,0 +1,48 @@
+"""Where a run stands: its end, its patience, its best."""
+
+from __future__ import annotations
+
+import pytest
+
+from regard.training.recipe import Schedule, Training
+from regard.training.state import State
+
+
+def test_the_end_is_the_limit_reached_first():
+    training = Training(epochs=4, steps=100, minutes=2)
+    assert State(epoch=1, batch=5, update=15).done(training, 10) == pytest.approx(1.5 / 4)
+    assert State(update=90).done(training, 10) == pytest.approx(0.9)
+    assert State(seconds=120.0).done(training, 10) == 1
+    assert State(update=10**6).done(Training(), 10) == 0  # no end but patience
+
+
+def test_an_epoch_ends_with_its_last_batches_however_few():
+    state = State()
+    for _ in range(3):
+        state.advance(2, in_epoch=5)
+    assert (state.epoch, state.batch, state.update) == (1, 0, 3)
+
+
+def test_patience_counts_validations_since_the_best():
+    training, state = Training(patience=2, keep=2), State()
+    better = []
+    for update, value in enumerate([1.0, 3.0, 2.0, 3.0, 2.5], start=1):
+        state.update = update
+        better.append(state.note(value, training))
+        assert state.lost_patience(training) == (update >= 4)
+    assert better == [True, True, False, False, False]  # an equal one is not better
+    assert state.best == [(3.0, 2), (3.0, 4)]  # of equals the earlier first
+
+
+def test_a_plateau_reduces_after_more_than_its_patience_and_counts_anew():
+    training = Training(schedule=Schedule(kind="plateau", patience=1))
+    state, reductions = State(), []
+    for value in [5.0, 4.0, 4.0, 4.0, 4.0, 6.0, 4.0, 4.0]:
+        state.note(value, training)
+        reductions.append(state.reductions)
+    assert reductions == [0, 0, 1, 1, 2, 2, 2, 3]
+
+
+def test_a_state_comes_back_from_its_tree():
+    state = State(epoch=2, best=[(1.5, 3)], loss=0.25)
+    assert State.from_tree(state.to_tree()) == state
