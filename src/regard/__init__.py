@@ -4,6 +4,10 @@
 
 `regard.scores`, `regard.regions`, `regard.normalizers` and `regard.pooling` hold the mechanisms,
 `regard.Attention` and `regard.MultiHead` are modules, `regard.explain` says which path runs and why.
+
+    regard.load("runs/zh-en").translate(["我是一个学生。"])[0].text
+
+`regard train` makes such a run; without one, `regard.load()` is the embedded Chinese-English model.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from regard.attention.attend import Attended, attend, explain
     from regard.attention.module import Attention, Memory, MultiHead
     from regard.attention.normalizers import Choice, Reinforce
+    from regard.training.loading import load
 
 __all__ = [
     "Attended",
@@ -28,6 +33,7 @@ __all__ = [
     "Reinforce",
     "attend",
     "explain",
+    "load",
     "normalizers",
     "pooling",
     "regions",
@@ -44,6 +50,7 @@ _HOMES = {
     "MultiHead": "regard.attention.module",
     "Choice": "regard.attention.normalizers",
     "Reinforce": "regard.attention.normalizers",
+    "load": "regard.training.loading",
 }
 
 

@@ -1,13 +1,66 @@
-"""`regard demo`: the tour of `regard.view.tour`, printed."""
+"""`regard demo`: train a small translator, watch what it looks at, read its report."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Annotated
 
-def demo() -> None:
-    """A short tour of attention, drawn in the terminal."""
-    print("regard: attention is a score, a region, a normaliser and a weighted sum.\n", flush=True)
+import typer
 
-    from regard.view.tour import tour  # torch takes a second or two
+# From the test part of the embedded corpus: no training ever sees them.
+UNSEEN = [
+    "他们都是大学生。",  # They're all college students.
+    "猫抓住了老鼠。",  # The cat caught a mouse.
+    "我父亲去钓鱼了。",  # My father went fishing.
+    "我们七点吃晚饭。",  # We have dinner at seven.
+]
 
-    for paragraph in tour():
-        print(f"{paragraph}\n", flush=True)
+INTRODUCTION = """\
+regard: a small RNNsearch learns to translate Chinese into English, on this machine, in a few
+minutes. While it writes a word, attention chooses which words of the source to look at.
+"""
+
+NEXT = """\
+What to try next:
+
+  {report}
+      the report: scores, curves and alignments, in a browser
+  regard translate -m {run} 我是一个学生。
+      a sentence of your own
+  regard train zh-en
+      the same with more patience: better translations
+  regard train rnnsearch data.train=a.zh,a.en
+      your own text, line by line in two files
+  regard tour
+      what attention is, in small steps"""
+
+
+def demo(
+    run: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the run is written to.")
+    ] = Path("runs/demo"),
+) -> None:
+    """Train a small translator and see what it looks at.
+
+    Example: regard demo
+    """
+    print(INTRODUCTION, flush=True)
+
+    from regard.cli.drawing import alignment
+    from regard.training.loading import load
+    from regard.training.reading import read_recipe
+    from regard.training.run import train
+
+    train(read_recipe("demo"), run)
+    print(f"\n{_held_out(run)}\n\nSentences it has never seen, and where each word looked:\n")
+    for prediction in load(run).translate(UNSEEN, attention=True):
+        print(f"{prediction.source} → {prediction.text}\n\n{alignment(prediction)}\n", flush=True)
+    print(NEXT.format(run=run, report=run / "report.html"))
+
+
+def _held_out(run: Path) -> str:
+    """The score of sentences that were kept from training."""
+    test = json.loads((run / "scores.json").read_text(encoding="utf-8"))["test"]
+    bleu = test["bleu"]
+    return f"BLEU {bleu['value']:.1f} on {test['sentences']:,} held-out sentences ({bleu['signature']})"

@@ -1,0 +1,49 @@
+"""The commands of `regard`. Nothing heavy is imported here: a command imports what it needs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import regard
+from regard.cli.align import align
+from regard.cli.data import data
+from regard.cli.demo import demo
+from regard.cli.evaluate import evaluate
+from regard.cli.failures import DEBUG
+from regard.cli.recipes import recipes
+from regard.cli.schema import schema
+from regard.cli.score import score
+from regard.cli.tour import tour
+from regard.cli.train import train
+from regard.cli.translate import translate
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help, and no wait for rich
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (demo, train, evaluate, translate, score, align, recipes, schema, tour):
+    app.command()(command)
+app.add_typer(data, name="data")
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help=f"Show where an error happened, as {DEBUG}=1 does.")
+    ] = False,
+) -> None:
+    """Attention you can choose, train, measure and see.
+
+    Try: regard demo
+    """
+    if version:
+        typer.echo(f"regard {regard.__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

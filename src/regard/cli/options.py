@@ -1,0 +1,29 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Run = Annotated[
+    Path | None,
+    typer.Option("-m", "--model", metavar="RUN", help="A run folder; the embedded model if none."),
+]
+Runs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "-m",
+        "--model",
+        metavar="RUN",
+        help="A run folder, the embedded model if none; several decide together.",
+    ),
+]
+Device = Annotated[
+    str | None, typer.Option(metavar="NAME", help="cpu, cuda, cuda:1 or mps; chosen if not given.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
+]

@@ -1,0 +1,59 @@
+"""Sentences and their translations, as `regard score` and `regard align` are given them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import islice, zip_longest
+from typing import Annotated
+
+import typer
+
+CHUNK = 1024  # pairs
+
+Source = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="SOURCE", help="A file of sentences; 'source TAB target' on stdin if none."
+    ),
+]
+Target = Annotated[
+    str | None, typer.Argument(metavar="TARGET", help="A file of their translations.")
+]
+
+
+def line_pairs(source: str | None, target: str | None) -> Iterator[tuple[list[str], list[str]]]:
+    """Chunks of sentences and of their translations: no line is left out, also not an empty one."""
+    pairs = _from_stdin() if source in (None, "-") and target is None else _zipped(source, target)
+    while chunk := list(islice(pairs, CHUNK)):
+        yield [s for s, _ in chunk], [t for _, t in chunk]
+
+
+def _zipped(source: str | None, target: str | None) -> Iterator[tuple[str, str]]:
+    if source is None or target is None:
+        raise typer.BadParameter("give SOURCE and TARGET, or neither and a TSV on standard input")
+
+    from regard.data.spec import locate
+    from regard.data.text import read_lines
+
+    left, right = (read_lines(name if name == "-" else locate(name)) for name in (source, target))
+    for number, (sentence, translation) in enumerate(zip_longest(left, right)):
+        if sentence is None or translation is None:
+            shorter, longer = (source, target) if sentence is None else (target, source)
+            raise ValueError(
+                f"{shorter} has {number:,} lines and {longer} has more: line n of one must "
+                "translate line n of the other"
+            )
+        yield sentence, translation
+
+
+def _from_stdin() -> Iterator[tuple[str, str]]:
+    from regard.data.text import read_lines
+
+    if sys.stdin.isatty():
+        print("type 'source TAB target' lines; Ctrl-D ends", file=sys.stderr)
+    for number, line in enumerate(read_lines("-"), 1):
+        cells = line.split("\t")
+        if len(cells) != 2 and line.strip():
+            raise ValueError(f"line {number} has {len(cells)} columns: write source TAB target")
+        yield cells[0], cells[-1] if len(cells) > 1 else ""

@@ -1,0 +1,37 @@
+"""`regard score`: how probable a model finds given translations."""
+
+from __future__ import annotations
+
+import json
+
+from regard.cli.options import Device, Json, Output, Run
+from regard.cli.pairs import Source, Target
+
+
+def score(
+    source: Source = None,
+    target: Target = None,
+    model: Run = None,
+    as_json: Json = False,
+    output: Output = None,
+    device: Device = None,
+) -> None:
+    """Print how probable each TARGET line is given its SOURCE line.
+
+    One natural logarithm a line, the end of the sentence included.
+
+    Example: regard score -m runs/zh-en in.zh out.en
+
+    Example: paste in.zh out.en | regard score -m runs/zh-en
+    """
+    from regard.cli.pairs import line_pairs
+    from regard.cli.streams import written_to
+    from regard.training.loading import load
+
+    translator = load(model, device=device)
+    with written_to(output) as out:
+        for sources, targets in line_pairs(source, target):
+            for one in translator.score(sources, targets):
+                record = json.dumps(one.to_dict(), ensure_ascii=False)
+                out.write(f"{record}\n" if as_json else f"{one.log_prob:.4f}\n")
+            out.flush()

@@ -1,0 +1,62 @@
+"""Standard input in chunks as it arrives, and results line by line."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from io import BufferedReader, BytesIO
+from pathlib import Path
+from typing import TextIO
+
+AT_ONCE = 1 << 16  # bytes
+
+
+def arriving(
+    stream: BufferedReader | BytesIO, most: int, *, full: bool = False
+) -> Iterator[list[bytes]]:
+    r"""Lines as they come: what is there is not kept waiting for what is not; `most` at a time.
+
+    full: wait until a chunk is full, so that chunks do not depend on who writes how fast.
+    A line ends at \n or \r\n and nowhere else; the last may lack its end.
+    """
+    waiting: list[bytes] = []
+    cut = b""
+    start = True
+    while data := stream.read1(AT_ONCE):
+        data = data.removeprefix(codecs.BOM_UTF8) if start else data
+        start = False
+        *lines, cut = (cut + data).split(b"\n")
+        waiting += [line.removesuffix(b"\r") for line in lines]
+        while len(waiting) >= most or (waiting and not full):
+            yield waiting[:most]
+            del waiting[:most]
+    waiting += [cut.removesuffix(b"\r")] if cut else []
+    for first in range(0, len(waiting), most):
+        yield waiting[first : first + most]
+
+
+def decoded(lines: list[bytes], start: int) -> list[str]:
+    """Text of lines numbered from `start`; bytes that are not UTF-8 become U+FFFD, and are told."""
+    texts = []
+    for number, line in enumerate(lines, start):
+        try:
+            texts.append(line.decode("utf-8"))
+        except UnicodeDecodeError:
+            print(f"warning: line {number} is not UTF-8", file=sys.stderr)
+            texts.append(line.decode("utf-8", errors="replace"))
+    return texts
+
+
+def written_to(path: Path | None) -> AbstractContextManager[TextIO]:
+    """The file to write results to, or standard output."""
+    if path is None:
+        return contextlib.nullcontext(sys.stdout)
+    return open(path, "w", encoding="utf-8", newline="\n")
+
+
+def one_line(text: str) -> str:
+    """Without line ends of any kind, so that a reader counts as many lines as were written."""
+    return " ".join(text.splitlines())

@@ -1,0 +1,16 @@
+"""`regard tour`: the tour of `regard.view.tour`, printed."""
+
+from __future__ import annotations
+
+
+def tour() -> None:
+    """A short tour of attention, drawn in the terminal.
+
+    Example: regard tour
+    """
+    print("regard: attention is a score, a region, a normaliser and a weighted sum.\n", flush=True)
+
+    from regard.view.tour import tour  # torch takes a second or two
+
+    for paragraph in tour():
+        print(f"{paragraph}\n", flush=True)

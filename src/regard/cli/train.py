@@ -1,0 +1,61 @@
+"""`regard train`: a recipe in, a run folder out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli.options import Device
+
+UNMEASURED = (
+    "note: without data.dev nothing is measured while training, and the last weights are kept; "
+    "data.dev=b.zh,b.en names pairs to choose the best by"
+)
+
+
+def train(
+    recipe: Annotated[
+        str,
+        typer.Argument(
+            metavar="RECIPE", help="A name that 'regard recipes' lists, or a YAML file."
+        ),
+    ],
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Keys to change.")
+    ] = None,
+    run: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where to; runs/NAME if not given.")
+    ] = None,
+    device: Device = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="The same as seed=N.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Train a model, score it and write its report.
+
+    Keys are those of the recipe (regard schema). Run it again to go on where it stopped.
+
+    Example: regard train rnnsearch data.train=a.zh,a.en model.hidden=256
+    """
+    from regard.training.reading import read_recipe
+
+    changes = [*(words or ()), *_device_words(device)]
+    changes += [] if seed is None else [f"seed={seed}"]
+    resolved = read_recipe(recipe, changes)
+
+    from regard.training.run import train as run_recipe  # Lightning takes seconds
+
+    if resolved.data.dev is None:
+        print(UNMEASURED, file=sys.stderr)
+    run_recipe(resolved, run or Path("runs") / resolved.name, quiet=quiet)
+
+
+def _device_words(device: str | None) -> list[str]:
+    """`--device cuda:1` in the words of a recipe."""
+    if device is None:
+        return []
+    kind, colon, number = device.partition(":")
+    chosen = f"[{number}]" if colon else "auto"
+    return [f"trainer.accelerator={kind}", f"trainer.devices={chosen}"]

@@ -1,0 +1,55 @@
+"""`regard score` and `regard align`: one answer for every pair of lines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def files(tmp_path):
+    def files(source: str, target: str) -> list[str]:
+        (tmp_path / "a.src").write_text(source, encoding="utf-8")
+        (tmp_path / "a.tgt").write_text(target, encoding="utf-8")
+        return [str(tmp_path / "a.src"), str(tmp_path / "a.tgt")]
+
+    return files
+
+
+def test_a_score_for_every_line(run, reverser, files):
+    assert run("score", *files("a\n\nc d\n", "x\n\ny z")).out == "-2.0000\n-0.0000\n-4.0000\n"
+    assert run("score", stdin=b"a\tx y\n\nb\tz\n").out == "-4.0000\n-0.0000\n-2.0000\n"
+    record = json.loads(run("score", "--json", stdin=b"a\tx y\n").out)
+    assert (record["text"], record["log_probs"]) == ("x y", [-2.0, -2.0])
+
+
+def test_files_that_do_not_match_are_refused(run, reverser, files):
+    done = run("score", *files("a\nb\n", "x\n"))
+    assert done.status == 1
+    assert "a.tgt has 1 lines and" in done.err
+    assert "a.src has more" in done.err
+
+
+def test_a_line_with_too_many_columns_is_named(run, reverser):
+    done = run("score", stdin=b"a\tb\na\tb\tc\n")
+    assert "line 2 has 3 columns" in done.err
+
+
+def test_links_are_written_in_the_pharaoh_format(run, reverser, files):
+    done = run("align", *files("我 是\n\nc\n", "I am here\n\nx\n"))
+    assert (done.status, done.err) == (0, "")
+    assert done.out == "0-0 1-1\n\n0-0\n"
+    assert json.loads(run("align", "--json", stdin=b"a b\tx y\n").out) == [[0, 0], [1, 1]]
+
+
+def test_gold_links_give_the_error_rate(run, reverser, files, tmp_path):
+    pairs = files("a b\nc\n", "x y\nz\n")
+    gold = tmp_path / "gold"
+    gold.write_text("1-1 2-1\n1-1\n")
+    done = run("align", *pairs, "--gold", str(gold), "--base", "1")
+    assert done.out.startswith("AER 0.333")  # 1 - (2 + 2) / (3 + 3)
+    found = json.loads(run("align", *pairs, "--gold", str(gold), "--base", "1", "--json").out)
+    assert found["aer"] == pytest.approx(1 / 3)
+    done = run("align", *pairs, "--gold", str(gold), "--base", "0")
+    assert "does the file count from 1?" in done.err

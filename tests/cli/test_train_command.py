@@ -1,0 +1,81 @@
+"""`regard train` and `regard demo` hand a resolved recipe to the run, and a folder."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from regard.cli.demo import UNSEEN
+from regard.data.text import read_pairs
+from regard.training.reading import read_recipe
+
+
+@pytest.fixture
+def trained(monkeypatch) -> list[SimpleNamespace]:
+    """The runs that were asked for; nothing is trained."""
+    asked = []
+
+    def train(recipe, folder, *, quiet=False):
+        asked.append(SimpleNamespace(recipe=recipe, folder=Path(folder), quiet=quiet))
+
+    monkeypatch.setitem(sys.modules, "regard.training.run", SimpleNamespace(train=train))
+    return asked
+
+
+def test_a_recipe_is_trained_into_a_folder_of_its_name(run, trained):
+    assert run("train", "zh-en").status == 0
+    (asked,) = trained
+    assert asked.recipe == read_recipe("zh-en")
+    assert (asked.folder, asked.quiet) == (Path("runs/zh-en"), False)
+
+
+def test_flags_win_over_words_and_words_over_the_recipe(run, trained):
+    words = ["seed=2", "model.hidden=7", "data.train=a.zh,a.en"]
+    flags = ["--seed", "3", "--device", "cuda:1", "--run", "x/y", "--quiet"]
+    done = run("train", "rnnsearch", *words, *flags)
+    assert done.status == 0
+    assert done.err.startswith("note: without data.dev")
+    (asked,) = trained
+    assert (asked.recipe.seed, asked.recipe.model.hidden) == (3, 7)
+    assert (asked.recipe.trainer.accelerator, asked.recipe.trainer.devices) == ("cuda", [1])
+    assert (asked.folder, asked.quiet) == (Path("x/y"), True)
+
+
+def test_the_demo_translates_what_it_has_never_seen(run, trained, reverser, tmp_path, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    scores = {"test": {"sentences": 844, "bleu": {"value": 15.04, "signature": "nrefs:1"}}}
+    (tmp_path / "scores.json").write_text(json.dumps(scores))
+    done = run("demo", "--run", str(tmp_path))
+    assert (done.status, done.err) == (0, "")
+    assert trained[0].recipe.name == "demo"
+    assert reverser.loaded == tmp_path
+    for sentence in UNSEEN:
+        assert f"{sentence} → {sentence[::-1]}" in done.out
+        assert "██1.00" in done.out
+    assert "BLEU 15.0 on 844 held-out sentences" in done.out
+    assert str(tmp_path / "report.html") in done.out
+
+
+def test_the_sentences_of_the_demo_are_in_the_test_part_alone():
+    test = {pair.source for pair in read_pairs("tatoeba-zh-en:test")}
+    seen = {
+        pair.source for part in ("train", "dev") for pair in read_pairs(f"tatoeba-zh-en:{part}")
+    }
+    assert set(UNSEEN) <= test
+    assert not set(UNSEEN) & seen
+
+
+def test_a_folder_of_another_recipe_is_named(run, trained, monkeypatch):
+    from regard.training.failures import OtherRecipe
+
+    def train(*_, **__):
+        raise OtherRecipe("runs/zh-en holds a run of another recipe: seed was 1, is 2")
+
+    monkeypatch.setitem(sys.modules, "regard.training.run", SimpleNamespace(train=train))
+    done = run("train", "zh-en", "seed=2")
+    assert done.status == 2
+    assert "--run" in done.err
