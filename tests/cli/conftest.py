@@ -43,7 +43,7 @@ class Reverser:
         return Prediction(
             source=source,
             text=text,
-            score=-1.0,
+            score=-1.0 * len(tokens.ids),
             log_prob=-2.0 * len(tokens.ids),
             log_probs=(-2.0,) * len(tokens.ids),
             source_tokens=source_tokens,

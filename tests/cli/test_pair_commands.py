@@ -18,8 +18,8 @@ def files(tmp_path):
 
 
 def test_a_score_for_every_line(run, reverser, files):
-    assert run("score", *files("a\n\nc d\n", "x\n\ny z")).out == "-2.0000\n-0.0000\n-4.0000\n"
-    assert run("score", stdin=b"a\tx y\n\nb\tz\n").out == "-4.0000\n-0.0000\n-2.0000\n"
+    assert run("score", *files("a\n\nc d\n", "x\n\ny z")).out == "-1.0000\n-0.0000\n-2.0000\n"
+    assert run("score", stdin=b"a\tx y\n\nb\tz\n").out == "-2.0000\n-0.0000\n-1.0000\n"
     record = json.loads(run("score", "--json", stdin=b"a\tx y\n").out)
     assert (record["text"], record["log_probs"]) == ("x y", [-2.0, -2.0])
 

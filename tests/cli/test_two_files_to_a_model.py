@@ -43,10 +43,10 @@ def test_the_run_can_be_used(folder, run):
     assert found["bleu"]["signature"].startswith("nrefs:1|")
 
     pairs = [str(folder / "a.zh"), str(folder / "a.en")]
-    scores = [float(line) for line in run("score", *model, *pairs).out.splitlines()]
-    assert len(scores) == len(SOURCE)
-    tokens = found["tokens"]
-    assert sum(scores) / tokens == pytest.approx(-found["loss"], abs=1e-3)
+    scored = [json.loads(line) for line in run("score", *model, *pairs, "--json").out.splitlines()]
+    assert len(scored) == len(SOURCE)
+    mean = sum(one["log_prob"] for one in scored) / found["tokens"]
+    assert mean == pytest.approx(-found["loss"], abs=1e-3)
 
     links = run("align", *model, *pairs).out.splitlines()
     assert len(links) == len(SOURCE)
@@ -58,7 +58,7 @@ def test_the_score_of_a_translation_is_the_score_reported(folder, run):
     best = json.loads(run("translate", *model, "--json", "--beam", "3", "我 好").out)
     assert best["finished"]
     given = f"我 好\t{best['text']}\n".encode()
-    assert float(run("score", *model, stdin=given).out) == pytest.approx(best["log_prob"], abs=1e-3)
+    assert float(run("score", *model, stdin=given).out) == pytest.approx(best["score"], abs=1e-3)
 
 
 def test_the_same_seed_draws_the_same_and_another_draws_otherwise(folder, run):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -48,23 +49,28 @@ def test_a_line_longer_than_any_limit_is_translated(task):
     assert found.text
 
 
-def test_scoring_what_was_predicted_gives_what_was_reported(task):
+@pytest.mark.parametrize("coverage", [0.0, 0.3])
+def test_scoring_what_was_predicted_gives_what_was_reported(task, coverage):
+    settings = replace(SETTINGS, coverage_penalty=coverage)
     found = [
         p
-        for best in task.predict([t for t in TEXTS if t.strip()], SETTINGS)
+        for best in task.predict([t for t in TEXTS if t.strip()], settings)
         for p in (best, *best.alternatives)
         if p.finished
     ]
     assert len(found) > 10
-    scored = task.score([p.source for p in found], [p.tokens for p in found], attention=True)
+    scored = task.score([p.source for p in found], [p.tokens for p in found], settings)
     for one, other in zip(found, scored, strict=True):
+        assert other.score == pytest.approx(one.score, abs=1e-4)
         assert other.log_prob == pytest.approx(one.log_prob, abs=1e-4)
         assert other.log_probs == pytest.approx(one.log_probs, abs=1e-4)
         assert (other.text, other.tokens) == (one.text, one.tokens)
         torch.testing.assert_close(other.attention, one.attention, rtol=1e-4, atol=1e-5)
 
 
-def test_attention_has_a_row_for_each_token_and_eos_and_a_column_for_each_source_token_and_eos(task):
+def test_attention_has_a_row_for_each_token_and_eos_and_a_column_for_each_source_token_and_eos(
+    task,
+):
     for found in task.predict(["a b c", "h"], SETTINGS):
         assert found.finished
         assert found.attention.shape == (len(found.tokens) + 1, len(found.source_tokens) + 1)

@@ -16,9 +16,9 @@ def score(
     output: Output = None,
     device: Device = None,
 ) -> None:
-    """Print how probable each TARGET line is given its SOURCE line.
+    """Print the score of each TARGET line for its SOURCE line.
 
-    One natural logarithm a line, the end of the sentence included.
+    It is the score that 'translate' reports. With --json also the natural logarithm of its probability, in all and by token.
 
     Example: regard score -m runs/zh-en in.zh out.en
 
@@ -33,5 +33,5 @@ def score(
         for sources, targets in line_pairs(source, target):
             for one in translator.score(sources, targets):
                 record = json.dumps(one.to_dict(), ensure_ascii=False)
-                out.write(f"{record}\n" if as_json else f"{one.log_prob:.4f}\n")
+                out.write(f"{record}\n" if as_json else f"{one.score:.4f}\n")
             out.flush()

@@ -19,6 +19,7 @@ from regard.layers.contracts import Encoded, Translator
 from regard.measures.likelihood import Likelihood
 from regard.search import Hypothesis, Search, search
 from regard.search import replace_unknown as attended_words
+from regard.search.settings import coverage
 from regard.tasks.by_length import batches_by_length
 from regard.tasks.prediction import Prediction
 from regard.tasks.spelling import spell
@@ -87,14 +88,15 @@ class TextTranslator(nn.Module):
         self,
         sources: Sequence[str],
         targets: Sequence[str | Tokens],
+        settings: Search | None = None,
         *,
-        attention: bool = False,
         batch: int = BATCH,
     ) -> list[Prediction]:
-        """Each target as if it had been predicted: its log-probabilities, and attention if asked for.
+        """Each target as if it had been predicted with these settings: score, log-probabilities, attention.
 
         A text is cut by the tokeniser; `Tokens`, such as those of a Prediction, are taken as they are.
         """
+        settings = settings or Search()
         if len(sources) != len(targets):
             raise ValueError(
                 f"there are {len(sources):,} sources but {len(targets):,} targets: "
@@ -106,18 +108,19 @@ class TextTranslator(nn.Module):
         with _evaluating(self):
             for rows in batches_by_length([len(tokens) for tokens in read], batch):
                 wanted = [written[i][1].ids for i in rows]
-                forced = self._force([read[i] for i in rows], wanted, weights=attention)
+                forced = self._force([read[i] for i in rows], wanted, weights=settings.weighs)
                 for i, log_probs, weights in zip(rows, *_by_sentence(forced), strict=True):
+                    weights = None if weights is None else weights[:, : len(read[i]) + 1]
                     found[i] = Prediction(
                         source=sources[i],
                         text=written[i][0],
-                        score=sum(log_probs),
+                        score=_score(log_probs, weights, settings),
                         log_prob=sum(log_probs),
                         log_probs=tuple(log_probs),
                         source_tokens=read[i],
                         tokens=written[i][1],
                         finished=True,
-                        attention=None if weights is None else weights[:, : len(read[i]) + 1],
+                        attention=weights if settings.attention else None,
                     )
         return [found[i] for i in range(len(sources))]
 
@@ -203,6 +206,17 @@ def _by_sentence(forced: Forced) -> tuple[list[list[float]], list[Tensor] | list
         return scores, [None] * len(scores)
     weights = forced.weights.float().cpu()
     return scores, [w[:n] for w, n in zip(weights, forced.lengths, strict=True)]
+
+
+def _score(log_probs: list[float], weights: Tensor | None, settings: Search) -> float:
+    """What a search would rank it by."""
+    covered = None
+    if settings.coverage_penalty:
+        if weights is None:
+            raise ValueError("coverage_penalty needs a model that attends; this one does not")
+        attended = weights.sum(0)
+        covered = coverage(attended, torch.ones_like(attended, dtype=torch.bool))
+    return float(settings.score(torch.tensor(sum(log_probs)), len(log_probs), covered))
 
 
 @contextmanager

@@ -75,10 +75,11 @@ class LoadedRun:
         targets: Sequence[str | Tokens],
         *,
         attention: bool = False,
+        **search: Any,
     ) -> list[Prediction]:
-        """Each target as if it had been predicted, with its log-probabilities."""
-        size = self.recipe.search.batch
-        return self.translator.score(sources, targets, attention=attention, batch=size)
+        """Each target as if it had been predicted: what `translate` reports for it."""
+        settings = search_settings(self.recipe, attention=attention, **search)
+        return self.translator.score(sources, targets, settings, batch=self.recipe.search.batch)
 
 
 def load(

@@ -57,14 +57,15 @@ def load_model(folder: RunFolder) -> tuple[nn.Module, Recipe]:
         weights = load_file(folder.model)
     except SafetensorError as error:
         raise ValueError(f"{folder.model} is damaged: {error}") from error
-    missing, unexpected = model.load_state_dict(weights, strict=False)
-    owned = _untied(model.state_dict())
-    lacking = [name for name in missing if name in owned]  # a tied weight is there under one name
-    if lacking or unexpected:
+    wanted, found = _shapes(_untied(model.state_dict())), _shapes(weights)
+    wrong = sorted(name for name, _ in wanted.items() ^ found.items())
+    if wrong:
+        name = wrong[0]
         raise ValueError(
-            f"{folder.model} does not fit {folder.config}: it lacks {lacking or 'nothing'}, "
-            f"and has {unexpected or 'nothing'} that the model has no place for"
+            f"{folder.model} does not fit {folder.config}: {name} is "
+            f"{found.get(name, 'missing')}, wanted is {wanted.get(name, 'no such weight')}"
         )
+    model.load_state_dict(weights, strict=False)  # a tied weight is there under one name only
     return model.eval(), recipe
 
 
@@ -89,6 +90,10 @@ def _read_config(folder: RunFolder) -> dict[str, Any]:
             f"it was written by regard {config.get('regard')}"
         )
     return config
+
+
+def _shapes(weights: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(value.shape) for name, value in weights.items()}
 
 
 def _untied(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
