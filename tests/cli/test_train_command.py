@@ -38,8 +38,8 @@ def test_flags_win_over_words_and_words_over_the_recipe(run, trained):
     flags = ["--seed", "3", "--device", "cuda:1", "--run", "x/y", "--quiet"]
     done = run("train", "rnnsearch", *words, *flags)
     assert done.status == 0
-    assert done.err.startswith("note: without data.dev")
     (asked,) = trained
+    assert asked.recipe.data.dev == "a.zh,a.en@dev"  # no other pairs are named to judge by
     assert (asked.recipe.seed, asked.recipe.model.hidden) == (3, 7)
     assert (asked.recipe.trainer.accelerator, asked.recipe.trainer.devices) == ("cuda", [1])
     assert (asked.folder, asked.quiet) == (Path("x/y"), True)

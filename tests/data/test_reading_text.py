@@ -228,3 +228,24 @@ def test_pairs_of_different_corpora_are_not_joined(tmp_path):
     (tmp_path / "b.tsv").write_text("b\tb\n" * 5)
     sources = [set(pair.source.split()) for pair in read_pairs("a.tsv+b.tsv", join=5)]
     assert all(len(letters) == 1 for letters in sources)
+
+
+def test_a_split_corpus_has_every_pair_once_and_equal_sources_in_one_part(tmp_path):
+    file = tmp_path / "a.tsv"
+    lines = [f"Sentence {i % 700}{'!' * (i % 3)}\tsatz {i}\n" for i in range(2000)]
+    file.write_text("".join(lines))
+    parts = {part: list(read_pairs(f"{file}@{part}")) for part in ("train", "dev", "test")}
+    assert sorted(p.line for pairs in parts.values() for p in pairs) == list(range(1, 2001))
+    homes = {part: {p.source.rstrip("!") for p in pairs} for part, pairs in parts.items()}
+    assert not homes["train"] & (homes["dev"] | homes["test"])
+    assert not homes["dev"] & homes["test"]
+    assert 10 < len(parts["dev"]) < 90
+    file.write_text("".join(reversed(lines)))
+    assert {p.source for p in read_pairs(f"{file}@dev")} == {p.source for p in parts["dev"]}
+
+
+def test_no_more_is_held_out_than_can_be_translated_in_a_moment(tmp_path):
+    file = tmp_path / "a.tsv"
+    file.write_text("".join(f"Sentence {i}\tsatz {i}\n" for i in range(60_000)))
+    assert len(list(read_pairs(f"{file}@dev"))) == 1000
+    assert 57_000 < len(list(read_pairs(f"{file}@train"))) < 58_200

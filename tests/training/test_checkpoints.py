@@ -37,7 +37,7 @@ def test_a_damaged_one_is_told_and_the_one_before_it_used(checkpoints):
 def test_a_run_does_not_start_anew_in_silence_when_all_are_damaged(checkpoints):
     for path in checkpoints.folder.glob("step-*"):
         path.write_bytes(b"")
-    with pytest.raises(Damaged, match="every checkpoint .* is damaged"):
+    with pytest.raises(Damaged, match=r"every checkpoint .* is damaged"):
         checkpoints.latest()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from regard.training.failures import OtherRecipe
+from regard.training.failures import FolderInUse, OtherRecipe
 from regard.training.folder import RunFolder
 from regard.training.recipe import Recipe
 
@@ -27,8 +27,15 @@ def test_a_changed_recipe_is_refused_and_every_changed_key_named(folder):
     assert folder.read_recipe() == Recipe()
 
 
+def test_two_runs_do_not_train_in_one_folder_at_a_time(folder):
+    with folder.held(), pytest.raises(FolderInUse, match="another process is training in"):
+        folder.held().__enter__()
+    with folder.held():
+        pass
+
+
 def test_another_kind_of_model_is_another_recipe(folder):
-    with pytest.raises(OtherRecipe, match="model.kind was 'rnnsearch', is 'rnnenc'"):
+    with pytest.raises(OtherRecipe, match=r"model\.kind was 'rnnsearch', is 'rnnenc'"):
         folder.claim(Recipe.model_validate({"model": {"kind": "rnnenc"}}))
 
 

@@ -76,7 +76,7 @@ def test_an_ensemble_of_a_run_with_itself_is_the_run(trained):
 def test_an_ensemble_shares_its_tokenizers(trained, copy):
     path = copy / "tokenizer.target.json"
     path.write_text(path.read_text().replace('"aa"', '"zz"').replace('"▁aa"', '"▁zz"'))
-    with pytest.raises(ValueError, match="cut text differently .target tokenizer"):
+    with pytest.raises(ValueError, match=r"cut text differently \(target tokenizer"):
         load([trained, copy])
 
 
@@ -107,7 +107,7 @@ def test_a_missing_file_is_named(copy, name, says):
 def test_files_that_do_not_belong_together_are_noticed(copy):
     other = (copy / "config.json").read_text().replace('"hidden": 16', '"hidden": 17')
     (copy / "config.json").write_text(other)
-    with pytest.raises((ValueError, RuntimeError), match="size mismatch|does not fit"):
+    with pytest.raises(ValueError, match=r"does not fit .*config.json: decoder.* is \(.*wanted is"):
         load(copy)
 
 

@@ -39,7 +39,7 @@ def test_every_shipped_recipe_is_valid_described_and_reads_back(name, write):
     assert recipe.description
     assert recipe.data.dev
     assert recipe.data.test
-    assert recipe.training.epochs
+    assert recipe.training.epochs or recipe.training.minutes
     assert read_recipe(write(dump_recipe(recipe))) == recipe
 
 
@@ -60,8 +60,8 @@ def test_later_wins(write):
 @pytest.mark.parametrize(
     ("word", "value"),
     [
-        ("data.train=a.zh,a.en", "a.zh,a.en"),
-        ("data.train=[a.zh,a.en]", ["a.zh", "a.en"]),
+        ("data.dev=a.zh,a.en", "a.zh,a.en"),
+        ("data.dev=[a.zh,a.en]", ["a.zh", "a.en"]),
         ("training.optimizer.lr=1e-3", 0.001),
         ("training.epochs=1e2", 100),
         ("training.clip=null", None),
@@ -121,9 +121,29 @@ def test_another_kind_of_model_starts_from_its_own_defaults():
     assert same == read_recipe("zh-en")
 
 
+@pytest.mark.parametrize(
+    ("train", "dev"),
+    [
+        ("a.tsv+b.tsv#1,0", "a.tsv@dev+b.tsv#1,0@dev"),
+        ("[a.de, a.fr]", "a.de,a.fr@dev"),
+        ("-", None),  # standard input is read once
+        ("a.tsv@train", None),
+    ],
+)
+def test_pairs_are_held_out_where_none_are_named_to_judge_by(train, dev):
+    assert read_recipe("zh-en", [f"data.train={train}"]).data.dev == dev
+    refused = read_recipe("zh-en", [f"data.train={train}", "data.dev=null"]).data
+    assert (refused.dev, refused.test) == (None, None)
+
+
 def test_another_corpus_is_not_judged_by_the_pairs_of_the_old_one():
-    data = read_recipe("zh-en", ["data.train=a.de.gz,a.fr.gz"]).data
-    assert (data.dev, data.test, data.source, data.target) == (None, None, "de", "fr")
+    data = read_recipe("zh-en", ["data.train=a.de,a.fr"]).data
+    assert (data.source, data.target) == ("de", "fr")
+    assert (data.train, data.dev, data.test) == (
+        "a.de,a.fr@train",
+        "a.de,a.fr@dev",
+        "a.de,a.fr@test",
+    )
     data = read_recipe("zh-en", ["data.train=a.de,a.fr", "data.dev=b.tsv", "data.target=nl"]).data
     assert (data.dev, data.test, data.source, data.target) == ("b.tsv", None, "de", "nl")
     data = read_recipe("zh-en", ["data.train=tatoeba-zh-en:train"]).data

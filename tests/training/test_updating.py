@@ -17,10 +17,12 @@ from regard.training.updating import Updater, seed_by
 PAIRS = [([4, 5, 6], [6, 5, 4]), ([7, 8], [8, 7, 9, 10, 11]), ([9], [9]), ([5, 5], [4])]
 
 
-def make_updater(precision: str = "64", **training) -> tuple[Updater, Translate]:
+def make_updater(
+    precision: str = "64", accelerator: str = "cpu", **training
+) -> tuple[Updater, Translate]:
     optimizer = {"kind": "sgd", "lr": 1.0}
     recipe = Recipe.model_validate({"training": {"clip": None, "optimizer": optimizer, **training}})
-    fabric = Fabric(accelerator="cpu", devices=1, precision=precision)
+    fabric = Fabric(accelerator=accelerator, devices=1, precision=precision)
     fabric.launch()
     torch.manual_seed(0)
     tokenizer = Tokenizer.train(["a b c d e f g h"], kind="word")
@@ -60,6 +62,15 @@ def test_float32_trains():
     updater, _ = make_updater("32")
     losses = [updater.update([collate(PAIRS)], number=i, rate=0.5).loss for i in range(20)]
     assert losses[-1] < losses[0]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("precision", ["32", "bf16-mixed", "16-mixed"])
+def test_every_precision_trains_on_a_gpu(precision):
+    updater, task = make_updater(precision, "cuda")
+    losses = [updater.update([collate(PAIRS)], number=i, rate=0.5).loss for i in range(40)]
+    assert losses[-1] < losses[0] / 2
+    assert next(task.parameters()).dtype == torch.float32
 
 
 def test_a_loss_that_is_not_a_number_names_its_lines_and_leaves_the_weights():

@@ -18,7 +18,7 @@ def score(
 ) -> None:
     """Print the score of each TARGET line for its SOURCE line.
 
-    It is the score that 'translate' reports. With --json also the natural logarithm of its probability, in all and by token.
+    It is the score that 'translate' reports; --json has its log-probabilities too.
 
     Example: regard score -m runs/zh-en in.zh out.en
 

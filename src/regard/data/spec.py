@@ -6,6 +6,8 @@
     pairs.jsonl#question,answer      fields of a JSON object on each line (source and target unless told)
     tatoeba-zh-en:train              a corpus that comes with the package, here its training part
     tatoeba-zh-en:train#1,0          the same from English to Chinese
+    a.zh,a.en@train                  of any of these what is not held out: @dev and @test are one pair in
+                                     fifty each, up to 1,000, told by their sources whatever their order
     -                                standard input, source TAB target
     a.zh,a.en+pairs.tsv              several, one after the other
 
@@ -26,7 +28,7 @@ import re
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -36,6 +38,7 @@ from regard.data.public_sets import origin
 Spec: TypeAlias = "str | Path | Sequence[Spec]"
 
 COMPRESSED = (".gz", ".xz")
+PARTS = ("train", "dev", "test")
 EMBEDDED_FOLDER = Path(__file__).parent / "corpora"
 _EMBEDDED = re.compile(r"([a-z0-9-]+):([a-z0-9]+)")
 
@@ -47,6 +50,7 @@ class Corpus:
     name: str  # as it was written
     files: tuple[Path, ...]  # source and target, or one file with both
     columns: tuple[str, str]  # of one file: numbers (TSV) or names of fields (JSONL)
+    part: str | None = None  # train, dev or test, of a corpus that is split; None: all of it
 
     @property
     def jsonl(self) -> bool:
@@ -103,6 +107,13 @@ def _listed(part: Spec) -> list[Corpus]:
 
 
 def _corpus(text: str) -> Corpus:
+    whole, at, part = text.rpartition("@")
+    if not at or part not in PARTS or _exists(text):
+        return _whole(text)
+    return replace(_whole(whole), name=text, part=part)
+
+
+def _whole(text: str) -> Corpus:
     name, _, wanted = (text, "", "") if _exists(text) else text.partition("#")
     if not wanted and len(files := _split(name, ",")) == 2:
         return _pair(*files)

@@ -7,10 +7,11 @@ Neither holds more than a line of each file in memory. spec.py says how a corpus
 
 from __future__ import annotations
 
+import hashlib
 import json
 import unicodedata
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ from regard.data.problems import Problems
 from regard.data.spec import Corpus, Spec, parse
 
 LONGEST = 100_000  # bytes of a line
+ONE_IN = 50  # pairs is held out for @dev, and one for @test
+HELD_OUT = 1_000  # such pairs are used, at most
 SIDES = ("source", "target")
 ENDED = b"\n"  # after the last line of the shorter file: no line has a \n
 
@@ -45,7 +48,7 @@ def read_pairs(spec: Spec, problems: Problems | None = None, *, join: int = 1) -
     """
     problems = Problems() if problems is None else problems
     for number, corpus in enumerate(parse(spec)):
-        pairs = _usable(corpus, problems)
+        pairs = _part(_usable(corpus, problems), corpus.part)
         yield from pairs if join == 1 else join_pairs(pairs, join, seed=number)
 
 
@@ -83,6 +86,21 @@ def uses_no_spaces(character: str) -> bool:
     """Whether a script without spaces between words has it: 学, カ, 。 but not 한."""
     wide = unicodedata.east_asian_width(character) in "WF"
     return wide and not "\uac00" <= character <= "\ud7a3"
+
+
+def _part(pairs: Iterator[Pair], part: str | None) -> Iterator[Pair]:
+    """What belongs to a part of a split corpus: equal sources (but for case and signs) stay together."""
+    if part is None:
+        return pairs
+    return islice(
+        (p for p in pairs if _home(p.source) == part), HELD_OUT if part != "train" else None
+    )
+
+
+def _home(source: str) -> str:
+    letters = "".join(c for c in source.lower() if c.isalnum())
+    number = int.from_bytes(hashlib.blake2b(letters.encode(), digest_size=8).digest(), "big")
+    return {0: "dev", 1: "test"}.get(number % ONE_IN, "train")
 
 
 def _glue(left: str, right: str) -> str:

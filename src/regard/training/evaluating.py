@@ -109,9 +109,13 @@ def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
     run.recipe = recipe  # the search may have changed since the model was written
     found: dict[str, Evaluation] = {}
     for name, spec in (("dev", recipe.data.dev), ("test", recipe.data.test)):
-        if spec is not None:
-            found[name] = evaluate(run, spec)
-            say(f"{name}: {found[name].text}")
+        if spec is None:
+            continue
+        if next(read_pairs(spec), None) is None:
+            say(f"{name}: no pair in {spec} to score by; name others with data.{name}=…")
+            continue
+        found[name] = evaluate(run, spec)
+        say(f"{name}: {found[name].text}")
     scores = {name: one.to_dict() for name, one in found.items()}
     text = json.dumps({"made_of": made_of, **scores}, ensure_ascii=False, indent=1)
     write_whole(folder.report, render(make_report(run, found)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 GO_ON = "run the same command again to go on from there"
 
 
-class RunEnded(RuntimeError):  # noqa: N818
+class RunEnded(RuntimeError):
     """The run cannot or may not go on."""
 
     hint = GO_ON
@@ -33,13 +33,19 @@ class OutOfMemory(RunEnded):
     )
 
 
-class OtherRecipe(ValueError):  # noqa: N818
+class OtherRecipe(ValueError):
     """The folder holds a run of another recipe."""
 
     hint = "name another folder with --run, or undo the change"
 
 
-class NotARun(FileNotFoundError):  # noqa: N818
+class FolderInUse(ValueError):
+    """Two runs would write over each other."""
+
+    hint = "wait for it, or name another folder with --run"
+
+
+class NotARun(FileNotFoundError):
     """There is no model in this folder."""
 
     hint = "regard train makes a run; a run is a folder with model.safetensors in it"

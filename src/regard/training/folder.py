@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from regard.data.tokenizer import Tokenizer
-from regard.training.failures import OtherRecipe
+from regard.training.failures import FolderInUse, OtherRecipe
 from regard.training.reading import dump_recipe, read_recipe
 from regard.training.recipe import Recipe
 from regard.training.writing import clear_partial, write_whole
@@ -81,6 +83,15 @@ class RunFolder:
         source, target = map(Tokenizer.load, self.tokenizers(recipe.tokenizer.shared))
         return source, target
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else may train here meanwhile; a killed process holds nothing."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / ".lock").open("w") as file:
+            if not _lock(file):
+                raise FolderInUse(f"another process is training in {self.path}")
+            yield
+
     def claim(self, recipe: Recipe) -> None:
         """Make the folder this recipe's, or refuse if it is another's."""
         check_recipe(self, recipe)
@@ -102,6 +113,19 @@ def check_recipe(folder: RunFolder, recipe: Recipe) -> None:
     ]
     if changed:
         raise OtherRecipe(f"{folder.path} holds a run of another recipe: {'; '.join(changed)}")
+
+
+def _lock(file: IO[str]) -> bool:
+    """False if another process has it; where there are no locks it is always free."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        pass
+    return True
 
 
 def _flat(value: Any, key: str = "") -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from regard.data.spec import PARTS
 from regard.training import yaml_1_2
 from regard.training.keys import CHOSEN_BY_KIND
 from regard.training.mechanisms import check_mechanisms
@@ -76,6 +77,8 @@ class Draft:
             if isinstance(section, dict):
                 default = Recipe.model_fields[name].default.kind
                 self.values[name] = {"kind": default} | section
+        if isinstance(data := self.values.get("data"), dict):
+            self.values["data"] = _hold_out(data)
         while True:
             try:
                 return Recipe.model_validate(self.values)
@@ -102,9 +105,27 @@ def _merged(below: dict[str, Any], above: dict[str, Any], name: str = "") -> dic
     return merged
 
 
+def _hold_out(data: dict[str, Any]) -> dict[str, Any]:
+    """Pairs of the training corpus to choose and to score by, where none are named and none refused."""
+    train = data.get("train")
+    if (
+        isinstance(train, list)
+        and len(train) == 2
+        and not set("".join(map(str, train))) & set(",+#@:")
+    ):
+        train = ",".join(map(str, train))
+    if not isinstance(train, str) or "dev" in data or "test" in data:
+        return data
+    corpora = train.split("+")
+    if any(c.startswith("-") or c.rpartition("@")[2] in PARTS for c in corpora):
+        return data
+    parts = {part: "+".join(f"{corpus}@{part}" for corpus in corpora) for part in PARTS}
+    return data | parts
+
+
 def languages_of(corpus: object) -> dict[str, str]:
     """What the names of the files tell: zh and en of `a.zh,a.en`; `und`, undetermined, if nothing."""
-    parts = corpus.split("+")[0].split(",") if isinstance(corpus, str) else corpus
+    parts = corpus.split("+")[0].split("@")[0].split(",") if isinstance(corpus, str) else corpus
     names = list(map(str, parts)) if isinstance(parts, list) else []
     if names and (embedded := re.match(r".*-([a-z]{2,3})-([a-z]{2,3}):[a-z0-9]+(#1)?", names[0])):
         found = [embedded[1], embedded[2]]
@@ -147,7 +168,7 @@ def _scalar_or_list(text: str) -> tuple[Any, dict[Path, Written]]:
         value, notes = yaml_1_2.load(text)
     except RecipeError:
         value, notes = text, {}
-    plain = isinstance(value, str) and not text.startswith(("'", '"'))
+    plain = text == "-" or (isinstance(value, str) and not text.startswith(("'", '"')))
     if plain or (value is None and text not in ("", "~", "null", "Null", "NULL")):
         value = text
     return value, notes | {(): Written(text)}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import warnings
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -39,16 +41,15 @@ def train(recipe: Recipe, folder: Path | str, *, quiet: bool = False) -> Path:
     run = RunFolder(Path(folder))
     check_recipe(run, recipe)
     _set_torch(recipe)
-    if _is_first():  # before there are other processes: a mistake is told once
-        run.claim(recipe)
-        reporter = make_reporter(run.log, quiet=quiet)
-        prepare_data(recipe, run, reporter.say)
-    trained_elsewhere = run.model.is_file() and Checkpoints(run.checkpoints).last() is None
-    if not trained_elsewhere:
-        fabric = _fabric(recipe)
-        fabric.launch(partial(_work, recipe=recipe, run=run, quiet=quiet))
-    if _is_first():
-        write_report(run, reporter.say)
+    with run.held() if _is_first() else nullcontext():
+        if _is_first():  # before there are other processes: a mistake is told once
+            run.claim(recipe)
+            prepare_data(recipe, run, make_reporter(run.log, quiet=quiet).say)
+        trained_elsewhere = run.model.is_file() and Checkpoints(run.checkpoints).last() is None
+        if not trained_elsewhere:
+            _fabric(recipe).launch(partial(_work, recipe=recipe, run=run, quiet=quiet))
+        if _is_first():
+            write_report(run, make_reporter(run.log, quiet=quiet).say)
     return run.path
 
 
@@ -73,8 +74,6 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
         reporter.close()
         if record is not None:
             record.close()
-        if torch.distributed.is_initialized():
-            torch.distributed.destroy_process_group()
 
 
 def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> Fit:
@@ -139,7 +138,8 @@ def _last_weights(fit: Fit) -> Weights:
 def _is_first() -> bool:
     """Whether this is the process that speaks and writes: before the launch too."""
     rank: int = rank_zero.rank_zero_only.rank  # type: ignore[attr-defined]
-    return rank == 0
+    node = os.environ.get("NODE_RANK") or os.environ.get("GROUP_RANK") or "0"
+    return rank == 0 and node == "0"
 
 
 def _fabric(recipe: Recipe) -> Fabric:

@@ -21,7 +21,7 @@ from torch import Tensor
 from regard.training.writing import write_whole
 
 
-class Damaged(ValueError):  # noqa: N818
+class Damaged(ValueError):
     """A file that is not what was written."""
 
 

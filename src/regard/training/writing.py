@@ -9,7 +9,7 @@ from pathlib import Path
 PARTIAL = ".partial"  # ends the name of a file that is still being written
 
 
-class DiskFull(OSError):  # noqa: N818
+class DiskFull(OSError):
     """There was no room for a file; what stood in its place is untouched."""
 
 
@@ -23,7 +23,8 @@ def write_whole(path: Path, content: bytes | str) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
-        _sync_folder(path.parent)
+        if os.name == "posix":  # elsewhere a folder cannot be opened
+            _sync_folder(path.parent)
     except OSError as error:
         partial.unlink(missing_ok=True)
         if error.errno in (errno.ENOSPC, errno.EDQUOT):

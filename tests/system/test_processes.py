@@ -1,0 +1,75 @@
+"""Two processes on the CPU: the gradient of the joined batch, and a whole run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+from lightning.fabric import Fabric
+from toy import write_corpus
+from two_processes import PAIRS, make_task, make_updater
+
+from regard.data.batch import collate
+from regard.training.loading import load
+from regard.training.preparing import read_dev
+from regard.training.record import read_rows
+from regard.training.tree import read_tree
+from regard.training.validating import validate
+
+HERE = Path(__file__).parent
+
+
+def run_program(name: str, *arguments: str) -> str:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, str(HERE / name), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_two_processes_make_the_update_of_one_with_the_joined_batch(tmp_path):
+    run_program("two_processes.py", str(tmp_path))
+    task = make_task()
+    task.load_state_dict(read_tree(tmp_path / "before"))
+    fabric = Fabric(accelerator="cpu", devices=1)
+    fabric.launch()
+    make_updater(fabric, task).update([collate(PAIRS)], number=0, rate=1.0)
+    before = read_tree(tmp_path / "before")
+    for name, expected in task.state_dict().items():
+        moved = expected - before[name]
+        for rank in (0, 1):
+            found = read_tree(tmp_path / f"after-{rank}")[name] - before[name]
+            torch.testing.assert_close(found, moved, rtol=0, atol=1e-6)
+    assert any(not task.state_dict()[name].equal(value) for name, value in before.items())
+
+
+def test_a_whole_run_of_two_processes(tmp_path):
+    write_corpus(tmp_path)
+    said = run_program("train_toy.py", str(tmp_path), "2", "1", "2")
+    assert said.count("training: ") == 1  # only the first process speaks
+    assert "on 2 × cpu" in said
+    assert said.count("going on after step 8") == 1
+    run = tmp_path / "run"
+    rows = read_rows(run / "metrics.csv")
+    steps = [row["step"] for row in rows if "dev_bleu" in row]
+    assert steps == [4, 8, 12, 16]  # 120 pairs in batches of 8 for two, twice
+    assert json.loads((run / "scores.json").read_text())["test"]["sentences"] == 8
+
+    # the validation of two processes is that of one: score the best weights again, alone
+    best = max((row["dev_bleu"], -row["step"]) for row in rows if "dev_bleu" in row)
+    row = next(row for row in rows if row["step"] == -best[1] and "dev_bleu" in row)
+    loaded = load(run, device="cpu")
+    fabric = Fabric(accelerator="cpu", devices=1)
+    fabric.launch()
+    alone = validate(fabric, loaded.translator, read_dev(loaded.recipe), loaded.recipe)
+    for name in ("loss", "accuracy", "bleu", "chrf"):
+        assert abs(getattr(alone, name) - row[f"dev_{name}"]) < 1e-3 * max(1, row[f"dev_{name}"])
