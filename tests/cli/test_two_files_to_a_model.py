@@ -61,6 +61,14 @@ def test_the_score_of_a_translation_is_the_score_reported(folder, run):
     assert float(run("score", *model, stdin=given).out) == pytest.approx(best["score"], abs=1e-3)
 
 
+def test_where_nobody_writes_blanks_a_character_is_a_word(folder, run):
+    model = ["-m", str(folder / "run"), "--device", "cpu"]
+    links = run("align", *model, stdin="我好\tI am\n".encode()).out.split()
+    assert {link.split("-")[1] for link in links} == {"0", "1"}
+    records = run("align", *model, "--json", stdin="我们。\tI am\n".encode()).out
+    assert all(source < 3 for source, _ in json.loads(records))
+
+
 def test_the_same_seed_draws_the_same_and_another_draws_otherwise(folder, run):
     model = ["-m", str(folder / "run"), "--device", "cpu"]
     text = (folder / "a.zh").read_bytes()

@@ -34,8 +34,8 @@ def align(
 ) -> None:
     """Print which words of SOURCE and TARGET belong together.
 
-    A line of links for each pair of lines, as in 0-0 1-2: source word - target word, words being
-    what stands between blanks, counted from 0.
+    A line of links for each pair of lines, as in 0-0 1-2: source word - target word, counted from
+    0. Words stand between blanks; in Chinese without blanks each character is one.
 
     Example: regard align -m runs/zh-en in.zh out.en
 
@@ -60,7 +60,7 @@ def align(
             if gold is not None:
                 found += links
                 words += [
-                    WordPair(s.split(), t.split()) for s, t in zip(sources, targets, strict=True)
+                    WordPair(_words(s), _words(t)) for s, t in zip(sources, targets, strict=True)
                 ]
                 continue
             for one in links:
@@ -71,7 +71,7 @@ def align(
 
 
 def _links(forced: Prediction) -> Links:
-    from regard.measures import align, spans
+    from regard.measures import align
 
     if forced.attention is None:
         raise ValueError("this model has no attention, so it aligns nothing")
@@ -79,9 +79,22 @@ def _links(forced: Prediction) -> Links:
         forced.attention,
         forced.source_tokens.offsets,
         forced.tokens.offsets,
-        spans(forced.source),
-        spans(forced.text),
+        _spans(forced.source),
+        _spans(forced.text),
     )
+
+
+def _words(text: str) -> list[str]:
+    return [text[start:end] for start, end in _spans(text)]
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Where the words are: between blanks, or every character where nobody writes blanks."""
+    from regard.data.text import uses_no_spaces
+    from regard.measures import spans
+
+    unbroken = len(text.split()) == 1 and any(map(uses_no_spaces, text))
+    return list(spans(text, "characters" if unbroken else "words"))
 
 
 def _error_rate(
