@@ -17,7 +17,7 @@ setup: .venv/ready  ## make .venv and install regard with its development tools
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: setup  ## a short tour of attention in the terminal
+demo: setup  ## train a small translator in five minutes and see what it looks at
 	@$(BIN)/regard demo
 
 test: setup lint types  ## lint, type-check and run every test

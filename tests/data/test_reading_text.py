@@ -244,6 +244,15 @@ def test_a_split_corpus_has_every_pair_once_and_equal_sources_in_one_part(tmp_pa
     assert {p.source for p in read_pairs(f"{file}@dev")} == {p.source for p in parts["dev"]}
 
 
+def test_a_target_that_is_held_out_is_not_trained_on(tmp_path):
+    file = tmp_path / "a.tsv"
+    file.write_text("".join(f"Sentence {i}\tsatz {i % 400}.\n" for i in range(2000)))
+    seen = {p.target for p in read_pairs(f"{file}@train")}
+    for part in ("dev", "test"):
+        assert not seen & {p.target for p in read_pairs(f"{file}@{part}")}
+    assert len(seen) > 200
+
+
 def test_no_more_is_held_out_than_can_be_translated_in_a_moment(tmp_path):
     file = tmp_path / "a.tsv"
     file.write_text("".join(f"Sentence {i}\tsatz {i}\n" for i in range(60_000)))

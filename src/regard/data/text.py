@@ -11,6 +11,7 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -48,7 +49,7 @@ def read_pairs(spec: Spec, problems: Problems | None = None, *, join: int = 1) -
     """
     problems = Problems() if problems is None else problems
     for number, corpus in enumerate(parse(spec)):
-        pairs = _part(_usable(corpus, problems), corpus.part)
+        pairs = _part(corpus, problems)
         yield from pairs if join == 1 else join_pairs(pairs, join, seed=number)
 
 
@@ -88,19 +89,32 @@ def uses_no_spaces(character: str) -> bool:
     return wide and not "\uac00" <= character <= "\ud7a3"
 
 
-def _part(pairs: Iterator[Pair], part: str | None) -> Iterator[Pair]:
-    """What belongs to a part of a split corpus: equal sources (but for case and signs) stay together."""
-    if part is None:
+def _part(corpus: Corpus, problems: Problems) -> Iterator[Pair]:
+    """What belongs to this part of a split corpus, so that nothing in @dev or @test is seen in @train.
+
+    Equal sources (but for case and signs) stay together, and a target that is held out is not in @train.
+    """
+    pairs = _usable(corpus, problems)
+    if corpus.part is None:
         return pairs
-    return islice(
-        (p for p in pairs if _home(p.source) == part), HELD_OUT if part != "train" else None
-    )
+    mine = (pair for pair in pairs if _home(pair.source) == corpus.part)
+    if corpus.part != "train":
+        return islice(mine, HELD_OUT)
+    held = {
+        _letters(pair.target)
+        for part in ("dev", "test")
+        for pair in _part(replace(corpus, part=part), Problems())
+    }
+    return (pair for pair in mine if _letters(pair.target) not in held)
 
 
 def _home(source: str) -> str:
-    letters = "".join(c for c in source.lower() if c.isalnum())
-    number = int.from_bytes(hashlib.blake2b(letters.encode(), digest_size=8).digest(), "big")
-    return {0: "dev", 1: "test"}.get(number % ONE_IN, "train")
+    digest = hashlib.blake2b(_letters(source).encode(), digest_size=8).digest()
+    return {0: "dev", 1: "test"}.get(int.from_bytes(digest, "big") % ONE_IN, "train")
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in text.lower() if c.isalnum())
 
 
 def _glue(left: str, right: str) -> str:
