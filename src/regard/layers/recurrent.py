@@ -13,11 +13,11 @@ import warnings
 from typing import Any, Literal, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from regard.layers.cells import GRU, LSTM, Cell, CellState, Elman, Gates, make_cell
+from regard.layers.dropout import dropout
 from regard.layers.scan import flip, last_real, scan
 
 Initial = Literal["zero", "random", "learned"]
@@ -128,7 +128,7 @@ class Recurrent(nn.Module):
         return run(cells, inputs, lengths, first, self.training)
 
     def _drop(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.dropout, self.training)
+        return dropout(x, self.dropout, self.training)
 
     def extra_repr(self) -> str:
         return f"directions={self.directions}, dropout={self.dropout}, initial={self.initial!r}"

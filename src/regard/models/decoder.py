@@ -26,6 +26,7 @@ from regard.attention.predicted_window import PredictedWindow
 from regard.attention.regions import Everywhere
 from regard.layers.cells import GRU, CellState, Linear, make_cell
 from regard.layers.contracts import Decoded, Encoded, Step
+from regard.layers.dropout import dropout
 from regard.layers.recurrent import Recurrent
 from regard.layers.scan import SharedLinear
 from regard.models.readout import ReadOut
@@ -131,7 +132,7 @@ class RecurrentDecoder(nn.Module):
         return RecurrentState(self.bridge(encoded, context, like), fed, context, memory)
 
     def step(self, tokens: Tensor, state: RecurrentState, *, weights: bool = False) -> Step:
-        x = F.dropout(self.embed(tokens), self.dropout, self.training)
+        x = dropout(self.embed(tokens), self.dropout, self.training)
         context = _for_each(state.context, len(x))
         moment = self._advance(
             x,
@@ -146,14 +147,14 @@ class RecurrentDecoder(nn.Module):
         return Step(self.project(out), self._hand_on(state, moment, out), moment.attended)
 
     def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
-        x = F.dropout(self.embed(inputs), self.dropout, self.training)  # (B, T, E)
+        x = dropout(self.embed(inputs), self.dropout, self.training)  # (B, T, E)
         state = self.start(encoded)
         comes_back = self.attention is not None and (self.place != "after" or self.input_feeding)
         run = self._in_turn if comes_back or self.fed_size or self.inside_reset else self._at_once
         return run(x, state, weights)
 
     def project(self, outputs: Tensor) -> Tensor:
-        return self.output(F.dropout(outputs, self.dropout, self.training))
+        return self.output(dropout(outputs, self.dropout, self.training))
 
     def _at_once(self, x: Tensor, state: RecurrentState, weights: bool) -> Decoded:
         """Nothing that is attended to comes back into the cells: all steps, then all queries."""
@@ -255,7 +256,7 @@ class RecurrentDecoder(nn.Module):
             now, _ = first.step(entering, old[0], linear)
         new = [now]
         for cell, state in zip(others, old[1:], strict=True):
-            x = F.dropout(now[0], self.dropout, self.training)
+            x = dropout(now[0], self.dropout, self.training)
             now, _ = cell.step(linear(x, cell.weight_ih, cell.bias_ih), state, linear)
             new.append(now)
         return tuple(new)

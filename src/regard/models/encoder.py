@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.layers.contracts import Encoded
+from regard.layers.dropout import dropout
 from regard.layers.recurrent import Initial, Recurrent
 from regard.layers.scan import flip
 
@@ -49,7 +49,7 @@ class RecurrentEncoder(nn.Module):
         lengths = mask.sum(-1)
         if self.reverse:
             source = flip(source, lengths)
-        x = F.dropout(self.embed(source), self.dropout, self.training)
+        x = dropout(self.embed(source), self.dropout, self.training)
         states, final = self.network(x, mask)
         if self.reverse:
             states = flip(states, lengths)

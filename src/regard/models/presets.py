@@ -203,6 +203,7 @@ def recurrent(
     place: Place = "before",
     input_feeding: bool = False,
     readout: Literal["maxout", "tanh", "linear"] = "tanh",
+    readout_token: bool = True,
     dropout: float = 0.0,
 ) -> EncoderDecoder:
     """Any recurrent encoder and decoder. Without a score there is no attention."""
@@ -233,6 +234,7 @@ def recurrent(
         place=place,
         input_feeding=input_feeding,
         readout=readout,
+        readout_token=readout_token,
         dropout=dropout,
     )
     return initialise.by_name("default", EncoderDecoder(encoder, decoder), initialise.default)

@@ -1,0 +1,23 @@
+"""Dropout that draws 16 bits for a number instead of a whole double."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+STEPS = 1 << 16  # the probability is rounded to one in so many
+
+
+def dropout(x: Tensor, p: float, training: bool) -> Tensor:
+    """x_i · b_i / (1 - p), b_i = 1 with probability 1 - p: `torch.nn.functional.dropout`.
+
+    On a CPU torch draws the b_i one after the other, on one core, which took a twentieth of a training step.
+    """
+    dropped = round(p * STEPS)
+    if not training or not dropped or x.device.type != "cpu" or dropped >= STEPS:
+        return F.dropout(x, p, training)
+    words = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
+    bits = words.view(torch.int16)[: x.numel()].view(x.shape)
+    kept = (bits >= dropped - STEPS // 2).to(x.dtype)
+    return x * kept.mul_(STEPS / (STEPS - dropped))
