@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -54,6 +55,7 @@ def test_every_command_has_help_with_an_example_that_fits(run, command):
     assert f"Usage: regard {' '.join(command)}" in done.out
     assert f"Example: regard {' '.join(command)}" in done.out
     assert max(map(len, done.out.splitlines())) <= 80
+    assert not re.search(r"<(str|int|list|path)", done.out)  # no word of Python
 
 
 def test_version(run):

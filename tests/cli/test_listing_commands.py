@@ -7,24 +7,34 @@ import lzma
 
 import pytest
 
-from regard.training.reading import shipped_recipes
+from regard.data.public_sets import ORIGINS
+from regard.training.reading import read_recipe, shipped_recipes
 from regard.view.cells import width
 
 
 def test_recipes_are_listed_with_what_they_need(run):
     done = run("recipes")
     assert done.status == 0
-    rows = done.out.splitlines()
-    assert [row.split()[0] for row in rows[1 : 1 + len(shipped_recipes())]] == shipped_recipes()
-    (luong,) = (row for row in rows if row.startswith("multi30k-luong"))
-    assert luong.split()[1] == "multi30k"
-    assert max(map(width, rows)) <= 120
+    table = done.out.partition("\n\n")[0].splitlines()
+    rows = [row.split() for row in table[1:] if not row.startswith(" ")]
+    assert [row[0] for row in rows] == shipped_recipes()
+    assert dict(row[:2] for row in rows)["multi30k-luong"] == "multi30k"
+
+
+@pytest.mark.parametrize(("columns", "most"), [("80", 80), ("300", 100)])
+def test_the_list_fits_and_loses_no_word(run, monkeypatch, columns, most):
+    monkeypatch.setenv("COLUMNS", columns)
+    text = run("recipes").out
+    assert max(map(width, text.splitlines())) <= most
+    head, *rows = text.partition("\n\n")[0].splitlines()
+    what = " ".join(row[head.index("what") :] for row in rows)
+    assert all(read_recipe(name).description in what for name in shipped_recipes())
 
 
 def test_recipes_as_json(run):
     rows = json.loads(run("recipes", "--json").out)
     assert [row["name"] for row in rows] == shipped_recipes()
-    assert {row["data"] for row in rows} == {"embedded", "multi30k"}
+    assert {row["data"] for row in rows} <= {"embedded", *ORIGINS}
     assert all(row["description"] for row in rows)
 
 
@@ -53,3 +63,18 @@ def test_data_is_checked_as_json(run, corpus):
     found = json.loads(run("data", "check", "--json", *map(str, corpus)).out)
     assert found["pairs"] == 2
     assert list(found["problems"].values()) == [{"empty source lines": [1, 2]}]
+
+
+def test_a_folder_is_no_corpus(run, tmp_path):
+    done = run("data", "check", str(tmp_path))
+    assert (done.status, done.out) == (2, "")
+    assert f"error: '{tmp_path}' is a folder: name files, as in a.zh a.en" in done.err
+
+
+def test_a_corpus_without_a_pair_is_a_failure(run, tmp_path):
+    (tmp_path / "a.zh").write_text("我\n你\n", encoding="utf-8")
+    done = run("data", "check", str(tmp_path / "a.zh"))
+    assert done.status == 1
+    assert done.out.startswith("0 pairs that can be used, 2 lines that cannot")
+    done = run("data", "check", "--json", str(tmp_path / "a.zh"))
+    assert (done.status, json.loads(done.out)["pairs"]) == (1, 0)

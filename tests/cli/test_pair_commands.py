@@ -25,15 +25,20 @@ def test_a_score_for_every_line(run, reverser, files):
 
 
 def test_files_that_do_not_match_are_refused(run, reverser, files):
-    done = run("score", *files("a\nb\n", "x\n"))
-    assert done.status == 1
-    assert "a.tgt has 1 lines and" in done.err
-    assert "a.src has more" in done.err
+    for command in ("score", "align"):
+        done = run(command, *files("a\nb\n", "x\n"))
+        assert (done.status, done.out) == (2, "")
+        error, hint = done.err.splitlines()
+        assert "a.tgt has no line 2, but" in error
+        assert error.endswith("a.src has one")
+        assert "the same line of TARGET" in hint
 
 
 def test_a_line_with_too_many_columns_is_named(run, reverser):
     done = run("score", stdin=b"a\tb\na\tb\tc\n")
-    assert "line 2 has 3 columns" in done.err
+    assert done.status == 2
+    assert "line 2 has 3 columns: write source TAB target" in done.err
+    assert "line 1 has 1 column:" in run("align", stdin=b"a\n").err
 
 
 def test_links_are_written_in_the_pharaoh_format(run, reverser, files):
@@ -41,6 +46,15 @@ def test_links_are_written_in_the_pharaoh_format(run, reverser, files):
     assert (done.status, done.err) == (0, "")
     assert done.out == "0-0 1-1\n\n0-0\n"
     assert json.loads(run("align", "--json", stdin=b"a b\tx y\n").out) == [[0, 0], [1, 1]]
+
+
+def test_a_model_without_attention_aligns_nothing(run, reverser, monkeypatch):
+    monkeypatch.setattr(
+        type(reverser), "score", lambda self, s, t, **_: [self._answer("a", "x", {})]
+    )
+    done = run("align", stdin=b"a\tx\n")
+    assert (done.status, done.out) == (2, "")
+    assert "this model has no attention" in done.err
 
 
 def test_gold_links_give_the_error_rate(run, reverser, files, tmp_path):

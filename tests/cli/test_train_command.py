@@ -12,6 +12,7 @@ import pytest
 from regard.cli.demo import UNSEEN
 from regard.data.text import read_pairs
 from regard.training.reading import read_recipe
+from regard.view.cells import width
 
 
 @pytest.fixture
@@ -47,6 +48,7 @@ def test_flags_win_over_words_and_words_over_the_recipe(run, trained):
 
 def test_the_demo_translates_what_it_has_never_seen(run, trained, reverser, tmp_path, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
     scores = {"test": {"sentences": 844, "bleu": {"value": 15.04, "signature": "nrefs:1"}}}
     (tmp_path / "scores.json").write_text(json.dumps(scores))
     done = run("demo", "--run", str(tmp_path))
@@ -56,7 +58,10 @@ def test_the_demo_translates_what_it_has_never_seen(run, trained, reverser, tmp_
     for sentence in UNSEEN:
         assert f"{sentence} → {sentence[::-1]}" in done.out
         assert "██1.00" in done.out
-    assert "BLEU 15.0 on 844 held-out sentences" in done.out
+        assert f"\n{sentence[-2::-1]} ↔ {sentence[:-1]}\n" in done.out
+    assert "BLEU 15.0 on 844 held-out sentences\nnrefs:1" in done.out
+    ours = done.out.replace(str(tmp_path), "runs/demo").splitlines()
+    assert max(map(width, ours)) <= 80
     assert str(tmp_path / "report.html") in done.out
 
 

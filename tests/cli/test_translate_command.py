@@ -36,6 +36,24 @@ def test_texts_on_the_command_line(run, reverser):
     assert run("translate", "-", stdin=b"ab\n").out == "ba\n"
 
 
+def test_the_name_of_a_file_is_a_text_but_the_file_may_have_been_meant(run, reverser, tmp_path):
+    path = tmp_path / "in.zh"
+    path.write_text("ab\n")
+    done = run("translate", str(path))
+    assert (done.status, done.out) == (0, f"{str(path)[::-1]}\n")
+    (note,) = done.err.splitlines()
+    assert note.startswith(f"note: {path} is a file")
+    assert note.endswith(f"regard translate … < {path}")
+    for texts in ([str(path), "ab"], [f"{path} ab"], [str(tmp_path)], ["学" * 500]):
+        assert run("translate", *texts).err == ""
+
+
+def test_standard_input_is_not_mixed_with_texts(run, reverser):
+    done = run("translate", "-", "ab", stdin=b"cd\n")
+    assert (done.status, done.out) == (2, "")
+    assert "- is standard input: give it alone" in done.err
+
+
 def test_without_a_run_the_embedded_model_is_used(run, reverser):
     run("translate", "ab")
     assert reverser.loaded is None

@@ -7,6 +7,8 @@ import json
 import pytest
 from processes import in_a_process
 
+from regard.training.loading import LoadedRun
+
 SOURCE = [f"{a} {b}" for a in ("我", "你", "他", "她") for b in ("好", "来", "去", "看", "说")]
 TARGET = [
     f"{b} {a}" for a in ("I", "you", "he", "she") for b in ("good", "come", "go", "see", "say")
@@ -51,6 +53,21 @@ def test_the_run_can_be_used(folder, run):
     links = run("align", *model, *pairs).out.splitlines()
     assert len(links) == len(SOURCE)
     assert all(len(line.split()) == 2 for line in links)  # each target word has a source word
+
+
+def test_the_beam_of_an_evaluation_can_be_chosen(folder, run, monkeypatch):
+    beams = []
+    translate = LoadedRun.translate
+
+    def spied(self, texts, **settings):
+        beams.append(settings.get("beam"))
+        return translate(self, texts, **settings)
+
+    monkeypatch.setattr(LoadedRun, "translate", spied)
+    model = ["-m", str(folder / "run"), "--device", "cpu"]
+    for beam in (["--beam", "1"], []):
+        assert run("evaluate", *model, *beam).status == 0
+    assert beams == [1, None]
 
 
 def test_the_score_of_a_translation_is_the_score_reported(folder, run):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from regard.data.check import check
 
 
@@ -37,3 +39,24 @@ def test_an_empty_corpus_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "a.tsv").write_text("")
     assert check("a.tsv").pairs == 0
     assert "0 pairs" in str(check("a.tsv"))
+
+
+def test_one_is_one(tmp_path):
+    (tmp_path / "a.tsv").write_text("a\tb\n")
+    assert str(check(tmp_path / "a.tsv")).startswith("1 pair that can be used, 0 lines that cannot")
+
+
+def test_a_text_without_its_translation_is_told_from_a_table(tmp_path):
+    (tmp_path / "a.zh").write_text("a\tb\n" + 9 * "c\n")
+    (tmp_path / "a.tsv").write_text("c\n" + 9 * "a\tb\n")
+    (tmp_path / "third.tsv").write_text(9 * "a\tb\n")
+    hint = "a.zh was read as source TAB target; a text and its translation are two files: a.zh a.en"
+    assert hint in str(check(tmp_path / "a.zh"))
+    assert "hint:" not in str(check(tmp_path / "a.tsv"))
+    assert "hint:" not in str(check(f"{tmp_path / 'third.tsv'}#0,2"))
+
+
+@pytest.mark.parametrize("inside", [str, lambda folder: [folder], lambda folder: ["a.zh", folder]])
+def test_a_folder_is_called_a_folder(tmp_path, inside):
+    with pytest.raises(IsADirectoryError, match=f"'{tmp_path}' is a folder"):
+        check(inside(tmp_path))

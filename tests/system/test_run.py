@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -12,9 +13,12 @@ import pytest
 import torch
 from toy import toy_recipe, write_corpus
 
+from regard.data.tokenizer import UNK
 from regard.training import fitting, updating, writing
+from regard.training.evaluating import evaluate
 from regard.training.failures import Diverged, Interrupted, OtherRecipe
 from regard.training.loading import load
+from regard.training.mistakes import RecipeError
 from regard.training.record import read_rows
 from regard.training.run import train
 from regard.training.updating import Updater
@@ -68,6 +72,7 @@ def test_a_run_leaves_everything_and_a_second_start_does_nothing(corpus, monkeyp
     said = capsys.readouterr()
     assert said.out == ""
     assert "step 30, epoch 2: dev loss" in said.err
+    assert re.search(r"\ntrained: 30 steps in \d+ s, up to training\.epochs=2\n", said.err)
     assert "Lightning" not in said.err
     assert "warn" not in said.err.lower()
     scores = json.loads((run / "scores.json").read_text())
@@ -81,7 +86,8 @@ def test_a_run_leaves_everything_and_a_second_start_does_nothing(corpus, monkeyp
     before = (run / "model.safetensors").read_bytes()
     train(recipe, corpus / "run")
     assert made == []
-    assert "trained already: 30 steps" in capsys.readouterr().err
+    ended = r"trained already: 30 steps in \d+ s, up to training\.epochs=2\n"
+    assert re.search(ended, capsys.readouterr().err)
     assert all((run / name).stat().st_mtime_ns == stamps[run / name] for name in kept)
     assert (run / "model.safetensors").read_bytes() == before
 
@@ -226,19 +232,79 @@ def test_without_a_dev_set_the_last_weights_are_the_model(corpus):
 
 
 def test_a_shared_vocabulary_is_one_file(corpus):
-    shared = {"shared": True, "target": {"kind": "bpe", "size": 40}, "source": {}}
+    shared = {"shared": True, "target": {"kind": "bpe", "size": 40}}  # the source's is `word`
     recipe = toy_recipe(corpus, tokenizer=shared, training={"epochs": 1})
     run = train(recipe, corpus / "run", quiet=True)
     assert [p.name for p in run.glob("tokenizer*")] == ["tokenizer.json"]
     assert load(run).translate(["aa bb"])
 
 
-def test_a_recipe_without_an_end_is_refused(corpus):
-    with pytest.raises(ValueError, match="when to stop"):
-        train(toy_recipe(corpus, training={"epochs": None}), corpus / "run")
-    with pytest.raises(ValueError, match=r"which need data\.dev"):
-        train(toy_recipe(corpus, data={"dev": None}, training={"patience": 2}), corpus / "run")
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        ({"training": {"epochs": None}}, "when to stop"),
+        ({"data": {"train": "nope.zh,a.en"}}, r"data\.train: no file 'nope\.zh'"),
+        ({"data": {"test": "nope.tsv"}}, r"data\.test: no file 'nope\.tsv'"),
+        ({"model": {"attention": {"score": "dot"}}}, "model: Dot is for"),
+        ({"trainer": {"accelerator": "cuda", "devices": "auto"}}, "no device 'cuda'"),
+        ({"trainer": {"devices": [1]}}, r"trainer\.devices=\[1\]"),
+    ],
+)
+def test_a_mistake_leaves_no_folder(corpus, monkeypatch, mistake, said):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    with pytest.raises((RecipeError, FileNotFoundError), match=said):
+        train(toy_recipe(corpus, **mistake), corpus / "run")
     assert not (corpus / "run").exists()
+
+
+def test_a_start_that_failed_before_anything_was_learnt_can_be_corrected(corpus):
+    (corpus / "empty.tsv").write_text("")
+    with pytest.raises(RecipeError, match=r"empty\.tsv: there is no text"):
+        train(toy_recipe(corpus, data={"train": str(corpus / "empty.tsv")}), corpus / "run")
+    too_long = {"max_length": 1, "train": str(corpus / "dev.tsv")}
+    (corpus / "dev.tsv").write_text("aa bb\tcc dd\n" * 9)
+    with pytest.raises(RecipeError, match="no pair can be used"):
+        train(toy_recipe(corpus, data=too_long), corpus / "run")
+    run = train(toy_recipe(corpus, training={"epochs": 1}), corpus / "run", quiet=True)
+    known = load(run).translator.source_tokenizer.encode("aa hh").ids
+    assert UNK not in known  # the tokenizers are those of the corrected corpus
+
+
+def test_another_test_set_is_scored_without_training_again(corpus, monkeypatch):
+    train(toy_recipe(corpus, training=SHORT), corpus / "run", quiet=True)
+    made = steps_made(monkeypatch)
+    other = toy_recipe(corpus, training=SHORT, data={"test": str(corpus / "dev.tsv")})
+    run = train(other, corpus / "run", quiet=True)
+    assert made == []
+    assert json.loads((run / "scores.json").read_text())["test"]["sentences"] == 12
+
+
+def test_lines_of_dev_and_test_that_cannot_be_used_are_told(corpus, capsys):
+    for name in ("dev", "test"):
+        with (corpus / f"{name}.tsv").open("a") as file:
+            file.write("aa\n")
+    train(toy_recipe(corpus, training={"epochs": 1}), corpus / "run")
+    said = capsys.readouterr().err
+    assert f"left out of dev: {corpus}/dev.tsv: 1 line without a column 1 (13)" in said
+    assert f"left out of test: {corpus}/test.tsv: 1 line without a column 1 (9)" in said
+
+
+def test_other_batches_within_an_epoch_are_refused(corpus):
+    train(toy_recipe(corpus, training={"epochs": None, "steps": 4}), corpus / "run", quiet=True)
+    write_corpus(corpus, count=130)
+    with pytest.raises(OtherRecipe, match=r"processes \(now 1\) .* within epoch 1, after step 4"):
+        train(toy_recipe(corpus, training={"epochs": 2}), corpus / "run", quiet=True)
+
+
+def test_a_run_without_a_test_set_is_not_evaluated_by_itself(corpus):
+    recipe = toy_recipe(corpus, data={"dev": None, "test": None}, training={"epochs": 1})
+    run = load(train(recipe, corpus / "run", quiet=True))
+    with pytest.raises(RecipeError, match=r"neither data\.test nor data\.dev") as caught:
+        evaluate(run)
+    assert "--data" in caught.value.hint
+    (corpus / "empty.tsv").write_text("")
+    with pytest.raises(RecipeError, match="no usable pair in"):
+        evaluate(run, corpus / "empty.tsv")
 
 
 @pytest.mark.parametrize("backwards", [False, True])

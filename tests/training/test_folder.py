@@ -11,8 +11,10 @@ from regard.training.recipe import Recipe
 
 @pytest.fixture
 def folder(tmp_path) -> RunFolder:
+    """Of a run that has learnt something."""
     found = RunFolder(tmp_path / "run")
     found.claim(Recipe())
+    (found.checkpoints / "step-00000005.safetensors").touch()
     return found
 
 
@@ -43,6 +45,8 @@ def test_another_kind_of_model_is_another_recipe(folder):
     "change",
     [
         {"training": {"epochs": 5, "steps": 7, "minutes": 1.5, "patience": 3}},
+        {"data": {"test": "b.zh,b.en"}},
+        {"data": {"test": ["b.zh", "b.en"]}},
         {"trainer": {"devices": 2, "precision": "32", "threads": 1}},
         {"search": {"beam": 9, "validation_beam": 3}},
         {"name": "other", "description": "the same in other words"},
@@ -52,3 +56,22 @@ def test_what_does_not_change_what_is_learnt_may_change(folder, change):
     recipe = Recipe.model_validate(change)
     folder.claim(recipe)
     assert folder.read_recipe() == recipe
+
+
+@pytest.mark.parametrize("learnt", ["model.safetensors", "checkpoints/best-00000005.safetensors"])
+def test_where_nothing_was_learnt_another_recipe_begins_anew(tmp_path, learnt):
+    folder = RunFolder(tmp_path / "run")
+    folder.claim(Recipe(seed=1))
+    tokenizers = {*folder.tokenizers(shared=False), *folder.tokenizers(shared=True)}
+    for path in tokenizers:
+        path.write_text("of the first recipe")
+    folder.claim(Recipe(seed=2))
+    assert folder.read_recipe().seed == 2
+    assert not any(path.exists() for path in tokenizers)
+
+    for path in (*tokenizers, folder.path / learnt):
+        path.write_text("of the second recipe")
+    folder.claim(Recipe(seed=2))
+    assert all(path.exists() for path in tokenizers)
+    with pytest.raises(OtherRecipe, match="seed was 2, is 3"):
+        folder.claim(Recipe(seed=3))

@@ -12,6 +12,7 @@ import torch
 from regard.training.failures import NotARun
 from regard.training.folder import RunFolder
 from regard.training.loading import load
+from regard.training.mistakes import RecipeError
 from regard.training.model_file import load_model, save_model
 
 TEXTS = ["aa bb cc", "", "hh gg", "dd"]
@@ -76,7 +77,7 @@ def test_an_ensemble_of_a_run_with_itself_is_the_run(trained):
 def test_an_ensemble_shares_its_tokenizers(trained, copy):
     path = copy / "tokenizer.target.json"
     path.write_text(path.read_text().replace('"aa"', '"zz"').replace('"▁aa"', '"▁zz"'))
-    with pytest.raises(ValueError, match=r"cut text differently \(target tokenizer"):
+    with pytest.raises(RecipeError, match=r"cut text differently \(target tokenizer"):
         load([trained, copy])
 
 
@@ -123,6 +124,12 @@ def test_one_string_is_not_a_list_of_texts(trained):
         load(trained).translate("aa bb")
 
 
-def test_an_unknown_device_is_told(trained):
-    with pytest.raises(ValueError, match="no device 'gpu'"):
-        load(trained, device="gpu")
+def test_a_run_says_what_it_is(trained):
+    assert repr(load(trained)) == f"<LoadedRun {trained}: recurrent, en → en>"
+
+
+@pytest.mark.parametrize("method", ["translate", "score"])
+def test_a_search_setting_that_is_nearly_right_gets_the_right_one(trained, method):
+    texts = [["aa"]] if method == "translate" else [["aa"], ["bb"]]
+    with pytest.raises(TypeError, match=r"'lenght_penalty'\. Did you mean 'length_penalty'\?"):
+        getattr(load(trained), method)(*texts, lenght_penalty=0.6)

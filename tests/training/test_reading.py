@@ -78,7 +78,7 @@ def test_later_wins(write):
         ("name=#1 a: b", "#1 a: b"),
         ("name='32'", "32"),
         ("description=a = b", "a = b"),
-        ("model.attention.score=dot", "dot"),
+        ("model.attention.score=bilinear", "bilinear"),
         ("model.attention.region=window(2) & causal", "window(2) & causal"),
     ],
 )
@@ -106,8 +106,8 @@ def test_lists_are_written_with_or_without_brackets():
         assert read_recipe("rnnsearch", [kind, word]).model.feed == ["initial", "step"]
     assert read_recipe("rnnsearch", [kind, "model.feed=[]"]).model.feed == []
     assert read_recipe("rnnsearch", [kind, "model.attention=null"]).model.attention is None
-    revived = [kind, "model.attention=null", "model.attention.score=dot"]
-    assert read_recipe("rnnsearch", revived).model.attention.score == "dot"
+    revived = [kind, "model.attention=null", "model.attention.score=bilinear"]
+    assert read_recipe("rnnsearch", revived).model.attention.score == "bilinear"
 
 
 def test_another_kind_of_model_starts_from_its_own_defaults():
@@ -171,6 +171,49 @@ def test_one_size_of_batches_takes_the_place_of_the_other():
     assert (training.batch_sentences, training.batch_tokens) == (80, None)
     both = ("training.batch_sentences=80", "training.batch_tokens=100")
     assert "give batch_tokens or batch_sentences" in refused("rnnsearch", *both)
+    kept = read_recipe("rnnsearch", ["training.batch_sentences=null"]).training
+    assert kept.batch_tokens == 4000
+
+
+@pytest.mark.parametrize(
+    ("words", "limits"),
+    [
+        (["training.steps=400"], {"steps": 400}),
+        (["training.minutes=2"], {"minutes": 2}),
+        (["training.epochs=9"], {"epochs": 9}),
+        (["training.epochs=null", "training.minutes=2"], {"minutes": 2}),
+        (["training.steps=400", "training.minutes=2"], {"steps": 400, "minutes": 2}),
+        (["training.minutes=null"], {"epochs": 30, "steps": 7}),
+        (["training.patience=3"], {"epochs": 30, "steps": 7}),
+    ],
+)
+def test_a_limit_takes_the_place_of_those_below_it(words, limits, write):
+    path = write("training: {epochs: 30, steps: 7, patience: 5}\n")
+    training = read_recipe(path, words).training
+    assert training.limits == limits
+    assert training.patience == (3 if "training.patience=3" in words else 5)
+
+
+def test_a_limit_in_a_file_takes_the_place_of_that_of_the_file_it_extends(write):
+    path = write("extends: rnnsearch\ntraining: {minutes: 2}\n")
+    assert read_recipe(path).training.limits == {"minutes": 2}
+
+
+def test_a_shared_vocabulary_is_made_as_target_says_whatever_source_does():
+    words = ["tokenizer.shared=true", "tokenizer.target.size=6000"]
+    assert read_recipe("rnnsearch", words).tokenizer.target.size == 6000
+
+
+@pytest.mark.parametrize("score", ["dot", "scaled-dot", "cosine", "distance", "cosine(0.1)"])
+def test_a_score_that_keys_of_both_directions_do_not_fit_names_another(score):
+    said = refused("rnnsearch", f"model.attention.score={score}")
+    assert f"{score} compares vectors of one width" in said
+    assert "keys, of both directions, are 512 wide and the queries 256" in said
+    assert said.endswith("Use bilinear.")
+    words = ("model.kind=recurrent", f"model.attention.score={score}")
+    assert refused("rnnsearch", *words).endswith("Use bilinear, or model.bidirectional=false.")
+    one_way = read_recipe("rnnsearch", [*words, "model.bidirectional=false"])
+    assert one_way.model.attention.score == score
 
 
 @pytest.mark.parametrize(
@@ -193,6 +236,7 @@ def test_one_size_of_batches_takes_the_place_of_the_other():
         ("model.hidden=many", "model.hidden is 'many': it must be a whole number"),
         ("model.hidden=0", "model.hidden is 0: it must be greater than 0"),
         ("model.hidden=2.5", "model.hidden is 2.5: it must be a whole number"),
+        ("tokenizer.source.size=4", "tokenizer.source.size is 4: it must be greater than 4"),
         ("model.dropout=1", "model.dropout is 1: it must be less than 1"),
         ("training.clip=.nan", "must be a finite number"),
         ("training.optimizer.betas=[0.9]", "must be a longer list"),

@@ -94,6 +94,30 @@ def test_the_table_is_aligned_in_any_script():
     assert lines[2].split()[:6] == ["1–10", "2", "2.0", "100.0", "100.0", "1.00"]
 
 
+def two_sets():
+    return {
+        "dev": by_length(SOURCES, GOOD, GOOD, unit="words"),
+        "test": by_length(SOURCES[:1], BAD[:1], GOOD[:1], unit="words"),
+    }
+
+
+def test_other_sentences_are_counted_apart():
+    dev, test = two_sets().values()
+    names, heads, short, long = length_table(two_sets()).split("\n")
+    assert names.split() == ["dev", "test"]
+    assert heads.split() == ["words", *["sentences", "mean", "BLEU", "chrF", "hyp/ref"] * 2]
+    assert [short.split()[n] for n in (1, 6)] == [str(c.rows[0].sentences) for c in (dev, test)]
+    assert (long.split()[1], long.split()[6:]) == ("1", ["–"] * 5)
+    assert len({width(line) for line in (names, heads, short, long)}) == 1
+
+
+def test_a_chart_says_whose_sentences_it_counts():
+    shown = texts(length_chart(two_sets()))
+    assert {"2/1", "1/0", "words in the source; n of dev/test"} <= set(shown)
+    assert {"n 2", "n 1", "words in the source"} <= set(texts(length_chart(curves(a=GOOD, b=BAD))))
+    assert "test: 1–10: BLEU 100.0 of 1 sentence" in texts(length_chart(two_sets()), "title")
+
+
 def test_one_system_needs_no_line_of_names():
     assert length_table(curves(attention=GOOD)).split()[0] == "words"
 

@@ -213,6 +213,19 @@ def test_several_systems_are_named_over_their_columns():
     assert {"attention", "固定向量"} <= set(page.text)
 
 
+def test_sets_of_other_sentences_have_their_own_counts():
+    test = LengthCurve((LengthRow(Bucket(1, 10), 77, 6.25, 20.0, 50.0, 1.0),), "words", SIGNATURE)
+    page = Page(render(dataclasses.replace(REPORT, by_length={"dev": CURVE, "test": test})))
+    groups = [a for a in page.named("th") if a.get("scope") == "colgroup"]
+    assert [a["colspan"] for a in groups] == ["5", "5"]
+    row = page.text.index("1–10", page.text.index("hyp/ref"))
+    assert page.text[row + 1 : row + 11] == [
+        *("412", "5.5", "29.2", "58.9", "1.01"),
+        *("77", "6.2", "20.0", "50.0", "1.00"),
+    ]
+    assert "412/77" in page.text
+
+
 def test_the_page_can_be_written_whatever_is_in_the_text():
     page = render(Report(title="a\x00b\ud800c\x1b[31m"))
     assert page.encode("utf-8")

@@ -278,7 +278,8 @@ def _how(case: Case) -> str:
 
 def _source(case: Case) -> str:
     """Where additive scores come from."""
-    kernel = additive.backend(case.device, (case.queries, case.keys, case.size))
+    rows = math.prod(case.lead)
+    kernel = additive.backend(case.device, (rows, case.queries, case.keys, case.size))
     return f"{'torch' if kernel == 'torch' else f'the {kernel} kernel'} gives the scores"
 
 

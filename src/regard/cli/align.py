@@ -74,7 +74,7 @@ def _links(forced: Prediction) -> Links:
     from regard.measures import align
 
     if forced.attention is None:
-        raise ValueError("this model has no attention, so it aligns nothing")
+        raise typer.BadParameter("this model has no attention, so it aligns nothing")
     return align(
         forced.attention,
         forced.source_tokens.offsets,

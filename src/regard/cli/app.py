@@ -12,6 +12,7 @@ from regard.cli.data import data
 from regard.cli.demo import demo
 from regard.cli.evaluate import evaluate
 from regard.cli.failures import DEBUG
+from regard.cli.plain_help import PlainCommand
 from regard.cli.recipes import recipes
 from regard.cli.schema import schema
 from regard.cli.score import score
@@ -26,7 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (demo, train, evaluate, translate, score, align, recipes, schema, tour):
-    app.command()(command)
+    app.command(cls=PlainCommand)(command)
 app.add_typer(data, name="data")
 
 

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.failures import FAILED
 from regard.cli.options import Json
+from regard.cli.plain_help import PlainCommand
 
 data = typer.Typer(rich_markup_mode=None)
 
@@ -18,7 +20,7 @@ def group() -> None:
     """Look at data before training on it."""
 
 
-@data.command("check")
+@data.command("check", cls=PlainCommand)
 def check_corpus(
     files: Annotated[
         list[str],
@@ -38,3 +40,5 @@ def check_corpus(
         print(json.dumps(plain, indent=2, ensure_ascii=False))
     else:
         print(summary)
+    if not summary.pairs:
+        raise typer.Exit(FAILED)

@@ -17,8 +17,9 @@ UNSEEN = [
 ]
 
 INTRODUCTION = """\
-regard: a small RNNsearch learns to translate Chinese into English, on this machine, in a few
-minutes. While it writes a word, attention chooses which words of the source to look at.
+regard: a small RNNsearch learns to translate Chinese into English, on this
+machine, in a few minutes. While it writes a word, attention chooses which words
+of the source to look at.
 """
 
 NEXT = """\
@@ -47,7 +48,7 @@ def demo(
     """
     print(INTRODUCTION, flush=True)
 
-    from regard.cli.drawing import alignment
+    from regard.cli.drawing import alignment, strong_links
     from regard.training.loading import load
     from regard.training.reading import read_recipe
     from regard.training.run import train
@@ -55,7 +56,9 @@ def demo(
     train(read_recipe("demo"), run)
     print(f"\n{_held_out(run)}\n\nSentences it has never seen, and where each word looked:\n")
     for prediction in load(run).translate(UNSEEN, attention=True):
-        print(f"{prediction.source} → {prediction.text}\n\n{alignment(prediction)}\n", flush=True)
+        pictures = filter(None, (alignment(prediction), strong_links(prediction)))
+        text = f"{prediction.source} → {prediction.text}"
+        print(text, *pictures, sep="\n\n", end="\n\n\n", flush=True)
     print(NEXT.format(run=run, report=run / "report.html"))
 
 
@@ -63,4 +66,6 @@ def _held_out(run: Path) -> str:
     """The score of sentences that were kept from training."""
     test = json.loads((run / "scores.json").read_text(encoding="utf-8"))["test"]
     bleu = test["bleu"]
-    return f"BLEU {bleu['value']:.1f} on {test['sentences']:,} held-out sentences ({bleu['signature']})"
+    return (
+        f"BLEU {bleu['value']:.1f} on {test['sentences']:,} held-out sentences\n{bleu['signature']}"
+    )

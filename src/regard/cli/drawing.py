@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from regard.tasks.prediction import Prediction
 
 END = "(end)"  # of the sentence: a position that can be attended, and a token that is written
+WORD = re.compile(r"\w+(?:['’-]\w+)*")
+SIGNS = re.compile(r"^\W+|\W+$")  # around words
+STRONG = 0.25  # of a word's attention links it to a token
 
 
 def alignment(prediction: Prediction) -> str:
@@ -21,3 +27,35 @@ def alignment(prediction: Prediction) -> str:
     target = [*prediction.tokens.pieces, END][:rows]
     source = [*prediction.source_tokens.pieces, END][:columns]
     return heat_map(prediction.attention, target, source)
+
+
+def strong_links(prediction: Prediction) -> str:
+    """One line, `went ↔ 去   the students ↔ 学生`: words, and the tokens that they looked at most."""
+    if prediction.attention is None:
+        return ""
+
+    from regard.measures import align
+    from regard.view.cells import shorten
+
+    source, target = prediction.source_tokens.offsets, prediction.tokens.offsets
+    tokens = [place for place in source if WORD.search(prediction.source, *place)]
+    words = [word.span() for word in WORD.finditer(prediction.text)]
+    links = align(prediction.attention, source, target, tokens, words, threshold=STRONG)
+    seen = [tuple(sorted(t for t, w in links if w == word)) for word in range(len(words))]
+    shown = []
+    for read, group in groupby(range(len(words)), key=seen.__getitem__):
+        places = [words[word] for word in group]
+        written = prediction.text[places[0][0] : places[-1][1]]
+        if read:
+            shown.append(f"{written} ↔ {_excerpt(prediction.source, [tokens[t] for t in read])}")
+    return shorten("   ".join(shown), shutil.get_terminal_size().columns)
+
+
+def _excerpt(text: str, places: list[tuple[int, int]]) -> str:
+    """The words at these places, with … for what was left out between them."""
+    excerpt, end = "", places[0][0]
+    for place in places:
+        gap = text[end : place[0]]
+        excerpt += ("…" if gap.strip() else gap) + text[slice(*place)]
+        end = place[1]
+    return SIGNS.sub("", excerpt)

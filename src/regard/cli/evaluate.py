@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Device, Json, Runs
+from regard.cli.options import Beam, Device, Json, Runs
 
 
 def evaluate(
@@ -17,8 +17,10 @@ def evaluate(
         typer.Option(metavar="SPEC", help="a.zh,a.en or pairs.tsv; the run's test set if none."),
     ] = None,
     join: Annotated[
-        int | None, typer.Option(min=1, help="Join up to so many neighbouring pairs into one.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Join up to N neighbouring pairs into one."),
     ] = None,
+    beam: Beam = None,
     as_json: Json = False,
     device: Device = None,
 ) -> None:
@@ -30,7 +32,7 @@ def evaluate(
     from regard.training.loading import load
     from regard.view.by_length import length_table
 
-    found = measure(load(models or None, device=device), data, join=join)
+    found = measure(load(models or None, device=device), data, join=join, beam=beam)
     if as_json:
         print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:

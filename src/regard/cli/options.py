@@ -20,6 +20,9 @@ Runs = Annotated[
         help="A run folder, the embedded model if none; several decide together.",
     ),
 ]
+Beam = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Hypotheses kept open; 1: greedy search.")
+]
 Device = Annotated[
     str | None, typer.Option(metavar="NAME", help="cpu, cuda, cuda:1 or mps; chosen if not given.")
 ]

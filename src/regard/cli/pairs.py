@@ -9,7 +9,17 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.failures import MISUSED
+
 CHUNK = 1024  # pairs
+
+
+class NotParallel(ValueError):
+    """What was given is not a line for a line."""
+
+    hint = "every line needs its translation: in the same line of TARGET, or after a TAB on stdin"
+    status = MISUSED
+
 
 Source = Annotated[
     str | None,
@@ -37,13 +47,10 @@ def _zipped(source: str | None, target: str | None) -> Iterator[tuple[str, str]]
     from regard.data.text import read_lines
 
     left, right = (read_lines(name if name == "-" else locate(name)) for name in (source, target))
-    for number, (sentence, translation) in enumerate(zip_longest(left, right)):
+    for number, (sentence, translation) in enumerate(zip_longest(left, right), 1):
         if sentence is None or translation is None:
             shorter, longer = (source, target) if sentence is None else (target, source)
-            raise ValueError(
-                f"{shorter} has {number:,} lines and {longer} has more: line n of one must "
-                "translate line n of the other"
-            )
+            raise NotParallel(f"{shorter} has no line {number:,}, but {longer} has one")
         yield sentence, translation
 
 
@@ -55,5 +62,6 @@ def _from_stdin() -> Iterator[tuple[str, str]]:
     for number, line in enumerate(read_lines("-"), 1):
         cells = line.split("\t")
         if len(cells) != 2 and line.strip():
-            raise ValueError(f"line {number} has {len(cells)} columns: write source TAB target")
+            columns = f"{len(cells)} column{'' if len(cells) == 1 else 's'}"
+            raise NotParallel(f"line {number:,} has {columns}: write source TAB target")
         yield cells[0], cells[-1] if len(cells) > 1 else ""

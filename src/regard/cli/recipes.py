@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
+import textwrap
 from typing import Any
 
 from regard.cli.options import Json
+
+HEADS = {"name": "name", "data": "data", "description": "what"}
+WIDEST, NARROWEST = 100, 24  # cells: of the table, of a description
 
 
 def recipes(as_json: Json = False) -> None:
@@ -18,15 +23,19 @@ def recipes(as_json: Json = False) -> None:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
         return
 
-    from regard.view.cells import pad, width
-
-    heads = {"name": "name", "data": "data", "description": "what"}
-    table = [[row[key] for key in heads] for row in [heads, *rows]]
-    widest = [max(map(width, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        print("  ".join(map(pad, row, widest)).rstrip())
+    _print_table([HEADS, *rows], min(shutil.get_terminal_size((WIDEST, 0)).columns, WIDEST))
     print("\nData that is not embedded is looked for in the folder that REGARD_DATA names.")
     print("regard train NAME [key=value …] trains one; regard schema prints every key.")
+
+
+def _print_table(rows: list[dict[str, Any]], space: int) -> None:
+    """In columns; a description that has not enough space goes on in the next line."""
+    name, data = (max(len(row[key]) for row in rows) for key in ("name", "data"))
+    for row in rows:
+        start = f"{row['name']:{name}}  {row['data']:{data}}  "
+        room = max(space - len(start), NARROWEST)
+        what = textwrap.wrap(row["description"], room, break_on_hyphens=False)
+        print(f"\n{' ' * len(start)}".join([start + what[0], *what[1:]]))
 
 
 def _names() -> list[str]:

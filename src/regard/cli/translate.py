@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from regard.cli.options import Device, Json, Output, Runs
+from regard.cli.options import Beam, Device, Json, Output, Runs
 
 if TYPE_CHECKING:
     from regard.tasks.prediction import Prediction
@@ -26,9 +27,7 @@ def translate(
         typer.Argument(metavar="TEXT", help="What to translate; lines of stdin if none, or -."),
     ] = None,
     models: Runs = None,
-    beam: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Hypotheses kept open; 1: greedy search.")
-    ] = None,
+    beam: Beam = None,
     nbest: Annotated[
         int, typer.Option(min=1, metavar="N", help="The N best, as 'line ||| text ||| score'.")
     ] = 1,
@@ -61,6 +60,7 @@ def translate(
     """
     draws = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     settings = _settings(beam, nbest, sample, draws)
+    _check_texts(texts or [])
     shown = bool(texts) and not (as_json or output or nbest > 1) and _on_a_terminal()
 
     from regard.cli.streams import written_to
@@ -84,6 +84,15 @@ def translate(
                 out.write(_answer(prediction, number, nbest, as_json, shown))
                 number += 1
             out.flush()
+
+
+def _check_texts(texts: list[str]) -> None:
+    """`-` stands alone; a text that is the name of a file is translated, but was it meant?"""
+    if "-" in texts and len(texts) > 1:
+        raise typer.BadParameter("- is standard input: give it alone, or texts without it")
+    if len(texts) == 1 and len(texts[0].split()) == 1 and os.path.isfile(texts[0]):
+        advice = f"to translate its lines write: regard translate … < {texts[0]}"
+        print(f"note: {texts[0]} is a file: {advice}", file=sys.stderr)
 
 
 def _on_a_terminal() -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from array import array
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from regard.data.spec import Spec
 from regard.data.text import read_pairs
 
 PERCENTILES = (0, 50, 95, 99, 100)
+NO_TARGET = "lines without a column 1"  # as text.py counts them
 EXTREME = 4  # times the usual ratio of target to source characters
 
 
@@ -60,12 +63,12 @@ class Summary:
             for unit in ("words", "characters"):
                 values = "  ".join(f"{v:>8,}" for v in getattr(lengths, f"{unit}_percentiles"))
                 rows.append(f"{f'{side} {unit}':22}{getattr(lengths, unit):>12,}  {values}")
-        skipped = self.problems.count()
-        unusable = f"{skipped:,} line{'' if skipped == 1 else 's'} that cannot"
+        usable, unusable = _counted(self.pairs, "pair"), _counted(self.problems.count(), "line")
         return "\n".join(
             [
-                f"{self.pairs:,} pairs that can be used, {unusable}",
+                f"{usable} that can be used, {unusable} that cannot",
                 *self.problems.report().splitlines(),
+                *self._advice(),
                 *rows,
                 f"repeated pairs: {self.duplicates}",
                 f"target the same as the source: {self.identical}",
@@ -73,9 +76,20 @@ class Summary:
             ]
         )
 
+    def _advice(self) -> list[str]:
+        """What to write instead where a text was read as a table."""
+        without = [corpus for corpus, kinds in self.problems.found.items() if NO_TARGET in kinds]
+        if self.problems.count(NO_TARGET) <= self.pairs:
+            return []
+        return [
+            f"hint: {without[0]} was read as source TAB target; a text and its translation are "
+            "two files: a.zh a.en (or a.zh,a.en)"
+        ]
+
 
 def check(spec: Spec) -> Summary:
     """Read a corpus once and say what it is like. Some 50 bytes a pair are kept, not the text."""
+    _refuse_folders(spec)
     problems = Problems()
     lines, hashes = array("q"), array("Q")
     lengths = {name: array("q") for name in ("words 0", "words 1", "characters 0", "characters 1")}
@@ -101,6 +115,18 @@ def check(spec: Spec) -> Summary:
         ),
         problems=problems,
     )
+
+
+def _refuse_folders(spec: Spec) -> None:
+    if not isinstance(spec, str | Path):
+        for part in spec:
+            _refuse_folders(part)
+    elif os.path.isdir(spec):
+        raise IsADirectoryError(f"{str(spec)!r} is a folder: name files, as in a.zh a.en")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _lengths(words: array[int], characters: array[int]) -> Lengths:

@@ -15,11 +15,14 @@ from regard.tasks.prediction import Prediction
 from regard.training.folder import RunFolder
 from regard.training.languages import bleu_tokenizer, length_unit
 from regard.training.loading import LoadedRun, load
+from regard.training.mistakes import RecipeError
 from regard.training.model_file import fingerprint
 from regard.training.progress import clock
 from regard.training.reporting import make_report
 from regard.training.writing import write_whole
 from regard.view.report import render
+
+NAME_ONE = "--data SOURCE,TARGET names pairs to score by"
 
 
 @dataclass(frozen=True)
@@ -59,22 +62,29 @@ class Evaluation:
         }
 
 
-def evaluate(run: LoadedRun, data: Spec | None = None, *, join: int | None = None) -> Evaluation:
+def evaluate(
+    run: LoadedRun,
+    data: Spec | None = None,
+    *,
+    join: int | None = None,
+    beam: int | None = None,
+) -> Evaluation:
     """Translate a corpus and compare: the run's test set, or its dev set, if none is given.
 
     join: up to so many neighbouring pairs become one; the recipe says it for its own dev and test sets.
+    beam: 1 is greedy; the recipe's if not given.
     """
     recipe = run.recipe
     spec = data or recipe.data.test or recipe.data.dev
     if spec is None:
-        raise ValueError("the recipe has neither data.test nor data.dev: name a corpus to score on")
+        raise RecipeError("the recipe has neither data.test nor data.dev", NAME_ONE)
     own = spec in (recipe.data.dev, recipe.data.test)
     pairs = list(read_pairs(spec, join=join or (recipe.data.join if own else 1)))
     if not pairs:
-        raise ValueError(f"there is no usable pair in {spec}")
+        raise RecipeError(f"there is no usable pair in {spec}", NAME_ONE)
     sources, references = [p.source for p in pairs], [p.target for p in pairs]
     start = time.monotonic()
-    predictions = run.translate(sources)
+    predictions = run.translate(sources, beam=beam)
     seconds = time.monotonic() - start
     texts, tokenize = [p.text for p in predictions], bleu_tokenizer(recipe)
     return Evaluation(

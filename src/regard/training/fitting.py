@@ -22,7 +22,7 @@ from regard.data.text import Pair
 from regard.tasks.translate import Translate
 from regard.training.averaging import MovingWeights
 from regard.training.checkpoints import Checkpoints
-from regard.training.failures import Diverged, Interrupted
+from regard.training.failures import Diverged, Interrupted, OtherRecipe
 from regard.training.optimizing import learning_rate
 from regard.training.progress import Reporter, clock
 from regard.training.recipe import Recipe
@@ -78,7 +78,12 @@ class Fit:
 
     @property
     def over(self) -> bool:
-        return self.done >= 1 or self.state.lost_patience(self.training)
+        return self.end is not None
+
+    @property
+    def end(self) -> str | None:
+        """The limit that is reached, if any."""
+        return self.state.end(self.training, len(self.loader))
 
     @property
     def done(self) -> float:
@@ -97,14 +102,18 @@ class Fit:
                 "precision": self.fabric.strategy.precision.state_dict(),
                 "batches": self.loader.batches.fingerprint,
             }
-            self.checkpoints.save(self.state.update, tree, [u for _, u in self.state.best])
+            self.checkpoints.save(self.state.update, tree, self.state.best_updates)
         self._saved = now
 
     def resume(self, tree: dict[str, Any]) -> None:
         """Stand where a checkpoint stood."""
         self.state = State.from_tree(tree["state"])
-        if self.state.batch:  # within an epoch the batches must be those of before
-            self.loader.load_state_dict({"epoch": 0, "given": 0, "batches": tree["batches"]})
+        if self.state.batch and tree["batches"] != self.loader.batches.fingerprint:
+            raise OtherRecipe(
+                f"the number of processes (now {self.fabric.world_size}) or the text of data.train "
+                f"has changed within epoch {self.state.epoch + 1}, after step "
+                f"{self.state.update:,}: the batches of the rest of it would be others"
+            )
         self.task.load_state_dict(tree["task"])
         self.updater.optimizer.load_state_dict(tree["optimizer"])
         if self.mean is not None:
@@ -166,8 +175,8 @@ class Fit:
         with self.mean.in_place() if self.mean is not None else nullcontext():
             found = validate(self.fabric, self.task, self.dev, self.recipe, self._asked_to_stop)
             if found is not None:
-                best = self.state.note(found.value(self.training.metric), self.training)
-                kept = self.state.update in [update for _, update in self.state.best]
+                best = self.state.note(found.merit(self.training.metric), self.training)
+                kept = self.state.update in self.state.best_updates
                 if kept and self.fabric.is_global_zero:
                     self.checkpoints.save_best(self.state.update, self.task.weights())
         if found is None:  # the weights are the run's own again: they can be saved

@@ -11,16 +11,15 @@ from typing import IO, Any
 from regard.data.tokenizer import Tokenizer
 from regard.training.failures import FolderInUse, OtherRecipe
 from regard.training.reading import dump_recipe, read_recipe
-from regard.training.recipe import Recipe
+from regard.training.recipe import LIMITS, Recipe
 from regard.training.writing import clear_partial, write_whole
 
 # may change from one start to the next: they say how far, where and how to search, not what is learnt
 FREE = (
-    "training.epochs",
-    "training.steps",
-    "training.minutes",
+    *(f"training.{limit}" for limit in LIMITS),
     "training.patience",
     "training.checkpoint_every",
+    "data.test",
     "trainer.",
     "search.",
     "name",
@@ -92,9 +91,17 @@ class RunFolder:
                 raise FolderInUse(f"another process is training in {self.path}")
             yield
 
+    @property
+    def begun(self) -> bool:
+        """Whether something was learnt here."""
+        return self.model.is_file() or any(self.checkpoints.glob("*.safetensors"))
+
     def claim(self, recipe: Recipe) -> None:
         """Make the folder this recipe's, or refuse if it is another's."""
         check_recipe(self, recipe)
+        if self.recipe.is_file() and not self.begun:
+            for path in self.path.glob("tokenizer*.json"):  # of another recipe, perhaps
+                path.unlink()
         self.checkpoints.mkdir(parents=True, exist_ok=True)
         for folder in (self.path, self.checkpoints):
             clear_partial(folder)
@@ -102,8 +109,8 @@ class RunFolder:
 
 
 def check_recipe(folder: RunFolder, recipe: Recipe) -> None:
-    """OtherRecipe, naming the keys, if the run in the folder was started with another one."""
-    if not folder.recipe.is_file():
+    """OtherRecipe, naming the keys, if the run in the folder learnt something by another one."""
+    if not (folder.recipe.is_file() and folder.begun):
         return
     before, now = (_flat(r.model_dump(mode="json")) for r in (folder.read_recipe(), recipe))
     changed = [

@@ -19,8 +19,10 @@ from regard.layers.contracts import Translator
 from regard.search import Ensemble
 from regard.tasks.prediction import Prediction
 from regard.tasks.text_translator import TextTranslator
+from regard.training.devices import find_device
 from regard.training.failures import NotARun
 from regard.training.folder import RunFolder
+from regard.training.mistakes import RecipeError
 from regard.training.model_file import check_vocabularies, load_model
 from regard.training.recipe import Recipe
 from regard.training.searching import search_settings
@@ -34,6 +36,10 @@ class LoadedRun:
 
     def __init__(self, recipe: Recipe, translator: TextTranslator, folder: RunFolder) -> None:
         self.recipe, self.translator, self.folder = recipe, translator, folder
+
+    def __repr__(self) -> str:
+        data, kind = self.recipe.data, self.recipe.model.kind
+        return f"<LoadedRun {self.folder.path}: {kind}, {data.source} → {data.target}>"
 
     @property
     def model(self) -> nn.Module:
@@ -89,18 +95,19 @@ def load(
 
     device: cpu, cuda, cuda:1, mps; the best there is if not given or "auto". Nothing is unpickled.
     """
+    place = find_device(device)
     if run is None or isinstance(run, str | Path):
-        return _load_one(Path(run) if run is not None else EMBEDDED, _device(device))
+        return _load_one(Path(run) if run is not None else EMBEDDED, place)
     runs = [_load_one(Path(one), torch.device("cpu")) for one in run]
     if not runs:
         raise ValueError("an ensemble needs at least one run")
     if len(runs) == 1:
-        return _load_one(Path(run[0]), _device(device))
+        return _load_one(Path(run[0]), place)
     _check_same_vocabularies(runs)
     first = runs[0].translator
     ensemble = cast(Translator, Ensemble([one.translator.model for one in runs]))
     together = TextTranslator(ensemble, first.source_tokenizer, first.target_tokenizer)
-    return LoadedRun(runs[0].recipe, together.to(_device(device)).eval(), runs[0].folder)
+    return LoadedRun(runs[0].recipe, together.to(place).eval(), runs[0].folder)
 
 
 def _load_one(path: Path, device: torch.device) -> LoadedRun:
@@ -146,18 +153,8 @@ def _check_same_vocabularies(runs: Sequence[LoadedRun]) -> None:
         for side in ("source_tokenizer", "target_tokenizer"):
             a, b = (getattr(one.translator, side).to_json() for one in (first, other))
             if a != b:
-                raise ValueError(
+                raise RecipeError(
                     f"{first.folder.path} and {other.folder.path} cut text differently "
-                    f"({side.replace('_', ' ')}): the runs of an ensemble share their tokenizers"
+                    f"({side.replace('_', ' ')}): the runs of an ensemble share their tokenizers",
+                    "the same data.train and tokenizer.… give the same; seed may differ",
                 )
-
-
-def _device(name: str | None) -> torch.device:
-    if name not in (None, "auto"):
-        try:
-            return torch.device(name)
-        except RuntimeError:
-            raise ValueError(f"no device {name!r}: cpu, cuda, cuda:1, mps, auto") from None
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from regard.training.mistakes import RecipeError
-from regard.training.recipe import Attends, Recipe
+from regard.training.recipe import Attends, Model, Recipe, Recurrent, RnnSearch
 
 ANY_SIZES = {"query_size": 2, "key_size": 2}
 
@@ -18,12 +18,28 @@ def check_mechanisms(recipe: Recipe) -> None:
 
     from regard.attention.normalizers import as_normalizer
     from regard.attention.regions import as_region
-    from regard.attention.scores import as_score
+    from regard.attention.scores import Score, as_score
 
     for name, parse in (("score", as_score), ("region", as_region), ("normalize", as_normalizer)):
         try:
             with torch.device("meta"):  # no memory, and no random numbers are drawn
-                parse(getattr(attends, name), **ANY_SIZES)
+                made = parse(getattr(attends, name), **ANY_SIZES)
         except ValueError as error:
             what = " ".join(str(error).split())
             raise RecipeError(f"model.attention.{name}: {what}") from None
+        if isinstance(made, Score) and made.query_size is made.key_size is None:
+            _check_widths(recipe.model, attends.score)
+
+
+def _check_widths(model: Model, score: str) -> None:
+    """Refuse a score without weights where both directions make keys wider than queries."""
+    if not isinstance(model, RnnSearch) and not (
+        isinstance(model, Recurrent) and model.bidirectional
+    ):
+        return
+    other = ", or model.bidirectional=false" if isinstance(model, Recurrent) else ""
+    raise RecipeError(
+        f"model.attention.score: {score} compares vectors of one width, but the keys, of both "
+        f"directions, are {2 * model.hidden} wide and the queries {model.hidden}. "
+        f"Use bilinear{other}."
+    )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import cast
 
 from regard.attention.normalizers import Reinforce
-from regard.data.spec import Spec, keep_standard_input
+from regard.data.problems import Problems
+from regard.data.spec import Spec, keep_standard_input, parse
 from regard.data.store import Store, prepare
 from regard.data.text import Pair, read_pairs
 from regard.data.tokenizer import Tokenizer
@@ -15,10 +17,12 @@ from regard.layers.contracts import Translator
 from regard.tasks.translate import Translate
 from regard.training.building import build
 from regard.training.folder import RunFolder
+from regard.training.mistakes import RecipeError
 from regard.training.recipe import Attends, Recipe, Vocabulary
 from regard.training.writing import write_whole
 
 Say = Callable[[str], None]
+CHECK = "regard data check counts what can be used of a corpus"
 
 
 def prepare_data(recipe: Recipe, folder: RunFolder, say: Say) -> Store:
@@ -26,19 +30,35 @@ def prepare_data(recipe: Recipe, folder: RunFolder, say: Say) -> Store:
     data = recipe.data
     spec = keep_standard_input(data.train, folder.store.parent)
     source, target = folder.tokenizers(recipe.tokenizer.shared)
-    if not (source.is_file() and target.is_file()):
-        say("learning the tokenizers")
-        for path, tokenizer in _learn(recipe, folder, spec):
-            write_whole(path, tokenizer.to_json())
-    tokenizers = folder.load_tokenizers(recipe)
-    store = prepare(spec, *tokenizers, folder.store, max_length=data.max_length, join=data.join)
+    try:
+        if not (source.is_file() and target.is_file()):
+            say("learning the tokenizers")
+            for path, tokenizer in _learn(recipe, folder, spec):
+                write_whole(path, tokenizer.to_json())
+        tokenizers = folder.load_tokenizers(recipe)
+        store = prepare(spec, *tokenizers, folder.store, max_length=data.max_length, join=data.join)
+    except ValueError as error:
+        raise RecipeError(f"data.train is {data.train}: {error}", CHECK) from error
     say(
         f"{len(store):,} pairs to learn from, {len(tokenizers[0]):,} source and "
         f"{len(tokenizers[1]):,} target tokens"
     )
     if store.problems:
         say(f"left out of training: {store.problems.report()}")
+    for name, held_out in (("dev", data.dev), ("test", data.test)):
+        if problems := left_out(held_out):
+            say(f"left out of {name}: {problems.report()}")
     return store
+
+
+def left_out(spec: Spec | None) -> Problems:
+    """What of a dev or test set cannot be used. The lines of a corpus that is split count in training."""
+    problems = Problems()
+    whole = {corpus.name for corpus in parse(spec or []) if corpus.part is None}
+    if spec is not None and whole:
+        deque(read_pairs(spec, problems), maxlen=0)
+    problems.found = {name: found for name, found in problems.found.items() if name in whole}
+    return problems
 
 
 def read_dev(recipe: Recipe) -> list[Pair]:

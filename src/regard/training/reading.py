@@ -21,13 +21,14 @@ from regard.training import yaml_1_2
 from regard.training.keys import CHOSEN_BY_KIND
 from regard.training.mechanisms import check_mechanisms
 from regard.training.mistakes import RecipeError, meant
-from regard.training.recipe import Recipe
+from regard.training.recipe import LIMITS, Recipe
 from regard.training.refusals import refusal, second_reading
 from regard.training.yaml_1_2 import Path, Written
 
 EXTENDS = "extends"
 LISTING = "regard recipes lists all there are"
-BATCH_SIZES = {"batch_tokens", "batch_sentences"}  # one takes the place of the other
+# in `training`: what is given of one group takes the place of what was given of it below
+IN_PLACE = (("batch_tokens", "batch_sentences"), LIMITS)
 NOT_LANGUAGES = ("txt", "tok", "src", "tgt", "bpe", "raw", "tsv", "csv")
 
 
@@ -94,8 +95,9 @@ def _merged(below: dict[str, Any], above: dict[str, Any], name: str = "") -> dic
         # another corpus is not judged by the development and test pairs of this one
         below = {k: v for k, v in below.items() if k not in ("dev", "test", "source", "target")}
         above = languages_of(above["train"]) | above
-    if name == "training" and (given := BATCH_SIZES & above.keys()):
-        below = {k: v for k, v in below.items() if k not in BATCH_SIZES - given}
+    for group in IN_PLACE if name == "training" else ():
+        if any(above.get(key) is not None for key in group):
+            below = {k: v for k, v in below.items() if k not in group}
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, m
 Rate = Annotated[float, Field(ge=0.0, lt=1.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Corpus = str | list[str]
+LIMITS = ("epochs", "steps", "minutes")  # of a run: it ends at the first that is reached
 
 
 class Section(BaseModel):
@@ -41,7 +42,9 @@ class Vocabulary(Section):
     """How one side is cut into tokens."""
 
     kind: Literal["bpe", "unigram", "word", "character"] = "bpe"
-    size: PositiveInt = 8000
+    size: Annotated[int, Field(gt=4)] = Field(
+        8000, description="tokens at most, the four special ones included"
+    )
     lowercase: bool = False
 
 
@@ -50,15 +53,10 @@ class Tokenizers(Section):
 
     source: Vocabulary = Vocabulary()
     target: Vocabulary = Vocabulary()
-    shared: bool = Field(False, description="one vocabulary for both sides, made as `target` says")
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Tokenizers:
-        if self.shared and self.source not in (Vocabulary(), self.target):
-            raise ValueError(
-                "a shared vocabulary is made as tokenizer.target says: leave out tokenizer.source"
-            )
-        return self
+    shared: bool = Field(
+        False,
+        description="one vocabulary for both sides, made as `target` says, whatever `source` does",
+    )
 
 
 class Attends(Section):
@@ -152,6 +150,7 @@ class Recurrent(Section):
     )
     input_feeding: bool = False
     readout: Literal["maxout", "tanh", "linear"] = "tanh"
+    readout_token: bool = Field(True, description="whether the read-out sees the last token too")
     dropout: Rate = 0.0
 
 
@@ -234,7 +233,7 @@ class Training(Section):
         500, description="steps between checkpoints to resume from"
     )
     metric: Literal["bleu", "chrf", "loss"] = Field(
-        "bleu", description="what the best checkpoints are best in"
+        "bleu", description="what the best checkpoints are best in; of equals the lower dev loss"
     )
     patience: PositiveInt | None = Field(
         None, description="stop after this many validations without a better one"
@@ -245,10 +244,15 @@ class Training(Section):
     )
 
     @model_validator(mode="after")
-    def _an_end_and_a_batch(self) -> Training:
+    def _one_size(self) -> Training:
         if self.batch_tokens and self.batch_sentences:
             raise ValueError("give batch_tokens or batch_sentences, not both")
         return self
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """Those that are set."""
+        return {name: value for name in LIMITS if (value := getattr(self, name)) is not None}
 
 
 class Trainer(Section):

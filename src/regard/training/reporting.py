@@ -13,6 +13,7 @@ from regard.data.problems import Problems
 from regard.data.store import Store
 from regard.tasks.prediction import Prediction
 from regard.training.loading import LoadedRun
+from regard.training.preparing import left_out
 from regard.training.progress import clock
 from regard.training.reading import dump_recipe
 from regard.training.record import Row, read_rows
@@ -101,19 +102,23 @@ def _sample(answer: Prediction, reference: str) -> Sample:
 
 
 def _problems(run: LoadedRun) -> Problems:
-    folder = run.folder.store
-    return Store.open(folder).problems if folder.is_dir() else Problems()
+    folder, data = run.folder.store, run.recipe.data
+    problems = Store.open(folder).problems if folder.is_dir() else Problems()
+    for spec in (data.dev, data.test):
+        problems.found |= left_out(spec).found
+    return problems
 
 
 def _next_steps(run: LoadedRun) -> list[NextStep]:
-    folder = run.folder.path
+    folder, training = run.folder.path, run.recipe.training
+    further = " ".join(f"training.{name}=…" for name in training.limits or ("patience",))
     return [
         NextStep(f"regard translate -m {folder}", "Translate sentences of your own, line by line."),
         NextStep(
             f"regard evaluate -m {folder} --data SOURCE,TARGET", "Score it on another test set."
         ),
         NextStep(
-            f"regard train {run.folder.recipe} --run {folder} training.epochs=…",
+            f"regard train {run.folder.recipe} --run {folder} {further}",
             "Train it for longer: it goes on from its last checkpoint.",
         ),
     ]

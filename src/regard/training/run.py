@@ -12,16 +12,20 @@ from pathlib import Path
 import torch
 from lightning.fabric import Fabric
 from lightning.fabric.utilities import rank_zero
+from lightning.fabric.utilities.exceptions import MisconfigurationException
 
 from regard.data.batch import Loader
 from regard.data.batches import Batches
 from regard.data.store import Store
 from regard.training.averaging import Weights, average
 from regard.training.checkpoints import Checkpoints
+from regard.training.checks import check
+from regard.training.devices import check_accelerator
 from regard.training.evaluating import write_report
-from regard.training.failures import Interrupted, RunEnded
+from regard.training.failures import Interrupted, OtherRecipe, RunEnded
 from regard.training.fitting import Fit
 from regard.training.folder import RunFolder, check_recipe
+from regard.training.mistakes import RecipeError
 from regard.training.model_file import save_model
 from regard.training.preparing import make_task, prepare_data, read_dev
 from regard.training.progress import Lines, Reporter, clock, make_reporter
@@ -37,17 +41,17 @@ def train(recipe: Recipe, folder: Path | str, *, quiet: bool = False) -> Path:
 
     With several devices the command is started again for each further process, as Lightning does.
     """
-    _check_has_end(recipe)
-    run = RunFolder(Path(folder))
-    check_recipe(run, recipe)
+    check(recipe)
     _set_torch(recipe)
+    fabric, run = _fabric(recipe), RunFolder(Path(folder))
+    check_recipe(run, recipe)
     with run.held() if _is_first() else nullcontext():
         if _is_first():  # before there are other processes: a mistake is told once
             run.claim(recipe)
             prepare_data(recipe, run, make_reporter(run.log, quiet=quiet).say)
         trained_elsewhere = run.model.is_file() and Checkpoints(run.checkpoints).last() is None
         if not trained_elsewhere:
-            _fabric(recipe).launch(partial(_work, recipe=recipe, run=run, quiet=quiet))
+            fabric.launch(partial(_work, recipe=recipe, run=run, quiet=quiet))
         if _is_first():
             write_report(run, make_reporter(run.log, quiet=quiet).say)
     return run.path
@@ -57,14 +61,21 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
     """What each process does, from the first update to the last."""
     first = fabric.is_global_zero
     reporter = make_reporter(run.log, quiet=quiet) if first else Lines(quiet=True)
-    fit = _fit(fabric, recipe, run, reporter)
-    record = Record(run.metrics, fit.state.update) if first else None
+    record = None
     try:
-        _say_where(fit, reporter)
+        fit = _fit(fabric, recipe, run, reporter)
+        record = Record(run.metrics, fit.state.update) if first else None
+        already = fit.over
+        if not already:
+            _say_where(fit, reporter)
         fit.run(record)
+        reporter.say(
+            f"trained{' already' if already else ''}: {fit.state.update:,} steps in "
+            f"{clock(fit.state.seconds)}, up to {fit.end}"
+        )
         if first:
             _publish(fit, run)
-    except RunEnded as ended:
+    except (RunEnded, OtherRecipe) as ended:
         if not first:
             return  # the first process tells, for all
         if isinstance(ended, Interrupted):
@@ -110,9 +121,7 @@ def _say_where(fit: Fit, reporter: Reporter) -> None:
         f"{fabric.world_size} × {fabric.device.type}" if fabric.world_size > 1 else fabric.device
     )
     what = f"{parameters:,} parameters, {len(fit.loader):,} batches an epoch, on {where}"
-    if fit.over:
-        reporter.say(f"trained already: {state.update:,} steps in {clock(state.seconds)}")
-    elif state.update:
+    if state.update:
         reporter.say(f"going on after step {state.update:,}: {what}")
     else:
         reporter.say(f"training: {what}")
@@ -121,7 +130,7 @@ def _say_where(fit: Fit, reporter: Reporter) -> None:
 def _publish(fit: Fit, run: RunFolder) -> None:
     """Write the model of the run: the best by the metric, or the average of the best, or the last."""
     training, task = fit.training, fit.task
-    updates = [update for _, update in fit.state.best]
+    updates = fit.state.best_updates
     best = fit.checkpoints.load_best(updates if training.average else updates[:1])
     weights = average(best) if best else _last_weights(fit)
     sizes = len(task.source_tokenizer), len(task.target_tokenizer)
@@ -144,13 +153,20 @@ def _is_first() -> bool:
 
 def _fabric(recipe: Recipe) -> Fabric:
     given = recipe.trainer
-    return Fabric(
-        accelerator=given.accelerator,
-        devices=given.devices,
-        num_nodes=given.num_nodes,
-        strategy=given.strategy,
-        precision=given.precision,
-    )
+    check_accelerator(given.accelerator)
+    try:
+        return Fabric(
+            accelerator=given.accelerator,
+            devices=given.devices,
+            num_nodes=given.num_nodes,
+            strategy=given.strategy,
+            precision=given.precision,
+        )
+    except (RuntimeError, TypeError, ValueError, MisconfigurationException) as error:
+        raise RecipeError(
+            f"no {given.accelerator} device for trainer.devices={given.devices} and "
+            f"trainer.strategy={given.strategy}: {error}"
+        ) from error
 
 
 def _set_torch(recipe: Recipe) -> None:
@@ -161,14 +177,3 @@ def _set_torch(recipe: Recipe) -> None:
     for name in ("lightning.fabric", "lightning.pytorch", "lightning"):
         logging.getLogger(name).setLevel(logging.ERROR)  # tips and greetings
     warnings.filterwarnings("ignore", module="lightning")
-
-
-def _check_has_end(recipe: Recipe) -> None:
-    training = recipe.training
-    if not (training.epochs or training.steps or training.minutes or training.patience):
-        raise ValueError(
-            "the recipe does not say when to stop: set training.epochs, training.steps, "
-            "training.minutes or training.patience"
-        )
-    if training.patience and not recipe.data.dev:
-        raise ValueError("training.patience counts validations, which need data.dev")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from regard.search import Search
+from regard.training.mistakes import meant
 from regard.training.recipe import Recipe
+
+SETTINGS = {field.name for field in fields(Search)}
 
 
 def search_settings(recipe: Recipe, **changes: Any) -> Search:
@@ -13,6 +17,11 @@ def search_settings(recipe: Recipe, **changes: Any) -> Search:
 
     An n-best list needs a beam at least as wide, so it widens the recipe's.
     """
+    for name in changes.keys() - SETTINGS:
+        raise TypeError(
+            f"no search setting {name!r}.{meant(name, SETTINGS)} "
+            f"There are {', '.join(sorted(SETTINGS))}"
+        )
     given = {name: value for name, value in changes.items() if value is not None}
     if given.get("method", "beam") == "beam" and "beam" not in given:
         given["beam"] = max(recipe.search.beam, given.get("nbest", 1))

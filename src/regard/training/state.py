@@ -15,7 +15,8 @@ class State:
     update: int = 0  # updates made
     seconds: float = 0.0  # of training so far, over all starts
     validated: int = 0  # the update of the last validation
-    best: list[tuple[float, int]] = field(default_factory=list)  # (value, update), best first
+    # (value, -loss, update) of validations, best first
+    best: list[tuple[float, float, int]] = field(default_factory=list)
     stale: int = 0  # validations since the best
     plateau: int = 0  # the same, since the learning rate was reduced
     reductions: int = 0  # of the learning rate, by a plateau
@@ -29,6 +30,10 @@ class State:
     def from_tree(cls, tree: dict[str, Any]) -> State:
         return cls(**tree)
 
+    @property
+    def best_updates(self) -> list[int]:
+        return [update for *_, update in self.best]
+
     def advance(self, batches: int, in_epoch: int) -> None:
         """One update was made of this many batches."""
         self.update += 1
@@ -38,30 +43,34 @@ class State:
 
     def done(self, training: recipe.Training, in_epoch: int) -> float:
         """The share of the run that is over, by the limit that will be reached first: 1 is the end."""
-        shares = [0.0]
-        if training.steps:
-            shares.append(self.update / training.steps)
-        if training.epochs:
-            shares.append((self.epoch + self.batch / in_epoch) / training.epochs)
-        if training.minutes:
-            shares.append(self.seconds / (60 * training.minutes))
-        return max(shares)
+        return max(self._shares(training, in_epoch).values(), default=0.0)
 
-    def lost_patience(self, training: recipe.Training) -> bool:
-        return training.patience is not None and self.stale >= training.patience
+    def end(self, training: recipe.Training, in_epoch: int) -> str | None:
+        """The limit that is reached, as in `training.epochs=30`; None: the run goes on."""
+        for name, share in self._shares(training, in_epoch).items():
+            if share >= 1:
+                return f"training.{name}={training.limits[name]}".removesuffix(".0")
+        if training.patience is not None and self.stale >= training.patience:
+            return f"training.patience={training.patience}"
+        return None
 
-    def note(self, value: float, training: recipe.Training) -> bool:
-        """Remember a validation's value, larger is better; True if the best so far."""
-        better = not self.best or value > self.best[0][0]
-        self.best = sorted([*self.best, (value, self.update)], key=_rank)[: training.keep]
+    def _shares(self, training: recipe.Training, in_epoch: int) -> dict[str, float]:
+        """How much of each limit is used up."""
+        used = {
+            "epochs": self.epoch + self.batch / in_epoch,
+            "steps": self.update,
+            "minutes": self.seconds / 60,
+        }
+        return {name: used[name] / limit for name, limit in training.limits.items()}
+
+    def note(self, merit: tuple[float, float], training: recipe.Training) -> bool:
+        """Remember a validation: its value, and -loss to decide between equals; True if the best so far."""
+        better = not self.best or merit > self.best[0][:-1]
+        every = [*self.best, (*merit, self.update)]  # of equals the earlier stays first
+        self.best = sorted(every, key=lambda best: best[:-1], reverse=True)[: training.keep]
         self.validated = self.update
         self.stale = 0 if better else self.stale + 1
         self.plateau = 0 if better else self.plateau + 1
         if training.schedule.kind == "plateau" and self.plateau > training.schedule.patience:
             self.plateau, self.reductions = 0, self.reductions + 1
         return better
-
-
-def _rank(best: tuple[float, int]) -> tuple[float, int]:
-    """Higher values first; of equal ones the earlier."""
-    return -best[0], best[1]

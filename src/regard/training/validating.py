@@ -25,10 +25,9 @@ class Validation:
     bleu: float
     chrf: float
 
-    def value(self, metric: str) -> float:
-        """What the best is best in: larger is better."""
-        value: float = getattr(self, metric)
-        return -value if metric == "loss" else value
+    def merit(self, metric: str) -> tuple[float, float]:
+        """What the best is best in, larger is better; of equals that with the lower loss."""
+        return -self.loss if metric == "loss" else getattr(self, metric), -self.loss
 
 
 def validate(

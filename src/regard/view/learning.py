@@ -18,7 +18,8 @@ Metrics = Sequence[Mapping[str, float | None]]
 Values = list[tuple[float, float]]  # (step, value)
 
 COLUMN = re.compile(r"(train|dev|test)_(.+)")
-NAMES = {"bleu": "BLEU", "chrf": "chrF", "aer": "AER"}
+NAMES = {"bleu": "BLEU", "chrf": "chrF", "aer": "AER", "accuracy": "Accuracy, %"}
+SHARES = ("accuracy",)  # 0 … 1 in the rows, shown in %
 RISING = ("bleu", "chrf", "accuracy")  # better when higher
 FALLING = ("loss", "perplexity", "aer")
 MOST = 200  # points of a training line, and rows of the table; more are averaged, or left out
@@ -117,7 +118,9 @@ def _step(row: Mapping[str, float | None]) -> float:
 
 def _value(row: Mapping[str, float | None], name: str) -> float | None:
     value = row.get(name)
-    return value if value is not None and math.isfinite(value) else None
+    if value is None or not math.isfinite(value):
+        return None
+    return 100 * value if _parts(name)[1] in SHARES else value
 
 
 def _parts(column: str) -> tuple[str, str]:

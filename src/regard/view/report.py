@@ -15,7 +15,7 @@ from regard.data.problems import Found, Problems
 from regard.measures.by_length import LengthCurve
 from regard.measures.translation import Score
 from regard.view import charts
-from regard.view.by_length import COLUMNS, length_chart, length_rows, numbers, unit_of
+from regard.view.by_length import LengthTable, length_chart
 from regard.view.heat_table import heat_table
 from regard.view.learning import Metrics, learning_charts, learning_table
 from regard.view.markup import Markup, element, join
@@ -134,21 +134,19 @@ def _learning(report: Report) -> Markup:
 
 def _by_length(report: Report) -> Markup:
     curves = report.by_length
-    groups = [element("th", name, scope="colgroup", colspan=len(COLUMNS)) for name in curves]
-    names = element("tr", element("td", colspan=3), *groups) if len(curves) > 1 else ""
-    heads = [unit_of(curves), "sentences", "mean", *COLUMNS * len(curves)]
+    cells = LengthTable.of(curves)
+    groups = [element("th", name, scope="colgroup", colspan=len(cells.each)) for name in curves]
+    once = element("td", colspan=len(cells.shared))
+    names = element("tr", once, *groups) if len(curves) > 1 else ""
+    heads = [element("th", head, scope="col") for head in cells.heads]
     rows = [
-        element(
-            "tr",
-            element("th", bucket.label, scope="row"),
-            *(element("td", cell) for cell in numbers(rows)),
-        )
-        for bucket, rows in length_rows(curves)
+        element("tr", element("th", label, scope="row"), *(element("td", one) for one in numbers))
+        for label, *numbers in cells.rows
     ]
     table = element(
         "table",
         element("caption", "BLEU, chrF and length ratio by the length of the source"),
-        element("thead", names, element("tr", *(element("th", h, scope="col") for h in heads))),
+        element("thead", names, element("tr", *heads)),
         element("tbody", *rows),
         class_="numbers",
     )

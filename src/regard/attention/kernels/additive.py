@@ -27,7 +27,7 @@ def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     Half precision is computed in float32.
     """
     query, key, _, weight = _one_dtype(query, key, key, weight)
-    if _dense_is_as_good(query.device.type, query.shape[1], key.shape[1], query.shape[2]):
+    if _dense_is_as_good(query.device.type, len(query), query.shape[1], key.shape[1], query.shape[2]):
         return additive_torch.scores(query, key, weight)
     return _scores(query, key, weight)
 
@@ -45,15 +45,15 @@ def additive_attention(
     -> context (N, Lq, Dv), lse (N, Lq) in float32 or float64; lse carries no gradient.
     """
     query, key, value, weight = _one_dtype(query, key, value, weight)
-    if _dense_is_as_good(query.device.type, query.shape[1], key.shape[1], query.shape[2]):
+    if _dense_is_as_good(query.device.type, len(query), query.shape[1], key.shape[1], query.shape[2]):
         return dense_additive_attention(
             query, key, value, weight, mask, scale, before, after, offset
         )
     return _attention(query, key, value, weight, mask, scale, before, after, offset)
 
 
-def backend(device: torch.device | str, pairs: tuple[int, int, int] | None = None) -> str:
-    """What computes on this device: "numba", "triton" or "torch"; for Lq, Lk, D if `pairs` are given."""
+def backend(device: torch.device | str, pairs: tuple[int, int, int, int] | None = None) -> str:
+    """What computes on this device: "numba", "triton" or "torch"; for N, Lq, Lk, D if `pairs` are given."""
     kind = torch.device(device).type
     if pairs is not None and _dense_is_as_good(kind, *pairs):
         return "torch"
@@ -61,6 +61,7 @@ def backend(device: torch.device | str, pairs: tuple[int, int, int] | None = Non
     return {"additive_cpu": "numba", "additive_triton": "triton"}.get(module, "torch")
 
 
+SMALL = 1 << 16  # tanh: below, on the CPU, torch is quicker than starting a kernel
 _LOADED: dict[str, ModuleType] = {}  # by device type
 
 
@@ -94,13 +95,14 @@ def _one_dtype(query: Tensor, key: Tensor, value: Tensor, weight: Tensor) -> tup
     return query.to(dtype), key.to(dtype), value.to(dtype), weight.to(dtype)
 
 
-def _dense_is_as_good(device_type: str, queries: int, keys: int, size: int) -> bool:
+def _dense_is_as_good(device_type: str, rows: int, queries: int, keys: int, size: int) -> bool:
     """One query or one key: a kernel would evaluate as many exp as there are tanh.
 
     The dense form needs no more memory than the key has, keeps its tanh for the backward, and wins.
-    So does it on the CPU where a row is a handful of numbers: no kernel need be compiled for a toy.
+    So does it on the CPU for the beam of a sentence or two, without compiling or loading a kernel.
     """
-    return queries == 1 or keys == 1 or (device_type == "cpu" and queries * keys * size <= 256)
+    small = device_type == "cpu" and rows * queries * keys * size <= SMALL
+    return queries == 1 or keys == 1 or small
 
 
 # --- scores -----------------------------------------------------------------------------------------

@@ -1,0 +1,49 @@
+"""What can be known to be wrong with a run before anything is written or learnt."""
+
+from __future__ import annotations
+
+import torch
+
+from regard.data.spec import PARTS, parse
+from regard.training.building import build
+from regard.training.mistakes import RecipeError
+from regard.training.recipe import Data, Recipe
+
+ANY_VOCABULARY = 5  # tokens: whether a model can be built does not depend on their number
+
+
+def check(recipe: Recipe) -> None:
+    """Refuse a recipe without an end, with a corpus that is not there, or with parts that do not fit."""
+    _check_end(recipe)
+    _check_corpora(recipe.data)
+    _check_model(recipe)
+
+
+def _check_end(recipe: Recipe) -> None:
+    training = recipe.training
+    if not training.limits and not training.patience:
+        raise RecipeError(
+            "the recipe does not say when to stop: set training.epochs, training.steps, "
+            "training.minutes or training.patience"
+        )
+    if training.patience and not recipe.data.dev:
+        raise RecipeError("training.patience counts validations, which need data.dev")
+
+
+def _check_corpora(data: Data) -> None:
+    for name in PARTS:
+        spec = getattr(data, name)
+        try:
+            parse(spec or [])
+        except FileNotFoundError as error:
+            raise FileNotFoundError(f"data.{name}: {error}") from None
+        except ValueError as error:
+            raise RecipeError(f"data.{name}: {error}") from None
+
+
+def _check_model(recipe: Recipe) -> None:
+    try:
+        with torch.device("meta"):  # no memory, and no random numbers are drawn
+            build(recipe.model, ANY_VOCABULARY, ANY_VOCABULARY)
+    except ValueError as error:
+        raise RecipeError(f"model: {error}") from None
