@@ -31,6 +31,7 @@ from regard.data.store import Store
 from regard.data.text import read_pairs
 from regard.search import Search
 from regard.training.folder import RunFolder
+from regard.training.memory import keep_memory
 from toolkit_peers import BEAM, LONGEST, TEST, JoeyNMT, PlainLoop, Turn, timed, write_for_joeynmt
 from toolkit_regard import (
     BATCH,
@@ -154,6 +155,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60, help="of training, for each contender")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    keep_memory()  # as `regard train` does; the plain loop has it too
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

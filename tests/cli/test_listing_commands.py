@@ -68,7 +68,7 @@ def test_data_is_checked_as_json(run, corpus):
 def test_a_folder_is_no_corpus(run, tmp_path):
     done = run("data", "check", str(tmp_path))
     assert (done.status, done.out) == (2, "")
-    assert f"error: '{tmp_path}' is a folder: name files, as in a.zh a.en" in done.err
+    assert f"error: '{tmp_path}' is a folder: name files, as in a.zh,a.en" in done.err
 
 
 def test_a_corpus_without_a_pair_is_a_failure(run, tmp_path):

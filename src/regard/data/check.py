@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from array import array
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -89,7 +87,6 @@ class Summary:
 
 def check(spec: Spec) -> Summary:
     """Read a corpus once and say what it is like. Some 50 bytes a pair are kept, not the text."""
-    _refuse_folders(spec)
     problems = Problems()
     lines, hashes = array("q"), array("Q")
     lengths = {name: array("q") for name in ("words 0", "words 1", "characters 0", "characters 1")}
@@ -115,14 +112,6 @@ def check(spec: Spec) -> Summary:
         ),
         problems=problems,
     )
-
-
-def _refuse_folders(spec: Spec) -> None:
-    if not isinstance(spec, str | Path):
-        for part in spec:
-            _refuse_folders(part)
-    elif os.path.isdir(spec):
-        raise IsADirectoryError(f"{str(spec)!r} is a folder: name files, as in a.zh a.en")
 
 
 def _counted(number: int, noun: str) -> str:

@@ -75,6 +75,8 @@ def locate(path: str | Path) -> Path:
             found = folder / f"{path}{suffix}"
             if found.is_file():
                 return found
+    if any((folder / path).is_dir() for folder in _roots(path)):
+        raise IsADirectoryError(f"'{path}' is a folder: name files, as in a.zh,a.en")
     raise FileNotFoundError(_missing(path))
 
 

@@ -25,6 +25,7 @@ from regard.training.evaluating import write_report
 from regard.training.failures import Interrupted, OtherRecipe, RunEnded
 from regard.training.fitting import Fit
 from regard.training.folder import RunFolder, check_recipe
+from regard.training.memory import keep_memory
 from regard.training.mistakes import RecipeError
 from regard.training.model_file import save_model
 from regard.training.preparing import make_task, prepare_data, read_dev
@@ -170,6 +171,7 @@ def _fabric(recipe: Recipe) -> Fabric:
 
 
 def _set_torch(recipe: Recipe) -> None:
+    keep_memory()
     if recipe.trainer.threads is not None:
         torch.set_num_threads(recipe.trainer.threads)
     if recipe.trainer.deterministic:

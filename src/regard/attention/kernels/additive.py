@@ -27,7 +27,9 @@ def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     Half precision is computed in float32.
     """
     query, key, _, weight = _one_dtype(query, key, key, weight)
-    if _dense_is_as_good(query.device.type, len(query), query.shape[1], key.shape[1], query.shape[2]):
+    if _dense_is_as_good(
+        query.device.type, len(query), query.shape[1], key.shape[1], query.shape[2]
+    ):
         return additive_torch.scores(query, key, weight)
     return _scores(query, key, weight)
 
@@ -45,7 +47,9 @@ def additive_attention(
     -> context (N, Lq, Dv), lse (N, Lq) in float32 or float64; lse carries no gradient.
     """
     query, key, value, weight = _one_dtype(query, key, value, weight)
-    if _dense_is_as_good(query.device.type, len(query), query.shape[1], key.shape[1], query.shape[2]):
+    if _dense_is_as_good(
+        query.device.type, len(query), query.shape[1], key.shape[1], query.shape[2]
+    ):
         return dense_additive_attention(
             query, key, value, weight, mask, scale, before, after, offset
         )
