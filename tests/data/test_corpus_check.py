@@ -56,7 +56,9 @@ def test_a_text_without_its_translation_is_told_from_a_table(tmp_path):
     assert "hint:" not in str(check(f"{tmp_path / 'third.tsv'}#0,2"))
 
 
-@pytest.mark.parametrize("inside", [str, lambda folder: [folder], lambda folder: ["a.zh", folder]])
+@pytest.mark.parametrize(
+    "inside", [str, lambda folder: [folder], lambda folder: [__file__, folder]]
+)
 def test_a_folder_is_called_a_folder(tmp_path, inside):
     with pytest.raises(IsADirectoryError, match=f"'{tmp_path}' is a folder"):
         check(inside(tmp_path))

@@ -7,8 +7,7 @@ import re
 import pytest
 import torch
 
-from regard.data import tokenizer
-from regard.search import Search, settings
+from regard.search import Search
 from regard.search.settings import coverage
 
 
@@ -49,8 +48,3 @@ def test_the_limit_grows_with_the_source():
     lengths = torch.tensor([0, 3, 50])
     assert Search(max_length=30, max_ratio=1.5).limits(lengths).tolist() == [10, 14, 30]
     assert Search(max_length=30, max_ratio=0, min_length=20).limits(lengths).tolist() == [21] * 3
-
-
-def test_the_special_tokens_are_those_of_the_tokenizers():
-    for name in ("PAD", "UNK", "BOS", "EOS"):
-        assert getattr(settings, name) == getattr(tokenizer, name)

@@ -26,11 +26,13 @@ from tokenizers import Regex, models, normalizers, pre_tokenizers
 
 from regard.data.text import uses_no_spaces
 from regard.data.vocabulary import SPACE, SPECIALS, learn
+from regard.layers.special_tokens import BOS, EOS, PAD, UNK
+
+__all__ = ["BOS", "EOS", "KINDS", "PAD", "SPECIALS", "UNK", "Tokenizer", "Tokens"]
 
 # Set, so that the library neither starts threads that a later fork would lose, nor warns of them.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-PAD, UNK, BOS, EOS = range(4)
 KINDS = ("bpe", "unigram", "word", "character")
 
 _IDEOGRAPHS = r"\p{Han}\p{Hiragana}\p{Katakana}ー"

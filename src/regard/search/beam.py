@@ -12,9 +12,10 @@ from itertools import count
 import torch
 
 from regard.layers.contracts import Decoder, Encoded
+from regard.layers.special_tokens import EOS
 from regard.search.hypothesis import Hypothesis, Moment, assemble
 from regard.search.progress import Job
-from regard.search.settings import EOS, Search
+from regard.search.settings import Search
 
 
 @torch.no_grad()

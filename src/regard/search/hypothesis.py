@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from regard.search.settings import EOS
+from regard.layers.special_tokens import EOS
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 
 from regard.layers.contracts import State, Step
+from regard.layers.special_tokens import BOS
 from regard.search.candidates import Candidates, best, draw, uniforms
 from regard.search.rules import forced_tokens, restrict
-from regard.search.settings import BOS, Search, coverage
+from regard.search.settings import Search, coverage
 
 
 @dataclass(frozen=True)

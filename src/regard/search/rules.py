@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from regard.search.settings import BOS, EOS, PAD, Search
+from regard.layers.special_tokens import BOS, EOS, PAD
+from regard.search.settings import Search
 
 FREE = -1  # no token is forced here
 

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from regard.layers.contracts import Decoder, Encoded
-from regard.search.settings import BOS
+from regard.layers.special_tokens import BOS
 
 
 def score(decoder: Decoder, encoded: Encoded, targets: Tensor, mask: Tensor) -> Tensor:

@@ -12,7 +12,6 @@ from torch import Tensor
 Method = Literal["beam", "sample"]
 Length = TypeVar("Length", float, Tensor)
 
-PAD, UNK, BOS, EOS = 0, 1, 2, 3  # in every vocabulary
 UNCOVERED = 1e-6  # a word that was never attended counts as log(1e-6), not as -inf
 EXTRA_LENGTH = 10  # what short sources may add to `max_ratio` times their length
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from regard.search.settings import UNK
+from regard.layers.special_tokens import UNK
 
 
 def replace_unknown(

@@ -1,0 +1,3 @@
+"""The tokens that every vocabulary begins with."""
+
+PAD, UNK, BOS, EOS = 0, 1, 2, 3
