@@ -223,8 +223,15 @@ def as_normalizer(given: Normalizer | str | None, **sizes: Any) -> Normalizer:
 
 
 def masked_softmax(scores: Tensor, allowed: Tensor | None) -> Tensor:
-    """softmax over the allowed keys; 0 elsewhere and in rows with none."""
-    return _clear(torch.softmax(_forbid(scores, allowed), dim=-1), allowed)
+    """softmax over the allowed keys; 0 elsewhere and in rows with none.
+
+    The least number instead of -inf: a row with no allowed key stays finite until it is cleared.
+    """
+    if allowed is None:
+        return torch.softmax(scores, -1)
+    forbidden = ~allowed
+    least = torch.finfo(scores.dtype).min
+    return scores.masked_fill(forbidden, least).softmax(-1).masked_fill(forbidden, 0.0)
 
 
 def tempered(scores: Tensor, temperature: float, allowed: Tensor | None) -> Tensor:

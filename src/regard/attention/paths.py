@@ -108,7 +108,7 @@ def dense(problem: Problem) -> tuple[Tensor, Tensor | None, Choice | None]:
     else:
         shape = broadcast(q.shape[:-2], k.shape[:-2])
         scores = _at_least_single(q.new_zeros(())).expand(*shape, q.shape[-2], k.shape[-2])
-    if allowed is not None:
+    if allowed is not None and allowed.shape != scores.shape:
         scores = scores.expand(broadcast(scores.shape, allowed.shape))
     weights, choice = problem.normalize(
         scores, allowed, training=problem.training, generator=problem.generator

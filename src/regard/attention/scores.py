@@ -197,6 +197,8 @@ class Additive(Score):
         return projected if self.bias is None else projected + self.bias
 
     def pair(self, query: Tensor, key: Tensor) -> Tensor:
+        if query.dim() == key.dim() == 3 and self.vector.dim() == 2 and len(query) == len(key):
+            return additive_scores(query, key, self.rows)
         lead = broadcast(query.shape[:-2], key.shape[:-2], self.vector.shape[:-2])
         query, key = (
             x.expand(*lead, *x.shape[-2:]).flatten(0, -3) if lead else x[None] for x in (query, key)
