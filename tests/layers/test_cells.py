@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from regard.layers.cells import CELLS, GRU, Cell, ResetBeforeGRU, make_cell
+from regard.layers.cells import GRU, Cell, ResetBeforeGRU, make_cell
 
 TORCH = {"elman": nn.RNNCell, "lstm": nn.LSTMCell, "gru": nn.GRUCell}
 
@@ -75,14 +75,6 @@ def test_the_inner_context_stands_under_the_reset_gate() -> None:
     ph = (s @ cell.weight_hh.T + c @ cell.weight_ch.T + cell.bias_hh).chunk(3, -1)
     r, z = torch.sigmoid(px[0] + ph[0]), torch.sigmoid(px[1] + ph[1])
     torch.testing.assert_close(got, z * s + (1 - z) * torch.tanh(px[2] + r * ph[2]))
-
-
-@pytest.mark.parametrize("name", CELLS)
-def test_inputs_can_be_projected_in_parts(name: str) -> None:
-    cell = make_cell(name, 5, 3).double()
-    x = torch.randn(2, 4, 5, dtype=torch.float64)
-    parts = cell.project(x[..., :2]) + cell.project(x[..., 2:], at=2)
-    torch.testing.assert_close(cell.project(x), parts)
 
 
 @pytest.mark.parametrize("name", ["lstm", "gru", "gru-reset-before"])

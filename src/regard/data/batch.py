@@ -97,11 +97,6 @@ class Loader:
         self.store, self.batches = store, batches
         self._epoch, self._given = 0, 0
 
-    @property
-    def sampler(self) -> Loader:
-        """Where Lightning looks for `set_epoch`."""
-        return self
-
     def set_epoch(self, epoch: int) -> None:
         """From the start of that epoch, or from where it was if that is the epoch already."""
         if epoch != self._epoch:

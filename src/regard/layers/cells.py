@@ -9,7 +9,6 @@ Weights are stacked and named as in torch, so that they can be copied from and t
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable
 from typing import ClassVar
@@ -17,6 +16,8 @@ from typing import ClassVar
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from regard.layers.names import check_name
 
 CellState = tuple[Tensor, ...]
 Gates = dict[str, Tensor]
@@ -43,11 +44,9 @@ class Cell(nn.Module):
         for parameter in self.parameters():
             nn.init.uniform_(parameter, -1 / math.sqrt(self.hidden), 1 / math.sqrt(self.hidden))
 
-    def project(self, inputs: Tensor, *, at: int = 0) -> Tensor:
-        """W x + b, for inputs (..., D) that stand from column `at` on; the bias goes with column 0."""
-        end = at + inputs.shape[-1]
-        weight = self.weight_ih if (at, end) == (0, self.input_size) else self.weight_ih[:, at:end]
-        return F.linear(inputs, weight, None if at else self.bias_ih)
+    def project(self, inputs: Tensor) -> Tensor:
+        """W x + b, for inputs (..., D)"""
+        return F.linear(inputs, self.weight_ih, self.bias_ih)
 
     def start(self, batch: int) -> CellState:
         return tuple(self.weight_hh.new_zeros(batch, self.hidden) for _ in range(self.states))
@@ -169,8 +168,5 @@ CELLS: dict[str, type[Cell]] = {
 
 def make_cell(name: str, input_size: int, hidden: int) -> Cell:
     """The cell of that name: elman, lstm, gru (as in torch) or gru-reset-before (as in RNNsearch)."""
-    if name not in CELLS:
-        near = difflib.get_close_matches(name, CELLS, 1)
-        meant = f"Did you mean {near[0]!r}? " if near else ""
-        raise ValueError(f"no cell {name!r}. {meant}There are {', '.join(CELLS)}")
+    check_name("cell", name, CELLS)
     return CELLS[name](input_size, hidden)

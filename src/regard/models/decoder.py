@@ -11,7 +11,6 @@ Legend: N hypotheses of B sentences (N = B · k), T target positions, E embeddin
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
@@ -27,6 +26,7 @@ from regard.attention.regions import Everywhere
 from regard.layers.cells import GRU, CellState, Linear, make_cell
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.layers.dropout import dropout
+from regard.layers.names import check_name
 from regard.layers.recurrent import Recurrent
 from regard.layers.scan import SharedLinear
 from regard.models.readout import ReadOut
@@ -95,9 +95,9 @@ class RecurrentDecoder(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        _check("place of attention", place, get_args(Place))
+        check_name("place of attention", place, get_args(Place))
         for way in feed:
-            _check("way to feed the context", way, get_args(Feed))
+            check_name("way to feed the context", way, get_args(Feed))
         self.summary, self.attention, self.place, self.feed = summary, attention, place, feed
         self.input_feeding, self.inside_reset, self.dropout = input_feeding, inside_reset, dropout
         self.query_sees_token = query_sees_token
@@ -320,13 +320,6 @@ class Moment(NamedTuple):
     cells: tuple[CellState, ...]
     seen: Tensor  # (N, n): the state that the read-out sees
     attended: Attended | None
-
-
-def _check(what: str, name: str, names: tuple[str, ...]) -> None:
-    if name not in names:
-        near = difflib.get_close_matches(name, names, 1)
-        meant = f"Did you mean {near[0]!r}? " if near else ""
-        raise ValueError(f"no {what} {name!r}. {meant}There are {', '.join(names)}")
 
 
 def _for_each(context: Tensor | None, hypotheses: int) -> Tensor | None:

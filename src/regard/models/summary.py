@@ -5,7 +5,6 @@ Three ways to make the context c: the last state, a transform of it, a transform
 
 from __future__ import annotations
 
-import difflib
 from typing import Literal
 
 import torch
@@ -14,8 +13,8 @@ from torch import Tensor, nn
 from regard.attention import pooling
 from regard.layers.cells import CellState
 from regard.layers.contracts import Encoded
+from regard.layers.names import check_name
 
-Kind = Literal["last", "backward", "transform", "mean", "max", "ends", "linear", "attention"]
 KINDS = ("last", "backward", "transform", "mean", "max", "ends", "linear", "attention")
 
 
@@ -35,10 +34,7 @@ class Summary(nn.Module):
         self, kind: str, states_size: int, summary_size: int, *, max_length: int = 50
     ) -> None:
         super().__init__()
-        if kind not in KINDS:
-            near = difflib.get_close_matches(kind, KINDS, 1)
-            meant = f"Did you mean {near[0]!r}? " if near else ""
-            raise ValueError(f"no context {kind!r}. {meant}There are {', '.join(KINDS)}")
+        check_name("context", kind, KINDS)
         self.kind, self.max_length = kind, max_length
         self.output_size = {
             "last": summary_size,

@@ -139,7 +139,9 @@ class Recurrent(Section):
     initial: Literal["zero", "random", "learned"] = Field(
         "zero", description="the encoder's first state"
     )
-    context: Literal["last", "backward", "transform", "mean", "max", "ends", "attention"] = "last"
+    context: Literal[
+        "last", "backward", "transform", "mean", "max", "ends", "linear", "attention"
+    ] = "last"
     feed: list[Literal["initial", "step", "readout"]] = Field(
         ["initial"], description="where the context of the whole source enters the decoder"
     )
