@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from regard.training import yaml_1_2
 from regard.training.mistakes import RecipeError
+from regard.training.model_sections import Luong, RnnSearch
 from regard.training.reading import dump_recipe, read_recipe, recipe_schema, shipped_recipes
-from regard.training.recipe import Luong, Recipe, RnnSearch
+from regard.training.recipe import Recipe
 
 
 def refused(name: str, *words: str) -> str:

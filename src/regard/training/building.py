@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from regard.models import presets
 from regard.models.encoder_decoder import EncoderDecoder
-from regard.training.recipe import Luong, Recurrent, RnnEnc, RnnSearch, Tutorial
+from regard.training.model_sections import Luong, Recurrent, RnnEnc, RnnSearch, Tutorial
 
 ModelSection = RnnSearch | RnnEnc | Luong | Tutorial | Recurrent
 

@@ -8,7 +8,8 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from regard.training.mistakes import nearest
-from regard.training.recipe import Recipe, Section
+from regard.training.recipe import Recipe
+from regard.training.section import Section
 from regard.training.yaml_1_2 import Path
 
 # What other programs call some keys, for the error message only: there is one name for each.

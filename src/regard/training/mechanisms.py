@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from regard.training.mistakes import RecipeError
-from regard.training.recipe import Attends, Model, Recipe, Recurrent, RnnSearch
+from regard.training.model_sections import Attends, Model, Recurrent, RnnSearch
+from regard.training.recipe import Recipe
 
 ANY_SIZES = {"query_size": 2, "key_size": 2}
 

@@ -18,7 +18,8 @@ from regard.tasks.translate import Translate
 from regard.training.building import build
 from regard.training.folder import RunFolder
 from regard.training.mistakes import RecipeError
-from regard.training.recipe import Attends, Recipe, Vocabulary
+from regard.training.model_sections import Attends
+from regard.training.recipe import Recipe, Vocabulary
 from regard.training.writing import write_whole
 
 Say = Callable[[str], None]
