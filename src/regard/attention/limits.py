@@ -32,6 +32,12 @@ class Limits:
         self.patterns = None
         if isinstance(self.region, Mask):
             self.patterns = self.region.patterns(self.queries, self.keys)
+        if self.patterns and any(self._allows_all(pattern) for pattern in self.patterns):
+            self.patterns = [Pattern()]  # as one step over a memory of the past alone does
+
+    def _allows_all(self, pattern: Pattern) -> bool:
+        nearest, farthest = pattern.offset - self.keys + 1, pattern.offset + self.queries - 1
+        return pattern.rate == 1 and farthest <= pattern.before and -nearest <= pattern.after
 
     @property
     def everywhere(self) -> bool:

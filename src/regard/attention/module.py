@@ -9,6 +9,7 @@ Legend: query (..., Lq, Dq), states (..., Lk, Dk), mask (..., Lk): True where a 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -22,7 +23,8 @@ from regard.attention.paths import Problem
 from regard.attention.plan import Plan, choose
 from regard.attention.predicted_window import PredictedWindow
 from regard.attention.region import Region
-from regard.attention.regions import as_region
+from regard.attention.regions import Mask, as_region
+from regard.attention.rotary import Rotary
 from regard.attention.scores import Score, as_score
 from regard.attention.shapes import broadcast
 
@@ -38,6 +40,7 @@ class Memory:
     keys: Tensor  # (..., Lk, D), with heads (..., H, Lk, D)
     values: Tensor
     mask: Tensor | None  # (..., Lk); None: all are real
+    start: int = 0  # the position of the first key: those before it have been forgotten
 
     @property
     def length(self) -> int:
@@ -47,14 +50,30 @@ class Memory:
         self, states: Tensor, mask: Tensor | None = None, *, values: Tensor | None = None
     ) -> Memory:
         """With more states at the end: the next steps of incremental decoding."""
-        new = self.attention.remember(states, mask, values=values)
+        new = self.attention.remember(states, mask, values=values, start=self.start + self.length)
         if self.mask is None and new.mask is None:
             joined = None
         else:
             masks = (m.mask if m.mask is not None else m._all_real(states) for m in (self, new))
             joined = torch.cat(list(masks), -1)
         keys = torch.cat([self.keys, new.keys], -2)
-        return Memory(self.attention, keys, torch.cat([self.values, new.values], -2), joined)
+        values = torch.cat([self.values, new.values], -2)
+        return replace(self, keys=keys, values=values, mask=joined)
+
+    def advance(self, states: Tensor) -> Memory:
+        """`append`, without the keys that no query at one of the new states or later can see."""
+        memory, reach = self.append(states), self.attention.reach
+        past = memory.length - states.shape[-2] - reach
+        if past <= 0:
+            return memory
+        first = int(past)
+        return replace(
+            memory,
+            keys=memory.keys[..., first:, :],
+            values=memory.values[..., first:, :],
+            mask=None if memory.mask is None else memory.mask[..., first:],
+            start=memory.start + first,
+        )
 
     def select(self, rows: Tensor) -> Memory:
         """With its batch rows (the first axis) reordered, repeated or dropped: what a beam needs."""
@@ -76,6 +95,7 @@ class Attends(nn.Module):
     key_size: int | None
     dropout: float
     value_size: int
+    guard: bool
     projects_late: bool  # whether the score projects the keys only when they are recalled
     heads_axis: tuple[int, ...] = ()  # (-3,) where the tensors have an axis of heads
 
@@ -89,10 +109,16 @@ class Attends(nn.Module):
         elsewhere = isinstance(self.region, PredictedWindow)  # the query places the window
         return "self" if self.key_size is None or (blind and not elsewhere) else "general"
 
-    def project_query(self, query: Tensor) -> Tensor:
+    @property
+    def reach(self) -> float:
+        """How many positions before its own a query can see at most; inf: all."""
+        patterns = self.region.patterns(1, 1) if isinstance(self.region, Mask) else None
+        return max(p.before for p in patterns) if patterns else math.inf
+
+    def project_query(self, query: Tensor, start: int) -> Tensor:
         return self.score.project_query(query)
 
-    def project_key(self, states: Tensor) -> Tensor:
+    def project_key(self, states: Tensor, start: int) -> Tensor:
         return states
 
     def project_value(self, values: Tensor) -> Tensor:
@@ -107,9 +133,17 @@ class Attends(nn.Module):
         return context
 
     def remember(
-        self, states: Tensor, mask: Tensor | None = None, *, values: Tensor | None = None
+        self,
+        states: Tensor,
+        mask: Tensor | None = None,
+        *,
+        values: Tensor | None = None,
+        start: int = 0,
     ) -> Memory:
-        """Keys and values of these states, once. `mask` (..., Lk): True where a state is real."""
+        """Keys and values of these states, once. `mask` (..., Lk): True where a state is real.
+
+        start: the position of the first of them.
+        """
         size = self.query_size if self.key_size is None else self.key_size
         _check_size("states", states, size)
         same = values is None or values is states
@@ -122,12 +156,12 @@ class Attends(nn.Module):
                     f"{tuple(states.shape[:-1])}, True where a state is real; given {mask.dtype} "
                     f"{tuple(mask.shape)}"
                 )
-            # what is not real is replaced before it meets a parameter: NaN times 0 is NaN
-            states = states.masked_fill(~mask[..., None], 0.0)
-            values = states if same else values.masked_fill(~mask[..., None], 0.0)
-        keys = self.project_key(states)
+            if self.guard:  # before what is not real meets a parameter: NaN times 0 is NaN
+                states = states.masked_fill(~mask[..., None], 0.0)
+                values = states if same else values.masked_fill(~mask[..., None], 0.0)
+        keys = self.project_key(states, start)
         keys = keys if self.projects_late else self.score.project_key(keys)
-        return Memory(self, keys, self.project_value(values), mask)
+        return Memory(self, keys, self.project_value(values), mask, start)
 
     def forward(
         self,
@@ -143,7 +177,7 @@ class Attends(nn.Module):
 
         Without a source it attends to itself. mask: (..., Lk), which states are real, or
         (..., Lq, Lk), which pairs are allowed. offset: the position of the first query among the
-        keys, for regions, when a target is decoded step by step.
+        keys, for regions and rotary positions, when a target is decoded step by step.
         """
         attended = finish(*self._pose(query, source, mask, offset, weights, generator))
         return Attended(self.merge(attended.context), attended.weights, attended.choice)
@@ -178,7 +212,7 @@ class Attends(nn.Module):
         if pairs is not None:
             self._check_pairs(pairs, query, memory)
             mask = pairs if mask is None else mask & pairs
-        region = self.region if offset is None else self.region.at(offset)
+        region = self.region if offset is None else self.region.at(offset - memory.start)
         limits, factor = limit(region, query, query.shape[-2], memory.length, mask, self.score)
         for axis in self.heads_axis:
             limits = replace(
@@ -189,13 +223,14 @@ class Attends(nn.Module):
             factor = None if factor is None else factor.unsqueeze(axis)
         keys, values = self.recall(memory)
         reached = None
-        if pairs is not None or not limits.everywhere:  # what is not real was replaced before
+        # what is not real was replaced before
+        if self.guard and (pairs is not None or not limits.everywhere):
             keys, values, reached = select(keys, values, limits, uses_keys=self.score.uses_keys)
         problem = pose(
             self.score,
             region,
             self.normalize,
-            self.project_query(query),
+            self.project_query(query, offset or 0),
             keys,
             values,
             limits,
@@ -247,6 +282,8 @@ class Attention(Attends):
     """context = normalize(score(q, h_j) in region) @ h: one head, the states themselves as values.
 
     Without `key_size` it is self-attention. score, region, normalize: mechanisms or their names.
+    guard: NaN and inf in what may not be attended to reach nothing; without it they might, which is
+    a little faster where the states are a network's own and finite.
 
     >>> attention = regard.Attention(8, 6, score="additive", region="predicted-window(width=10)")
     >>> attention(torch.randn(2, 1, 8), torch.randn(2, 5, 6)).context.shape
@@ -262,9 +299,11 @@ class Attention(Attends):
         region: Region | str | None = None,
         normalize: Normalizer | str | None = None,
         dropout: float = 0.0,
+        guard: bool = True,
     ) -> None:
         super().__init__()
-        self.query_size, self.key_size, self.dropout = query_size, key_size, dropout
+        self.query_size, self.key_size = query_size, key_size
+        self.dropout, self.guard = dropout, guard
         self.value_size = keys = query_size if key_size is None else key_size
         self.score = as_score(score, query_size=query_size, key_size=keys)
         self.region = as_region(region, query_size=query_size)
@@ -279,6 +318,7 @@ class MultiHead(Attends):
     — Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, for any score. Narrow heads share the
     width (head_size = query_size / heads), `wide` ones have all of it each. `key_heads` < heads:
     groups of heads share keys and values (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245).
+    rotary: positions as rotations of queries and keys. guard: as in `Attention`.
     weights are (..., heads, Lq, Lk).
     """
 
@@ -299,9 +339,12 @@ class MultiHead(Attends):
         normalize: Normalizer | str | None = None,
         dropout: float = 0.0,
         bias: bool = True,
+        rotary: Rotary | None = None,
+        guard: bool = True,
     ) -> None:
         super().__init__()
-        self.query_size, self.key_size, self.dropout = query_size, key_size, dropout
+        self.query_size, self.key_size = query_size, key_size
+        self.dropout, self.rotary, self.guard = dropout, rotary, guard
         self.heads, self.key_heads = heads, key_heads or heads
         self.head_size = head_size or (query_size if wide else query_size // heads)
         if head_size is None and not wide and query_size % heads:
@@ -326,11 +369,12 @@ class MultiHead(Attends):
         self.value = nn.Linear(self.value_size, key_width, bias=bias)
         self.output = nn.Linear(width, query_size, bias=bias)
 
-    def project_query(self, query: Tensor) -> Tensor:
-        return self.score.project_query(_split(self.query(query), self.heads))
+    def project_query(self, query: Tensor, start: int) -> Tensor:
+        heads = self._turned(_split(self.query(query), self.heads), start)
+        return self.score.project_query(heads)
 
-    def project_key(self, states: Tensor) -> Tensor:
-        return _split(self.key(states), self.key_heads)
+    def project_key(self, states: Tensor, start: int) -> Tensor:
+        return self._turned(_split(self.key(states), self.key_heads), start)
 
     def project_value(self, values: Tensor) -> Tensor:
         return _split(self.value(values), self.key_heads)
@@ -341,6 +385,9 @@ class MultiHead(Attends):
             keys, values = (x.repeat_interleave(group, -3) for x in (memory.keys, memory.values))
             memory = replace(memory, keys=keys, values=values)
         return super().recall(memory)
+
+    def _turned(self, heads: Tensor, start: int) -> Tensor:
+        return heads if self.rotary is None else self.rotary.turn(heads, start)
 
     def merge(self, context: Tensor) -> Tensor:
         return self.output(context.transpose(-2, -3).flatten(-2))  # (..., Lq, H · head_size)

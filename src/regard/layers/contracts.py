@@ -64,6 +64,8 @@ class Decoded(NamedTuple):
 
 
 class Decoder(Protocol):
+    longest: int | None  # tokens of a target at most, EOS included; None: no limit of its own
+
     def start(self, encoded: Encoded) -> State:
         """The state before the first token: one hypothesis for each sentence."""
         ...

@@ -21,8 +21,7 @@ from torch import Tensor, nn
 from regard.attention.attend import Attended
 from regard.attention.module import Attention, Memory
 from regard.attention.normalizers import Choice
-from regard.attention.predicted_window import PredictedWindow
-from regard.attention.regions import Everywhere
+from regard.layers.asking import ask
 from regard.layers.cells import GRU, CellState, Linear, make_cell
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.layers.dropout import dropout
@@ -70,6 +69,8 @@ class RecurrentDecoder(nn.Module):
     entry: the first cell reads [E y; c] as it is, or relu(W [E y; c]) as in the tutorial decoder.
     readout_sees: the state before the step ("previous", as RNNsearch is printed) or after it (D14).
     """
+
+    longest = None  # it can go on for ever
 
     def __init__(
         self,
@@ -262,25 +263,16 @@ class RecurrentDecoder(nn.Module):
         return tuple(new)
 
     def _ask(self, top: Tensor, x: Tensor, state: RecurrentState, weights: bool) -> Attended:
-        """The hypotheses of a sentence ask its memory together, so that it is never copied for them."""
         attention, memory = self.attention, state.memory
         assert attention is not None
         assert memory is not None
         query = torch.cat([x, top], -1) if self.query_sees_token else top
-        sentences = len(memory.keys)
-        if isinstance(attention.region, Everywhere | PredictedWindow):
-            query = query.unflatten(0, (sentences, -1))  # (B, k, ...)
-        else:  # positions matter, and all k stand at the same one
-            rows = torch.arange(sentences, device=query.device)
-            each = len(query) // sentences
-            memory = memory if each == 1 else memory.select(rows.repeat_interleave(each))
-            query = query[:, None]
-        attended = attention(query, memory, offset=state.position, weights=weights)
+        attended = ask(attention, query[:, None], memory, position=state.position, weights=weights)
         choice = attended.choice
         return Attended(
-            attended.context.flatten(0, 1),
-            None if attended.weights is None else attended.weights.flatten(0, 1),
-            None if choice is None else Choice(*(part.flatten(0, 1) for part in choice)),
+            attended.context.squeeze(1),
+            None if attended.weights is None else attended.weights.squeeze(1),
+            None if choice is None else Choice(*(part.squeeze(1) for part in choice)),
         )
 
     def _read(

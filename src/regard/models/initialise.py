@@ -7,6 +7,7 @@ from typing import Literal, TypeVar
 
 from torch import nn
 
+from regard.attention.module import MultiHead
 from regard.attention.scores import Additive
 from regard.layers.cells import Cell
 
@@ -38,6 +39,22 @@ def luong(model: nn.Module) -> None:
     """Everything uniform in [-0.1, 0.1] (B5)."""
     for parameter in model.parameters():
         nn.init.uniform_(parameter, -0.1, 0.1)
+
+
+def transformer(model: nn.Module) -> None:
+    """Glorot for matrices, smaller by √2 for queries, keys and values; embeddings N(0, 1 / D); biases 0.
+
+    With embeddings times √D every feature that enters a block has about unit variance. What scores have
+    learnt of their own, they fill themselves.
+    """
+    heads = [module for module in model.modules() if isinstance(module, MultiHead)]
+    smaller = {id(part) for module in heads for part in (module.query, module.key, module.value)}
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight, gain=2**-0.5 if id(module) in smaller else 1.0)
+            nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
 
 
 def default(model: nn.Module) -> None:

@@ -9,11 +9,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from torch import Tensor, nn
 
+from regard.attention.attend import Attended
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.models.decoder import RecurrentDecoder
 from regard.models.encoder import NoEncoder, RecurrentEncoder, VectorEncoder
@@ -106,13 +107,17 @@ class LabelState:
     """What is known of the sources."""
 
     context: Tensor  # (N, c)
+    weights: Tensor | None  # (N, S) of the states in it, where it is made by attention
 
     def select(self, rows: Tensor, sentences: Tensor | None = None) -> LabelState:
-        return replace(self, context=self.context.index_select(0, rows))
+        weights = None if self.weights is None else self.weights.index_select(0, rows)
+        return LabelState(self.context.index_select(0, rows), weights)
 
 
 class LabelDecoder(nn.Module):
     """A target of one token, the label, whatever the input token is."""
+
+    longest = 1
 
     def __init__(self, summary: Summary, labels: int) -> None:
         super().__init__()
@@ -120,13 +125,24 @@ class LabelDecoder(nn.Module):
         self.output = nn.Linear(summary.output_size, labels)
 
     def start(self, encoded: Encoded) -> LabelState:
-        return LabelState(self.summary(encoded))
+        if (attended := self.summary.attend(encoded)) is None:
+            return LabelState(self.summary(encoded), None)
+        assert attended.weights is not None
+        return LabelState(attended.context.squeeze(1), attended.weights.squeeze(1))
 
     def step(self, tokens: Tensor, state: LabelState, *, weights: bool = False) -> Step:
-        return Step(self.project(state.context), state)
+        attended = None
+        if state.weights is not None:
+            attended = Attended(state.context, state.weights if weights else None)
+        return Step(self.project(state.context), state, attended)
 
     def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
-        return Decoded(self.summary(encoded)[:, None].expand(-1, inputs.shape[1], -1))
+        length = inputs.shape[1]
+        if (attended := self.summary.attend(encoded)) is None:
+            return Decoded(self.summary(encoded)[:, None].expand(-1, length, -1))
+        context, shares = (None if x is None else x.expand(-1, length, -1) for x in attended[:2])
+        assert context is not None
+        return Decoded(context, Attended(context, shares if weights else None))
 
     def project(self, outputs: Tensor) -> Tensor:
         return self.output(outputs)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention import pooling
+from regard.attention.attend import Attended
 from regard.layers.cells import CellState
 from regard.layers.contracts import Encoded
 from regard.layers.names import check_name
@@ -48,6 +49,13 @@ class Summary(nn.Module):
             self.window = nn.Linear(max_length * states_size, states_size)
         if kind == "attention":
             self.pool = pooling.AttentionPooling(states_size, hidden=states_size)
+
+    def attend(self, encoded: Encoded) -> Attended | None:
+        """The vector (B, 1, c) with the weights (B, 1, S) of its states, where it is made by attention."""
+        if self.kind != "attention":
+            return None
+        pooled = self.pool(encoded.states, encoded.mask)
+        return Attended(pooled.vector[:, None], pooled.weights[:, None])
 
     def forward(self, encoded: Encoded) -> Tensor:
         states, mask = encoded.states, encoded.mask

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
@@ -106,4 +106,109 @@ class Recurrent(Section):
     dropout: Rate = 0.0
 
 
-Model = Annotated[RnnSearch | RnnEnc | Luong | Tutorial | Recurrent, Field(discriminator="kind")]
+class Heads(Section):
+    """How the heads of a Transformer attend, by names of the heart."""
+
+    score: str = "scaled-dot"
+    region: str | list[str] = Field(
+        "everywhere", description="several take turns, layer by layer: [window(16), atrous(8)]"
+    )
+    normalize: str = Field("softmax", description="softmax, sparsemax, gumbel(0.5), …")
+
+
+class Blocks(Section):
+    """What Transformers of all kinds have in common."""
+
+    size: PositiveInt = Field(512, description="features of a position, d_model")
+    heads: PositiveInt = 8
+    key_heads: PositiveInt | None = Field(
+        None, description="fewer than heads: groups of heads share keys and values"
+    )
+    inner: PositiveInt = Field(2048, description="width of the feed-forward network")
+    activation: Literal["relu", "gelu", "silu", "swiglu"] = "relu"
+    norm: Literal["pre", "post"] = Field(
+        "pre", description="layer norm before a sublayer, or after as published (needs a warm-up)"
+    )
+    positions: Literal["sinusoidal", "sinusoidal-halves", "learned", "rotary", "none"] = Field(
+        "sinusoidal", description="sinusoidal-halves: as Marian lays them out"
+    )
+    max_positions: PositiveInt = Field(512, description="learned: positions at most")
+    scaled: bool = Field(True, description="embeddings are multiplied by √size")
+    dropout: Rate = Field(0.1, description="of embeddings and sublayers")
+    attention_dropout: Rate = Field(0.0, description="of the attention weights")
+    inner_dropout: Rate = Field(0.0, description="inside the feed-forward network")
+
+
+class Transformer(Blocks):
+    """Encoder and decoder of self-attention (Vaswani et al. 2017)."""
+
+    kind: Literal["transformer"] = "transformer"
+    encoder_layers: PositiveInt = 6
+    decoder_layers: PositiveInt = 6
+    share: Literal["all", "target", "none"] = Field(
+        "target",
+        description="one matrix for the output and the target's embeddings; all: for the source's too "
+        "(needs tokenizer.shared)",
+    )
+    final_norm: bool | None = Field(
+        None, description="a norm after the last layer; only with norm=pre if not given"
+    )
+    encoder_attention: Heads = Heads()
+    decoder_attention: Heads = Heads()
+    cross_attention: Heads = Heads()
+
+
+class TransformerClassifier(Blocks):
+    """An encoder, pooled, and a label (after Bloem's tutorial)."""
+
+    task: ClassVar[str] = "classify"
+    kind: Literal["transformer-classifier"] = "transformer-classifier"
+    layers: PositiveInt = 6
+    pool: Literal["mean", "max", "first", "attention"] = "max"
+    attention: Heads = Heads()
+
+
+class TransformerLanguage(Blocks):
+    """A decoder without a source: the next token."""
+
+    task: ClassVar[str] = "language"
+    kind: Literal["transformer-language"] = "transformer-language"
+    layers: PositiveInt = 6
+    share: bool = Field(True, description="one matrix for embeddings and output")
+    attention: Heads = Heads()
+
+
+class TransformerMasked(Blocks):
+    """An encoder that tells hidden tokens (Devlin et al. 2019)."""
+
+    task: ClassVar[str] = "masked"
+    kind: Literal["transformer-masked"] = "transformer-masked"
+    layers: PositiveInt = 6
+    attention: Heads = Heads()
+
+
+class BareClassifier(Section):
+    """Self-attention without parameters, pooled, and a label."""
+
+    task: ClassVar[str] = "classify"
+    kind: Literal["bare-classifier"] = "bare-classifier"
+    size: PositiveInt = 128
+    layers: PositiveInt = 1
+    softmax: bool = Field(True, description="false: the dot products themselves are the weights")
+    pool: Literal["mean", "max", "attention"] = "mean"
+    dropout: Rate = 0.0
+
+
+Model = Annotated[
+    RnnSearch
+    | RnnEnc
+    | Luong
+    | Tutorial
+    | Recurrent
+    | Transformer
+    | TransformerClassifier
+    | TransformerLanguage
+    | TransformerMasked
+    | BareClassifier,
+    Field(discriminator="kind"),
+]

@@ -1,0 +1,43 @@
+"""Hypotheses that attend to the memory of their sentence, which is kept once for all of them."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from regard.attention.attend import Attended
+from regard.attention.module import Attends, Memory
+from regard.attention.normalizers import Choice
+from regard.attention.predicted_window import PredictedWindow
+from regard.attention.regions import Everywhere
+
+
+def ask(
+    attention: Attends, query: Tensor, memory: Memory, *, position: int, weights: bool
+) -> Attended:
+    """query (N, L, D) over the memory of B sentences, N = B · k, those of a sentence side by side.
+
+    The first of the L stands at `position`. k > 1 is a step of a search, where L is 1: the k queries of
+    a sentence are asked as if they were positions, so that its memory is never copied for them.
+    """
+    sentences, each = len(memory.keys), len(query) // len(memory.keys)
+    if each == 1:
+        return attention(query, memory, offset=position, weights=weights)
+    if not isinstance(attention.region, Everywhere | PredictedWindow):
+        # positions matter, and all k stand at the same one
+        rows = torch.arange(sentences, device=query.device).repeat_interleave(each)
+        return attention(query, memory.select(rows), offset=position, weights=weights)
+    attended = attention(query.view(sentences, each, -1), memory, weights=weights)
+    return Attended(
+        attended.context.flatten(0, 1).unsqueeze(1),
+        None if attended.weights is None else _apart(attended.weights, attention),
+        None
+        if attended.choice is None
+        else Choice(*(_apart(c, attention) for c in attended.choice)),
+    )
+
+
+def _apart(x: Tensor, attention: Attends) -> Tensor:
+    """What a sentence's k queries have, (B, [H,] k, ...), for each hypothesis: (N, [H,] 1, ...)."""
+    axis = 2 if attention.heads_axis else 1
+    return x.movedim(axis, 1).flatten(0, 1).unsqueeze(axis)

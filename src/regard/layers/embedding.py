@@ -1,0 +1,39 @@
+"""Tokens and their places as vectors."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor, nn
+
+from regard.layers.dropout import dropout
+from regard.layers.positions import Positions
+
+
+class Embedding(nn.Module):
+    """Drop(√D · E[x_t] + P[t]): (B, L) token ids -> (B, L, D)
+
+    √D brings the embeddings, which are small where they are also the output matrix, to the size of the
+    positions (B13). `scaled` False leaves them as they are.
+    """
+
+    def __init__(
+        self, vocabulary: int, size: int, positions: Positions, *, scaled: bool, dropout: float
+    ) -> None:
+        super().__init__()
+        self.table = nn.Embedding(vocabulary, size)
+        self.positions = positions
+        self.scale = math.sqrt(size) if scaled else 1.0
+        self.dropout = dropout
+
+    def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
+        """start: the position of the first token."""
+        x = self.table(tokens)
+        places = self.positions(tokens.shape[-1], start)
+        if self.scale != 1.0:
+            x = x * self.scale
+        x = x if places is None else x + places
+        return dropout(x, self.dropout, self.training)
+
+    def extra_repr(self) -> str:
+        return f"scale={self.scale:g}, dropout={self.dropout}"

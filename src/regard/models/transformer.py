@@ -1,0 +1,171 @@
+"""The two halves of a Transformer (B13): stacks of blocks around any attention of the heart.
+
+Legend: B sentences, S source positions, N hypotheses, T target positions, D features, V tokens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention.attend import Attended
+from regard.attention.module import Memory
+from regard.layers.blocks import DecoderBlock, EncoderBlock
+from regard.layers.contracts import Decoded, Encoded, Step
+from regard.models.stack import PLAIN, Mechanism, Shape
+
+
+class TransformerEncoder(nn.Module):
+    """source (B, S), mask (B, S) -> states (B, S, D) of a stack of blocks.
+
+    first: BOS is put before the source, a place for what is said of the whole of it; `summary` is its state.
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        layers: int,
+        shape: Shape,
+        attention: Mechanism = PLAIN,
+        *,
+        first: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.embed = shape.embedding(vocabulary)
+        self.blocks = nn.ModuleList(
+            EncoderBlock(
+                shape.self_attention(attention, layer, causal=False),
+                shape.feed_forward(),
+                norm=shape.norm,
+                dropout=shape.dropout,
+            )
+            for layer in range(layers)
+        )
+        self.norm = shape.last_norm()
+        self.output_size, self.first = shape.size, first
+
+    @property
+    def longest(self) -> int | None:
+        """Tokens of a source at most, EOS included; None: any number."""
+        longest = self.embed.positions.longest
+        return longest if longest is None or self.first is None else longest - 1
+
+    def forward(self, source: Tensor, mask: Tensor) -> Encoded:
+        if self.first is not None:
+            begin = torch.full_like(source[:, :1], self.first)
+            source = torch.cat([begin, source], 1)
+            mask = torch.cat([torch.ones_like(mask[:, :1]), mask], 1)
+        x = self.embed(source)
+        for block in self.blocks:
+            x = block(x, mask)
+        # padding is 0, whatever the attention of its positions was
+        states = self.norm(x).masked_fill(~mask[..., None], 0.0)
+        return Encoded(states, mask, states[:, 0])
+
+
+@dataclass(frozen=True)
+class TransformerState:
+    """The keys and values of all that was read; of the source once for all hypotheses of a sentence."""
+
+    past: tuple[Memory | None, ...]  # of every block, N hypotheses; None before the first step
+    source: tuple[Memory | None, ...]  # of every block, B sentences; None: there is no source
+    position: int = 0
+
+    def select(self, rows: Tensor, sentences: Tensor | None = None) -> TransformerState:
+        source = self.source
+        if sentences is not None:
+            source = tuple(None if m is None else m.select(sentences) for m in source)
+        past = tuple(None if m is None else m.select(rows) for m in self.past)
+        return replace(self, past=past, source=source)
+
+
+class TransformerDecoder(nn.Module):
+    """p(y_t | y_<t, x) = softmax(W h_t): h of a stack of blocks over y_1 … y_(t-1) and the source's states.
+
+    Steps keep keys and values, those that a region can still see, so a token is never read twice.
+    What is reported as attended is the mean over the heads of the last block but one, the best
+    alignment of a Transformer — Garg et al. 2019, https://arxiv.org/abs/1909.02074.
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        layers: int,
+        shape: Shape,
+        attention: Mechanism = PLAIN,
+        cross: Mechanism | None = None,
+    ) -> None:
+        super().__init__()
+        self.embed = shape.embedding(vocabulary)
+        self.blocks = nn.ModuleList(
+            DecoderBlock(
+                shape.self_attention(attention, layer, causal=True),
+                shape.feed_forward(),
+                cross=None if cross is None else shape.cross_attention(cross, layer),
+                norm=shape.norm,
+                dropout=shape.dropout,
+            )
+            for layer in range(layers)
+        )
+        self.norm = shape.last_norm()
+        self.output = nn.Linear(shape.size, vocabulary)
+        self.reported = max(layers - 2, 0)
+
+    @property
+    def longest(self) -> int | None:
+        return self.embed.positions.longest
+
+    def start(self, encoded: Encoded) -> TransformerState:
+        return TransformerState((None,) * len(self.blocks), self._sources(encoded))
+
+    def step(self, tokens: Tensor, state: TransformerState, *, weights: bool = False) -> Step:
+        x, past, attended = self._run(
+            tokens[:, None], state.past, state.source, state.position, weights
+        )
+        seen = None
+        if attended is not None:
+            weighed = attended.weights
+            seen = Attended(
+                attended.context.squeeze(1), None if weighed is None else weighed.squeeze(1)
+            )
+        new = replace(state, past=past, position=state.position + 1)
+        return Step(self.project(x.squeeze(1)), new, seen)
+
+    def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
+        nothing = (None,) * len(self.blocks)
+        x, _, attended = self._run(inputs, nothing, self._sources(encoded), 0, weights)
+        return Decoded(x, attended)
+
+    def project(self, outputs: Tensor) -> Tensor:
+        return self.output(outputs)
+
+    def _sources(self, encoded: Encoded) -> tuple[Memory | None, ...]:
+        return tuple(
+            None if block.cross is None else block.cross.remember(encoded.states, encoded.mask)
+            for block in cast(list[DecoderBlock], self.blocks)
+        )
+
+    def _run(
+        self,
+        tokens: Tensor,
+        past: tuple[Memory | None, ...],
+        source: tuple[Memory | None, ...],
+        position: int,
+        weights: bool,
+    ) -> tuple[Tensor, tuple[Memory, ...], Attended | None]:
+        x = self.embed(tokens, position)
+        kept, shown = [], None
+        for number, block in enumerate(self.blocks):
+            asked = weights and number == self.reported
+            made = block(x, past[number], source[number], start=position, weights=asked)
+            x = made.output
+            kept.append(made.past)
+            if number == self.reported:
+                shown = made.attended
+        if shown is not None:
+            over_heads = None if shown.weights is None else shown.weights.mean(1)
+            shown = Attended(shown.context, over_heads)
+        return self.norm(x), tuple(kept), shown
