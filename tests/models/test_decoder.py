@@ -1,4 +1,4 @@
-"""The recurrent decoder: steps = whole, beams = rows, padded = unpadded, for every part and place."""
+"""What holds for every decoder: steps = whole, beams = rows, padded = unpadded."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from regard.layers.contracts import Encoded
-from regard.models import modes, presets
+from regard.models import family, modes, presets
 from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.stack import Mechanism, Shape
 
 V = 23
 SOURCE = torch.tensor([[5, 6, 7, 8, 9, 10, 3], [11, 12, 13, 3, 0, 0, 0], [3, 0, 0, 0, 0, 0, 0]])
@@ -60,7 +61,47 @@ def preset_cases() -> Iterator[tuple[str, EncoderDecoder]]:
     yield "language-model", modes.language_model(V, embedding=5, hidden=6, layers=2)
 
 
-CASES = dict([*recurrent_cases(), *preset_cases()])
+def transformer_cases() -> Iterator[tuple[str, EncoderDecoder]]:
+    shapes = itertools.product(
+        ("post", "pre"), ("sinusoidal", "learned", "rotary", "none"), ("relu", "swiglu")
+    )
+    for norm, positions, activation in shapes:
+        shape = Shape(8, 2, 1, 12, activation, norm, None, positions, max_positions=8)
+        yield (
+            f"transformer-{norm}-{positions}-{activation}",
+            family.transformer(V, V, shape, encoder_layers=2, decoder_layers=2),
+        )
+    shape = Shape(8, 2, inner=12, norm="pre", positions="rotary")
+    for score, region in itertools.product(
+        ("dot", "bilinear", "cosine(0.2)", "concat", "additive", "location(9)", "distance"),
+        ("everywhere", "window(1)", "window(2, 0)", "atrous(2)", "sparse(2)"),
+    ):
+        how = Mechanism(score, region)
+        yield (
+            f"transformer-{score}-{region}",
+            family.transformer(
+                V,
+                V,
+                shape,
+                encoder_layers=1,
+                decoder_layers=2,
+                encoder_attention=how,
+                decoder_attention=how,
+                cross_attention=Mechanism(score),
+            ),
+        )
+    for cross in ("window(2, clamp=True)", "predicted-window(width=2)"):
+        options = {
+            "encoder_layers": 1,
+            "decoder_layers": 2,
+            "cross_attention": Mechanism(region=cross),
+        }
+        yield f"transformer-cross-{cross}", family.transformer(V, V, shape, **options)
+    turns = Mechanism("cosine(0.3)", ("window(1)", "atrous(2)"), "sparsemax")
+    yield "transformer-language", family.language_model(V, shape, layers=3, attention=turns)
+
+
+CASES = dict([*recurrent_cases(), *preset_cases(), *transformer_cases()])
 
 
 @pytest.fixture(params=CASES)
@@ -159,7 +200,7 @@ def test_every_parameter_learns(model: EncoderDecoder) -> None:
 def test_unused_parameters_are_few() -> None:
     """Nothing is built that the forward pass does not use."""
     for name, made in CASES.items():
-        if "unfed" in name or "local-p" in name:
+        if "unfed" in name or "local-p" in name or "transformer-location" in name:
             continue
         made.double().zero_grad()
         made.decoder.project(made(SOURCE, MASK, INPUTS).outputs).square().sum().backward()

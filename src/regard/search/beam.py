@@ -41,7 +41,7 @@ def search(
     settings = settings or Search()
     if not len(encoded.mask):
         return []
-    job = Job(settings, encoded.mask, prefix, numbers)
+    job = Job(settings, encoded.mask, prefix, numbers, decoder.longest)
     now = job.first(decoder.start(encoded))
     history: list[Moment] = []
     for length in count(1):

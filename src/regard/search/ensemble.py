@@ -50,6 +50,12 @@ class EnsembleDecoder:
             raise ValueError("an ensemble needs at least one model")
         self.decoders = tuple(decoders)
 
+    @property
+    def longest(self) -> int | None:
+        """That of the member which ends first."""
+        limits = [decoder.longest for decoder in self.decoders if decoder.longest is not None]
+        return min(limits, default=None)
+
     def start(self, encoded: Encoded) -> EnsembleState:
         pairs = zip(self.decoders, self._members(encoded), strict=True)
         return EnsembleState(tuple(decoder.start(member) for decoder, member in pairs))

@@ -77,9 +77,12 @@ class Job:
         mask: Tensor,
         prefix: Sequence[Sequence[int]] | None,
         numbers: Sequence[int] | None,
+        longest: int | None,
     ) -> None:
         self.settings, self.mask = settings, mask
         self.limits = settings.limits(mask.sum(1))
+        if longest is not None:
+            self.limits = self.limits.clamp(max=longest)
         self.forced = None if prefix is None else forced_tokens(prefix, self.limits)
         self.chances = None
         if settings.method == "sample":
