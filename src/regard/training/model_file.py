@@ -32,9 +32,12 @@ def save_model(
 ) -> None:
     """Write the weights, and what is needed to build the model again; sizes of the two vocabularies."""
     kind = getattr(torch, dtype)
+    with torch.device("meta"):
+        names = _once(build(recipe.model, *sizes))
     kept = {
         name: (value.to(kind) if value.is_floating_point() else value).cpu().contiguous()
-        for name, value in _untied(weights).items()
+        for name, value in weights.items()
+        if name in names
     }
     config = {
         "format": FORMAT,
@@ -57,7 +60,7 @@ def load_model(folder: RunFolder) -> tuple[nn.Module, Recipe]:
         weights = load_file(folder.model)
     except SafetensorError as error:
         raise ValueError(f"{folder.model} is damaged: {error}") from error
-    wanted, found = _shapes(_untied(model.state_dict())), _shapes(weights)
+    wanted, found = _shapes(_once(model)), _shapes(weights)
     wrong = sorted(name for name, _ in wanted.items() ^ found.items())
     if wrong:
         name = wrong[0]
@@ -96,9 +99,9 @@ def _shapes(weights: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(value.shape) for name, value in weights.items()}
 
 
-def _untied(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Weights that share their memory under several names, under the first of them only."""
-    seen: dict[tuple[int, torch.Size], str] = {}
-    for name, value in weights.items():
-        seen.setdefault((value.data_ptr(), value.shape), name)
-    return {name: weights[name] for name in seen.values()}
+def _once(model: nn.Module) -> dict[str, Tensor]:
+    """Its weights, those that it has under several names under the first of them only."""
+    first = {name for name, _ in model.named_parameters()}
+    every = {name for name, _ in model.named_parameters(remove_duplicate=False)}
+    state = model.state_dict()
+    return {name: value for name, value in state.items() if name in first or name not in every}
