@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from regard import normalizers, pooling, regions, scores
+    from regard import hf, normalizers, pooling, regions, scores
     from regard.attention.attend import Attended, attend, explain
     from regard.attention.module import Attention, Memory, MultiHead
     from regard.attention.normalizers import Choice, Reinforce
@@ -33,6 +33,7 @@ __all__ = [
     "Reinforce",
     "attend",
     "explain",
+    "hf",
     "load",
     "normalizers",
     "pooling",

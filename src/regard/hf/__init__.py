@@ -1,0 +1,46 @@
+"""The door to Hugging Face: their models on regard's attention, and the weights of any of them.
+
+    regard.hf.register()                                # every score × region, by name
+    model.set_attn_implementation("regard:cosine@window(64)")
+
+    with regard.hf.capture(model) as captured:          # whatever the model attends with
+        model(**inputs)
+    captured.weights("decoder")                         # (layers, B, heads, Lq, Lk)
+
+    regard.hf.load_marian("opus-mt-en-de", save="runs/opus-en-de")      # a checkpoint as a run
+
+Needs transformers (not load_marian): pip install "regard[hf]". It is imported when a function is
+called, not before.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from regard.hf.capturing import Captured, CapturedLayer, capture
+    from regard.hf.equipping import equip
+    from regard.hf.marian import load_marian
+    from regard.hf.registering import register
+
+__all__ = ["Captured", "CapturedLayer", "capture", "equip", "load_marian", "register"]
+
+_HOMES = {
+    "Captured": "regard.hf.capturing",
+    "CapturedLayer": "regard.hf.capturing",
+    "capture": "regard.hf.capturing",
+    "equip": "regard.hf.equipping",
+    "load_marian": "regard.hf.marian",
+    "register": "regard.hf.registering",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'regard.hf' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,62 @@
+"""Recording the weights of attentions inside a model: what is kept, and that nothing is left behind."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+import regard
+from regard.attention.recording import recording
+
+
+class TwoAttentions(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = regard.MultiHead(8, heads=2, region="causal")
+        self.second = regard.Attention(8, score="additive", dropout=0.5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.first(x).context
+        return self.second(self.second(x).context).context
+
+
+def test_the_weights_of_every_call_are_kept_in_order():
+    model, x = TwoAttentions().eval(), torch.randn(3, 5, 8)
+    with recording(model) as recorded:
+        output = model(x)
+    assert [each.name for each in recorded] == ["first", "second", "second"]
+    middle = model.first(x, weights=True)
+    torch.testing.assert_close(recorded[0].weights, middle.weights)
+    assert recorded[0].weights.shape == (3, 2, 5, 5)
+    later = model.second(middle.context, weights=True)
+    torch.testing.assert_close(recorded[1].weights, later.weights)
+    last = model.second(later.context, weights=True)
+    torch.testing.assert_close(recorded[2].weights, last.weights)
+    torch.testing.assert_close(output, last.context)
+
+
+def test_the_model_is_as_before_also_after_an_error():
+    model, x = TwoAttentions().eval(), torch.randn(3, 5, 8)
+    with pytest.raises(ValueError, match="query must be"), recording(model) as recorded:
+        model(torch.randn(3, 5, 7))
+    model(x)
+    assert recorded == []
+    assert model.second(x).weights is None
+
+
+def test_a_bare_attention_is_a_model_too_and_gradients_reach_the_weights():
+    attention, x = regard.Attention(8, score="bilinear"), torch.randn(1, 4, 8)
+    with recording(attention) as recorded:
+        attention(x)
+    assert recorded[0].name == ""
+    recorded[0].weights[..., 0].sum().backward()
+    assert attention.score.weight.grad.abs().sum() > 0
+
+
+def test_recordings_nest():
+    model, x = TwoAttentions().eval(), torch.randn(1, 4, 8)
+    with recording(model) as outer, recording(model.first) as inner:
+        model(x)
+    assert len(outer) == 3
+    assert torch.equal(inner[0].weights, outer[0].weights)
