@@ -127,13 +127,18 @@ def select(
     return key, key if same else value.masked_fill(bad[..., None], 0.0), limits.reached(bad)
 
 
+def can_look(x: Tensor) -> bool:
+    """Whether Python may look at its numbers: on a GPU that halts it, in a graph or vmap there are none."""
+    return (
+        x.device.type == "cpu"
+        and not torch.compiler.is_compiling()
+        and not torch._C._functorch.is_functorch_wrapped_tensor(x)
+    )
+
+
 def _surely_finite(x: Tensor) -> bool:
-    """Whether a look at the sum settles it: on a CPU that costs one pass, on a GPU a halt."""
-    if x.device.type != "cpu" or torch.compiler.is_compiling():
-        return False
-    if torch._C._functorch.is_functorch_wrapped_tensor(x):  # inside vmap no number can be looked at
-        return False
-    return math.isfinite(x.detach().sum().item())
+    """Whether a look at the sum settles it, which costs one pass."""
+    return can_look(x) and math.isfinite(x.detach().sum().item())
 
 
 def _finite(x: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from regard.attention.kernels.additive import additive_attention
-from regard.attention.limits import Limits
+from regard.attention.limits import Limits, can_look
 from regard.attention.normalizers import Choice, Normalizer, Softmax
 from regard.attention.plan import Case, Plan, block_size, choose, sparse_parts
 from regard.attention.region import Pattern
@@ -144,10 +144,11 @@ def sdpa(problem: Problem) -> Tensor:
     causal = problem.limits.mask is None and problem.limits.patterns == [Pattern(after=0)]
     allowed = None if causal else problem.limits.allowed
     rows = None if allowed is None else allowed.any(-1, keepdim=True)
-    if allowed is not None and rows is not None:
-        allowed = _four_axes(
-            allowed | ~rows, lead, keep_one=True
-        )  # no row is empty inside the kernel
+    if rows is not None and can_look(rows) and bool(rows.all()):
+        rows = None
+    if allowed is not None:
+        # no row is empty inside the kernel
+        allowed = _four_axes(allowed if rows is None else allowed | ~rows, lead, keep_one=True)
     q, k, v = (_four_axes(x, lead) for x in (q, k, v))
     context = nn.functional.scaled_dot_product_attention(
         q,
