@@ -31,8 +31,6 @@ def sources(lengths: Sequence[int], size: int = 8, pad_to: int = 0, seed: int = 
 class Stepwise(nn.Module):
     """`forward` as its steps one by one."""
 
-    longest = None
-
     def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
         state, steps = self.start(encoded), []
         for tokens in inputs.unbind(1):

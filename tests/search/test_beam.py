@@ -233,3 +233,11 @@ def test_lower_precision_and_inference_mode():
     (h, *_), *_ = search(decoder, sources([3, 5]))
     assert sum(h.log_probs) == pytest.approx(h.log_prob)
     assert h.score == pytest.approx(h.log_prob / ((5 + len(h.tokens)) / 6))
+
+
+def test_a_search_ends_where_the_decoder_has_learnt_no_further():
+    decoder = TableDecoder()
+    decoder.longest = 4
+    found = search(decoder, sources([3, 5]), Search(beam=2, min_length=20, max_length=30))
+    assert [len(one[0].tokens) for one in found] == [4, 4]
+    assert not any(one[0].finished for one in found)

@@ -64,7 +64,7 @@ class Decoded(NamedTuple):
 
 
 class Decoder(Protocol):
-    longest: int | None  # tokens of a target at most, EOS included; None: no limit of its own
+    """It may have a `longest`, the tokens of a target at most, EOS included: see `longest_target`."""
 
     def start(self, encoded: Encoded) -> State:
         """The state before the first token: one hypothesis for each sentence."""
@@ -81,6 +81,12 @@ class Decoder(Protocol):
     def project(self, outputs: Tensor) -> Tensor:
         """(..., R) -> logits (..., V)"""
         ...
+
+
+def longest_target(decoder: Decoder) -> int | None:
+    """Where a decoder ends because it has learnt no further; None: nowhere, which is the usual case."""
+    longest: int | None = getattr(decoder, "longest", None)
+    return longest
 
 
 class Translator(Protocol):

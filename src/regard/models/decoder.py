@@ -70,8 +70,6 @@ class RecurrentDecoder(nn.Module):
     readout_sees: the state before the step ("previous", as RNNsearch is printed) or after it (D14).
     """
 
-    longest = None  # it can go on for ever
-
     def __init__(
         self,
         vocabulary: int,

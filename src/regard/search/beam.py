@@ -11,7 +11,7 @@ from itertools import count
 
 import torch
 
-from regard.layers.contracts import Decoder, Encoded
+from regard.layers.contracts import Decoder, Encoded, longest_target
 from regard.layers.special_tokens import EOS
 from regard.search.hypothesis import Hypothesis, Moment, assemble
 from regard.search.progress import Job
@@ -41,7 +41,7 @@ def search(
     settings = settings or Search()
     if not len(encoded.mask):
         return []
-    job = Job(settings, encoded.mask, prefix, numbers, decoder.longest)
+    job = Job(settings, encoded.mask, prefix, numbers, longest_target(decoder))
     now = job.first(decoder.start(encoded))
     history: list[Moment] = []
     for length in count(1):

@@ -12,7 +12,15 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.attend import Attended
-from regard.layers.contracts import Decoded, Decoder, Encoded, State, Step, Translator
+from regard.layers.contracts import (
+    Decoded,
+    Decoder,
+    Encoded,
+    State,
+    Step,
+    Translator,
+    longest_target,
+)
 
 
 @dataclass(frozen=True)
@@ -53,8 +61,8 @@ class EnsembleDecoder:
     @property
     def longest(self) -> int | None:
         """That of the member which ends first."""
-        limits = [decoder.longest for decoder in self.decoders if decoder.longest is not None]
-        return min(limits, default=None)
+        limits = [longest_target(decoder) for decoder in self.decoders]
+        return min((limit for limit in limits if limit is not None), default=None)
 
     def start(self, encoded: Encoded) -> EnsembleState:
         pairs = zip(self.decoders, self._members(encoded), strict=True)
