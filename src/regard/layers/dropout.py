@@ -14,9 +14,11 @@ def dropout(x: Tensor, p: float, training: bool) -> Tensor:
 
     On a CPU torch draws the b_i one after the other, on one core, which took a twentieth of a training step.
     """
+    if not training or not p:
+        return x
     dropped = round(p * STEPS)
-    if not training or not dropped or x.device.type != "cpu" or dropped >= STEPS:
-        return F.dropout(x, p, training)
+    if not dropped or x.device.type != "cpu" or dropped >= STEPS:
+        return F.dropout(x, p)
     words = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
     bits = words.view(torch.int16)[: x.numel()].view(x.shape)
     kept = (bits >= dropped - STEPS // 2).to(x.dtype)
