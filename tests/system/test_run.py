@@ -14,7 +14,8 @@ import torch
 from toy import toy_recipe, write_corpus
 
 from regard.data.tokenizer import UNK
-from regard.training import fitting, updating, writing
+from regard.tasks.translate import Translate
+from regard.training import fitting, writing
 from regard.training.evaluating import evaluate
 from regard.training.failures import Diverged, Interrupted, OtherRecipe
 from regard.training.loading import load
@@ -196,7 +197,7 @@ def test_a_damaged_checkpoint_is_told_and_the_one_before_it_gives_the_same_model
 def test_a_loss_that_is_not_a_number_names_step_lines_and_the_last_good_checkpoint(
     corpus, monkeypatch
 ):
-    real = updating.Translate.forward
+    real = Translate.forward
     calls = 0
 
     def spoilt(self, *batch):
@@ -205,7 +206,7 @@ def test_a_loss_that_is_not_a_number_names_step_lines_and_the_last_good_checkpoi
         loss = real(self, *batch)
         return loss._replace(total=loss.total * torch.nan) if calls == 7 else loss
 
-    monkeypatch.setattr(updating.Translate, "forward", spoilt)
+    monkeypatch.setattr(Translate, "forward", spoilt)
     with pytest.raises(Diverged) as caught:
         train(toy_recipe(corpus, training=SHORT), corpus / "run", quiet=True)
     said = str(caught.value)

@@ -62,7 +62,8 @@ def test_what_does_not_change_what_is_learnt_may_change(folder, change):
 def test_where_nothing_was_learnt_another_recipe_begins_anew(tmp_path, learnt):
     folder = RunFolder(tmp_path / "run")
     folder.claim(Recipe(seed=1))
-    tokenizers = {*folder.tokenizers(shared=False), *folder.tokenizers(shared=True)}
+    shared = Recipe.model_validate({"tokenizer": {"shared": True}})
+    tokenizers = {*folder.tokenizers(Recipe()), *folder.tokenizers(shared)}
     for path in tokenizers:
         path.write_text("of the first recipe")
     folder.claim(Recipe(seed=2))

@@ -40,7 +40,7 @@ def test_every_shipped_recipe_is_valid_described_and_reads_back(name, write):
     assert recipe.description
     assert recipe.data.dev
     assert recipe.data.test
-    assert recipe.training.epochs or recipe.training.minutes
+    assert recipe.training.limits
     assert read_recipe(write(dump_recipe(recipe))) == recipe
 
 

@@ -112,8 +112,9 @@ class Attends(nn.Module):
     @property
     def reach(self) -> float:
         """How many positions before its own a query can see at most; inf: all, or they are counted."""
-        known = isinstance(self.region, Mask) and self.score.uses_keys
-        patterns = self.region.patterns(1, 1) if known else None
+        if not isinstance(self.region, Mask) or not self.score.uses_keys:
+            return math.inf
+        patterns = self.region.patterns(1, 1)
         return max(p.before for p in patterns) if patterns else math.inf
 
     def project_query(self, query: Tensor, start: int) -> Tensor:

@@ -8,10 +8,14 @@ import typer
 
 import regard
 from regard.cli.align import align
+from regard.cli.classify import classify
 from regard.cli.data import data
 from regard.cli.demo import demo
 from regard.cli.evaluate import evaluate
+from regard.cli.export import export
 from regard.cli.failures import DEBUG
+from regard.cli.fill import fill
+from regard.cli.generate import generate
 from regard.cli.plain_help import PlainCommand
 from regard.cli.recipes import recipes
 from regard.cli.schema import schema
@@ -26,7 +30,22 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help, and no wait for rich
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, evaluate, translate, score, align, recipes, schema, tour):
+COMMANDS = (
+    demo,
+    train,
+    evaluate,
+    translate,
+    classify,
+    generate,
+    fill,
+    score,
+    align,
+    export,
+    recipes,
+    schema,
+    tour,
+)
+for command in COMMANDS:
     app.command(cls=PlainCommand)(command)
 app.add_typer(data, name="data")
 

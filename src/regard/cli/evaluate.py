@@ -14,7 +14,7 @@ def evaluate(
     models: Runs = None,
     data: Annotated[
         str | None,
-        typer.Option(metavar="SPEC", help="a.zh,a.en or pairs.tsv; the run's test set if none."),
+        typer.Option(metavar="SPEC", help="As data.test in a recipe; the run's test set if none."),
     ] = None,
     join: Annotated[
         int | None,
@@ -24,16 +24,19 @@ def evaluate(
     as_json: Json = False,
     device: Device = None,
 ) -> None:
-    """Print BLEU, chrF and perplexity of a run on a test set.
+    """Print how good a run is on a test set.
+
+    BLEU, chrF and perplexity of a translator, accuracy of a classifier, bits of a language model.
 
     Example: regard evaluate -m runs/zh-en --data b.zh,b.en
+
+    Example: regard evaluate -m runs/imdb --data reviews.tsv#1,0
     """
     from regard.training.evaluating import evaluate as measure
     from regard.training.loading import load
-    from regard.view.by_length import length_table
 
     found = measure(load(models or None, device=device), data, join=join, beam=beam)
     if as_json:
         print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:
-        print(f"{found.text}\n\n{length_table({'': found.by_length})}")
+        print("\n\n".join(filter(None, (found.text, found.table))))

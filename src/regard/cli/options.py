@@ -11,6 +11,7 @@ Run = Annotated[
     Path | None,
     typer.Option("-m", "--model", metavar="RUN", help="A run folder; the embedded model if none."),
 ]
+TrainedRun = Annotated[Path, typer.Option("-m", "--model", metavar="RUN", help="A run folder.")]
 Runs = Annotated[
     list[Path] | None,
     typer.Option(

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
-from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.cli.drawn import Sample, Seed, Temperature, TopK, TopP, search_options
 from regard.cli.options import Beam, Device, Json, Output, Runs
+from regard.cli.texts import check_texts, chunks
 
 if TYPE_CHECKING:
     from regard.tasks.prediction import Prediction
-
-CHUNK = 1024  # lines: enough to sort by length, few enough to see them flow
+    from regard.training.loading import LoadedRun
 
 
 def translate(
@@ -37,17 +35,15 @@ def translate(
     replace_unknown: Annotated[
         bool, typer.Option("--replace-unknown", help="Copy the most attended word for <unk>.")
     ] = False,
-    sample: Annotated[bool, typer.Option("--sample", help="Draw instead of searching.")] = False,
-    temperature: Annotated[
-        float | None, typer.Option(metavar="T", help="Of the draws; above 1: bolder.")
+    sample: Sample = False,
+    temperature: Temperature = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
+    seed: Seed = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Run on ctranslate2 or onnx; RUN may be an export."),
     ] = None,
-    top_k: Annotated[
-        int | None, typer.Option(min=0, metavar="K", help="Draw among the K likeliest.")
-    ] = None,
-    top_p: Annotated[
-        float | None, typer.Option(metavar="P", help="Draw among the likeliest of mass P.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Of the draws.")] = None,
     as_json: Json = False,
     output: Output = None,
     device: Device = None,
@@ -59,19 +55,18 @@ def translate(
     Example: regard translate -m runs/zh-en < in.zh > out.en
     """
     draws = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
-    settings = _settings(beam, nbest, sample, draws)
-    _check_texts(texts or [])
+    settings = search_options(sample, beam, draws, nbest=nbest)
+    check_texts(texts or [], "translate")
     shown = bool(texts) and not (as_json or output or nbest > 1) and _on_a_terminal()
 
     from regard.cli.streams import written_to
-    from regard.training.loading import load
 
-    translator = load(models or None, device=device)
+    translator = _loaded(models, engine, device)
     with ExitStack() as stack:
         out = stack.enter_context(written_to(output))
         records = stack.enter_context(written_to(attention)) if attention else None
         number = 0
-        for chunk in _chunks(texts or ["-"], full=sample):
+        for chunk in chunks(texts or ["-"], "translate", full=sample):
             answers = translator.translate(
                 chunk,
                 replace_unknown=replace_unknown,
@@ -86,54 +81,19 @@ def translate(
             out.flush()
 
 
-def _check_texts(texts: list[str]) -> None:
-    """`-` stands alone; a text that is the name of a file is translated, but was it meant?"""
-    if "-" in texts and len(texts) > 1:
-        raise typer.BadParameter("- is standard input: give it alone, or texts without it")
-    if len(texts) == 1 and len(texts[0].split()) == 1 and os.path.isfile(texts[0]):
-        advice = f"to translate its lines write: regard translate … < {texts[0]}"
-        print(f"note: {texts[0]} is a file: {advice}", file=sys.stderr)
+def _loaded(models: list[Path] | None, engine: str | None, device: str | None) -> LoadedRun:
+    if engine is not None:
+        from regard.export.engines import load_engine, only_one
+
+        return load_engine(only_one(models), engine, device=device)
+
+    from regard.training.loading import load
+
+    return load(models or None, device=device)
 
 
 def _on_a_terminal() -> bool:
     return sys.stdout.isatty()
-
-
-def _settings(
-    beam: int | None, nbest: int, sample: bool, draws: dict[str, float | int | None]
-) -> dict[str, Any]:
-    """The options as `regard.search.Search` has them; those that were not given stay the run's."""
-    given = {name: value for name, value in draws.items() if value is not None}
-    if given and not sample:
-        option = "--" + next(iter(given)).replace("_", "-")
-        raise typer.BadParameter(f"{option} is for translations that are drawn: add --sample")
-    if sample and beam is not None:
-        raise typer.BadParameter(
-            "--beam is for translations that are searched: drop it or --sample"
-        )
-    if beam is not None and nbest > beam:
-        raise typer.BadParameter(
-            f"--nbest {nbest} needs a beam at least as wide, not --beam {beam}"
-        )
-    if sample:
-        return {"method": "sample", "nbest": nbest, **given}
-    return {"beam": beam, "nbest": nbest}
-
-
-def _chunks(texts: list[str], *, full: bool) -> Iterator[list[str]]:
-    """The texts; `-` stands for the lines of standard input, as they arrive."""
-    if texts != ["-"]:
-        yield texts
-        return
-
-    from regard.cli.streams import arriving, decoded
-
-    if sys.stdin.isatty():
-        print("type a line to translate it; Ctrl-D ends", file=sys.stderr)
-    number = 1
-    for lines in arriving(cast(BufferedReader, sys.stdin.buffer), CHUNK, full=full):
-        yield decoded(lines, number)
-        number += len(lines)
 
 
 def _answer(prediction: Prediction, number: int, nbest: int, as_json: bool, shown: bool) -> str:

@@ -15,6 +15,9 @@ A list is the same without the signs `,` and `+`, for names that contain them: a
 names (not .tsv, not .jsonl, not embedded) is a pair, any other list is several corpora, each of
 them a string or a pair: [[a.zh, a.en], pairs.tsv].
 
+Texts for a language model have one side (`parse_texts`): `book.txt` is every line of it, `pairs.tsv#2` a
+column, `texts.jsonl#body` a field (text unless told); `+` and `@` as above.
+
 Files may be compressed (.gz, .xz), and the suffix may be left out. A path is looked for in the
 current folder, then in the folder that the environment variable REGARD_DATA names.
 """
@@ -27,7 +30,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -49,7 +52,9 @@ class Corpus:
 
     name: str  # as it was written
     files: tuple[Path, ...]  # source and target, or one file with both
-    columns: tuple[str, str]  # of one file: numbers (TSV) or names of fields (JSONL)
+    columns: tuple[
+        str, ...
+    ]  # of one file: numbers (TSV) or names of fields (JSONL); (): whole lines
     part: str | None = None  # train, dev or test, of a corpus that is split; None: all of it
 
     @property
@@ -67,6 +72,13 @@ def parse(spec: Spec) -> list[Corpus]:
     return [corpus for part in parts for corpus in _listed(part)]
 
 
+def parse_texts(spec: Spec) -> list[Corpus]:
+    """The corpora of texts, not pairs, that a spec names."""
+    if isinstance(spec, str | Path):
+        return [_part(text, _texts) for text in _split(str(spec), "+")]
+    return [corpus for part in spec for corpus in parse_texts(part)]
+
+
 def locate(path: str | Path) -> Path:
     """Where a file is: in the current folder or under REGARD_DATA, compressed or not."""
     path = Path(path).expanduser()
@@ -80,18 +92,18 @@ def locate(path: str | Path) -> Path:
     raise FileNotFoundError(_missing(path))
 
 
-def keep_standard_input(spec: Spec, folder: Path) -> Spec:
+def keep_standard_input(spec: Spec, folder: Path, name: str = "standard-input.tsv") -> Spec:
     """The spec with `-` replaced by a file in `folder` that holds what standard input had.
 
     Training reads its text more than once. A second call with the same text, or with none, leaves
     the file as it is.
     """
     if not isinstance(spec, str | Path):
-        return [keep_standard_input(part, folder) for part in spec]
+        return [keep_standard_input(part, folder, name) for part in spec]
     parts = _split(str(spec), "+")
     if not any(part.partition("#")[0] == STANDARD_INPUT for part in parts):
         return spec
-    kept, new = folder / "standard-input.tsv", folder / "standard-input.tsv.new"
+    kept, new = folder / name, folder / f"{name}.new"
     folder.mkdir(parents=True, exist_ok=True)
     with open(new, "wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
@@ -109,10 +121,30 @@ def _listed(part: Spec) -> list[Corpus]:
 
 
 def _corpus(text: str) -> Corpus:
+    return _part(text, _whole)
+
+
+def _part(text: str, read: Callable[[str], Corpus]) -> Corpus:
+    """The corpus, or the part of it that stands after @."""
     whole, at, part = text.rpartition("@")
     if not at or part not in PARTS or _exists(text):
-        return _whole(text)
-    return replace(_whole(whole), name=text, part=part)
+        return read(text)
+    return replace(read(whole), name=text, part=part)
+
+
+def _texts(text: str) -> Corpus:
+    name, _, wanted = (text, "", "") if _exists(text) else text.partition("#")
+    if "," in name and not _exists(name):
+        raise ValueError(f"'{text}' names two files: a text is one file, and + adds another")
+    path = _embedded(name) or (Path(name) if name == STANDARD_INPUT else locate(name))
+    ending = _ending(path.name)
+    if not wanted and ending == ".jsonl":
+        wanted = "text"
+    if not wanted and ending == ".tsv":
+        raise ValueError(f"'{text}' has columns: name the one with the text, as {name}#0")
+    if wanted and ending != ".jsonl" and not wanted.isdecimal():
+        raise ValueError(f"'{text}': after # comes one column from 0, as #0")
+    return Corpus(text, (path,), (wanted,) if wanted else ())
 
 
 def _whole(text: str) -> Corpus:

@@ -13,24 +13,24 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.lines import STANDARD_INPUT
 from regard.data.problems import Problems
-from regard.data.spec import Spec, parse
+from regard.data.spec import Corpus, Spec, parse
 from regard.data.text import SIDES, Pair, read_pairs
 from regard.data.tokenizer import Tokenizer
 
 Ids: TypeAlias = NDArray[np.integer[Any]]
 
-CHUNK = 1000  # pairs tokenised together
+CHUNK = 1000  # pairs tokenised or written together
 FORMAT = 1
 SETTINGS = "store.json"
 
@@ -93,6 +93,20 @@ class Store:
         return np.memmap(path, dtype=kind, mode="r")
 
 
+class Row(NamedTuple):
+    """One example of any task: the line it came from, its ids, and those that shall be answered."""
+
+    line: int
+    source: Sequence[int]
+    target: Sequence[int]
+
+
+class Rows(Protocol):
+    """What a store is filled with; what is left out is counted in the problems."""
+
+    def __call__(self, problems: Problems) -> Iterator[Row]: ...
+
+
 def prepare(
     spec: Spec,
     source_tokenizer: Tokenizer,
@@ -102,14 +116,35 @@ def prepare(
     max_length: int | None = None,
     join: int = 1,
 ) -> Store:
-    """The store of a corpus in `folder`: the one that is there if it was made of the same, or a new one.
+    """The store of pairs in `folder`: the one that is there if it was made of the same, or a new one.
 
     Pairs with a side of more than `max_length` tokens are left out and counted in `Store.problems`,
     beside those that `read_pairs` leaves out. The folder appears only when it is complete.
     """
-    folder = Path(folder)
     tokenizers = (source_tokenizer, target_tokenizer)
-    fingerprint = _fingerprint(spec, tokenizers, max_length, join)
+
+    def rows(problems: Problems) -> Iterator[Row]:
+        pairs = read_pairs(spec, problems, join=join)
+        while chunk := list(islice(pairs, CHUNK)):
+            yield from _tokenised(chunk, tokenizers, max_length, problems)
+
+    return store_rows(folder, rows, parse(spec), tokenizers, [max_length, join], "pair")
+
+
+def store_rows(
+    folder: Path | str,
+    rows: Rows,
+    corpora: Sequence[Corpus],
+    tokenizers: tuple[Tokenizer, Tokenizer],
+    settings: Sequence[int | str | None],
+    noun: str,
+) -> Store:
+    """A store of these rows, which are made of the corpora and the tokenizers by the settings.
+
+    If all of these are as they were when the store in `folder` was written, it is used again.
+    """
+    folder = Path(folder)
+    fingerprint = _fingerprint(corpora, tokenizers, settings)
     if (store := _reusable(folder, fingerprint)) is not None:
         return store
     if folder.exists() and any(folder.iterdir()) and not (folder / SETTINGS).exists():
@@ -117,8 +152,8 @@ def prepare(
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        settings = _write(new, spec, tokenizers, max_length, join)
-        text = json.dumps({"fingerprint": fingerprint, **settings}, ensure_ascii=False, indent=1)
+        written = _write(new, rows, tokenizers, noun)
+        text = json.dumps({"fingerprint": fingerprint, **written}, ensure_ascii=False, indent=1)
         (new / SETTINGS).write_text(text, encoding="utf-8")
         return _publish(new, folder, fingerprint)
     finally:
@@ -149,11 +184,7 @@ def _publish(new: Path, folder: Path, fingerprint: str) -> Store:
 
 
 def _write(
-    folder: Path,
-    spec: Spec,
-    tokenizers: tuple[Tokenizer, Tokenizer],
-    max_length: int | None,
-    join: int,
+    folder: Path, rows: Rows, tokenizers: tuple[Tokenizer, Tokenizer], noun: str
 ) -> dict[str, Any]:
     problems = Problems()
     types = ["<u2" if len(tokenizer) <= 1 << 16 else "<i4" for tokenizer in tokenizers]
@@ -166,20 +197,19 @@ def _write(
         ids_files = [create(f"{side}.ids") for side in SIDES]
         ends_files = [create(f"{side}.ends") for side in SIDES]
         lines_file = create("lines")
-        pairs = read_pairs(spec, problems, join=join)
-        while chunk := list(islice(pairs, CHUNK)):
-            rows = _tokenised(chunk, tokenizers, max_length, problems)
-            count += len(rows)
-            lines_file.write(np.array([pair.line for pair, _ in rows], "<i8").tobytes())
-            for side in (0, 1):
-                sentences = [ids[side] for _, ids in rows]
+        every = rows(problems)
+        while chunk := list(islice(every, CHUNK)):
+            count += len(chunk)
+            lines_file.write(np.array([row.line for row in chunk], "<i8").tobytes())
+            sides = [row.source for row in chunk], [row.target for row in chunk]
+            for side, sentences in enumerate(sides):
                 flat = np.array([i for ids in sentences for i in ids], types[side])
                 steps = np.cumsum([len(ids) for ids in sentences], dtype="<i8") + ends[side]
                 ids_files[side].write(flat.tobytes())
                 ends_files[side].write(steps.tobytes())
                 ends[side] += len(flat)
     if not count:
-        raise ValueError(f"no pair can be used. {problems.report() or 'The corpus is empty'}")
+        raise ValueError(f"no {noun} can be used. {problems.report() or 'The corpus is empty'}")
     return {
         "pairs": count,
         "types": dict(zip(SIDES, types, strict=True)),
@@ -192,30 +222,27 @@ def _tokenised(
     tokenizers: tuple[Tokenizer, Tokenizer],
     max_length: int | None,
     problems: Problems,
-) -> list[tuple[Pair, tuple[list[int], list[int]]]]:
+) -> Iterator[Row]:
     """The pairs with their ids, without those that are too long."""
     sources = tokenizers[0].encode_ids([pair.source for pair in pairs])
     targets = tokenizers[1].encode_ids([pair.target for pair in pairs])
-    kept = []
     for pair, *ids in zip(pairs, sources, targets, strict=True):
         long = [s for s, x in zip(SIDES, ids, strict=True) if max_length and len(x) > max_length]
         if long:
             problems.add(pair.corpus, f"{long[0]} lines over {max_length} tokens", pair.line)
         else:
-            kept.append((pair, (ids[0], ids[1])))
-    return kept
+            yield Row(pair.line, *ids)
 
 
 def _fingerprint(
-    spec: Spec, tokenizers: tuple[Tokenizer, Tokenizer], max_length: int | None, join: int
+    corpora: Sequence[Corpus],
+    tokenizers: tuple[Tokenizer, Tokenizer],
+    settings: Sequence[int | str | None],
 ) -> str:
     """Of all that a store is made of. Files count by name, size and time of change."""
-    corpora = [
-        (corpus.columns, [_stamp(file) for file in corpus.files], corpus.name)
-        for corpus in parse(spec)
-    ]
+    named = [(c.columns, [_stamp(file) for file in c.files], c.name) for c in corpora]
     words = [hashlib.blake2b(t.to_json().encode()).hexdigest() for t in tokenizers]
-    made_of = json.dumps([FORMAT, corpora, words, max_length, join])
+    made_of = json.dumps([FORMAT, named, words, *settings])
     return hashlib.blake2b(made_of.encode(), digest_size=16).hexdigest()
 
 

@@ -1,6 +1,7 @@
 """Parallel text as a stream of pairs, and the lines of a text to translate.
 
-`read_pairs` is for training: what cannot be used is counted in `Problems` and left out.
+`read_pairs` and `read_labelled` are for training: what cannot be used is counted in `Problems` and
+left out.
 `read_lines` is for translation: every line comes out, so the output has as many.
 Neither holds more than a line of each file in memory. spec.py says how a corpus is named.
 """
@@ -53,6 +54,13 @@ def read_pairs(spec: Spec, problems: Problems | None = None, *, join: int = 1) -
         yield from pairs if join == 1 else join_pairs(pairs, join, seed=number)
 
 
+def read_labelled(spec: Spec, problems: Problems | None = None) -> Iterator[Pair]:
+    """The same for texts and their labels: a label is on both sides of a split, a text is not."""
+    problems = Problems() if problems is None else problems
+    for corpus in parse(spec):
+        yield from _own(corpus, problems)
+
+
 def read_lines(path: Path | str, problems: Problems | None = None) -> Iterator[str]:
     """Every line of a text, also empty and over-long ones; `-` is standard input.
 
@@ -94,21 +102,28 @@ def _part(corpus: Corpus, problems: Problems) -> Iterator[Pair]:
 
     Equal sources (but for case and signs) stay together, and a target that is held out is not in @train.
     """
-    pairs = _usable(corpus, problems)
-    if corpus.part is None:
-        return pairs
-    mine = (pair for pair in pairs if _home(pair.source) == corpus.part)
+    mine = _own(corpus, problems)
     if corpus.part != "train":
-        return islice(mine, HELD_OUT)
+        return mine
     held = {
         _letters(pair.target)
         for part in ("dev", "test")
-        for pair in _part(replace(corpus, part=part), Problems())
+        for pair in _own(replace(corpus, part=part), Problems())
     }
     return (pair for pair in mine if _letters(pair.target) not in held)
 
 
-def _home(source: str) -> str:
+def _own(corpus: Corpus, problems: Problems) -> Iterator[Pair]:
+    """The pairs whose sources belong to this part; of what is held out, not too many."""
+    pairs = _usable(corpus, problems)
+    if corpus.part is None:
+        return pairs
+    mine = (pair for pair in pairs if home(pair.source) == corpus.part)
+    return mine if corpus.part == "train" else islice(mine, HELD_OUT)
+
+
+def home(source: str) -> str:
+    """The part of a split corpus that a text belongs to, wherever it stands."""
     digest = hashlib.blake2b(_letters(source).encode(), digest_size=8).digest()
     return {0: "dev", 1: "test"}.get(int.from_bytes(digest, "big") % ONE_IN, "train")
 
@@ -138,15 +153,22 @@ def _usable(corpus: Corpus, problems: Problems) -> Iterator[Pair]:
 
 def _sides(corpus: Corpus, lines: tuple[bytes | None, ...]) -> tuple[str, str]:
     if len(lines) == 1:
-        cut = _fields if corpus.jsonl else _cells
-        return cut(_text(lines[0], ""), corpus.columns)
+        source, target = cells(corpus, decoded(lines[0], ""))
+        return source, target
     for side, other, line in zip(SIDES, reversed(SIDES), lines, strict=True):
         if line is ENDED:
             raise UnusableError(f"{other} lines without a {side}")
-    return _text(lines[0], "source "), _text(lines[1], "target ")
+    return decoded(lines[0], "source "), decoded(lines[1], "target ")
 
 
-def _text(line: bytes | None, side: str) -> str:
+def cells(corpus: Corpus, line: str) -> list[str]:
+    """What stands in the columns of a corpus, in a line of it."""
+    if not line.strip():
+        raise UnusableError("empty lines")
+    return (_fields if corpus.jsonl else _cells)(line, corpus.columns)
+
+
+def decoded(line: bytes | None, side: str) -> str:
     if line is None:
         raise UnusableError(f"{side}lines over {LONGEST:,} bytes")
     try:
@@ -155,24 +177,19 @@ def _text(line: bytes | None, side: str) -> str:
         raise UnusableError(f"{side}lines not in UTF-8") from None
 
 
-def _cells(line: str, columns: tuple[str, str]) -> tuple[str, str]:
-    if not line.strip():
-        raise UnusableError("empty lines")
-    cells = line.split("\t")
-    source, target = map(int, columns)
-    if max(source, target) >= len(cells):
-        raise UnusableError(f"lines without a column {max(source, target)}")
-    return cells[source], cells[target]
+def _cells(line: str, columns: tuple[str, ...]) -> list[str]:
+    found, wanted = line.split("\t"), [int(column) for column in columns]
+    if max(wanted) >= len(found):
+        raise UnusableError(f"lines without a column {max(wanted)}")
+    return [found[column] for column in wanted]
 
 
-def _fields(line: str, fields: tuple[str, str]) -> tuple[str, str]:
-    if not line.strip():
-        raise UnusableError("empty lines")
+def _fields(line: str, fields: tuple[str, ...]) -> list[str]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
         raise UnusableError("lines not in JSON") from None
-    return _field(record, fields[0]), _field(record, fields[1])
+    return [_field(record, name) for name in fields]
 
 
 def _field(record: object, name: str) -> str:

@@ -9,7 +9,11 @@ Four kinds, all of them with the ids PAD, UNK, BOS, EOS = 0, 1, 2, 3:
 
 A piece that follows a space, or begins a text, has the mark ▁, so that decoding gives the spaces
 back; scripts without spaces go unmarked. Pieces never reach over punctuation or from one script
-into another, and digits stand alone. What `save` writes is a plain file of the tokenizers library.
+into another, and digits stand alone. A verbatim tokenizer keeps every blank as it is, line ends
+included, and marks no beginning: for language models. What `save` writes is a plain file of the
+tokenizers library.
+
+`Tokenizer.of_labels` is a fifth kind, label: every different text is one token.
 """
 
 from __future__ import annotations
@@ -20,20 +24,22 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers
 
 from regard.data.text import uses_no_spaces
-from regard.data.vocabulary import SPACE, SPECIALS, learn
+from regard.data.vocabulary import SPACE, SPECIALS, learn, learn_labels
 from regard.layers.special_tokens import BOS, EOS, PAD, UNK
 
-__all__ = ["BOS", "EOS", "KINDS", "PAD", "SPECIALS", "UNK", "Tokenizer", "Tokens"]
+__all__ = ["BOS", "EOS", "KINDS", "MASK", "PAD", "SPECIALS", "UNK", "Tokenizer", "Tokens"]
 
 # Set, so that the library neither starts threads that a later fork would lose, nor warns of them.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 KINDS = ("bpe", "unigram", "word", "character")
+MASK = "<mask>"  # in a text, of a tokenizer that has such a token
 
 _IDEOGRAPHS = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
 _WIDE_SIGNS = r"\x{3000}-\x{303F}\x{FF00}-\x{FFEF}"  # 。「」，！
@@ -75,7 +81,12 @@ class Tokenizer:
 
     def __init__(self, inner: tokenizers.Tokenizer) -> None:
         self._inner = inner
-        self.kind = _kind(inner)
+        settings = json.loads(inner.to_str())
+        self.kind = _kind(settings)
+        self.verbatim = "Strip" not in str(settings["normalizer"])
+        self.mask: int | None = next(
+            (added["id"] for added in settings["added_tokens"] if added["content"] == MASK), None
+        )
         self._texts = [str(inner.id_to_token(i)) for i in range(inner.get_vocab_size())]
         if tuple(self._texts[:4]) != SPECIALS:
             raise ValueError(
@@ -85,9 +96,19 @@ class Tokenizer:
 
     @classmethod
     def train(
-        cls, texts: Iterable[str], *, kind: str = "bpe", size: int = 8000, lowercase: bool = False
+        cls,
+        texts: Iterable[str],
+        *,
+        kind: str = "bpe",
+        size: int = 8000,
+        lowercase: bool = False,
+        verbatim: bool = False,
+        mask: bool = False,
     ) -> Tokenizer:
-        """Learn at most `size` tokens, the four special ones included. The same texts, the same result."""
+        """Learn at most `size` tokens, the four special ones included. The same texts, the same result.
+
+        verbatim: every blank is kept. mask: one token more, the last, which `<mask>` in a text stands for.
+        """
         if kind not in KINDS:
             raise ValueError(f"no tokenizer kind '{kind}': {', '.join(KINDS)}")
         if size <= len(SPECIALS):
@@ -95,16 +116,31 @@ class Tokenizer:
                 f"a vocabulary has {len(SPECIALS)} special tokens, size {size} has no room"
             )
         inner = tokenizers.Tokenizer(models.BPE())
-        inner.normalizer = _normalizer(kind, lowercase)
+        inner.normalizer = _normalizer(kind, lowercase, verbatim)
         inner.pre_tokenizer = pre_tokenizers.Split(Regex(_pattern(kind)), "isolated")
-        return cls(learn(inner, texts, kind, size))
+        learnt = learn(inner, texts, kind, size)
+        if mask:
+            token = tokenizers.AddedToken(MASK, special=True, normalized=False, lstrip=True)
+            learnt.add_special_tokens([token])
+        return cls(learnt)
+
+    @classmethod
+    def of_labels(cls, labels: Iterable[str]) -> Tokenizer:
+        """A token for every different label, in the order of the alphabet."""
+        return cls(learn_labels(labels))
+
+    @property
+    def labels(self) -> list[str]:
+        """The texts of all tokens but the special ones, by id."""
+        return self._texts[len(SPECIALS) :]
 
     def encode(self, text: str) -> Tokens:
         return self.encode_many([text])[0]
 
     def encode_many(self, texts: Sequence[str]) -> list[Tokens]:
         encodings = self._inner.encode_batch([_valid(text) for text in texts])
-        return [_tokens(text, e) for text, e in zip(texts, encodings, strict=True)]
+        cut = _verbatim_tokens if self.verbatim else _tokens
+        return [cut(text, e) for text, e in zip(texts, encodings, strict=True)]
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids alone, faster."""
@@ -123,7 +159,8 @@ class Tokenizer:
                 parts.append(self._spaced(unknown[position]))
             elif token >= len(SPECIALS):
                 parts.append(self._texts[token])
-        return "".join(parts).replace(SPACE, " ").strip()
+        text = "".join(parts).replace(SPACE, " ")
+        return text if self.verbatim else text.strip()
 
     def _spaced(self, word: str) -> str:
         """An unknown word holds its own space where whole words are tokens."""
@@ -151,10 +188,12 @@ class Tokenizer:
         return self._inner.to_str(pretty=True)
 
 
-def _normalizer(kind: str, lowercase: bool) -> normalizers.Normalizer:
+def _normalizer(kind: str, lowercase: bool, verbatim: bool) -> normalizers.Normalizer:
     steps: list[normalizers.Normalizer] = [normalizers.NFC()]
     if lowercase:
         steps.append(normalizers.Lowercase())
+    if verbatim:
+        return normalizers.Sequence([*steps, normalizers.Replace(" ", SPACE)])
     steps += [
         normalizers.Replace(Regex(_BLANKS), " "),
         normalizers.Strip(),
@@ -172,11 +211,12 @@ def _pattern(kind: str) -> str:
     return _CHARACTERS if kind == "character" else _WORDS
 
 
-def _kind(inner: tokenizers.Tokenizer) -> str:
-    settings = json.loads(inner.to_str())
+def _kind(settings: dict[str, Any]) -> str:
     pattern = (settings.get("pre_tokenizer") or {}).get("pattern", {}).get("Regex")
     if pattern == _CHARACTERS:
         return "character"
+    if pattern is None and settings["model"]["type"] == "WordLevel":
+        return "label"
     kinds = {"BPE": "bpe", "Unigram": "unigram", "WordLevel": "word"}
     model = settings["model"]["type"]
     if model not in kinds:
@@ -205,6 +245,18 @@ def _tokens(text: str, encoding: tokenizers.Encoding) -> Tokens:
             end = _end(_NOT_BLANK, text, end, limit)
             pieces.append(text[begin:end])
             offsets.append((begin, end))
+    return Tokens(encoding.ids, pieces, offsets)
+
+
+def _verbatim_tokens(text: str, encoding: tokenizers.Encoding) -> Tokens:
+    """Every character belongs to one token, blanks too; what the library forgot goes to the one before."""
+    starts = [start for start, _ in encoding.offsets]
+    ends = [*starts[1:], len(text)] if starts else []
+    offsets = list(zip(starts, ends, strict=True))
+    pieces = [
+        SPACE if token == SPACE else text[start:end]
+        for token, (start, end) in zip(encoding.tokens, offsets, strict=True)
+    ]
     return Tokens(encoding.ids, pieces, offsets)
 
 

@@ -1,4 +1,4 @@
-"""How good it is: BLEU and chrF, perplexity and accuracy, BLEU by length, alignment error rate.
+"""How good it is: BLEU and chrF, perplexity and accuracy, confusions, BLEU by length, AER.
 
 bleu(hypotheses, references, tokenize="13a").text
 by_length(sources, hypotheses, references, unit="words").rows
@@ -20,6 +20,7 @@ from regard.measures.alignment_files import (
     within,
 )
 from regard.measures.by_length import Bucket, LengthCurve, LengthRow, by_length
+from regard.measures.classification import Confusion
 from regard.measures.likelihood import Likelihood
 from regard.measures.translation import TOKENIZERS, BleuScore, Score, bleu, chrf
 
@@ -29,6 +30,7 @@ __all__ = [
     "AlignmentScore",
     "BleuScore",
     "Bucket",
+    "Confusion",
     "Inside",
     "LengthCurve",
     "LengthRow",

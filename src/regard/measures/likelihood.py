@@ -9,6 +9,7 @@ total.perplexity, total.accuracy
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,12 @@ class Likelihood:
             correct=int((kept.argmax(-1) == wanted).sum().item()),
         )
 
+    @classmethod
+    def summed(cls, counts: Sequence[float]) -> Likelihood:
+        """Of nll, tokens and correct tokens that were added up elsewhere."""
+        nll, tokens, correct = counts
+        return cls(nll, int(tokens), int(correct))
+
     def __add__(self, other: Likelihood) -> Likelihood:
         return Likelihood(
             self.nll + other.nll, self.tokens + other.tokens, self.correct + other.correct
@@ -52,6 +59,10 @@ class Likelihood:
             return math.exp(self.loss)
         except OverflowError:
             return math.inf
+
+    def bits(self, symbols: int) -> float:
+        """Bits for each of so many characters or bytes, those that the tokens stand for."""
+        return self.nll / math.log(2) / max(symbols, 1)
 
     @property
     def accuracy(self) -> float:

@@ -36,14 +36,14 @@ class Prediction:
             "log_prob": self.log_prob,
             "log_probs": list(self.log_probs),
             "finished": self.finished,
-            "source_tokens": _plain(self.source_tokens),
-            "tokens": _plain(self.tokens),
+            "source_tokens": plain_tokens(self.source_tokens),
+            "tokens": plain_tokens(self.tokens),
             "attention": None if self.attention is None else _digits(self.attention),
             "alternatives": [p.to_dict() for p in self.alternatives],
         }
 
 
-def _plain(tokens: Tokens) -> dict[str, Any]:
+def plain_tokens(tokens: Tokens) -> dict[str, Any]:
     return {
         "ids": list(tokens.ids),
         "pieces": list(tokens.pieces),

@@ -5,8 +5,7 @@ Legend: B sentences, S source and T target positions, M real target tokens, V th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
@@ -23,8 +22,7 @@ from regard.search.settings import coverage
 from regard.tasks.by_length import batches_by_length
 from regard.tasks.prediction import Prediction
 from regard.tasks.spelling import spell
-
-BATCH = 64  # sentences that are worked on side by side
+from regard.tasks.text_task import BATCH, TextTask
 
 
 class Forced(NamedTuple):
@@ -36,19 +34,15 @@ class Forced(NamedTuple):
     weights: Tensor | None  # (B, T, S)
 
 
-class TextTranslator(nn.Module):
+class TextTranslator(TextTask):
     """A source-to-target model that is asked in text and answers in text."""
+
+    model: Translator
 
     def __init__(
         self, model: Translator, source_tokenizer: Tokenizer, target_tokenizer: Tokenizer
     ) -> None:
-        super().__init__()
-        self.model = model
-        self.source_tokenizer, self.target_tokenizer = source_tokenizer, target_tokenizer
-
-    def weights(self) -> dict[str, Tensor]:
-        """Of the model, as they are: not a copy."""
-        return cast(nn.Module, self.model).state_dict()
+        super().__init__(cast(nn.Module, model), source_tokenizer, target_tokenizer)
 
     def predict(
         self,
@@ -70,7 +64,7 @@ class TextTranslator(nn.Module):
         firsts = None if prefixes is None else self.target_tokenizer.encode_ids(prefixes)
         found = [_nothing(text, tokens) for text, tokens in zip(texts, sources, strict=True)]
         asked = [i for i, text in enumerate(texts) if text.strip()]
-        with _evaluating(self):
+        with self.answering():
             for places in batches_by_length([len(sources[i]) for i in asked], batch):
                 rows = [asked[place] for place in places]
                 encoded = self._encode([sources[i] for i in rows])
@@ -105,7 +99,7 @@ class TextTranslator(nn.Module):
         read = self.source_tokenizer.encode_many(sources)
         written = [self._written(target) for target in targets]
         found: dict[int, Prediction] = {}
-        with _evaluating(self):
+        with self.answering():
             for rows in batches_by_length([len(tokens) for tokens in read], batch):
                 wanted = [written[i][1].ids for i in rows]
                 forced = self._force([read[i] for i in rows], wanted, weights=settings.weighs)
@@ -131,7 +125,7 @@ class TextTranslator(nn.Module):
         read = self.source_tokenizer.encode_many(sources)
         written = self.target_tokenizer.encode_ids(targets)
         total = Likelihood()
-        with _evaluating(self):
+        with self.answering():
             for rows in batches_by_length([len(tokens) for tokens in read], batch):
                 forced = self._force([read[i] for i in rows], [written[i] for i in rows])
                 every = torch.ones_like(forced.wanted, dtype=torch.bool)
@@ -139,9 +133,8 @@ class TextTranslator(nn.Module):
         return total
 
     def _encode(self, sources: Sequence[Tokens]) -> Encoded:
-        device = next(self.parameters()).device
         source, mask = pad([tokens.ids for tokens in sources])
-        return self.model.encode(source.to(device), mask.to(device))
+        return self.model.encode(source.to(self.device), mask.to(self.device))
 
     def _force(
         self, sources: Sequence[Tokens], targets: Sequence[Sequence[int]], *, weights: bool = False
@@ -217,15 +210,3 @@ def _score(log_probs: list[float], weights: Tensor | None, settings: Search) -> 
         attended = weights.sum(0)
         covered = coverage(attended, torch.ones_like(attended, dtype=torch.bool))
     return float(settings.score(torch.tensor(sum(log_probs)), len(log_probs), covered))
-
-
-@contextmanager
-def _evaluating(module: nn.Module) -> Iterator[None]:
-    """No gradients and no dropout; training goes on afterwards as before."""
-    training = module.training
-    module.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        module.train(training)

@@ -5,7 +5,7 @@ Legend: B sentences, S source and T target positions, M real target tokens, V th
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from torch import Tensor
 
@@ -14,14 +14,8 @@ from regard.data.tokenizer import Tokenizer
 from regard.layers.contracts import Translator
 from regard.tasks.forcing import draw_forced, unroll
 from regard.tasks.loss import smoothed_cross_entropy
+from regard.tasks.text_task import Loss
 from regard.tasks.text_translator import TextTranslator
-
-
-class Loss(NamedTuple):
-    """Of a batch: a sum, so that batches of any size add up to the loss of the joined one (D17)."""
-
-    total: Tensor
-    tokens: Tensor  # how many target tokens were scored
 
 
 class Translate(TextTranslator):

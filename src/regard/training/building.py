@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import nn
 
-from regard.models import bare, family, presets
+from regard.models import bare, family, modes, presets
 from regard.models.stack import Mechanism, Shape
 from regard.training.model_sections import (
     BareClassifier,
@@ -16,6 +16,8 @@ from regard.training.model_sections import (
     Luong,
     Model,
     Recurrent,
+    RecurrentClassifier,
+    RecurrentLanguage,
     RnnEnc,
     RnnSearch,
     Transformer,
@@ -46,6 +48,10 @@ def build(section: Model, source_size: int, target_size: int) -> nn.Module:
             return presets.tutorial(source_size, target_size, **fields)
         case BareClassifier():
             return bare.bare_classifier(source_size, target_size, **fields)
+        case RecurrentClassifier():
+            return modes.many_to_one(source_size, target_size, **fields)
+        case RecurrentLanguage():
+            return modes.language_model(target_size, **fields)
         case Recurrent():
             attention = section.attention
             fields |= {"score": None} if attention is None else attention.model_dump()

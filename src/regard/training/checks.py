@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from regard.data.spec import PARTS, parse
+from regard.data.spec import PARTS
 from regard.training.building import build
 from regard.training.mistakes import RecipeError
-from regard.training.recipe import Data, Recipe
+from regard.training.recipe import Recipe
+from regard.training.tasks import task_of
 
 ANY_VOCABULARY = 5  # tokens: whether a model can be built does not depend on their number
 
@@ -15,7 +16,7 @@ ANY_VOCABULARY = 5  # tokens: whether a model can be built does not depend on th
 def check(recipe: Recipe) -> None:
     """Refuse a recipe without an end, with a corpus that is not there, or with parts that do not fit."""
     _check_end(recipe)
-    _check_corpora(recipe.data)
+    _check_corpora(recipe)
     _check_model(recipe)
 
 
@@ -30,11 +31,12 @@ def _check_end(recipe: Recipe) -> None:
         raise RecipeError("training.patience counts validations, which need data.dev")
 
 
-def _check_corpora(data: Data) -> None:
+def _check_corpora(recipe: Recipe) -> None:
+    task = task_of(recipe)
     for name in PARTS:
-        spec = getattr(data, name)
+        spec = getattr(recipe.data, name)
         try:
-            parse(spec or [])
+            task.corpora(spec or [])
         except FileNotFoundError as error:
             raise FileNotFoundError(f"data.{name}: {error}") from None
         except ValueError as error:

@@ -3,63 +3,20 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
 from typing import Any
 
 from regard.data.spec import Spec
-from regard.data.text import Pair, read_pairs
-from regard.measures import BleuScore, LengthCurve, Likelihood, Score, bleu, by_length, chrf
-from regard.tasks.prediction import Prediction
 from regard.training.folder import RunFolder
-from regard.training.languages import bleu_tokenizer, length_unit
 from regard.training.loading import LoadedRun, load
 from regard.training.mistakes import RecipeError
 from regard.training.model_file import fingerprint
-from regard.training.progress import clock
 from regard.training.reporting import make_report
+from regard.training.tasks import Evaluation, task_of
 from regard.training.writing import write_whole
 from regard.view.report import render
 
-NAME_ONE = "--data SOURCE,TARGET names pairs to score by"
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """The scores of a run on one corpus."""
-
-    corpus: str
-    pairs: Sequence[Pair]
-    predictions: Sequence[Prediction]
-    bleu: BleuScore
-    chrf: Score
-    likelihood: Likelihood
-    by_length: LengthCurve
-    seconds: float  # of translating
-
-    @property
-    def text(self) -> str:
-        return (
-            f"{self.bleu.text}\n{self.chrf.text}\nperplexity {self.likelihood.perplexity:.2f}, token "
-            f"accuracy {100 * self.likelihood.accuracy:.1f} %  ({len(self.pairs):,} sentences of "
-            f"{self.corpus}, {self.likelihood.tokens:,} tokens, translated in {clock(self.seconds)})"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "corpus": self.corpus,
-            "sentences": len(self.pairs),
-            "bleu": asdict(self.bleu),
-            "chrf": asdict(self.chrf),
-            "perplexity": self.likelihood.perplexity,
-            "loss": self.likelihood.loss,
-            "accuracy": self.likelihood.accuracy,
-            "tokens": self.likelihood.tokens,
-            "by_length": asdict(self.by_length),
-            "seconds": self.seconds,
-        }
+NAME_ONE = "--data SPEC names others to score by"
 
 
 def evaluate(
@@ -69,36 +26,22 @@ def evaluate(
     join: int | None = None,
     beam: int | None = None,
 ) -> Evaluation:
-    """Translate a corpus and compare: the run's test set, or its dev set, if none is given.
+    """Judge a run by a corpus: its test set, or its dev set, if none is given.
 
     join: up to so many neighbouring pairs become one; the recipe says it for its own dev and test sets.
-    beam: 1 is greedy; the recipe's if not given.
+    beam: 1 is greedy; the recipe's if not given. Both are for translations.
     """
-    recipe = run.recipe
+    recipe, task = run.recipe, task_of(run.recipe)
     spec = data or recipe.data.test or recipe.data.dev
     if spec is None:
         raise RecipeError("the recipe has neither data.test nor data.dev", NAME_ONE)
-    own = spec in (recipe.data.dev, recipe.data.test)
-    pairs = list(read_pairs(spec, join=join or (recipe.data.join if own else 1)))
-    if not pairs:
-        raise RecipeError(f"there is no usable pair in {spec}", NAME_ONE)
-    sources, references = [p.source for p in pairs], [p.target for p in pairs]
-    start = time.monotonic()
-    predictions = run.translate(sources, beam=beam)
-    seconds = time.monotonic() - start
-    texts, tokenize = [p.text for p in predictions], bleu_tokenizer(recipe)
-    return Evaluation(
-        corpus=str(spec),
-        pairs=pairs,
-        predictions=predictions,
-        bleu=bleu(texts, references, tokenize=tokenize),
-        chrf=chrf(texts, references),
-        likelihood=run.translator.likelihood(sources, references, batch=recipe.search.batch),
-        by_length=by_length(
-            sources, texts, references, unit=length_unit(recipe), tokenize=tokenize
-        ),
-        seconds=seconds,
-    )
+    for name, given in (("join", join), ("beam", beam)):
+        if given is not None and name not in task.evaluated_with:
+            raise RecipeError(f"{name} is for translations: {run.folder.path} makes none", NAME_ONE)
+    examples = task.examples(spec, run.tokenizers, join=join)
+    if not examples:
+        raise RecipeError(f"there is no usable {task.noun[:-1]} in {spec}", NAME_ONE)
+    return task.evaluate(run, str(spec), examples, beam=beam)
 
 
 def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
@@ -121,8 +64,9 @@ def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
     for name, spec in (("dev", recipe.data.dev), ("test", recipe.data.test)):
         if spec is None:
             continue
-        if next(read_pairs(spec), None) is None:
-            say(f"{name}: no pair in {spec} to score by; name others with data.{name}=…")
+        if next(task_of(recipe).read(spec), None) is None:
+            noun = task_of(recipe).noun[:-1]
+            say(f"{name}: no {noun} in {spec} to score by; name others with data.{name}=…")
             continue
         found[name] = evaluate(run, spec)
         say(f"{name}: {found[name].text}")

@@ -49,3 +49,13 @@ class NotARun(FileNotFoundError):
     """There is no model in this folder."""
 
     hint = "regard train makes a run; a run is a folder with model.safetensors in it"
+
+
+class WrongTask(ValueError):
+    """A run was asked for what it was not trained for."""
+
+    status = 2
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint

@@ -11,15 +11,13 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
 from itertools import islice
 from typing import Any, NoReturn
 
 from lightning.fabric import Fabric
 
 from regard.data.batch import Batch, Loader
-from regard.data.text import Pair
-from regard.tasks.translate import Translate
+from regard.tasks.text_task import TextTask
 from regard.training.averaging import MovingWeights
 from regard.training.checkpoints import Checkpoints
 from regard.training.failures import Diverged, Interrupted, OtherRecipe
@@ -29,8 +27,9 @@ from regard.training.recipe import Recipe
 from regard.training.record import Record
 from regard.training.signals import Signals
 from regard.training.state import State
+from regard.training.tasks import Validation, task_of
 from regard.training.updating import Updater
-from regard.training.validating import Validation, validate
+from regard.training.validating import validate
 
 ROW_EVERY = 50  # updates between rows of metrics.csv
 
@@ -42,9 +41,9 @@ class Fit:
         self,
         recipe: Recipe,
         fabric: Fabric,
-        task: Translate,
+        task: TextTask,
         loader: Loader,
-        dev: Sequence[Pair],
+        dev: Sequence[Any],
         checkpoints: Checkpoints,
         reporter: Reporter,
     ) -> None:
@@ -181,8 +180,9 @@ class Fit:
                     self.checkpoints.save_best(self.state.update, self.task.weights())
         if found is None:  # the weights are the run's own again: they can be saved
             self._interrupt()
-        self._write_row(**{f"dev_{name}": value for name, value in asdict(found).items()})
-        self.reporter.say(_words(self.state, found, best, time.monotonic() - start))
+        measures = {"loss": found.loss, **found.measures}
+        self._write_row(**{f"dev_{name}": value for name, value in measures.items()})
+        self.reporter.say(self._words(found, best, time.monotonic() - start))
         self.save()
 
     def _asked_to_stop(self) -> bool:
@@ -207,11 +207,11 @@ class Fit:
             number,
         )
 
-
-def _words(state: State, found: Validation, best: bool, seconds: float) -> str:
-    epoch = state.epoch + (state.batch > 0)
-    return (
-        f"step {state.update:,}, epoch {epoch}: dev loss {found.loss:.3f}, perplexity "
-        f"{found.perplexity:.2f}, accuracy {100 * found.accuracy:.1f} %, BLEU {found.bleu:.2f}, "
-        f"chrF {found.chrf:.2f}{', the best so far' if best else ''} ({clock(seconds)})"
-    )
+    def _words(self, found: Validation, best: bool, seconds: float) -> str:
+        state = self.state
+        epoch = state.epoch + (state.batch > 0)
+        return (
+            f"step {state.update:,}, epoch {epoch}: dev loss {found.loss:.3f}, "
+            f"{task_of(self.recipe).words(found)}{', the best so far' if best else ''} "
+            f"({clock(seconds)})"
+        )

@@ -69,8 +69,9 @@ class RunFolder:
     def store(self) -> Path:
         return self.path / "data" / "train"
 
-    def tokenizers(self, shared: bool) -> tuple[Path, Path]:
+    def tokenizers(self, recipe: Recipe) -> tuple[Path, Path]:
         """Of the source and of the target: one file if they share a vocabulary."""
+        shared = recipe.task.one_text or recipe.tokenizer.shared
         names = ("", "") if shared else (".source", ".target")
         source, target = (self.path / f"tokenizer{name}.json" for name in names)
         return source, target
@@ -79,7 +80,7 @@ class RunFolder:
         return read_recipe(str(self.recipe))
 
     def load_tokenizers(self, recipe: Recipe) -> tuple[Tokenizer, Tokenizer]:
-        source, target = map(Tokenizer.load, self.tokenizers(recipe.tokenizer.shared))
+        source, target = map(Tokenizer.load, self.tokenizers(recipe))
         return source, target
 
     @contextmanager

@@ -8,8 +8,9 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from regard.training.mistakes import nearest
-from regard.training.recipe import Recipe
+from regard.training.recipe import Recipe, task_of_model
 from regard.training.section import Section
+from regard.training.task_sections import Task
 from regard.training.yaml_1_2 import Path
 
 # What other programs call some keys, for the error message only: there is one name for each.
@@ -73,7 +74,11 @@ def advice(path: Path, value: Any, values: Mapping[str, Any]) -> str:
     if elsewhere := _homes(key, section, values):
         return _moved(key, elsewhere, value)
     if above and above[0] in CHOSEN_BY_KIND:
-        owners = [kind for kind, cls in kinds(above[0]).items() if key in cls.model_fields]
+        owners = [
+            kind
+            for kind, cls in kinds(above[0]).items()
+            if key in cls.model_fields and _of_same_task(cls, values)
+        ]
         if owners and len(above) == 1:
             return f": only {section}.kind={' or '.join(owners)} has it."
     if key in OTHER_NAMES:
@@ -86,6 +91,13 @@ def advice(path: Path, value: Any, values: Mapping[str, Any]) -> str:
     if lost := nearest(key, {key for cls in inside for key in cls.model_fields}):
         return f". Did you mean '{_homes(lost, section, values)[0]}.{lost}'?"
     return f". The keys of {section or 'a recipe'}: {', '.join(siblings)}."
+
+
+def _of_same_task(model: type[Section], values: Mapping[str, Any]) -> bool:
+    """A kind of model for another task is no help; of a kind of task it is always true."""
+    given = values.get("task")
+    kind = given.get("kind") if isinstance(given, dict) else None
+    return issubclass(model, Task) or task_of_model(model) == kind
 
 
 def _moved(key: str, elsewhere: list[str], value: Any) -> str:

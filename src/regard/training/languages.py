@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from regard.training.recipe import Recipe
+from regard.training.task_sections import Translate
 
 SPACELESS = {"zh", "ja", "th", "lo", "km", "my"}  # written without spaces between words
 
@@ -13,7 +14,7 @@ def bleu_tokenizer(recipe: Recipe) -> str:
     """sacreBLEU's tokeniser for the target: those of Chinese and of spaces, else characters."""
     language = _language(recipe.data.target)
     chosen = "zh" if language == "zh" else "char" if language in SPACELESS else "13a"
-    return recipe.task.bleu_tokenize or chosen
+    return _task(recipe).bleu_tokenize or chosen
 
 
 def length_unit(recipe: Recipe) -> Literal["words", "characters"]:
@@ -21,7 +22,11 @@ def length_unit(recipe: Recipe) -> Literal["words", "characters"]:
     chosen: Literal["words", "characters"] = "words"
     if _language(recipe.data.source) in SPACELESS:
         chosen = "characters"
-    return recipe.task.length_unit or chosen
+    return _task(recipe).length_unit or chosen
+
+
+def _task(recipe: Recipe) -> Translate:
+    return recipe.task if isinstance(recipe.task, Translate) else Translate()
 
 
 def _language(code: str) -> str:

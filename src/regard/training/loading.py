@@ -1,7 +1,8 @@
-"""A trained run, ready to translate.
+"""A trained run, ready for use.
 
 run = load("runs/zh-en")
 run.translate(["我是一个学生。"], beam=5, attention=True)[0].text
+load("runs/imdb").classify(["What a film!"])[0].label
 """
 
 from __future__ import annotations
@@ -9,41 +10,61 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import nn
 
-from regard.data.tokenizer import Tokens
+from regard.data.tokenizer import Tokenizer, Tokens
 from regard.layers.contracts import Translator
 from regard.search import Ensemble
+from regard.tasks.classify import Classification, Classify
+from regard.tasks.language import Language
+from regard.tasks.masked import Filling, Masked
 from regard.tasks.prediction import Prediction
+from regard.tasks.text_task import TextTask
 from regard.tasks.text_translator import TextTranslator
 from regard.training.devices import find_device
-from regard.training.failures import NotARun
+from regard.training.failures import NotARun, WrongTask
 from regard.training.folder import RunFolder
 from regard.training.mistakes import RecipeError
 from regard.training.model_file import check_vocabularies, load_model
 from regard.training.recipe import Recipe
 from regard.training.searching import search_settings
+from regard.training.tasks import task_of
+
+AnyTask = TypeVar("AnyTask", bound=TextTask)
 
 EMBEDDED = Path(__file__).parent.parent / "models" / "zoo" / "zh-en"
 SHOWN = 5  # other runs named when there is none of that name
 
 
 class LoadedRun:
-    """A model, its tokenisers and its recipe; several models of an ensemble translate as one."""
+    """A model, its tokenisers and its recipe; several models of an ensemble translate as one.
 
-    def __init__(self, recipe: Recipe, translator: TextTranslator, folder: RunFolder) -> None:
-        self.recipe, self.translator, self.folder = recipe, translator, folder
+    It does what it was trained for: translate (and score), classify, generate or fill.
+    """
+
+    def __init__(self, recipe: Recipe, module: TextTask, folder: RunFolder) -> None:
+        self.recipe, self.module, self.folder = recipe, module, folder
 
     def __repr__(self) -> str:
-        data, kind = self.recipe.data, self.recipe.model.kind
-        return f"<LoadedRun {self.folder.path}: {kind}, {data.source} → {data.target}>"
+        data, kind, task = self.recipe.data, self.recipe.model.kind, self.recipe.task.kind
+        what = f"{data.source} → {data.target}" if task == "translate" else task
+        return f"<LoadedRun {self.folder.path}: {kind}, {what}>"
 
     @property
     def model(self) -> nn.Module:
-        return cast(nn.Module, self.translator.model)
+        return cast(nn.Module, self.module.model)
+
+    @property
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
+        """Of the source and of the target."""
+        return self.module.source_tokenizer, self.module.target_tokenizer
+
+    @property
+    def translator(self) -> TextTranslator:
+        return self._able_to("translate", TextTranslator)
 
     def translate(
         self,
@@ -62,12 +83,12 @@ class LoadedRun:
         beam: 1 is greedy; the recipe's if not given. nbest: further ones in `alternatives`.
         search: other settings of `regard.search.Search`, such as length_penalty=0.6.
         """
-        if isinstance(texts, str):
-            raise ValueError(f"give a list of texts, as in translate([{texts!r}])")
+        _check_list(texts, "translate")
+        translator = self.translator
         settings = search_settings(
             self.recipe, beam=beam, nbest=nbest, attention=attention, **search
         )
-        return self.translator.predict(
+        return translator.predict(
             texts,
             settings,
             prefixes=prefixes,
@@ -84,8 +105,56 @@ class LoadedRun:
         **search: Any,
     ) -> list[Prediction]:
         """Each target as if it had been predicted: what `translate` reports for it."""
+        translator = self.translator
         settings = search_settings(self.recipe, attention=attention, **search)
-        return self.translator.score(sources, targets, settings, batch=self.recipe.search.batch)
+        return translator.score(sources, targets, settings, batch=self.recipe.search.batch)
+
+    def classify(
+        self, texts: Sequence[str], *, attention: bool = False, batch: int | None = None
+    ) -> list[Classification]:
+        """The label of every text, with the probability of each label."""
+        _check_list(texts, "classify")
+        module = self._able_to("classify", Classify)
+        return module.classify(texts, attention=attention, batch=batch or self.recipe.search.batch)
+
+    def generate(
+        self,
+        prompts: Sequence[str] = ("",),
+        *,
+        length: int = 200,
+        beam: int | None = None,
+        batch: int | None = None,
+        **search: Any,
+    ) -> list[Prediction]:
+        """Each prompt and what follows it, at most `length` tokens; without one, from the beginning.
+
+        beam: 1, greedy, if not given. search: other settings of `regard.search.Search`, such as
+        method="sample", temperature=0.8, seed=1.
+        """
+        _check_list(prompts, "generate")
+        module = self._able_to("generate", Language)
+        if search.get("method", "beam") == "beam":
+            search["beam"] = beam or 1
+        settings = search_settings(self.recipe, **search)
+        size = batch or self.recipe.search.batch
+        return module.generate(prompts, settings, length=length, batch=size)
+
+    def fill(
+        self, texts: Sequence[str], *, top: int = 5, batch: int | None = None
+    ) -> list[Filling]:
+        """The likeliest tokens at every `<mask>` of each text."""
+        _check_list(texts, "fill")
+        module = self._able_to("fill", Masked)
+        return module.fill(texts, top=top, batch=batch or self.recipe.search.batch)
+
+    def _able_to(self, wish: str, wanted: type[AnyTask]) -> AnyTask:
+        if isinstance(self.module, wanted):
+            return self.module
+        task = task_of(self.recipe)
+        raise WrongTask(
+            f"{self.folder.path} cannot {wish}: it was trained for task.kind={self.recipe.task.kind}",
+            f"regard {task.command} -m {self.folder.path} uses it",
+        )
 
 
 def load(
@@ -104,7 +173,7 @@ def load(
     if len(runs) == 1:
         return _load_one(Path(run[0]), place)
     _check_same_vocabularies(runs)
-    first = runs[0].translator
+    first = runs[0].translator  # only translators can be joined
     ensemble = cast(Translator, Ensemble([one.translator.model for one in runs]))
     together = TextTranslator(ensemble, first.source_tokenizer, first.target_tokenizer)
     return LoadedRun(runs[0].recipe, together.to(place).eval(), runs[0].folder)
@@ -116,8 +185,13 @@ def _load_one(path: Path, device: torch.device) -> LoadedRun:
     model, recipe = load_model(folder)
     tokenizers = folder.load_tokenizers(recipe)
     check_vocabularies(folder, tokenizers)
-    translator = TextTranslator(cast(Translator, model), *tokenizers)
-    return LoadedRun(recipe, translator.to(device).eval(), folder)
+    module = task_of(recipe).used(model, tokenizers)
+    return LoadedRun(recipe, module.to(device).eval(), folder)
+
+
+def _check_list(texts: Sequence[str], method: str) -> None:
+    if isinstance(texts, str):
+        raise ValueError(f"give a list of texts, as in {method}([{texts!r}])")
 
 
 def _check_is_run(folder: RunFolder) -> None:
@@ -151,7 +225,7 @@ def _check_same_vocabularies(runs: Sequence[LoadedRun]) -> None:
     first = runs[0]
     for other in runs[1:]:
         for side in ("source_tokenizer", "target_tokenizer"):
-            a, b = (getattr(one.translator, side).to_json() for one in (first, other))
+            a, b = (getattr(one.module, side).to_json() for one in (first, other))
             if a != b:
                 raise RecipeError(
                     f"{first.folder.path} and {other.folder.path} cut text differently "

@@ -106,6 +106,32 @@ class Recurrent(Section):
     dropout: Rate = 0.0
 
 
+class RecurrentClassifier(Section):
+    """A recurrent encoder, its states in one vector, and a label."""
+
+    task: ClassVar[str] = "classify"
+    kind: Literal["recurrent-classifier"] = "recurrent-classifier"
+    cell: Literal["gru", "gru-reset-before", "lstm", "elman"] = "gru"
+    embedding: PositiveInt = 256
+    hidden: PositiveInt = 256
+    layers: PositiveInt = 1
+    bidirectional: bool = True
+    pool: Literal["last", "transform", "mean", "max", "ends", "linear", "attention"] = "attention"
+    dropout: Rate = 0.0
+
+
+class RecurrentLanguage(Section):
+    """A recurrent network that scores the next token."""
+
+    task: ClassVar[str] = "language"
+    kind: Literal["recurrent-language"] = "recurrent-language"
+    cell: Literal["gru", "gru-reset-before", "lstm", "elman"] = "gru"
+    embedding: PositiveInt = 256
+    hidden: PositiveInt = 256
+    layers: PositiveInt = 1
+    dropout: Rate = 0.0
+
+
 class Heads(Section):
     """How the heads of a Transformer attend, by names of the heart."""
 
@@ -209,6 +235,8 @@ Model = Annotated[
     | TransformerClassifier
     | TransformerLanguage
     | TransformerMasked
-    | BareClassifier,
+    | BareClassifier
+    | RecurrentClassifier
+    | RecurrentLanguage,
     Field(discriminator="kind"),
 ]

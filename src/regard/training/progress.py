@@ -19,7 +19,8 @@ RECENT = 50  # updates that speed and loss are averaged over
 class Sight:
     """Speed, loss and time left, from the updates seen."""
 
-    def __init__(self) -> None:
+    def __init__(self, unit: str = "tokens") -> None:
+        self.unit = unit  # what the loss is the mean of
         self._recent: deque[tuple[float, float, int]] = deque(maxlen=RECENT)  # (time, loss, tokens)
         self._first: tuple[float, float] | None = None  # (time, share done) at the first update
         self.step, self.epoch, self.done = 0, 0, 0.0
@@ -36,7 +37,7 @@ class Sight:
 
     @property
     def speed(self) -> float:
-        """Target tokens in a second; a pause of validation is not counted as training."""
+        """Tokens (or what is scored else) in a second; a pause of validation is not counted as training."""
         steps = list(self._recent)
         spans = sorted(b[0] - a[0] for a, b in pairwise(steps))
         if not spans:
@@ -56,7 +57,7 @@ class Sight:
         left = "" if self.left is None else f", {clock(max(self.left, 0))} left"
         return (
             f"epoch {self.epoch + 1}, step {self.step:,}: loss {self.loss:.3f}, "
-            f"{self.speed:,.0f} tokens/s{left}"
+            f"{self.speed:,.0f} {self.unit}/s{left}"
         )
 
 
@@ -69,8 +70,8 @@ class Reporter(Protocol):
 class Lines:
     """For logs: a line now and then, nothing that moves."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        self.sight, self.quiet, self._last = Sight(), quiet, time.monotonic()
+    def __init__(self, *, quiet: bool = False, unit: str = "tokens") -> None:
+        self.sight, self.quiet, self._last = Sight(unit), quiet, time.monotonic()
 
     def say(self, text: str) -> None:
         if not self.quiet:
@@ -89,8 +90,8 @@ class Lines:
 class Bar:
     """For a terminal: one bar over the whole run."""
 
-    def __init__(self, console: Console) -> None:
-        self.sight = Sight()
+    def __init__(self, console: Console, unit: str = "tokens") -> None:
+        self.sight = Sight(unit)
         self._progress = Progress(
             BarColumn(), TextColumn("{task.description}"), console=console, refresh_per_second=4
         )
@@ -134,10 +135,10 @@ class Logged:
         self._inner.close()
 
 
-def make_reporter(log: Path, *, quiet: bool = False) -> Reporter:
+def make_reporter(log: Path, *, quiet: bool = False, unit: str = "tokens") -> Reporter:
     console = Console(stderr=True)
     moving = console.is_terminal and not console.is_dumb_terminal and not quiet
-    return Logged(Bar(console) if moving else Lines(quiet=quiet), log)
+    return Logged(Bar(console, unit) if moving else Lines(quiet=quiet, unit=unit), log)
 
 
 def clock(seconds: float) -> str:

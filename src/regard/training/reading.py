@@ -21,7 +21,7 @@ from regard.training import yaml_1_2
 from regard.training.keys import CHOSEN_BY_KIND
 from regard.training.mechanisms import check_mechanisms
 from regard.training.mistakes import RecipeError, meant
-from regard.training.recipe import LIMITS, Recipe
+from regard.training.recipe import LIMITS, Recipe, kinds_for
 from regard.training.refusals import refusal, second_reading
 from regard.training.yaml_1_2 import Path, Written
 
@@ -76,8 +76,7 @@ class Draft:
         for name in CHOSEN_BY_KIND:  # a section without a kind is of the default one
             section = self.values.get(name, {})
             if isinstance(section, dict):
-                default = Recipe.model_fields[name].default.kind
-                self.values[name] = {"kind": default} | section
+                self.values[name] = {"kind": self._usual_kind(name)} | section
         if isinstance(data := self.values.get("data"), dict):
             self.values["data"] = _hold_out(data)
         while True:
@@ -86,6 +85,14 @@ class Draft:
             except ValidationError as error:
                 if not second_reading(error, self.values, self.written):
                     raise refusal(error, self.values, self.written) from None
+
+    def _usual_kind(self, section: str) -> str:
+        """Of a model it depends on the task."""
+        task = self.values.get("task")
+        given = task.get("kind") if isinstance(task, dict) else None
+        if section == "model" and isinstance(given, str) and (fitting := kinds_for(given)):
+            return fitting[0]
+        return str(Recipe.model_fields[section].default.kind)
 
 
 def _merged(below: dict[str, Any], above: dict[str, Any], name: str = "") -> dict[str, Any]:

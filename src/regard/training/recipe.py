@@ -10,26 +10,34 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from regard.training.model_sections import Model, RnnSearch
 from regard.training.section import Rate, Section, Share
+from regard.training.task_sections import AnyTask, Translate
 
 Corpus = str | list[str]
 LIMITS = ("epochs", "steps", "minutes")  # of a run: it ends at the first that is reached
 
 
 class Data(Section):
-    """Where the pairs come from. A corpus is `a.zh,a.en`, `pairs.tsv`, `pairs.jsonl` or an embedded one."""
+    """Where the pairs come from. A corpus is `a.zh,a.en`, `pairs.tsv`, `pairs.jsonl` or an embedded one.
+
+    Text and label are a pair too; of texts alone a corpus is `book.txt`, `texts.tsv#2`, `texts.jsonl#text`.
+    """
 
     train: Corpus = Field("tatoeba-zh-en:train", description="pairs to learn from")
     dev: Corpus | None = Field(None, description="pairs to choose the best checkpoint by")
     test: Corpus | None = Field(None, description="pairs for the final scores")
     source: str = Field("zh", description="language code of the source")
     target: str = Field("en", description="language code of the target")
-    max_length: PositiveInt = Field(100, description="longer pairs (in tokens) are not trained on")
+    max_length: PositiveInt = Field(
+        100,
+        description="translate, language: longer pairs or lines (in tokens) are not trained on; "
+        "classify, masked: longer texts are cut",
+    )
     join: PositiveInt = Field(1, description="join 1 … n consecutive pairs into longer ones")
 
 
@@ -44,23 +52,13 @@ class Vocabulary(Section):
 
 
 class Tokenizers(Section):
-    """The tokenisers, trained on the training pairs."""
+    """The tokenisers, trained on the training pairs. Only a translation has a target that is cut."""
 
     source: Vocabulary = Vocabulary()
     target: Vocabulary = Vocabulary()
     shared: bool = Field(
         False,
         description="one vocabulary for both sides, made as `target` says, whatever `source` does",
-    )
-
-
-class Translate(Section):
-    kind: Literal["translate"] = "translate"
-    bleu_tokenize: str | None = Field(
-        None, description="sacreBLEU's tokeniser; by the target language if not given"
-    )
-    length_unit: Literal["words", "characters"] | None = Field(
-        None, description="for BLEU by length; by the source language if not given"
     )
 
 
@@ -129,8 +127,10 @@ class Training(Section):
     checkpoint_every: PositiveInt = Field(
         500, description="steps between checkpoints to resume from"
     )
-    metric: Literal["bleu", "chrf", "loss"] = Field(
-        "bleu", description="what the best checkpoints are best in; of equals the lower dev loss"
+    metric: Literal["auto", "bleu", "chrf", "accuracy", "macro_f1", "loss"] = Field(
+        "auto",
+        description="what the best checkpoints are best in; of equals the lower dev loss. "
+        "auto: bleu, accuracy or loss, by the task",
     )
     patience: PositiveInt | None = Field(
         None, description="stop after this many validations without a better one"
@@ -181,10 +181,40 @@ class Recipe(Section):
     name: str = "run"
     description: str = ""
     seed: int = 1
-    task: Translate = Translate()
+    task: AnyTask = Translate()
     data: Data = Data()
     tokenizer: Tokenizers = Tokenizers()
     model: Model = RnnSearch()
     training: Training = Training()
     trainer: Trainer = Trainer()
     search: Search = Search()
+
+    @model_validator(mode="after")
+    def _of_one_task(self) -> Recipe:
+        """Model and metric must be of the task; "auto" becomes the task's own metric."""
+        task, metric = self.task, self.training.metric
+        if task_of_model(type(self.model)) != task.kind:
+            raise ValueError(
+                f"model.kind={self.model.kind} is for task.kind={task_of_model(type(self.model))}; "
+                f"for {task.kind} there are {', '.join(kinds_for(task.kind))}"
+            )
+        if metric == "auto":
+            usual = self.training.model_copy(update={"metric": task.metrics[0]})
+            object.__setattr__(self, "training", usual)  # frozen for everybody else
+        elif metric not in task.metrics:
+            raise ValueError(
+                f"training.metric is {metric!r}, but task.kind={task.kind} is measured by "
+                f"{' or '.join(task.metrics)}"
+            )
+        return self
+
+
+def task_of_model(section: type[Section]) -> str:
+    """The kind of task that a kind of model is for."""
+    return getattr(section, "task", "translate")
+
+
+def kinds_for(task: str) -> list[str]:
+    """The kinds of model for a task, the usual one first."""
+    sections = get_args(get_args(Model)[0])
+    return [s.model_fields["kind"].default for s in sections if task_of_model(s) == task]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,17 @@ COLUMNS = (
     "train_loss",
     "gradient_norm",
     "dev_loss",
-    "dev_perplexity",
-    "dev_accuracy",
-    "dev_bleu",
-    "dev_chrf",
 )
+TRANSLATION = ("perplexity", "accuracy", "bleu", "chrf")
 Row = dict[str, float]
 
 
 class Record:
     """Rows are appended and flushed; those after the checkpoint a run resumes from are taken back."""
 
-    def __init__(self, path: Path, update: int) -> None:
+    def __init__(self, path: Path, update: int, measures: Sequence[str] = TRANSLATION) -> None:
+        """measures: those of a validation, beside the loss."""
+        self._columns = (*COLUMNS, *(f"dev_{name}" for name in measures))
         kept = [row for row in read_rows(path) if row["step"] <= update]
         text = io.StringIO()
         self._writer(text).writeheader()
@@ -52,7 +52,7 @@ class Record:
             self._board.close()
 
     def _writer(self, file: Any) -> csv.DictWriter[str]:
-        return csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        return csv.DictWriter(file, self._columns, lineterminator="\n")
 
 
 def read_rows(path: Path) -> list[Row]:

@@ -32,6 +32,7 @@ from regard.training.preparing import make_task, prepare_data, read_dev
 from regard.training.progress import Lines, Reporter, clock, make_reporter
 from regard.training.recipe import Recipe
 from regard.training.record import Record
+from regard.training.tasks import task_of
 from regard.training.updating import seed_by
 
 SENTENCES = 64  # in a batch, where the recipe does not say
@@ -61,11 +62,14 @@ def train(recipe: Recipe, folder: Path | str, *, quiet: bool = False) -> Path:
 def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
     """What each process does, from the first update to the last."""
     first = fabric.is_global_zero
-    reporter = make_reporter(run.log, quiet=quiet) if first else Lines(quiet=True)
+    task = task_of(recipe)
+    reporter: Reporter = Lines(quiet=True)
+    if first:
+        reporter = make_reporter(run.log, quiet=quiet, unit=task.scored)
     record = None
     try:
         fit = _fit(fabric, recipe, run, reporter)
-        record = Record(run.metrics, fit.state.update) if first else None
+        record = Record(run.metrics, fit.state.update, task.columns) if first else None
         already = fit.over
         if not already:
             _say_where(fit, reporter)
@@ -105,7 +109,7 @@ def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> 
     )
     checkpoints = Checkpoints(run.checkpoints)
     loader = Loader(store, batches)
-    fit = Fit(recipe, fabric, task, loader, read_dev(recipe), checkpoints, reporter)
+    fit = Fit(recipe, fabric, task, loader, read_dev(recipe, run), checkpoints, reporter)
     tree, complaints = checkpoints.latest()
     for complaint in complaints:
         reporter.say(f"warning: {complaint}")

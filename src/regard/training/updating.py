@@ -18,7 +18,7 @@ from lightning.fabric import Fabric
 from torch import Tensor
 
 from regard.data.batch import Batch
-from regard.tasks.translate import Loss, Translate
+from regard.tasks.text_task import Loss, TextTask
 from regard.training.failures import Diverged, OutOfMemory
 from regard.training.optimizing import build_optimizer, scale_and_clip
 from regard.training.recipe import Recipe
@@ -39,7 +39,7 @@ class Updater:
     """The module, its optimiser, and the step from one set of weights to the next."""
 
     def __init__(
-        self, recipe: Recipe, fabric: Fabric, task: Translate, line: Callable[[int], int]
+        self, recipe: Recipe, fabric: Fabric, task: TextTask, line: Callable[[int], int]
     ) -> None:
         self.recipe, self.fabric, self.line = recipe, fabric, line
         optimizer = build_optimizer(recipe.training.optimizer, task.parameters())

@@ -1,76 +1,50 @@
-"""A corpus translated and scored by all processes together: the same numbers however it is shared."""
+"""A corpus judged by all processes together: the same numbers however it is shared."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import torch
 from lightning.fabric import Fabric
 
-from regard.data.text import Pair
-from regard.measures import Likelihood, bleu, chrf
-from regard.tasks.text_translator import TextTranslator
-from regard.training.languages import bleu_tokenizer
+from regard.tasks.text_task import TextTask
 from regard.training.recipe import Recipe
-from regard.training.searching import search_settings
 from regard.training.sharing import add_up, gather
+from regard.training.tasks import Tally, Validation, task_of
 
-
-@dataclass(frozen=True)
-class Validation:
-    loss: float  # nats per target token
-    perplexity: float
-    accuracy: float
-    bleu: float
-    chrf: float
-
-    def merit(self, metric: str) -> tuple[float, float]:
-        """What the best is best in, larger is better; of equals that with the lower loss."""
-        return -self.loss if metric == "loss" else getattr(self, metric), -self.loss
+CHUNK = 16  # batches
 
 
 def validate(
     fabric: Fabric,
-    task: TextTranslator,
-    pairs: Sequence[Pair],
+    module: TextTask,
+    examples: Sequence[Any],
     recipe: Recipe,
     stop: Callable[[], bool] = lambda: False,
 ) -> Validation | None:
     """Every process works on its share; None if it was asked to `stop` on the way."""
-    mine = pairs[fabric.global_rank :: fabric.world_size]
-    total, texts = Likelihood(), []
-    size = recipe.search.batch
+    task, size = task_of(recipe), CHUNK * recipe.search.batch
+    mine = examples[fabric.global_rank :: fabric.world_size]
+    found: list[Tally] = []
     # whole chunks, so that each is sorted by length, and a signal waits for one at most
-    for start in range(0, len(mine), 16 * size):
+    for start in range(0, max(len(mine), 1), size):
         if stop():
             return None
-        chunk = mine[start : start + 16 * size]
-        sources, targets = [p.source for p in chunk], [p.target for p in chunk]
-        total += task.likelihood(sources, targets, batch=size)
-        settings = search_settings(recipe, beam=recipe.search.validation_beam)
-        texts += [p.text for p in task.predict(sources, settings, batch=size)]
-    total, texts = _together(fabric, total, texts)
-    references = [p.target for p in pairs]
-    return Validation(
-        loss=total.loss,
-        perplexity=total.perplexity,
-        accuracy=total.accuracy,
-        bleu=bleu(texts, references, tokenize=bleu_tokenizer(recipe)).value,
-        chrf=chrf(texts, references).value,
-    )
+        found.append(task.tally(module, mine[start : start + size]))
+    return task.validation(_together(fabric, found), examples)
 
 
-def _together(fabric: Fabric, total: Likelihood, texts: list[str]) -> tuple[Likelihood, list[str]]:
-    """The sum of the likelihoods, and the texts of all processes in the order of the pairs."""
+def _together(fabric: Fabric, found: Sequence[Tally]) -> Tally:
+    """The sums of the counts, and the answers of all processes in the order of the examples."""
+    counts = tuple(map(sum, zip(*(one.counts for one in found), strict=True)))
+    answers = [answer for one in found for answer in one.answers]
     if fabric.world_size == 1:
-        return total, texts
-    counts = torch.tensor([total.nll, total.tokens, total.correct], dtype=torch.float64)
-    nll, tokens, correct = add_up(fabric, counts.to(fabric.device)).tolist()
-    shares = gather(fabric, texts)
+        return Tally(counts, answers)
+    sums = add_up(fabric, torch.tensor(counts, dtype=torch.float64, device=fabric.device))
     order = {
-        rank + i * fabric.world_size: text
-        for rank, share in enumerate(shares)
-        for i, text in enumerate(share)
+        rank + i * fabric.world_size: answer
+        for rank, share in enumerate(gather(fabric, answers))
+        for i, answer in enumerate(share)
     }
-    return Likelihood(nll, int(tokens), int(correct)), [order[i] for i in sorted(order)]
+    return Tally(tuple(sums.tolist()), [order[i] for i in sorted(order)])

@@ -18,10 +18,16 @@ Metrics = Sequence[Mapping[str, float | None]]
 Values = list[tuple[float, float]]  # (step, value)
 
 COLUMN = re.compile(r"(train|dev|test)_(.+)")
-NAMES = {"bleu": "BLEU", "chrf": "chrF", "aer": "AER", "accuracy": "Accuracy, %"}
-SHARES = ("accuracy",)  # 0 … 1 in the rows, shown in %
-RISING = ("bleu", "chrf", "accuracy")  # better when higher
-FALLING = ("loss", "perplexity", "aer")
+NAMES = {
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "aer": "AER",
+    "accuracy": "Accuracy, %",
+    "macro_f1": "Macro-F1, %",
+}
+SHARES = ("accuracy", "macro_f1")  # 0 … 1 in the rows, shown in %
+RISING = ("bleu", "chrf", "accuracy", "macro_f1")  # better when higher
+FALLING = ("loss", "perplexity", "aer", "bits_per_character", "bits_per_byte")
 MOST = 200  # points of a training line, and rows of the table; more are averaged, or left out
 
 

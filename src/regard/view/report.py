@@ -13,32 +13,18 @@ from importlib import resources
 
 from regard.data.problems import Found, Problems
 from regard.measures.by_length import LengthCurve
+from regard.measures.classification import Confusion
 from regard.measures.translation import Score
 from regard.view import charts
 from regard.view.by_length import LengthTable, length_chart
-from regard.view.heat_table import heat_table
+from regard.view.confusion import confusion_table
 from regard.view.learning import Metrics, learning_charts, learning_table
 from regard.view.markup import Markup, element, join
+from regard.view.samples import TRANSLATION, Sample, SampleNames, sample_list, scrolled
+
+__all__ = ["NextStep", "Report", "Sample", "render", "stylesheet"]
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # the page may load nothing at all
-BESIDE = 14  # source tokens; the attention of a longer sentence goes below its text
-READING = (
-    "Each row is a word that was written, each column a word that was read; brighter means more "
-    "weight. It shows where the model looked, not why it answered."
-)
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One sentence, what it should be, and what the model made of it."""
-
-    source: str
-    hypothesis: str
-    reference: str = ""
-    scores: Mapping[str, float] = field(default_factory=dict)  # chrF: 61.2, log p: -0.31
-    source_tokens: Sequence[str] = ()
-    tokens: Sequence[str] = ()
-    attention: Sequence[Sequence[float]] = ()  # (tokens, source_tokens)
 
 
 @dataclass(frozen=True)
@@ -61,7 +47,9 @@ class Report:
     recipe: str = ""  # YAML
     metrics: Metrics = ()  # rows of step, train_loss, dev_loss, dev_perplexity, dev_bleu, …
     by_length: Mapping[str, LengthCurve] = field(default_factory=dict)
+    confusions: Mapping[str, Confusion] = field(default_factory=dict)  # of dev, of test
     samples: Sequence[Sample] = ()
+    sample_names: SampleNames = TRANSLATION  # what they and their parts are called
     problems: Problems = field(default_factory=Problems)  # of the data, counted and skipped
     next_steps: Sequence[NextStep] = ()
     source_language: str = ""  # zh, ja, …: which shapes of the characters are meant
@@ -73,7 +61,8 @@ def render(report: Report) -> str:
     parts: list[tuple[str, Callable[[Report], Markup], object]] = [
         ("Learning", _learning, report.metrics),
         ("Short and long sentences", _by_length, report.by_length),
-        ("Translations", _samples, report.samples),
+        ("What is taken for what", _confusions, report.confusions),
+        (report.sample_names.title, _samples, report.samples),
         ("What was trained", _trained, report.facts or report.command or report.recipe),
         ("The data", _problems, report.problems),
         ("What to try next", _next_steps, report.next_steps),
@@ -127,7 +116,7 @@ def _learning(report: Report) -> Markup:
     numbers = element(
         "details",
         element("summary", "The numbers"),
-        _scrolled(learning_table(report.metrics), "Measures by step"),
+        scrolled(learning_table(report.metrics), "Measures by step"),
     )
     return join([element("div", *figures, class_="charts"), numbers])
 
@@ -156,7 +145,7 @@ def _by_length(report: Report) -> Markup:
             element(
                 "div",
                 element("figure", length_chart(curves, "BLEU").inline()),
-                _scrolled(table, "Scores by source length"),
+                scrolled(table, "Scores by source length"),
                 class_="beside",
             ),
             *(element("p", f"BLEU: {signature}", class_="signature") for signature in signatures),
@@ -164,54 +153,19 @@ def _by_length(report: Report) -> Markup:
     )
 
 
+def _confusions(report: Report) -> Markup:
+    parts: list[Markup] = []
+    for name, found in report.confusions.items():
+        parts += [
+            element("h3", f"{name}: {found.correct:,} of {found.total:,} right"),
+            scrolled(confusion_table(found), f"Labels and answers on {name}"),
+        ]
+    return join(parts)
+
+
 def _samples(report: Report) -> Markup:
-    shown = [_sample(sample, report) for sample in report.samples]
-    any_attention = any(sample.attention for sample in report.samples)
-    note = element("p", READING, class_="note") if any_attention else ""
-    return join([note, *shown])
-
-
-def _sample(sample: Sample, report: Report) -> Markup:
-    texts = [
-        ("source", sample.source, report.source_language),
-        ("reference", sample.reference, report.target_language),
-        ("translation", sample.hypothesis, report.target_language),
-    ]
-    written = [
-        element("div", element("dt", name), _sentence(text, language), class_=name)
-        for name, text, language in texts
-        if text or name != "reference"
-    ]
-    scores = [
-        element("span", f"{name} ", element("b", f"{value:.2f}".replace("-", "−")))
-        for name, value in sample.scores.items()
-    ]
-    picture: Markup | str = ""
-    if sample.attention:
-        picture = _scrolled(
-            heat_table(
-                sample.attention,
-                sample.tokens,
-                sample.source_tokens,
-                caption=f"Attention of “{sample.hypothesis}”",
-                query_language=report.target_language,
-                key_language=report.source_language,
-            ),
-            f"Attention of {sample.hypothesis}",
-        )
-    words = element(
-        "div",
-        element("dl", *written),
-        element("p", *scores, class_="sample-scores") if scores else "",
-    )
-    fits = len(sample.source_tokens) <= BESIDE
-    return element("article", words, picture, class_="sample" if fits else "sample wide")
-
-
-def _sentence(text: str, language: str) -> Markup:
-    if not text.strip():
-        return element("dd", "(empty)", class_="empty")
-    return element("dd", text, dir="auto", lang=language or None)
+    languages = report.source_language, report.target_language
+    return sample_list(report.samples, report.sample_names, languages)
 
 
 def _trained(report: Report) -> Markup:
@@ -253,7 +207,7 @@ def _problems(report: Report) -> Markup:
         element("tbody", *rows),
         class_="numbers problems",
     )
-    return _scrolled(table, "Problems in the data")
+    return scrolled(table, "Problems in the data")
 
 
 def _where(corpus: str, found: Found) -> str:
@@ -271,11 +225,6 @@ def _next_steps(report: Report) -> Markup:
 
 def _command(command: str) -> Markup:
     return element("pre", element("code", command), class_="command", tabindex="0")
-
-
-def _scrolled(content: Markup, label: str) -> Markup:
-    """Wide content that scrolls by itself, by the keyboard too."""
-    return element("div", content, class_="scroll", role="region", aria_label=label, tabindex="0")
 
 
 def _footer() -> Markup:

@@ -1,0 +1,41 @@
+"""Options of commands that write text: it is searched for, or drawn."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+Sample = Annotated[bool, typer.Option("--sample", help="Draw instead of searching.")]
+Temperature = Annotated[
+    float | None, typer.Option(metavar="T", help="Of the draws; above 1: bolder.")
+]
+TopK = Annotated[int | None, typer.Option(min=0, metavar="K", help="Draw among the K likeliest.")]
+TopP = Annotated[
+    float | None, typer.Option(metavar="P", help="Draw among the likeliest of mass P.")
+]
+Seed = Annotated[int | None, typer.Option(min=0, metavar="N", help="Of the draws.")]
+
+
+def search_options(
+    sample: bool,
+    beam: int | None,
+    draws: dict[str, float | int | None],
+    *,
+    nbest: int = 1,
+    noun: str = "translations",
+) -> dict[str, Any]:
+    """The options as `regard.search.Search` has them; those that were not given stay the run's."""
+    given = {name: value for name, value in draws.items() if value is not None}
+    if given and not sample:
+        option = "--" + next(iter(given)).replace("_", "-")
+        raise typer.BadParameter(f"{option} is for {noun} that are drawn: add --sample")
+    if sample and beam is not None:
+        raise typer.BadParameter(f"--beam is for {noun} that are searched: drop it or --sample")
+    if beam is not None and nbest > beam:
+        raise typer.BadParameter(
+            f"--nbest {nbest} needs a beam at least as wide, not --beam {beam}"
+        )
+    if sample:
+        return {"method": "sample", "nbest": nbest, **given}
+    return {"beam": beam, "nbest": nbest}

@@ -1,0 +1,42 @@
+"""`regard export`: a run as a folder that a production engine runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli.options import Run
+
+
+def export(
+    to: Annotated[
+        str, typer.Option("--to", metavar="ENGINE", help="ctranslate2 or onnx.", show_default=False)
+    ],
+    model: Run = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FOLDER", help="Written there; RUN/export/ENGINE if none."
+        ),
+    ] = None,
+    quantization: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TYPE", help="ctranslate2: float16, bfloat16, int16, int8; float32 if none."
+        ),
+    ] = None,
+) -> None:
+    """Write a run for CTranslate2 or ONNX; the folder is printed.
+
+    Example: regard export -m runs/zh-en --to ctranslate2
+
+    Example: regard export -m runs/zh-en --to ctranslate2 --quantization int8
+    """
+    from regard.export.exporting import export as write
+    from regard.export.refusals import CannotExport
+
+    if model is None and output is None:
+        raise CannotExport("the embedded model has no folder of yours: say where to", "-o FOLDER")
+    typer.echo(write(model, to, output, quantization=quantization))

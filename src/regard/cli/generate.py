@@ -1,0 +1,57 @@
+"""`regard generate`: a language model writes."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from regard.cli.drawn import Sample, Seed, Temperature, TopK, TopP, search_options
+from regard.cli.options import Beam, Device, Json, Output, TrainedRun
+from regard.cli.texts import check_texts, chunks
+
+
+def generate(
+    model: TrainedRun,
+    prompts: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PROMPT", help="How it begins; from nothing if none. -: lines of stdin."
+        ),
+    ] = None,
+    length: Annotated[int, typer.Option(min=1, metavar="N", help="Tokens to add at most.")] = 200,
+    beam: Beam = None,
+    sample: Sample = False,
+    temperature: Temperature = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
+    seed: Seed = None,
+    as_json: Json = False,
+    output: Output = None,
+    device: Device = None,
+) -> None:
+    """Write on from each PROMPT.
+
+    Without --sample the likeliest token is taken at each step, which soon goes in circles.
+
+    Example: regard generate -m runs/char-language "I am " --sample --temperature 0.8
+    """
+    draws = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
+    settings = search_options(sample, beam, draws, noun="texts")
+    check_texts(prompts or [], "generate")
+
+    from regard.cli.streams import written_to
+    from regard.training.loading import load
+
+    run = load(model, device=device)
+    with written_to(output) as out:
+        first = True
+        for chunk in chunks(prompts or [""], "generate", full=sample):
+            for one in run.generate(chunk, length=length, **settings):
+                if as_json:
+                    out.write(json.dumps(one.to_dict(), ensure_ascii=False) + "\n")
+                else:
+                    out.write(f"{'' if first else chr(10)}{one.text}\n")
+                first = False
+            out.flush()

@@ -1,0 +1,38 @@
+"""The texts that a command is given: as arguments, or as the lines of standard input."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from io import BufferedReader
+from typing import cast
+
+import typer
+
+CHUNK = 1024  # lines: enough to sort by length, few enough to see them flow
+
+
+def check_texts(texts: list[str], command: str) -> None:
+    """`-` stands alone; a text that is the name of a file is taken as a text, but was it meant?"""
+    if "-" in texts and len(texts) > 1:
+        raise typer.BadParameter("- is standard input: give it alone, or texts without it")
+    if len(texts) == 1 and len(texts[0].split()) == 1 and os.path.isfile(texts[0]):
+        advice = f"to {command} its lines write: regard {command} … < {texts[0]}"
+        print(f"note: {texts[0]} is a file: {advice}", file=sys.stderr)
+
+
+def chunks(texts: list[str], command: str, *, full: bool = False) -> Iterator[list[str]]:
+    """The texts; `-` stands for the lines of standard input, as they arrive."""
+    if texts != ["-"]:
+        yield texts
+        return
+
+    from regard.cli.streams import arriving, decoded
+
+    if sys.stdin.isatty():
+        print(f"type a line to {command} it; Ctrl-D ends", file=sys.stderr)
+    number = 1
+    for lines in arriving(cast(BufferedReader, sys.stdin.buffer), CHUNK, full=full):
+        yield decoded(lines, number)
+        number += len(lines)

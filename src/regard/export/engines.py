@@ -1,0 +1,64 @@
+"""A run, or what was exported of it, on an engine: it translates as `regard.load` would have it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from regard.export.ctranslate2_translator import CTranslate2Translator
+from regard.export.exporting import export, known_engine
+from regard.export.folder import Engine, Record, default_folder, read_record
+from regard.export.onnx_translator import load_onnx
+from regard.export.refusals import CannotExport
+from regard.layers.contracts import Translator
+from regard.tasks.text_translator import TextTranslator
+from regard.training.folder import RunFolder
+from regard.training.loading import EMBEDDED, LoadedRun
+from regard.training.model_file import fingerprint
+
+
+def load_engine(run: Path | str | None, engine: str, *, device: str | None = None) -> LoadedRun:
+    """A folder that `export` wrote, or a run: that is exported into itself first, once for each model.
+
+    device: cpu or cuda; a GPU that the engine sees if not given.
+    """
+    engine = known_engine(engine)
+    folder, record = _exported(Path(run) if run is not None else EMBEDDED, engine)
+    recipe = RunFolder(folder).read_recipe()
+    tokenizers = RunFolder(folder).load_tokenizers(recipe)
+    translator: TextTranslator
+    if engine == "ctranslate2":
+        translator = CTranslate2Translator(folder, tokenizers, record.longest, device=device)
+    else:
+        model = cast(Translator, load_onnx(folder, record.longest, device=device))
+        translator = TextTranslator(model, *tokenizers)
+    return LoadedRun(recipe, translator.eval(), RunFolder(folder))
+
+
+def only_one(runs: Sequence[Path | str] | None) -> Path | str | None:
+    """The run; an ensemble is no run."""
+    if runs is not None and len(runs) > 1:
+        raise CannotExport(
+            f"an engine runs one model, and {len(runs)} were given: an ensemble takes the mean of its "
+            "models' probabilities at every step"
+        )
+    return runs[0] if runs else None
+
+
+def _exported(path: Path, engine: Engine) -> tuple[Path, Record]:
+    record = read_record(path)
+    if record is not None:
+        if record.engine != engine:
+            raise CannotExport(
+                f"{path} was exported for {record.engine}, not for {engine}",
+                f"--engine {record.engine}, or regard export --to {engine} with the run itself",
+            )
+        return path, record
+    folder, run = default_folder(path, engine), RunFolder(path)
+    record = read_record(folder)
+    if record is None or not run.model.is_file() or record.model != fingerprint(run):
+        export(path, engine, folder)
+        record = read_record(folder)
+    assert record is not None
+    return folder, record

@@ -1,0 +1,219 @@
+"""A Transformer as two ONNX graphs: the encoder, and one step of the decoder.
+
+    encoder.onnx   source (B, S), mask (B, S) -> states (B, S, D), keys and values of the source
+    decoder.onnx   tokens (N,), mask (N, S), keys and values of the source and of the past
+                   -> logits (N, V), weights (N, S), keys and values of the past with this token
+
+Sizes may be any. Keys and values are (N, heads, length, size), two of them for every block; the past of
+the first step has length 0.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import logging
+import warnings
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention.attend import Attended
+from regard.attention.module import Attends, Memory
+from regard.attention.regions import Everywhere, Mask
+from regard.attention.scores import Additive, Score
+from regard.export.refusals import CannotExport, check_for_onnx
+from regard.layers.blocks import DecoderBlock
+from regard.layers.positions import KEPT, Sinusoidal
+from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.transformer import TransformerDecoder, TransformerEncoder, TransformerState
+
+ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
+EXAMPLE = (3, 6, 4)  # sentences, source tokens, tokens of the past: sizes to trace with, no limit
+
+
+def write_onnx(model: nn.Module, folder: Path) -> None:
+    """encoder.onnx and decoder.onnx of a model that passed `check_for_onnx`."""
+    check_for_onnx(model)
+    assert isinstance(model, EncoderDecoder)
+    plain = _by_definition(model)
+    sentences, length, past = EXAMPLE
+    source = torch.ones(sentences, length, dtype=torch.long)
+    mask = torch.ones_like(source, dtype=torch.bool)
+    start = Start(plain)
+    with torch.no_grad():
+        states, *memories = start(source, mask)
+        decoder = cast(TransformerDecoder, plain.decoder)
+        olds = [
+            x[:, :, :1].expand(-1, -1, past, -1).contiguous()
+            for block in cast(list[DecoderBlock], decoder.blocks)
+            for memory in [block.attention.remember(states)]
+            for x in (memory.keys, memory.values)
+        ]
+    names = memory_names(len(decoder.blocks))
+    two, pairs = {0: ANY, 1: ANY}, [{0: ANY, 2: ANY}] * len(memories)
+    _save(
+        folder / ENCODER,
+        start,
+        (source, mask),
+        (two, two),
+        inputs=["source", "mask"],
+        outputs=["states", *names["source"]],
+    )
+    _save(
+        folder / DECODER,
+        OneStep(decoder),
+        (source[:, 0], mask, memories, olds),
+        ({0: ANY}, two, pairs, pairs),
+        inputs=["tokens", "mask", *names["source"], *names["past"]],
+        outputs=["logits", "weights", *names["next"]],
+    )
+
+
+def memory_names(blocks: int) -> dict[str, list[str]]:
+    """What the keys and values are called in the graphs."""
+    return {
+        kind: [f"{kind}_{what}_{block}" for block in range(blocks) for what in ("keys", "values")]
+        for kind in ("source", "past", "next")
+    }
+
+
+def longest(model: nn.Module) -> tuple[int | None, int | None]:
+    """Source and target tokens at most, EOS included, once it is written; None: any number."""
+    halves = cast(EncoderDecoder, model).encoder, cast(EncoderDecoder, model).decoder
+    source, target = (_positions(cast(TransformerEncoder, half)) for half in halves)
+    return source, target
+
+
+def _positions(half: TransformerEncoder) -> int | None:
+    positions = half.embed.positions
+    return KEPT if isinstance(positions, Sinusoidal) else positions.longest
+
+
+class Start(nn.Module):
+    """The encoder, and what the decoder remembers of its states."""
+
+    def __init__(self, model: EncoderDecoder) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, source: Tensor, mask: Tensor) -> list[Tensor]:
+        encoded = self.model.encode(source, mask)
+        state = cast(TransformerDecoder, self.model.decoder).start(encoded)
+        return [encoded.states, *_tensors(state.source)]
+
+
+class OneStep(nn.Module):
+    """`TransformerDecoder.step`, every hypothesis with a source of its own."""
+
+    def __init__(self, decoder: TransformerDecoder) -> None:
+        super().__init__()
+        self.decoder = decoder
+
+    def forward(
+        self, tokens: Tensor, mask: Tensor, source: list[Tensor], past: list[Tensor]
+    ) -> list[Tensor]:
+        blocks = cast(list[DecoderBlock], self.decoder.blocks)
+        seen = tuple(
+            Memory(cast(Attends, block.cross), keys, values, mask)
+            for block, keys, values in zip(blocks, source[::2], source[1::2], strict=True)
+        )
+        before = tuple(
+            Memory(block.attention, keys, values, None)
+            for block, keys, values in zip(blocks, past[::2], past[1::2], strict=True)
+        )
+        state = TransformerState(before, seen, position=past[0].shape[2])
+        step = self.decoder.step(tokens, state, weights=True)
+        assert step.attended is not None
+        assert step.attended.weights is not None
+        return [
+            step.logits,
+            step.attended.weights,
+            *_tensors(cast(TransformerState, step.state).past),
+        ]
+
+
+def _tensors(memories: Sequence[Memory | None]) -> list[Tensor]:
+    return [x for memory in memories if memory is not None for x in (memory.keys, memory.values)]
+
+
+def _by_definition(model: EncoderDecoder) -> EncoderDecoder:
+    """A copy that attends by the definition: a graph has no sizes to plan a fast path by."""
+    made = copy.deepcopy(model).cpu().float().eval()
+    for module in made.modules():
+        if isinstance(module, Attends):
+            module.forward = partial(_attend, module)  # type: ignore[method-assign]
+    for block in cast(list[DecoderBlock], cast(TransformerDecoder, made.decoder).blocks):
+        block.attention.region = Everywhere()  # the last position sees all of the past
+    return made
+
+
+def _attend(
+    self: Attends,
+    query: Tensor,
+    source: Memory | None = None,
+    *,
+    mask: Tensor | None = None,
+    offset: int | None = None,
+    weights: bool = False,
+) -> Attended:
+    """context = normalize(score(q, k) where allowed) @ v, with an axis of heads: (N, H, L, D)"""
+    memory = self.remember(query, mask) if source is None else source
+    keys, values = self.recall(memory)
+    scores = _pair(self.score, self.project_query(query, offset or 0), keys)
+    allowed = None if memory.mask is None else memory.mask[:, None, None, :]
+    if not isinstance(self.region, Everywhere):
+        inside = cast(Mask, self.region).mask(query.shape[-2], keys.shape[-2])
+        allowed = inside if allowed is None else inside & allowed
+    weighed, _ = self.normalize(scores, allowed)
+    return Attended(self.merge(weighed @ values), weighed if weights else None)
+
+
+def _pair(score: Score, query: Tensor, key: Tensor) -> Tensor:
+    if not isinstance(score, Additive):
+        return score.pair(query, key)
+    pairs = (query[..., :, None, :] + key[..., None, :, :]).tanh()  # its kernel is no ONNX operator
+    return (pairs * score.rows[:, None, None, :]).sum(-1)
+
+
+ANY = torch.export.Dim.DYNAMIC
+
+
+def _save(
+    path: Path,
+    graph: nn.Module,
+    example: tuple[Any, ...],
+    shapes: tuple[Any, ...],
+    *,
+    inputs: list[str],
+    outputs: list[str],
+) -> None:
+    talk = logging.getLogger("torch.onnx")
+    level, silent = talk.level, io.StringIO()
+    talk.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(silent):
+            warnings.simplefilter("ignore")
+            program = torch.onnx.export(
+                graph,
+                example,
+                dynamo=True,
+                dynamic_shapes=shapes,
+                input_names=inputs,
+                output_names=outputs,
+                verbose=False,
+            )
+    except (
+        Exception
+    ) as error:  # whatever the tracer meets; it has no class of its own for all of it
+        reason = str(error).strip().splitlines()[-1]
+        raise CannotExport(f"torch cannot write this model as ONNX: {reason}") from error
+    finally:
+        talk.setLevel(level)
+    assert program is not None
+    program.save(str(path), external_data=False)

@@ -1,0 +1,75 @@
+"""Runs that need no training: random weights write long nonsense, which tells two searches apart."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from regard.data.tokenizer import BOS, EOS, PAD, Tokenizer
+from regard.training.building import build
+from regard.training.folder import RunFolder
+from regard.training.model_file import save_model
+from regard.training.reading import dump_recipe, read_recipe
+from regard.training.recipe import Recipe
+
+SIGNS = [chr(0x4E00 + i) for i in range(40)]
+WORDS = [f"w{chr(97 + i // 6)}{chr(97 + i % 6)}" for i in range(36)]
+SMALL = {
+    "kind": "transformer",
+    "size": 32,
+    "heads": 4,
+    "inner": 40,
+    "encoder_layers": 1,
+    "decoder_layers": 2,
+}
+
+
+def make_run(folder: Path, **model: Any) -> Path:
+    """A run of this model, by default a small Transformer."""
+    fields = read_recipe("demo").model_dump(mode="json")
+    fields["model"] = model if "kind" in model else SMALL | model
+    fields["tokenizer"]["source"]["kind"] = "character"
+    fields["tokenizer"]["target"]["kind"] = "word"
+    recipe = Recipe.model_validate(fields)
+    tokenizers = (
+        Tokenizer.train(SIGNS, kind="character", size=100),
+        Tokenizer.train([" ".join(WORDS)], kind="word", size=100),
+    )
+    sizes = len(tokenizers[0]), len(tokenizers[1])
+    torch.manual_seed(1)
+    made = build(recipe.model, *sizes)
+    with torch.no_grad():
+        for name, weight in made.named_parameters():
+            if weight.dim() < 2 or name.endswith("table.weight"):
+                weight.add_(0.2 * torch.randn_like(weight))
+        bias = made.decoder.output.bias
+        bias[[PAD, BOS]] -= 8.0  # as training would have it: they never come
+        bias[EOS] += 1.0
+    run = RunFolder(folder)
+    folder.mkdir(parents=True)
+    run.recipe.write_text(dump_recipe(recipe), encoding="utf-8")
+    for tokenizer, path in zip(tokenizers, run.tokenizers(recipe), strict=True):
+        tokenizer.save(path)
+    save_model(run, recipe, made.state_dict(), sizes)
+    return folder
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[..., Path]:
+    return lambda **model: make_run(tmp_path / "run", **model)
+
+
+@pytest.fixture(scope="session")
+def texts() -> list[str]:
+    draw = random.Random(0)
+    return ["".join(draw.choices(SIGNS, k=n)) for n in (3, 11, 1, 6, 6, 8, 2, 5)] + [" "]
+
+
+@pytest.fixture(scope="session")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_run(tmp_path_factory.mktemp("small") / "run")

@@ -1,0 +1,87 @@
+"""Corpora and recipes of the tasks beside translation, small enough to train in a second."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+from regard.training.recipe import Recipe
+
+WORDS = ["the", "film", "was", "a", "story", "of", "it", "and"]
+TOLD_BY = {"good": ["lovely", "fine"], "bad": ["dull", "poor"]}
+TRAINER = {"accelerator": "cpu", "devices": 1, "threads": 1}
+
+
+def write_labelled(folder: Path, counts: tuple[int, int, int] = (120, 16, 12)) -> None:
+    """train.tsv, dev.tsv and test.tsv: label TAB text"""
+    draw = random.Random(0)
+    for name, count in zip(("train", "dev", "test"), counts, strict=True):
+        lines = []
+        for _ in range(count):
+            label = draw.choice(sorted(TOLD_BY))
+            words = [draw.choice(WORDS) for _ in range(draw.randint(1, 6))]
+            words.insert(draw.randint(0, len(words)), draw.choice(TOLD_BY[label]))
+            lines.append(f"{label}\t{' '.join(words)}\n")
+        (folder / f"{name}.tsv").write_text("".join(lines))
+
+
+def write_book(folder: Path, lines: int = 520) -> None:
+    """book.txt, with empty lines in it"""
+    draw = random.Random(0)
+    texts = [" ".join(draw.choice(WORDS) for _ in range(draw.randint(0, 5))) for _ in range(lines)]
+    (folder / "book.txt").write_text("".join(f"{text}\n" for text in texts))
+
+
+def task_recipe(folder: Path, kind: str, **sections: Any) -> Recipe:
+    """kind: classify, blocks or lines (a language model of either), masked."""
+    parts = ("train", "dev", "test")
+    book = {part: f"{folder}/book.txt@{part}" for part in parts}
+    texts = {part: f"{folder}/{part}.tsv#1" for part in parts}
+    labelled = {part: f"{folder}/{part}.tsv#1,0" for part in parts}
+    small = {"embedding": 8, "hidden": 12, "dropout": 0.2}
+    base: dict[str, Any] = {
+        "classify": {
+            "task": {"kind": "classify"},
+            "data": {**labelled, "max_length": 5},
+            "model": {"kind": "recurrent-classifier", **small},
+        },
+        "blocks": {
+            "task": {"kind": "language", "context": 16},
+            "data": book,
+            "tokenizer": {"source": {"kind": "character"}},
+            "model": {"kind": "recurrent-language", **small},
+        },
+        "lines": {
+            "task": {"kind": "language"},
+            "data": texts,
+            "model": {
+                "kind": "transformer-language",
+                "size": 16,
+                "heads": 2,
+                "inner": 16,
+                "layers": 1,
+            },
+        },
+        "masked": {
+            "task": {"kind": "masked"},
+            "data": texts,
+            "model": {
+                "kind": "transformer-masked",
+                "size": 16,
+                "heads": 2,
+                "inner": 16,
+                "layers": 1,
+            },
+        },
+    }[kind]
+    whole = {
+        "name": kind,
+        "tokenizer": {"source": {"kind": "word"}},
+        "training": {"epochs": 2, "batch_sentences": 16, "optimizer": {"lr": 0.02}},
+        "trainer": TRAINER,
+        **base,
+    }
+    for name, section in sections.items():
+        whole[name] = {**whole.get(name, {}), **section}
+    return Recipe.model_validate(whole)
