@@ -19,6 +19,7 @@ from regard.training.recipe import Recipe
 
 SIGNS = [chr(0x4E00 + i) for i in range(40)]
 WORDS = [f"w{chr(97 + i // 6)}{chr(97 + i % 6)}" for i in range(36)]
+ENDS = 0.0  # some sentences end, some run to their limit
 SMALL = {
     "kind": "transformer",
     "size": 32,
@@ -29,8 +30,8 @@ SMALL = {
 }
 
 
-def make_run(folder: Path, **model: Any) -> Path:
-    """A run of this model, by default a small Transformer."""
+def make_run(folder: Path, *, ends: float = 1.0, **model: Any) -> Path:
+    """A run of this model, by default a small Transformer; ends: how readily a sentence ends."""
     fields = read_recipe("demo").model_dump(mode="json")
     fields["model"] = model if "kind" in model else SMALL | model
     fields["tokenizer"]["source"]["kind"] = "character"
@@ -49,7 +50,7 @@ def make_run(folder: Path, **model: Any) -> Path:
                 weight.add_(0.2 * torch.randn_like(weight))
         bias = made.decoder.output.bias
         bias[[PAD, BOS]] -= 8.0  # as training would have it: they never come
-        bias[EOS] += 1.0
+        bias[EOS] += ends
     run = RunFolder(folder)
     folder.mkdir(parents=True)
     run.recipe.write_text(dump_recipe(recipe), encoding="utf-8")
@@ -72,4 +73,4 @@ def texts() -> list[str]:
 
 @pytest.fixture(scope="session")
 def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_run(tmp_path_factory.mktemp("small") / "run")
+    return make_run(tmp_path_factory.mktemp("small") / "run", ends=ENDS)

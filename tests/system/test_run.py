@@ -20,6 +20,7 @@ from regard.training.evaluating import evaluate
 from regard.training.failures import Diverged, Interrupted, OtherRecipe
 from regard.training.loading import load
 from regard.training.mistakes import RecipeError
+from regard.training.model_sections import Transformer
 from regard.training.record import read_rows
 from regard.training.run import train
 from regard.training.updating import Updater
@@ -114,11 +115,22 @@ def test_another_recipe_is_refused_before_anything_is_touched(corpus):
         train(toy_recipe(corpus, model={"hidden": 8}), corpus / "run", quiet=True)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+TRANSFORMER = Transformer(
+    size=16, heads=2, inner=32, encoder_layers=1, decoder_layers=2, share="all", dropout=0.2
+)
+
+
+@pytest.mark.parametrize(
+    ("number", "changes"),
+    [
+        (signal.SIGINT, {}),
+        (signal.SIGTERM, {"model": TRANSFORMER, "tokenizer": {"shared": True}}),
+    ],
+)
 def test_a_signal_stops_after_the_update_and_the_run_ends_as_if_it_had_not(
-    corpus, monkeypatch, number
+    corpus, monkeypatch, number, changes
 ):
-    recipe = toy_recipe(corpus, training=SHORT)
+    recipe = toy_recipe(corpus, training={**SHORT, "average": bool(changes)}, **changes)
     whole = train(recipe, corpus / "whole", quiet=True)
     real, calls = Updater.update, []
 
@@ -309,12 +321,21 @@ def test_a_run_without_a_test_set_is_not_evaluated_by_itself(corpus):
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-def test_copying_and_reversing_are_learnt(tmp_path, backwards):
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"embedding": 24, "hidden": 48, "dropout": 0.0},
+        Transformer(size=48, heads=4, inner=96, encoder_layers=1, decoder_layers=1, dropout=0.0),
+    ],
+    ids=["recurrent", "transformer"],
+)
+def test_copying_and_reversing_are_learnt(tmp_path, backwards, model):
     write_corpus(tmp_path, backwards=backwards, count=600)
     training = {"epochs": 14, "batch_sentences": 20, "schedule": {"kind": "cosine"}}
-    recipe = toy_recipe(
-        tmp_path, model={"embedding": 24, "hidden": 48, "dropout": 0.0}, training=training
-    )
+    if isinstance(model, Transformer):
+        training |= {"epochs": 20, "optimizer": {"lr": 0.003}}
+        training["schedule"] = {"kind": "cosine", "warmup": 50}
+    recipe = toy_recipe(tmp_path, model=model, training=training)
     run = train(recipe, tmp_path / "run", quiet=True)
     scores = json.loads((run / "scores.json").read_text())
     assert scores["dev"]["bleu"]["value"] > 90

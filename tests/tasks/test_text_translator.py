@@ -10,7 +10,10 @@ import pytest
 import torch
 
 from regard.data.tokenizer import EOS, UNK, Tokenizer
+from regard.layers.positions import TooLong
 from regard.measures.likelihood import Likelihood
+from regard.models.family import transformer
+from regard.models.stack import Shape
 from regard.search import Search
 from regard.tasks.by_length import batches_by_length
 from regard.tasks.spelling import spell
@@ -156,3 +159,13 @@ def test_batches_hold_every_sentence_once_longest_first_and_long_ones_in_small_b
     assert flat == sorted(flat, reverse=True)
     assert batches[0] == [6]
     assert max(map(len, batches)) == 4
+
+
+def test_a_text_beyond_the_learnt_positions_is_named_before_anything_is_searched(task):
+    shape = Shape(8, 2, inner=8, positions="learned", max_positions=5)
+    sizes = len(task.source_tokenizer), len(task.target_tokenizer)
+    task.model = transformer(*sizes, shape, encoder_layers=1, decoder_layers=1, share="target")
+    assert len(task.predict(["a b c d"], Search(max_length=50))[0].tokens) <= 5
+    for ask in (task.predict, lambda texts: task.score(texts, texts)):
+        with pytest.raises(TooLong, match="text 2 has 5 tokens"):
+            ask(["a", "a b c d e"])

@@ -8,6 +8,7 @@ from toy import toy_recipe, write_corpus
 
 from regard.training.checks import check
 from regard.training.mistakes import RecipeError
+from regard.training.model_sections import Transformer
 
 
 @pytest.fixture
@@ -41,3 +42,14 @@ def test_a_recipe_needs_an_end(corpus):
 def test_a_model_that_cannot_be_built_is_told(corpus):
     with pytest.raises(RecipeError, match="model: Dot is for queries and keys of one size"):
         check(toy_recipe(corpus, model={"attention": {"score": "dot"}}))
+
+
+def test_learned_positions_must_be_enough_for_the_longest_sequence(corpus):
+    def recipe(**keys):
+        model = Transformer(size=8, heads=2, inner=8, **keys)
+        return toy_recipe(corpus, model=model, data={"max_length": 20})
+
+    check(recipe(positions="learned", max_positions=21))
+    check(recipe(positions="rotary", max_positions=1))
+    with pytest.raises(RecipeError, match=r"max_positions is 20, but data\.max_length=20 needs 21"):
+        check(recipe(positions="learned", max_positions=20))

@@ -29,3 +29,10 @@ def test_tied_weights_come_back_tied_from_an_average(
         torch.testing.assert_close(value, mean[name])
     tables = (model.encoder.embed.table, model.decoder.embed.table, model.decoder.output)
     assert len({id(table.weight) for table in tables}) == matrices
+
+
+def test_a_hugging_face_folder_is_told_from_a_run(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    (tmp_path / "config.json").write_text('{"model_type": "marian"}')
+    with pytest.raises(ValueError, match=r"Hugging Face marian model, not a run: .*load_marian"):
+        load_model(RunFolder(tmp_path))

@@ -91,7 +91,9 @@ class CTranslate2Translator(TextTranslator):
         self._check_lengths(sources)
         read = [[self._source[i] for i in tokens.ids] + [SPECIALS[EOS]] for tokens in sources]
         lengths = torch.tensor([len(tokens) for tokens in read])
-        limits: list[int] = settings.limits(lengths).clamp(max=self.longest[1] or settings.max_length).tolist()
+        limits: list[int] = (
+            settings.limits(lengths).clamp(max=self.longest[1] or settings.max_length).tolist()
+        )
         alpha = _engine_penalty(settings, float(lengths.float().mean()))
         found = self._ask(read, settings, alpha, max(limits))
         for limit, rows in _again(found, limits, settings, alpha).items():

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from regard.data.batch import pad
 from regard.data.tokenizer import UNK, Tokenizer, Tokens
 from regard.layers.contracts import Encoded, Translator
+from regard.layers.positions import TooLong
 from regard.measures.likelihood import Likelihood
 from regard.search import Hypothesis, Search, search
 from regard.search import replace_unknown as attended_words
@@ -61,6 +62,7 @@ class TextTranslator(TextTask):
         settings = settings or Search()
         looking = replace(settings, attention=settings.attention or replace_unknown)
         sources = self.source_tokenizer.encode_many(texts)
+        self._check_lengths(sources)
         firsts = None if prefixes is None else self.target_tokenizer.encode_ids(prefixes)
         found = [_nothing(text, tokens) for text, tokens in zip(texts, sources, strict=True)]
         asked = [i for i, text in enumerate(texts) if text.strip()]
@@ -97,6 +99,7 @@ class TextTranslator(TextTask):
                 "one is needed for each"
             )
         read = self.source_tokenizer.encode_many(sources)
+        self._check_lengths(read)
         written = [self._written(target) for target in targets]
         found: dict[int, Prediction] = {}
         with self.answering():
@@ -131,6 +134,16 @@ class TextTranslator(TextTask):
                 every = torch.ones_like(forced.wanted, dtype=torch.bool)
                 total += Likelihood.of(forced.logits, forced.wanted, every)
         return total
+
+    def _check_lengths(self, sources: Sequence[Tokens]) -> None:
+        """Before anything is searched: which text goes beyond the positions that were learnt."""
+        longest = getattr(getattr(self.model, "encoder", None), "longest", None)
+        for number, tokens in enumerate(sources, 1):
+            if longest is not None and len(tokens) >= longest:
+                raise TooLong(
+                    f"text {number} has {len(tokens)} tokens, and this model has learnt positions for "
+                    f"{longest - 1} and the end: cut it in two"
+                )
 
     def _encode(self, sources: Sequence[Tokens]) -> Encoded:
         source, mask = pad([tokens.ids for tokens in sources])

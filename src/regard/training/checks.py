@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import torch
+from torch import nn
 
 from regard.data.spec import PARTS
+from regard.layers.positions import Learned
 from regard.training.building import build
 from regard.training.mistakes import RecipeError
 from regard.training.recipe import Recipe
@@ -46,6 +48,22 @@ def _check_corpora(recipe: Recipe) -> None:
 def _check_model(recipe: Recipe) -> None:
     try:
         with torch.device("meta"):  # no memory, and no random numbers are drawn
-            build(recipe.model, ANY_VOCABULARY, ANY_VOCABULARY)
+            model = build(recipe.model, ANY_VOCABULARY, ANY_VOCABULARY)
     except ValueError as error:
         raise RecipeError(f"model: {error}") from None
+    _check_positions(recipe, model)
+
+
+def _check_positions(recipe: Recipe, model: nn.Module) -> None:
+    """Refuse fewer learned positions than the longest training sequence needs."""
+    tables = [part.longest for part in model.modules() if isinstance(part, Learned)]
+    context = getattr(recipe.task, "context", None)
+    name, length = (
+        ("task.context", context) if context else ("data.max_length", recipe.data.max_length)
+    )
+    needed = length + 1 + (getattr(recipe.model, "pool", None) == "first")
+    if tables and min(tables) < needed:
+        raise RecipeError(
+            f"model.max_positions is {min(tables)}, but {name}={length} needs {needed}, the end of a "
+            "sequence counted: set one of the two"
+        )

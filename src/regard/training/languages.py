@@ -7,6 +7,16 @@ from typing import Literal
 from regard.training.recipe import Recipe
 from regard.training.task_sections import Translate
 
+SHORT = {  # of the codes with three letters
+    "zho": "zh",
+    "chi": "zh",
+    "cmn": "zh",
+    "jpn": "ja",
+    "tha": "th",
+    "lao": "lo",
+    "khm": "km",
+    "mya": "my",
+}
 SPACELESS = {"zh", "ja", "th", "lo", "km", "my"}  # written without spaces between words
 
 
@@ -30,5 +40,6 @@ def _task(recipe: Recipe) -> Translate:
 
 
 def _language(code: str) -> str:
-    """zh of zh-Hant_TW"""
-    return code.replace("_", "-").split("-")[0].lower()
+    """zh of zh-Hant_TW, and of zho"""
+    first = code.replace("_", "-").split("-")[0].lower()
+    return SHORT.get(first, first)

@@ -87,6 +87,13 @@ def fingerprint(folder: RunFolder) -> str:
 
 def _read_config(folder: RunFolder) -> dict[str, Any]:
     config: dict[str, Any] = json.loads(folder.config.read_text(encoding="utf-8"))
+    if "format" not in config and (kind := config.get("model_type")):
+        advice = (
+            f"regard.hf.load_marian({str(folder.path)!r}, save='runs/…') makes one of it"
+            if kind == "marian"
+            else "regard.hf.capture shows the attention of such a model"
+        )
+        raise ValueError(f"{folder.path} is a Hugging Face {kind} model, not a run: {advice}")
     if config.get("format") != FORMAT:
         raise ValueError(
             f"{folder.config} is of format {config.get('format')}, this regard reads {FORMAT}: "

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -53,7 +54,8 @@ def train(recipe: Recipe, folder: Path | str, *, quiet: bool = False) -> Path:
             prepare_data(recipe, run, make_reporter(run.log, quiet=quiet).say)
         trained_elsewhere = run.model.is_file() and Checkpoints(run.checkpoints).last() is None
         if not trained_elsewhere:
-            fabric.launch(partial(_work, recipe=recipe, run=run, quiet=quiet))
+            with _products(recipe):
+                fabric.launch(partial(_work, recipe=recipe, run=run, quiet=quiet))
         if _is_first():
             write_report(run, make_reporter(run.log, quiet=quiet).say)
     return run.path
@@ -165,13 +167,25 @@ def _fabric(recipe: Recipe) -> Fabric:
             devices=given.devices,
             num_nodes=given.num_nodes,
             strategy=given.strategy,
-            precision=given.precision,
+            precision="32" if given.precision == "tf32" else given.precision,
         )
     except (RuntimeError, TypeError, ValueError, MisconfigurationException) as error:
         raise RecipeError(
             f"no {given.accelerator} device for trainer.devices={given.devices} and "
             f"trainer.strategy={given.strategy}: {error}"
         ) from error
+
+
+@contextmanager
+def _products(recipe: Recipe) -> Iterator[None]:
+    """float32 products as the recipe wants them, while training: what is reported is exact again."""
+    before = torch.get_float32_matmul_precision()
+    if recipe.trainer.precision == "tf32" and torch.cuda.is_available():
+        torch.set_float32_matmul_precision("high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def _set_torch(recipe: Recipe) -> None:
