@@ -49,7 +49,7 @@ def make_run(folder: Path, *, ends: float = 1.0, **model: Any) -> Path:
             if weight.dim() < 2 or name.endswith("table.weight"):
                 weight.add_(0.2 * torch.randn_like(weight))
         bias = made.decoder.output.bias
-        bias[[PAD, BOS]] -= 8.0  # as training would have it: they never come
+        bias[[PAD, BOS]] -= 12.0  # as training would have it: they never come
         bias[EOS] += ends
     run = RunFolder(folder)
     folder.mkdir(parents=True)
@@ -63,6 +63,12 @@ def make_run(folder: Path, *, ends: float = 1.0, **model: Any) -> Path:
 @pytest.fixture
 def make(tmp_path: Path) -> Callable[..., Path]:
     return lambda **model: make_run(tmp_path / "run", **model)
+
+
+@pytest.fixture(scope="session")
+def make_in() -> Callable[..., Path]:
+    """make_in(folder, **model), for runs that several tests share."""
+    return make_run
 
 
 @pytest.fixture(scope="session")

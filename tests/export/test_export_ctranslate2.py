@@ -42,9 +42,10 @@ def assert_same(ours: list[Prediction], theirs: list[Prediction]) -> None:
         assert b.tokens.ids == a.tokens.ids, (a.score, b.score)
         assert b.text == a.text
         assert b.finished == a.finished
-        assert b.score == pytest.approx(a.score, abs=1e-4)
-        assert b.log_probs == pytest.approx(a.log_probs, abs=1e-4)
+        assert b.score == pytest.approx(a.score, abs=1e-3)
+        assert b.log_prob == pytest.approx(a.log_prob, abs=1e-3)
         if a.attention is not None:
+            assert b.log_probs == pytest.approx(a.log_probs, abs=1e-4)
             torch.testing.assert_close(b.attention, a.attention, atol=1e-5, rtol=0)
         assert_same(list(a.alternatives), list(b.alternatives))
 
@@ -156,7 +157,8 @@ def test_int8_is_smaller_and_nearly_the_same(make, texts, tmp_path):
     sizes = [(folder / "model.bin").stat().st_size for folder in (full, small)]
     assert sizes[1] < 0.7 * sizes[0]
     ours, theirs = (
-        load_engine(f, "ctranslate2").translate(texts[:1], beam=1) for f in (full, small)
+        load_engine(f, "ctranslate2").translate(texts[:1], beam=1, attention=True)
+        for f in (full, small)
     )
     assert theirs[0].log_probs[0] == pytest.approx(ours[0].log_probs[0], abs=0.2)
 

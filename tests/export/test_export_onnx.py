@@ -21,11 +21,9 @@ UNUSUAL = {  # what CTranslate2 cannot run
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory):
+def runs(tmp_path_factory, make_in):
     """A run and its ONNX graphs; writing them takes seconds."""
-    from conftest import make_run
-
-    run = make_run(tmp_path_factory.mktemp("onnx") / "run", ends=0.0, **UNUSUAL)
+    run = make_in(tmp_path_factory.mktemp("onnx") / "run", ends=0.0, **UNUSUAL)
     return regard.load(run, device="cpu"), load_engine(run, "onnx", device="cpu")
 
 
