@@ -25,10 +25,7 @@ from regard.layers.contracts import Translator
 from regard.layers.positions import TooLong
 from regard.search import Hypothesis, Search
 from regard.search.settings import coverage
-from regard.tasks.by_length import batches_by_length
-from regard.tasks.prediction import Prediction
-from regard.tasks.text_task import BATCH
-from regard.tasks.text_translator import TextTranslator, _nothing
+from regard.tasks.text_translator import TextTranslator
 from regard.training.devices import find_device
 
 NO_EARLY_EXIT = (
@@ -53,42 +50,20 @@ class CTranslate2Translator(TextTranslator):
         self._source, self._target = map(vocabulary, tokenizers)
         self._ids = {token: number for number, token in enumerate(self._target)}
 
-    def predict(
-        self,
-        texts: Sequence[str],
-        settings: Search | None = None,
-        *,
-        prefixes: Sequence[str] | None = None,
-        replace_unknown: bool = False,
-        batch: int = BATCH,
-    ) -> list[Prediction]:
-        settings = settings or Search()
-        _check_settings(settings, prefixes)
-        looking = replace(settings, attention=settings.attention or replace_unknown)
-        sources = self.source_tokenizer.encode_many(texts)
-        found = [_nothing(text, tokens) for text, tokens in zip(texts, sources, strict=True)]
-        asked = [i for i, text in enumerate(texts) if text.strip()]
-        for places in batches_by_length([len(sources[i]) for i in asked], batch):
-            rows = [asked[place] for place in places]
-            for i, answer in zip(
-                rows, self._search([sources[i] for i in rows], looking), strict=True
-            ):
-                best, *others = (
-                    self._prediction(texts[i], sources[i], one, settings, replace_unknown)
-                    for one in answer
-                )
-                found[i] = replace(best, alternatives=tuple(others))
-        return found
-
     def _force(self, *_: Any, **__: Any) -> NoReturn:
         raise CannotExport(
             "this engine translates only: targets that are given are scored by the run itself",
             "leave the engine out",
         )
 
-    def _search(self, sources: Sequence[Tokens], settings: Search) -> list[list[Hypothesis]]:
-        """The nbest hypotheses of each, best first."""
-        self._check_lengths(sources)
+    def _search(
+        self,
+        sources: Sequence[Tokens],
+        settings: Search,
+        prefix: Sequence[Sequence[int]] | None,
+        numbers: Sequence[int],
+    ) -> list[list[Hypothesis]]:
+        _check_settings(settings, prefix)
         read = [[self._source[i] for i in tokens.ids] + [SPECIALS[EOS]] for tokens in sources]
         lengths = torch.tensor([len(tokens) for tokens in read])
         limits: list[int] = (
@@ -182,7 +157,7 @@ class CTranslate2Translator(TextTranslator):
         return found.tokens[:-1] if full else found.tokens
 
     def _check_lengths(self, sources: Sequence[Tokens]) -> None:
-        length, most = max(map(len, sources)) + 1, self.longest[0]
+        length, most = max(map(len, sources), default=0) + 1, self.longest[0]
         if most is not None and length > most:
             raise TooLong(
                 f"a source of {length} tokens (its end counted) is longer than the {most} positions "
@@ -203,11 +178,11 @@ def _open(folder: Path, device: str | None) -> Any:
     )
 
 
-def _check_settings(settings: Search, prefixes: Sequence[str] | None) -> None:
+def _check_settings(settings: Search, prefix: Sequence[Sequence[int]] | None) -> None:
     """CannotExport for what the engine does in another way than `regard.search`."""
     refused = {
         "draws (--sample)": settings.method != "beam",
-        "prefixes": prefixes is not None,
+        "prefixes": prefix is not None,
         "min_length": settings.min_length > 0,
         "no_repeat_ngram": settings.no_repeat_ngram > 0,
     }

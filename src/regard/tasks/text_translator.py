@@ -69,9 +69,8 @@ class TextTranslator(TextTask):
         with self.answering():
             for places in batches_by_length([len(sources[i]) for i in asked], batch):
                 rows = [asked[place] for place in places]
-                encoded = self._encode([sources[i] for i in rows])
                 prefix = None if firsts is None else [firsts[i] for i in rows]
-                answers = search(self.model.decoder, encoded, looking, prefix=prefix, numbers=rows)
+                answers = self._search([sources[i] for i in rows], looking, prefix, rows)
                 for i, answer in zip(rows, answers, strict=True):
                     best, *others = (
                         self._prediction(texts[i], sources[i], one, settings, replace_unknown)
@@ -134,6 +133,17 @@ class TextTranslator(TextTask):
                 every = torch.ones_like(forced.wanted, dtype=torch.bool)
                 total += Likelihood.of(forced.logits, forced.wanted, every)
         return total
+
+    def _search(
+        self,
+        sources: Sequence[Tokens],
+        settings: Search,
+        prefix: Sequence[Sequence[int]] | None,
+        numbers: Sequence[int],
+    ) -> list[list[Hypothesis]]:
+        """The nbest hypotheses of each source, best first."""
+        encoded = self._encode(sources)
+        return search(self.model.decoder, encoded, settings, prefix=prefix, numbers=numbers)
 
     def _check_lengths(self, sources: Sequence[Tokens]) -> None:
         """Before anything is searched: which text goes beyond the positions that were learnt."""
