@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -22,6 +20,7 @@ from experiments_runs import (
 from regard.measures.by_length import Bucket, LengthCurve, LengthRow
 from regard.view.by_length import length_chart
 from regard.view.charts import Axis, Chart, Line, Point
+from run_folders import head, json_of, mean_of, metrics_of, row, test_of, updates_of
 
 POSITIONS = 5  # tokens in a cell of the position test
 
@@ -36,61 +35,61 @@ def tables(folder: Path) -> Iterator[str]:
 
 
 def luong_table(folder: Path) -> Iterator[str]:
-    yield from _head(
+    yield from head(
         "attention", "paper: ppl", "BLEU", "ours: ppl", "BLEU", "BLEU of each seed", "updates"
     )
     for name, cell in LUONG.items():
-        found = [_test(folder / f"luong-{name}-{seed}") for seed in LUONG_SEEDS]
+        found = [test_of(folder / f"luong-{name}-{seed}") for seed in LUONG_SEEDS]
         tests = [test for test in found if test]
         bleus = [test["bleu"]["value"] for test in tests]
-        updates = [_updates(folder / f"luong-{name}-{seed}") for seed in LUONG_SEEDS]
-        yield _row(
+        updates = [updates_of(folder / f"luong-{name}-{seed}") for seed in LUONG_SEEDS]
+        yield row(
             cell.name,
             cell.perplexity,
             cell.bleu,
-            _mean([test["perplexity"] for test in tests], 2),
-            _mean(bleus),
+            mean_of([test["perplexity"] for test in tests], 2),
+            mean_of(bleus),
             ", ".join(f"{bleu:.1f}" for bleu in bleus),
             ", ".join(f"{n:,}" for n in dict.fromkeys(updates) if n),
         )
 
 
 def ensemble_table(folder: Path) -> Iterator[str]:
-    yield from _head("ensemble", "members: BLEU", "together", "more than the best of them")
+    yield from head("ensemble", "members: BLEU", "together", "more than the best of them")
     for name, members in ENSEMBLES.items():
-        together = _json(folder / ensemble_file(name))
-        found = [_test(folder / f"luong-{member}-{LUONG_SEEDS[-1]}") for member in members]
+        together = json_of(folder / ensemble_file(name))
+        found = [test_of(folder / f"luong-{member}-{LUONG_SEEDS[-1]}") for member in members]
         single = [test["bleu"]["value"] for test in found if test]
         if together and single:
             bleu = together["bleu"]["value"]
             alone = ", ".join(f"{value:.1f}" for value in single)
-            yield _row(name, alone, f"{bleu:.1f}", f"{bleu - max(single):+.1f}")
+            yield row(name, alone, f"{bleu:.1f}", f"{bleu - max(single):+.1f}")
 
 
 def length_table(folder: Path) -> Iterator[str]:
     curves = length_curves(folder)
     names = list(curves)
-    yield from _head("words in the source", "sentences", *names, "gap", f"{names[0]}: each seed",
+    yield from head("words in the source", "sentences", *names, "gap", f"{names[0]}: each seed",
                      f"{names[1]}: each seed")  # fmt: skip
-    for row in zip(*(curve.rows for curve in curves.values()), strict=True):
+    for rows in zip(*(curve.rows for curve in curves.values()), strict=True):
         each = [
-            ", ".join(f"{_bucket(one, row[0].bucket):.1f}" for one in _joined(folder, system))
+            ", ".join(f"{_bucket(one, rows[0].bucket):.1f}" for one in _joined(folder, system))
             for system in SYSTEMS
         ]
-        bleus = [f"{one.bleu:.1f}" for one in row]
-        gap = f"{row[1].bleu - row[0].bleu:.1f}"
-        yield _row(row[0].bucket.label, f"{row[0].sentences}", *bleus, gap, *each)
+        bleus = [f"{one.bleu:.1f}" for one in rows]
+        gap = f"{rows[1].bleu - rows[0].bleu:.1f}"
+        yield row(rows[0].bucket.label, f"{rows[0].sentences}", *bleus, gap, *each)
 
 
 def length_curves(folder: Path) -> dict[str, LengthCurve]:
     """The mean curve of each system over the seeds, and the fixed vector trained for longer."""
     curves = {name: _mean_curve(_joined(folder, system)) for system, name in SYSTEMS.items()}
     longer = folder / "length-fixed-longer-1" / "joined.json"
-    return curves | {"fixed vector, 20 epochs": _mean_curve([_json(longer)["by_length"]])}
+    return curves | {"fixed vector, 20 epochs": _mean_curve([json_of(longer)["by_length"]])}
 
 
 def _joined(folder: Path, system: str) -> list[dict[str, Any]]:
-    found = [_json(folder / f"length-{system}-{seed}" / "joined.json") for seed in SEEDS]
+    found = [json_of(folder / f"length-{system}-{seed}" / "joined.json") for seed in SEEDS]
     return [one["by_length"] for one in found if one]
 
 
@@ -108,15 +107,15 @@ def _bucket(curve: dict[str, Any], bucket: Bucket) -> float:
 
 
 def copy_table(folder: Path) -> Iterator[str]:
-    yield from _head(
+    yield from head(
         "model", "tokens in the source", *(f"{j + 1}–{j + POSITIONS}" for j in range(0, 40, 5))
     )
     for system, name in SYSTEMS.items():
         for low, high in ((11, 20), (21, 30), (31, 40)):
-            cells = recalled(_json(folder / f"copy-{system}-1" / "recall.json") or {}, low, high)
+            cells = recalled(json_of(folder / f"copy-{system}-1" / "recall.json") or {}, low, high)
             cells += [None] * (8 - len(cells))
             shown = ("" if cell is None else f"{100 * cell:.0f}" for cell in cells)
-            yield _row(name, f"{low}–{high}", *shown)
+            yield row(name, f"{low}–{high}", *shown)
 
 
 def recalled(counts: dict[str, Any], low: int, high: int) -> list[float | None]:
@@ -135,31 +134,33 @@ def recalled(counts: dict[str, Any], low: int, high: int) -> list[float | None]:
 
 
 def align_table(folder: Path) -> Iterator[str]:
-    yield from _head("model", "updates", "AER", "precision", "recall", "links moved by −1", "by +1")
+    yield from head("model", "updates", "AER", "precision", "recall", "links moved by −1", "by +1")
     for name, (label, _) in ALIGNERS.items():
         run = folder / f"align-{name}-1"
-        if found := _json(run / "aer.json"):
+        if found := json_of(run / "aer.json"):
             rates = [f"{found[key]:.2f}" for key in ("aer", "precision", "recall")]
             rates += [
-                f"{rate:.2f}" for by, rate in (_json(run / "moved.json") or {}).items() if by != "0"
+                f"{rate:.2f}"
+                for by, rate in (json_of(run / "moved.json") or {}).items()
+                if by != "0"
             ]
             rates += ["–"] * (5 - len(rates))
-            yield _row(label, f"{_updates(run):,}", *rates)
+            yield row(label, f"{updates_of(run):,}", *rates)
 
 
 def zh_en_table(folder: Path) -> Iterator[str]:
-    yield from _head("recipe", "parameters", "dev BLEU", "test BLEU", "test ppl", "chrF", "time")
+    yield from head("recipe", "parameters", "dev BLEU", "test BLEU", "test ppl", "chrF", "time")
     for recipe in ("zh-en", "zh-en-large"):
         run = folder / f"{recipe}-1"
-        if (scores := _json(run / "scores.json")) and (test := scores["test"]):
-            yield _row(
+        if (scores := json_of(run / "scores.json")) and (test := scores["test"]):
+            yield row(
                 recipe,
-                f"{_json(run / 'config.json')['parameters']:,}",
+                f"{json_of(run / 'config.json')['parameters']:,}",
                 f"{scores['dev']['bleu']['value']:.1f}",
                 f"{test['bleu']['value']:.1f}",
                 f"{test['perplexity']:.2f}",
                 f"{test['chrf']['value']:.1f}",
-                f"{float(_metrics(run)[-1]['seconds']) / 60:.1f} min",
+                f"{float(metrics_of(run)[-1]['seconds']) / 60:.1f} min",
             )
 
 
@@ -169,7 +170,7 @@ def pictures(folder: Path, into: Path) -> None:
     (into / "bleu-by-length.svg").write_text(chart.standalone())
     lines = []
     for system, low, high in (("attention", 31, 40), ("fixed", 11, 20), ("fixed", 31, 40)):
-        found = recalled(_json(folder / f"copy-{system}-1" / "recall.json"), low, high)
+        found = recalled(json_of(folder / f"copy-{system}-1" / "recall.json"), low, high)
         points = [
             Point(float(at), 100 * share, f"{100 * share:.0f} %")
             for at, share in enumerate(found)
@@ -182,35 +183,3 @@ def pictures(folder: Path, into: Path) -> None:
     (into / "recall-by-position.svg").write_text(
         Chart("Which source tokens come back", lines, x, y).standalone()
     )
-
-
-def _test(run: Path) -> dict[str, Any]:
-    scores: dict[str, Any] = _json(run / "scores.json") or {}
-    test: dict[str, Any] = scores.get("test", {})
-    return test
-
-
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
-
-
-def _metrics(run: Path) -> list[dict[str, str]]:
-    with open(run / "metrics.csv", newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def _updates(run: Path) -> int:
-    return int(_metrics(run)[-1]["step"]) if (run / "metrics.csv").is_file() else 0
-
-
-def _mean(values: Sequence[float], digits: int = 1) -> str:
-    return f"{mean(values):.{digits}f}" if values else "–"
-
-
-def _head(*names: str) -> Iterator[str]:
-    yield _row(*names)
-    yield _row(*("---" if at == 0 else "---:" for at in range(len(names))))
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"

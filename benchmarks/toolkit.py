@@ -32,7 +32,17 @@ from regard.data.text import read_pairs
 from regard.search import Search
 from regard.training.folder import RunFolder
 from regard.training.memory import keep_memory
-from toolkit_peers import BEAM, LONGEST, TEST, JoeyNMT, PlainLoop, Turn, timed, write_for_joeynmt
+from toolkit_peers import (
+    BEAM,
+    LONGEST,
+    TEST,
+    JoeyNMT,
+    PlainLoop,
+    Turn,
+    joeynmt_weights,
+    timed,
+    write_for_joeynmt,
+)
 from toolkit_regard import (
     BATCH,
     FROM_THE_PAPER,
@@ -127,12 +137,11 @@ def translation(folder: Path, plain: PlainLoop, joeynmt: JoeyNMT | None) -> None
         "plain PyTorch search": lambda: timed(by_plain),
     }
     if joeynmt is not None:
-        joeynmt.load(plain.model)
+        joeynmt.load(joeynmt_weights(plain.model))
 
         def by_joeynmt() -> Turn:
-            answer = joeynmt.ask("translate")
-            said["JoeyNMT 2.3.0"] = answer["translations"]
-            return Turn(len(answer["translations"]), answer["seconds"], answer["cpu"])
+            turn, said["JoeyNMT 2.3.0"] = joeynmt.translate()
+            return turn
 
         contenders["JoeyNMT 2.3.0"] = by_joeynmt
     print("\n".join(["", f"## Translation, beam {BEAM}, at most {LONGEST} tokens", ""]))

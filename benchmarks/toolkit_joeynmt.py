@@ -19,7 +19,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,13 @@ import torch
 
 RECURRENT = {"type": "recurrent", "rnn_type": "gru", "hidden_size": 256, "num_layers": 1, "dropout": 0.2,
              "embeddings": {"embedding_dim": 256, "dropout": 0.2}}  # fmt: skip
+MODEL = {
+    "initializer": "xavier_uniform", "embed_initializer": "normal", "embed_init_weight": 0.1,
+    "bias_initializer": "zeros", "tied_softmax": False,
+    "encoder": {**RECURRENT, "bidirectional": True},
+    "decoder": {**RECURRENT, "hidden_dropout": 0.2, "input_feeding": True,
+                "init_hidden": "bridge", "attention": "bahdanau"},
+}  # fmt: skip
 
 
 def configuration(folder: Path) -> dict[str, Any]:
@@ -59,26 +66,20 @@ def configuration(folder: Path) -> dict[str, Any]:
             "loss": "crossentropy", "label_smoothing": 0.1, "normalization": "tokens",
             "early_stopping_metric": "loss", "scheduling": "plateau", "overwrite": True,
         },
-        "model": {
-            "initializer": "xavier_uniform", "embed_initializer": "normal", "embed_init_weight": 0.1,
-            "bias_initializer": "zeros", "tied_softmax": False,
-            "encoder": {**RECURRENT, "bidirectional": True},
-            "decoder": {**RECURRENT, "hidden_dropout": 0.2, "input_feeding": True,
-                        "init_hidden": "bridge", "attention": "bahdanau"},
-        },
+        "model": MODEL,
     }  # fmt: skip
 
 
 class Peer:
     """JoeyNMT's own objects, and its loop of updates without logging, validation and checkpoints."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, settings: dict[str, Any]) -> None:
         from joeynmt.config import parse_global_args  # type: ignore[import-not-found]
         from joeynmt.prediction import prepare  # type: ignore[import-not-found]
         from joeynmt.training import TrainManager  # type: ignore[import-not-found]
 
-        (folder / "joeynmt").mkdir()
-        self.args = parse_global_args(configuration(folder), rank=0, mode="train")
+        Path(settings["model_dir"]).mkdir()
+        self.args = parse_global_args(settings, rank=0, mode="train")
         self.model, self.train_data, _, self.test_data = prepare(self.args, rank=0, mode="train")
         self.manager = TrainManager(
             rank=0,
@@ -137,11 +138,12 @@ def _spent(start: float, cpu: float) -> dict[str, float]:
     return {"seconds": time.perf_counter() - start, "cpu": time.process_time() - cpu}
 
 
-def main() -> None:
+def serve(configure: Callable[[Path], dict[str, Any]]) -> None:
+    """Answer what is asked on standard input, until it ends."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what it prints itself is not an answer
     torch.set_num_threads(int(sys.argv[2]))
-    peer = Peer(Path(sys.argv[1]))
+    peer = Peer(configure(Path(sys.argv[1])))
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in sys.stdin:
         command, *words = line.split()
@@ -155,4 +157,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(configuration)

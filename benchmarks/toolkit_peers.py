@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from regard.data.batch import pad
 from regard.data.store import Store
@@ -67,12 +68,12 @@ class PlainLoop:
 
 
 class JoeyNMT:
-    """The other process: `toolkit_joeynmt.py`."""
+    """The other process: `toolkit_joeynmt.py`, or another script that answers as it does."""
 
-    def __init__(self, python: str, folder: Path) -> None:
+    def __init__(self, python: str, folder: Path, script: str = "toolkit_joeynmt.py") -> None:
         self.folder, self.log = folder, folder / "joeynmt.log"
-        script, threads = Path(__file__).with_name("toolkit_joeynmt.py"), torch.get_num_threads()
-        command = [python, str(script), str(folder), str(threads)]
+        path, threads = Path(__file__).with_name(script), torch.get_num_threads()
+        command = [python, str(path), str(folder), str(threads)]
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
@@ -98,28 +99,44 @@ class JoeyNMT:
         answer = self.ask(f"train {seconds}")
         return Turn(answer["tokens"], answer["seconds"], answer["cpu"])
 
-    def load(self, plain: PlainTranslator) -> None:
-        """The weights of the plain model, which is the same one."""
-        names = {
-            "source": "src_embed.lut",
-            "target": "trg_embed.lut",
-            "encoder": "encoder.rnn",
-            "bridge": "decoder.bridge_layer",
-            "cell": "decoder.rnn",
-            "keys": "decoder.attention.key_layer",
-            "query": "decoder.attention.query_layer",
-            "energy": "decoder.attention.energy_layer",
-            "mix": "decoder.att_vector_layer",
-            "output": "decoder.output_layer",
-        }
-        weights = {}
-        for name, value in plain.state_dict().items():
-            module, part = name.split(".")
-            if module in ("source", "target", "output"):  # its vocabularies begin with UNK, PAD
-                value = torch.cat([value[[1, 0]], value[2:]])
-            weights[f"{names[module]}.{part}{'_l0' if module == 'cell' else ''}"] = value.numpy()
-        np.savez(self.folder / "weights.npz", **weights)
+    def translate(self) -> tuple[Turn, list[list[int]]]:
+        answer = self.ask("translate")
+        said: list[list[int]] = answer["translations"]
+        return Turn(len(said), answer["seconds"], answer["cpu"]), said
+
+    def load(self, weights: Mapping[str, Tensor]) -> None:
+        """Weights by its own names."""
+        arrays: dict[str, Any] = {name: x.numpy() for name, x in weights.items()}
+        np.savez(self.folder / "weights.npz", **arrays)
         self.ask(f"load {self.folder / 'weights.npz'}")
+
+
+def joeynmt_weights(plain: PlainTranslator) -> dict[str, Tensor]:
+    """The weights of the plain model, which is the same one."""
+    names = {
+        "source": "src_embed.lut",
+        "target": "trg_embed.lut",
+        "encoder": "encoder.rnn",
+        "bridge": "decoder.bridge_layer",
+        "cell": "decoder.rnn",
+        "keys": "decoder.attention.key_layer",
+        "query": "decoder.attention.query_layer",
+        "energy": "decoder.attention.energy_layer",
+        "mix": "decoder.att_vector_layer",
+        "output": "decoder.output_layer",
+    }
+    weights = {}
+    for name, value in plain.state_dict().items():
+        module, part = name.split(".")
+        if module in ("source", "target", "output"):
+            value = joeynmt_rows(value)
+        weights[f"{names[module]}.{part}{'_l0' if module == 'cell' else ''}"] = value
+    return weights
+
+
+def joeynmt_rows(matrix: Tensor) -> Tensor:
+    """Its vocabularies begin with UNK, PAD, not with PAD, UNK."""
+    return torch.cat([matrix[[1, 0]], matrix[2:]])
 
 
 def write_for_joeynmt(folder: Path, store: Store, source: Tokenizer, target: Tokenizer) -> None:

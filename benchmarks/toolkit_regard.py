@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from typing import cast
 
 import torch
 from lightning.fabric import Fabric
@@ -18,6 +19,7 @@ from regard.training import recipe
 from regard.training.checkpoints import Checkpoints
 from regard.training.fitting import Fit
 from regard.training.folder import RunFolder
+from regard.training.model_sections import Attends, Model, Recurrent, RnnSearch
 from regard.training.optimizing import build_optimizer
 from regard.training.preparing import make_task, prepare_data
 from regard.training.progress import Lines
@@ -25,19 +27,19 @@ from toolkit_plain import PlainTranslator
 
 SIZE, BATCH, VOCABULARY = 256, 64, 6000
 
-SAME_MODEL = recipe.Recurrent(
+SAME_MODEL = Recurrent(
     embedding=SIZE,
     hidden=SIZE,
-    attention=recipe.Attends(score=f"additive({SIZE})"),
+    attention=Attends(score=f"additive({SIZE})"),
     place="after",
     input_feeding=True,
     readout_token=False,
     dropout=0.2,
 )
-FROM_THE_PAPER = recipe.RnnSearch(embedding=SIZE, hidden=SIZE, maxout=SIZE, dropout=0.2)
+FROM_THE_PAPER = RnnSearch(embedding=SIZE, hidden=SIZE, maxout=SIZE, dropout=0.2)
 
 
-def make_recipe(model: recipe.Recurrent | recipe.RnnSearch) -> recipe.Recipe:
+def make_recipe(model: Model) -> recipe.Recipe:
     pieces = recipe.Vocabulary(kind="bpe", size=VOCABULARY)
     return recipe.Recipe(
         data=recipe.Data(train="tatoeba-zh-en:train", test="tatoeba-zh-en:test", max_length=60),
@@ -62,7 +64,7 @@ def prepare(folder: Path) -> Store:
 class BareLoop:
     """regard's model, loss, batches and optimiser; nothing around them."""
 
-    def __init__(self, model: recipe.Recurrent | recipe.RnnSearch, folder: Path) -> None:
+    def __init__(self, model: Model, folder: Path) -> None:
         settings = make_recipe(model)
         self.task = make_task(settings, RunFolder(folder))
         self.optimizer = build_optimizer(settings.training.optimizer, self.task.parameters())
@@ -101,7 +103,7 @@ class Counting(Lines):
 class WholeRun:
     """The loop of `regard train`: Lightning, seeds for every batch, checks, progress, signals."""
 
-    def __init__(self, model: recipe.Recurrent | recipe.RnnSearch, folder: Path) -> None:
+    def __init__(self, model: Model, folder: Path) -> None:
         settings, run = make_recipe(model), RunFolder(folder)
         run.checkpoints.mkdir(exist_ok=True)
         self.reporter = Counting()
@@ -136,7 +138,7 @@ def _loader(folder: Path) -> Loader:
 
 def translator_like(plain: PlainTranslator, folder: Path) -> Translate:
     """regard's model with the weights of the plain one: the same function."""
-    task = make_task(make_recipe(SAME_MODEL), RunFolder(folder))
+    task = cast(Translate, make_task(make_recipe(SAME_MODEL), RunFolder(folder)))
     weights = task.weights()
     mine: dict[str, Tensor] = {
         "encoder.embed.weight": plain.source.weight,

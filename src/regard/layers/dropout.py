@@ -17,7 +17,8 @@ def dropout(x: Tensor, p: float, training: bool) -> Tensor:
     if not training or not p:
         return x
     dropped = round(p * STEPS)
-    if not dropped or x.device.type != "cpu" or dropped >= STEPS:
+    plain = x.device.type != "cpu" or torch.compiler.is_compiling()
+    if plain or not 0 < dropped < STEPS:
         return F.dropout(x, p)
     words = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
     bits = words.view(torch.int16)[: x.numel()].view(x.shape)
