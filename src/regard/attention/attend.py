@@ -106,6 +106,7 @@ def pose(
     training: bool = False,
     weights: bool = False,
     generator: Generator | None = None,
+    no_row_is_empty: bool = False,
 ) -> Problem:
     """The problem with projected queries and keys."""
     if not 0.0 <= dropout < 1.0:
@@ -123,6 +124,7 @@ def pose(
         training=training,
         weights=weights,
         generator=generator,
+        no_row_is_empty=no_row_is_empty,
     )
 
 

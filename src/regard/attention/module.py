@@ -241,6 +241,8 @@ class Attends(nn.Module):
             training=self.training,
             weights=weights,
             generator=generator,
+            # of keys alone: a region may leave a row of padding without any
+            no_row_is_empty=not self.guard and limits.everywhere and pairs is None,
         )
         return problem, reached
 
@@ -284,8 +286,9 @@ class Attention(Attends):
     """context = normalize(score(q, h_j) in region) @ h: one head, the states themselves as values.
 
     Without `key_size` it is self-attention. score, region, normalize: mechanisms or their names.
-    guard: NaN and inf in what may not be attended to reach nothing; without it they might, which is
-    a little faster where the states are a network's own and finite.
+    guard: NaN and inf in what may not be attended to reach nothing, and a query without any key gets 0.
+    False vouches that all states are finite and none of a batch is without a real one: nothing is
+    looked at, which is a little faster inside a network whose states are its own.
 
     >>> attention = regard.Attention(8, 6, score="additive", region="predicted-window(width=10)")
     >>> attention(torch.randn(2, 1, 8), torch.randn(2, 5, 6)).context.shape

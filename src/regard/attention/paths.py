@@ -37,6 +37,7 @@ class Problem:
     training: bool = False
     weights: bool = False
     generator: Generator | None = None
+    no_row_is_empty: bool = False  # somebody vouches for it
 
     @property
     def lead(self) -> tuple[int, ...]:
@@ -143,7 +144,9 @@ def sdpa(problem: Problem) -> Tensor:
     q, k, v = (_widen(x, width) for x in (q, k, v))
     causal = problem.limits.mask is None and problem.limits.patterns == [Pattern(after=0)]
     allowed = None if causal else problem.limits.allowed
-    rows = None if allowed is None else allowed.any(-1, keepdim=True)
+    rows = None
+    if allowed is not None and not problem.no_row_is_empty:
+        rows = allowed.any(-1, keepdim=True)
     if rows is not None and can_look(rows) and bool(rows.all()):
         rows = None
     if allowed is not None:

@@ -127,7 +127,7 @@ class OneStep(nn.Module):
             Memory(block.attention, keys, values, None)
             for block, keys, values in zip(blocks, past[::2], past[1::2], strict=True)
         )
-        state = TransformerState(before, seen, position=past[0].shape[2])
+        state = TransformerState(before, seen, mask, position=past[0].shape[2])
         step = self.decoder.step(tokens, state, weights=True)
         assert step.attended is not None
         assert step.attended.weights is not None

@@ -58,9 +58,9 @@ class TransformerEncoder(nn.Module):
             begin = torch.full_like(source[:, :1], self.first)
             source = torch.cat([begin, source], 1)
             mask = torch.cat([torch.ones_like(mask[:, :1]), mask], 1)
-        x = self.embed(source)
+        x, keys = self.embed(source), never_empty(mask)
         for block in self.blocks:
-            x = block(x, mask)
+            x = block(x, keys)
         # padding is 0, whatever the attention of its positions was
         states = self.norm(x).masked_fill(~mask[..., None], 0.0)
         return Encoded(states, mask, states[:, 0])
@@ -72,14 +72,16 @@ class TransformerState:
 
     past: tuple[Memory | None, ...]  # of every block, N hypotheses; None before the first step
     source: tuple[Memory | None, ...]  # of every block, B sentences; None: there is no source
+    mask: Tensor  # (B, S): what of the source is real
     position: int = 0
 
     def select(self, rows: Tensor, sentences: Tensor | None = None) -> TransformerState:
-        source = self.source
+        source, mask = self.source, self.mask
         if sentences is not None:
             source = tuple(None if m is None else m.select(sentences) for m in source)
+            mask = mask.index_select(0, sentences)
         past = tuple(None if m is None else m.select(rows) for m in self.past)
-        return replace(self, past=past, source=source)
+        return replace(self, past=past, source=source, mask=mask)
 
 
 class TransformerDecoder(nn.Module):
@@ -119,12 +121,11 @@ class TransformerDecoder(nn.Module):
         return self.embed.positions.longest
 
     def start(self, encoded: Encoded) -> TransformerState:
-        return TransformerState((None,) * len(self.blocks), self._sources(encoded))
+        nothing = (None,) * len(self.blocks)
+        return TransformerState(nothing, self._sources(encoded), encoded.mask)
 
     def step(self, tokens: Tensor, state: TransformerState, *, weights: bool = False) -> Step:
-        x, past, attended = self._run(
-            tokens[:, None], state.past, state.source, state.position, weights
-        )
+        x, past, attended = self._run(tokens[:, None], state, weights)
         seen = None
         if attended is not None:
             weighed = attended.weights
@@ -135,37 +136,45 @@ class TransformerDecoder(nn.Module):
         return Step(self.project(x.squeeze(1)), new, seen)
 
     def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
-        nothing = (None,) * len(self.blocks)
-        x, _, attended = self._run(inputs, nothing, self._sources(encoded), 0, weights)
+        x, _, attended = self._run(inputs, self.start(encoded), weights)
         return Decoded(x, attended)
 
     def project(self, outputs: Tensor) -> Tensor:
         return self.output(outputs)
 
     def _sources(self, encoded: Encoded) -> tuple[Memory | None, ...]:
+        states, keys = encoded.states, never_empty(encoded.mask)
         return tuple(
-            None if block.cross is None else block.cross.remember(encoded.states, encoded.mask)
+            None if block.cross is None else block.cross.remember(states, keys)
             for block in cast(list[DecoderBlock], self.blocks)
         )
 
     def _run(
-        self,
-        tokens: Tensor,
-        past: tuple[Memory | None, ...],
-        source: tuple[Memory | None, ...],
-        position: int,
-        weights: bool,
+        self, tokens: Tensor, state: TransformerState, weights: bool
     ) -> tuple[Tensor, tuple[Memory, ...], Attended | None]:
-        x = self.embed(tokens, position)
+        x = self.embed(tokens, state.position)
         kept, shown = [], None
-        for number, block in enumerate(self.blocks):
+        parts = zip(self.blocks, state.past, state.source, strict=True)
+        for number, (block, past, source) in enumerate(parts):
             asked = weights and number == self.reported
-            made = block(x, past[number], source[number], start=position, weights=asked)
+            made = block(x, past, source, start=state.position, weights=asked)
             x = made.output
             kept.append(made.past)
             if number == self.reported:
                 shown = made.attended
         if shown is not None:
-            over_heads = None if shown.weights is None else shown.weights.mean(1)
-            shown = Attended(shown.context, over_heads)
+            shown = Attended(shown.context, _over_heads(shown.weights, state.mask))
         return self.norm(x), tuple(kept), shown
+
+
+def never_empty(mask: Tensor) -> Tensor:
+    """A source without a real token is read as if its padding were real: of that nothing is ever used."""
+    return mask | ~mask.any(-1, keepdim=True)
+
+
+def _over_heads(weights: Tensor | None, mask: Tensor) -> Tensor | None:
+    """(N, H, L, S) -> (N, L, S), 0 where mask (B, S) says that nothing is real."""
+    if weights is None:
+        return None
+    real = mask.repeat_interleave(len(weights) // len(mask), 0)
+    return weights.mean(1).masked_fill(~real[:, None], 0.0)

@@ -13,17 +13,23 @@ from torch.optim.optimizer import Optimizer
 from regard.training import recipe
 
 
-def build_optimizer(settings: recipe.Optimizer, parameters: Iterable[nn.Parameter]) -> Optimizer:
-    """The optimiser, in its fused form where torch has one: one pass over the weights, CPU or GPU."""
+def build_optimizer(
+    settings: recipe.Optimizer, parameters: Iterable[nn.Parameter], *, fused: bool = True
+) -> Optimizer:
+    """The optimiser, in its fused form where torch has one: one pass over the weights, CPU or GPU.
+
+    Not with float16, whose gradients are clipped between being unscaled and used: the fused form
+    would unscale them itself.
+    """
     weights, decay = list(parameters), settings.weight_decay
     lr, eps, betas = settings.lr, settings.eps, settings.betas
     if settings.kind == "adam":
-        return Adam(weights, lr=lr, betas=betas, eps=eps, weight_decay=decay, fused=True)
+        return Adam(weights, lr=lr, betas=betas, eps=eps, weight_decay=decay, fused=fused)
     if settings.kind == "adamw":
-        return AdamW(weights, lr=lr, betas=betas, eps=eps, weight_decay=decay, fused=True)
+        return AdamW(weights, lr=lr, betas=betas, eps=eps, weight_decay=decay, fused=fused)
     if settings.kind == "adadelta":
         return Adadelta(weights, lr=lr, rho=settings.rho, eps=eps, weight_decay=decay)
-    return SGD(weights, lr=lr, momentum=settings.momentum, weight_decay=decay, fused=True)
+    return SGD(weights, lr=lr, momentum=settings.momentum, weight_decay=decay, fused=fused)
 
 
 def learning_rate(

@@ -42,7 +42,8 @@ class Updater:
         self, recipe: Recipe, fabric: Fabric, task: TextTask, line: Callable[[int], int]
     ) -> None:
         self.recipe, self.fabric, self.line = recipe, fabric, line
-        optimizer = build_optimizer(recipe.training.optimizer, task.parameters())
+        fused = recipe.trainer.precision != "16-mixed"
+        optimizer = build_optimizer(recipe.training.optimizer, task.parameters(), fused=fused)
         self.module: Any
         self.module, self.optimizer = fabric.setup(task, optimizer)
         self.parameters = [p for p in task.parameters() if p.requires_grad]
