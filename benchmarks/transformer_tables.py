@@ -66,7 +66,9 @@ def parts_table(folder: Path) -> Iterator[str]:
 
 
 def norms_table(folder: Path) -> Iterator[str]:
-    yield from head("layer norm", "warm-up", "test ppl", "test BLEU", "loss at update 100", "at 1,200")
+    yield from head(
+        "layer norm", "warm-up", "test ppl", "test BLEU", "loss at update 100", "at 1,200"
+    )
     for name, (norm, warmup) in NORMS.items():
         runs = _runs(folder, f"norm-{name}")
         tests, losses = [test_of(run) for run in runs], [_losses(run) for run in runs]
