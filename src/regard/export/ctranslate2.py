@@ -21,8 +21,9 @@ from regard.export.refusals import check_for_ctranslate2, need
 from regard.layers.blocks import DecoderBlock, EncoderBlock, Residual
 from regard.layers.embedding import Embedding
 from regard.layers.feed_forward import FeedForward
-from regard.layers.special_tokens import BOS, EOS, UNK
+from regard.layers.special_tokens import BOS, EOS, PAD, UNK
 from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.initialise import NEVER
 from regard.models.transformer import TransformerDecoder, TransformerEncoder
 
 Quantization = Literal["float32", "float16", "bfloat16", "int16", "int8"]
@@ -55,6 +56,13 @@ def longest(model: nn.Module) -> tuple[int | None, int | None]:
     assert isinstance(model, EncoderDecoder)
     source, target = (_rows(half) for half in (model.encoder, model.decoder))
     return source, target
+
+
+def is_exact(model: nn.Module) -> bool:
+    """Whether PAD and BOS, which the engine excludes before its softmax, have no share in ours."""
+    assert isinstance(model, EncoderDecoder)
+    bias = cast(TransformerDecoder, model.decoder).output.bias
+    return bool((bias[[PAD, BOS]] <= NEVER / 2).all())
 
 
 def _rows(half: nn.Module) -> int | None:

@@ -29,7 +29,9 @@ def load_engine(run: Path | str | None, engine: str, *, device: str | None = Non
     tokenizers = RunFolder(folder).load_tokenizers(recipe)
     translator: TextTranslator
     if engine == "ctranslate2":
-        translator = CTranslate2Translator(folder, tokenizers, record.longest, device=device)
+        translator = CTranslate2Translator(
+            folder, tokenizers, record.longest, exact=record.exact, device=device
+        )
     else:
         model = cast(Translator, load_onnx(folder, record.longest, device=device))
         translator = TextTranslator(model, *tokenizers)

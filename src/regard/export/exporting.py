@@ -74,10 +74,10 @@ def _write(
     folder: Path,
 ) -> None:
     if engine == "ctranslate2":
-        longest = ctranslate2.longest(model)
+        longest, exact = ctranslate2.longest(model), ctranslate2.is_exact(model)
         ctranslate2.write_ctranslate2(model, loaded.tokenizers, folder, quantization)
     else:
-        longest = onnx.longest(model)
+        longest, exact = onnx.longest(model), True
         onnx.write_onnx(model, folder)
     copy_run_files(loaded.folder, folder)
-    Record(engine, fingerprint(loaded.folder), quantization, longest).write(folder)
+    Record(engine, fingerprint(loaded.folder), quantization, longest, exact).write(folder)

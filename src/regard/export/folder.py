@@ -33,6 +33,7 @@ class Record:
     model: str  # the fingerprint of model.safetensors
     quantization: str  # of the weights
     longest: tuple[int | None, int | None]  # tokens of a source and a target at most, EOS included
+    exact: bool = True  # whether the scores that the engine finds are the model's
     format: int = FORMAT
     regard: str = __version__
 

@@ -70,6 +70,7 @@ def transformer(
     decoder = TransformerDecoder(target, decoder_layers, shape, decoder_attention, cross_attention)
     initialise.transformer(encoder)
     initialise.transformer(decoder)
+    initialise.never_said(decoder.output)
     if share != "none":
         decoder.output.weight = decoder.embed.table.weight
     if share == "all":
@@ -88,6 +89,7 @@ def language_model(
     """The next token. No source: `encode` takes any tensor with a row for each text."""
     decoder = TransformerDecoder(vocabulary, layers, shape, attention)
     initialise.transformer(decoder)
+    initialise.never_said(decoder.output)
     if share:
         decoder.output.weight = decoder.embed.table.weight
     return EncoderDecoder(NoEncoder(), decoder)

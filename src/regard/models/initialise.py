@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
+import torch
 from torch import nn
 
 from regard.attention.module import MultiHead
 from regard.attention.scores import Additive
 from regard.layers.cells import Cell
+from regard.layers.special_tokens import BOS, PAD
 
 Network = TypeVar("Network", bound=nn.Module)
 
@@ -55,6 +57,18 @@ def transformer(model: nn.Module) -> None:
             nn.init.zeros_(module.bias)
         elif isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+
+
+NEVER = -1e4  # a bias after which a token has no probability, in float16 too
+
+
+@torch.no_grad()
+def never_said(output: nn.Linear) -> None:
+    """PAD and BOS, which are no outputs, get no share of the probability, and no gradient changes that.
+
+    Where the output matrix is also the embeddings, BOS, which every target begins with, would have some.
+    """
+    output.bias[[PAD, BOS]] = NEVER
 
 
 def default(model: nn.Module) -> None:
