@@ -81,9 +81,9 @@ def training(run: LoadedRun, *, compiled: bool, rounds: int) -> None:
 class Translations:
     """Contenders that translate the test set, and what each of them said last."""
 
-    def __init__(self, run: LoadedRun) -> None:
+    def __init__(self, run: LoadedRun, first: int | None = None) -> None:
         self.run, self.said = run, dict[str, Translated]()
-        self.texts = [pair.source for pair in read_pairs(TEST)]
+        self.texts = [pair.source for pair in read_pairs(TEST)][:first]
         self.sources = run.tokenizers[0].encode_ids(self.texts)
 
     def by_regard(self, name: str, run: LoadedRun) -> Contender:
@@ -143,15 +143,21 @@ def translation(pre: LoadedRun, post: LoadedRun, joeynmt: str | None, rounds: in
     if joeynmt is None:
         print("\nJoeyNMT is left out: --joeynmt says where it is installed")
     else:
-        beside_joeynmt(joeynmt, pre, min(rounds, SLOW_ROUNDS))
+        beside_joeynmt(joeynmt, pre, min(rounds, SLOW_ROUNDS), limit=-1)
+        beside_joeynmt(joeynmt, pre, 1, limit=LONGEST, first=2 * BATCH)
 
 
-def beside_joeynmt(python: str, run: LoadedRun, rounds: int) -> None:
-    work, name = Translations(run), "JoeyNMT 2.3.0"
+def beside_joeynmt(
+    python: str, run: LoadedRun, rounds: int, *, limit: int, first: int | None = None
+) -> None:
+    """limit: its own one for the length of a translation, which it nearly always goes to."""
+    work, name = Translations(run, first), f"JoeyNMT 2.3.0, max_output_length {limit}"
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         write_for_joeynmt(folder, Store.open(RunFolder(run.folder.path).store), *run.tokenizers)
-        joeynmt = JoeyNMT(python, folder, "transformer_joeynmt.py")
+        for file in folder.glob("test.*") if first else ():
+            file.write_text("".join(file.read_text().splitlines(keepends=True)[:first]))
+        joeynmt = JoeyNMT(python, folder, "transformer_joeynmt.py", limit)
         joeynmt.load(joeynmt_transformer(run))
 
         def by_joeynmt() -> Turn:
