@@ -70,12 +70,10 @@ class PlainLoop:
 class JoeyNMT:
     """The other process: `toolkit_joeynmt.py`, or another script that answers as it does."""
 
-    def __init__(
-        self, python: str, folder: Path, script: str = "toolkit_joeynmt.py", *more: object
-    ) -> None:
+    def __init__(self, python: str, folder: Path, script: str = "toolkit_joeynmt.py") -> None:
         self.folder, self.log = folder, folder / "joeynmt.log"
         path, threads = Path(__file__).with_name(script), torch.get_num_threads()
-        command = [python, str(path), str(folder), str(threads), *map(str, more)]
+        command = [python, str(path), str(folder), str(threads)]
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log

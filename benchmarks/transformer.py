@@ -50,7 +50,7 @@ from transformer_regard import (
 from transformer_training import Learner, training_table, turns_of
 
 TRAINING_ROUNDS, BATCHES_A_TURN = 20, 1
-ROUNDS, SLOW_ROUNDS = 5, 2  # of translation; JoeyNMT takes as long as all others together
+ROUNDS = 5  # of translation
 COMPILED = "`nn.Transformer`, all dropouts, compiled"
 SETTINGS = Search(beam=BEAM, length_penalty=0.0, max_length=LONGEST, max_ratio=LONGEST)
 
@@ -81,9 +81,9 @@ def training(run: LoadedRun, *, compiled: bool, rounds: int) -> None:
 class Translations:
     """Contenders that translate the test set, and what each of them said last."""
 
-    def __init__(self, run: LoadedRun, first: int | None = None) -> None:
+    def __init__(self, run: LoadedRun) -> None:
         self.run, self.said = run, dict[str, Translated]()
-        self.texts = [pair.source for pair in read_pairs(TEST)][:first]
+        self.texts = [pair.source for pair in read_pairs(TEST)]
         self.sources = run.tokenizers[0].encode_ids(self.texts)
 
     def by_regard(self, name: str, run: LoadedRun) -> Contender:
@@ -114,7 +114,7 @@ class Translations:
         print("\n".join(["", *table(turns, "sentences", notes)]), flush=True)
 
 
-def translation(pre: LoadedRun, post: LoadedRun, joeynmt: str | None, rounds: int) -> None:
+def translation(pre: LoadedRun, post: LoadedRun, rounds: int) -> None:
     print("\n".join(["", f"## Translation, beam {BEAM}, at most {LONGEST} tokens", ""]))
     threads = torch.get_num_threads()
     engine = load_engine(pre.folder.path, "ctranslate2", device="cpu")
@@ -140,24 +140,14 @@ def translation(pre: LoadedRun, post: LoadedRun, joeynmt: str | None, rounds: in
         },
         rounds,
     )
-    if joeynmt is None:
-        print("\nJoeyNMT is left out: --joeynmt says where it is installed")
-    else:
-        beside_joeynmt(joeynmt, pre, min(rounds, SLOW_ROUNDS), limit=-1)
-        beside_joeynmt(joeynmt, pre, 1, limit=LONGEST, first=2 * BATCH)
 
 
-def beside_joeynmt(
-    python: str, run: LoadedRun, rounds: int, *, limit: int, first: int | None = None
-) -> None:
-    """limit: its own one for the length of a translation, which it nearly always goes to."""
-    work, name = Translations(run, first), f"JoeyNMT 2.3.0, max_output_length {limit}"
+def beside_joeynmt(python: str, run: LoadedRun, rounds: int) -> None:
+    work, name = Translations(run), "JoeyNMT 2.3.0"
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         write_for_joeynmt(folder, Store.open(RunFolder(run.folder.path).store), *run.tokenizers)
-        for file in folder.glob("test.*") if first else ():
-            file.write_text("".join(file.read_text().splitlines(keepends=True)[:first]))
-        joeynmt = JoeyNMT(python, folder, "transformer_joeynmt.py", limit)
+        joeynmt = JoeyNMT(python, folder, "transformer_joeynmt.py")
         joeynmt.load(joeynmt_transformer(run))
 
         def by_joeynmt() -> Turn:
@@ -182,7 +172,7 @@ def main() -> None:
     )
     parser.add_argument("--runs", metavar="FOLDER", help="where the runs `pre` and `post` are kept")
     parser.add_argument("--joeynmt", metavar="PYTHON", help="of an environment that has it")
-    parser.add_argument("--only", choices=["training", "translation"])
+    parser.add_argument("--only", choices=["training", "joeynmt", "translation"])
     parser.add_argument(
         "--compile", action="store_true", help="torch's under torch.compile as well"
     )
@@ -206,9 +196,12 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
         return
     if options.only in (None, "training"):
         training(pre, compiled=options.compile, rounds=options.rounds or TRAINING_ROUNDS)
+    if options.joeynmt is None:
+        print("\nJoeyNMT is left out: --joeynmt says where it is installed")
+    elif options.only in (None, "joeynmt"):  # before other engines' threads are in this process
+        beside_joeynmt(options.joeynmt, pre, options.rounds or ROUNDS)
     if options.only in (None, "translation"):
-        post = trained("post", folder / "post")
-        translation(pre, post, options.joeynmt, options.rounds or ROUNDS)
+        translation(pre, trained("post", folder / "post"), options.rounds or ROUNDS)
 
 
 if __name__ == "__main__":
