@@ -308,6 +308,22 @@ def test_an_empty_source_gives_finite_outputs_and_gradients() -> None:
         loss = model.decoder.project(model(source, mask, INPUTS).outputs).square().sum()
         loss.backward()
         assert all(bool(p.grad.isfinite().all()) for p in model.parameters())
+        seen = model(source, mask, INPUTS, weights=True).attended.weights
+        assert not bool(seen[1].any())
+        assert bool((seen[0].sum(-1) > 0.99).all())
+
+
+@pytest.mark.parametrize("region", ["window(2)", "atrous(3)", "sparse(3)"])
+def test_padding_that_sees_no_real_key_stays_finite(region: str) -> None:
+    """…and reaches nothing: long padding behind a short source, in a region of positions (D37)."""
+    how = Mechanism(region=region)
+    model = filled(family.classifier(V, 2, SMALL, layers=3, attention=how))
+    source = torch.zeros(2, 90, dtype=torch.long)
+    source[0, :80], source[1, :4] = 7, torch.tensor([5, 6, 7, 3])
+    states = model.encode(source, source != 0).states
+    assert bool(states.isfinite().all())
+    alone = model.encode(source[1:, :4], source[1:, :4] != 0).states
+    torch.testing.assert_close(states[1:, :4], alone, atol=1e-5, rtol=1e-5)
 
 
 def test_a_block_takes_any_attention() -> None:
