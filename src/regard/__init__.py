@@ -20,7 +20,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from regard import hf, normalizers, pooling, regions, scores
     from regard.attention.attend import Attended, attend, explain
-    from regard.attention.module import Attention, Memory, MultiHead
+    from regard.attention.memory import Memory
+    from regard.attention.module import Attention, MultiHead
     from regard.attention.normalizers import Choice, Reinforce
     from regard.training.loading import load
 
@@ -47,7 +48,7 @@ _HOMES = {
     "attend": "regard.attention.attend",
     "explain": "regard.attention.attend",
     "Attention": "regard.attention.module",
-    "Memory": "regard.attention.module",
+    "Memory": "regard.attention.memory",
     "MultiHead": "regard.attention.module",
     "Choice": "regard.attention.normalizers",
     "Reinforce": "regard.attention.normalizers",

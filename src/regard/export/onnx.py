@@ -24,7 +24,8 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.attend import Attended
-from regard.attention.module import Attends, Memory
+from regard.attention.memory import Memory
+from regard.attention.module import Attends
 from regard.attention.regions import Everywhere, Mask
 from regard.attention.scores import Additive, Score
 from regard.export.refusals import CannotExport, check_for_onnx

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from regard.attention.attend import Attended
-from regard.attention.module import Attends, Memory
+from regard.attention.memory import Memory
+from regard.attention.module import Attends
 from regard.attention.normalizers import Choice
 from regard.attention.predicted_window import PredictedWindow
 from regard.attention.regions import Everywhere

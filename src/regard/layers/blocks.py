@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple, get_args
 from torch import Tensor, nn
 
 from regard.attention.attend import Attended
-from regard.attention.module import Memory, MultiHead
+from regard.attention.memory import Memory
+from regard.attention.module import MultiHead
 from regard.layers.asking import ask
 from regard.layers.dropout import dropout
 from regard.layers.feed_forward import FeedForward

@@ -19,7 +19,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.attention.attend import Attended
-from regard.attention.module import Attention, Memory
+from regard.attention.memory import Memory
+from regard.attention.module import Attention
 from regard.attention.normalizers import Choice
 from regard.layers.asking import ask
 from regard.layers.cells import GRU, CellState, Linear, make_cell

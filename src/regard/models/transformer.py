@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.attend import Attended
-from regard.attention.module import Memory
+from regard.attention.memory import Memory
 from regard.layers.blocks import DecoderBlock, EncoderBlock
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.models.stack import PLAIN, Mechanism, Shape

@@ -56,10 +56,6 @@ class MaskedEvaluation(Evaluation):
             f"of {self.corpus})"
         )
 
-    @property
-    def table(self) -> str:
-        return ""
-
     def to_dict(self) -> dict[str, Any]:
         return {
             "corpus": self.corpus,

@@ -68,10 +68,6 @@ class LanguageEvaluation(Evaluation):
             f"characters of {self.corpus}, {found.tokens:,} tokens)"
         )
 
-    @property
-    def table(self) -> str:
-        return ""
-
     def to_dict(self) -> dict[str, Any]:
         return {
             "corpus": self.corpus,
