@@ -42,12 +42,14 @@ class Updater:
         self, recipe: Recipe, fabric: Fabric, task: TextTask, line: Callable[[int], int]
     ) -> None:
         self.recipe, self.fabric, self.line = recipe, fabric, line
-        fused = recipe.trainer.precision != "16-mixed"
-        optimizer = build_optimizer(recipe.training.optimizer, task.parameters(), fused=fused)
+        self.precision = fabric.strategy.precision
+        self.scaled = self.precision.precision == "16-mixed"
+        optimizer = build_optimizer(
+            recipe.training.optimizer, task.parameters(), fused=not self.scaled
+        )
         self.module: Any
         self.module, self.optimizer = fabric.setup(task, optimizer)
         self.parameters = [p for p in task.parameters() if p.requires_grad]
-        self.precision = fabric.strategy.precision
 
     def update(
         self, batches: Sequence[Batch], *, number: int, rate: float, shared: Sequence[float] = ()
@@ -66,9 +68,7 @@ class Updater:
         gradients = [p.grad for p in self.parameters if p.grad is not None]
         scale = self.fabric.world_size / (SCALE * tokens)  # processes average their gradients
         norm = scale_and_clip(gradients, scale, self.recipe.training.clip)
-        if (
-            not math.isfinite(norm) and self.precision.precision != "16-mixed"
-        ):  # it skips such steps
+        if not math.isfinite(norm) and not self.scaled:  # whose scaler skips such steps
             raise self._diverged(f"the norm of the gradient became {norm}", batches)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
