@@ -64,7 +64,8 @@ class Updater:
         if not math.isfinite(loss):
             bad = [b for b, one in zip(batches, losses, strict=True) if not one.total.isfinite()]
             raise self._diverged(f"the loss became {loss}", bad)
-        self.precision.unscale_gradients(self.optimizer)
+        # of torch's own optimiser: its wrapper would count as another one, and be unscaled again
+        self.precision.unscale_gradients(self.optimizer.optimizer)
         gradients = [p.grad for p in self.parameters if p.grad is not None]
         scale = self.fabric.world_size / (SCALE * tokens)  # processes average their gradients
         norm = scale_and_clip(gradients, scale, self.recipe.training.clip)
