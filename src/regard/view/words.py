@@ -1,0 +1,71 @@
+"""Which tokens make up one word, and the weights between words.
+
+Weights of words: summed over the keys of a word, averaged over its queries, so that rows still sum
+to what they did.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+SPACELESS = (
+    ("\u0e00", "\u0eff"),
+    ("\u1000", "\u109f"),
+    ("\u1780", "\u17ff"),
+    ("\u3040", "\u30ff"),
+    ("\u3400", "\u9fff"),
+    ("\uf900", "\ufaff"),
+    ("\U00020000", "\U0003ffff"),
+)
+JOINERS = "'’-\u200c\u200d"  # inside a word: don't, l’homme, می‌روم
+
+
+def word_numbers(
+    text: str, offsets: Sequence[tuple[int, int]], special: Sequence[bool]
+) -> list[int]:
+    """The number of each token's word, rising from 0.
+
+    A token goes on with the word before it where letters or digits touch letters or digits, or
+    where both are parts of one character. A special token, a sign and a token of a script
+    without spaces (学生) is a word of its own.
+    """
+    numbers: list[int] = []
+    for place, here in enumerate(offsets):
+        joined = place > 0 and not special[place] and not special[place - 1]
+        if joined:
+            before = offsets[place - 1]
+            joined = here[0] < before[1] or (
+                here[0] == before[1]
+                and _touch(text[before[1] - 1 : before[1]], text[here[0] : here[0] + 1])
+            )
+        numbers.append((numbers[-1] if numbers else -1) + (not joined))
+    return numbers
+
+
+def merge_words(
+    weights: NDArray[np.float32], queries: Sequence[int], keys: Sequence[int]
+) -> NDArray[np.float32]:
+    """(..., Q, K) over tokens -> (..., words of queries, words of keys)"""
+    rows = np.eye(max(queries, default=-1) + 1, dtype=np.float32)[list(queries)]  # (Q, words)
+    columns = np.eye(max(keys, default=-1) + 1, dtype=np.float32)[list(keys)]
+    means = rows / np.maximum(rows.sum(0), 1)
+    return np.swapaxes(means, 0, 1) @ weights @ columns
+
+
+def _touch(last: str, first: str) -> bool:
+    """Whether two neighbouring characters are letters or digits of a script with spaces."""
+    both = last + first
+    return len(both) == 2 and all(map(_in_word, both)) and not any(map(_spaceless, both))
+
+
+def _in_word(character: str) -> bool:
+    return character in JOINERS or unicodedata.category(character)[0] in "LMN"
+
+
+def _spaceless(character: str) -> bool:
+    """Of a script that writes no spaces between words: Thai to Khmer, kana, Han."""
+    return any(low <= character <= high for low, high in SPACELESS)
