@@ -1,4 +1,4 @@
-"""The weights of every attention of a model, without changing the model."""
+"""The weights of every attention of a model, without changing the model; and what led to them."""
 
 from __future__ import annotations
 
@@ -6,24 +6,37 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from regard.attention.attend import Attended
 from regard.attention.module import Attends
+from regard.attention.paths import Problem
+from regard.attention.wording import mechanism, written_normalizer
 
 
 class Recorded(NamedTuple):
-    """One call of one attention."""
+    """One call of one attention: weights = normalize(scores where allowed), times the factor.
+
+    All but the name and the weights are kept with `details` only, in float32 and without gradients.
+    """
 
     name: str  # of the module, as in named_modules()
     weights: Tensor  # (..., Lq, Lk), with heads (..., H, Lq, Lk); before dropout
+    scores: Tensor | None = None  # of the same shape: before the region
+    allowed: Tensor | None = None  # bool, broadcast to it; None: all pairs
+    factor: Tensor | None = None  # broadcast to it: the Gaussian of a predicted window
+    values: Tensor | None = None  # (..., [H,] Lk, D): what is summed
+    mechanism: str = ""  # score: additive · region: everywhere · normalize: softmax
+    normalizer: str = ""  # softmax(temperature=2)
 
 
 @contextmanager
-def recording(module: nn.Module) -> Iterator[list[Recorded]]:
+def recording(module: nn.Module, *, details: bool = False) -> Iterator[list[Recorded]]:
     """Inside the block, keep the weights of every attention in `module`, in the order of the calls.
 
-    They carry gradients unless the block runs under `torch.no_grad()`.
+    They carry gradients unless the block runs under `torch.no_grad()`. details: what led to them is
+    kept too, by computing the scores a second time.
 
     >>> with recording(model) as recorded:
     ...     model(source)
@@ -34,7 +47,8 @@ def recording(module: nn.Module) -> Iterator[list[Recorded]]:
         for name, part in module.named_modules():
             if isinstance(part, Attends):
                 asking = part.register_forward_pre_hook(_ask, with_kwargs=True)
-                keeping = part.register_forward_hook(_keeper(name, recorded))
+                keeper = _keeper(name, recorded, details)
+                keeping = part.register_forward_hook(keeper, with_kwargs=True)
                 undo.callback(asking.remove)
                 undo.callback(keeping.remove)
         yield recorded
@@ -44,9 +58,50 @@ def _ask(_: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str
     return args, {**kwargs, "weights": True}
 
 
-def _keeper(name: str, recorded: list[Recorded]) -> Any:
-    def keep(_: nn.Module, args: Any, output: Attended) -> None:
+def _keeper(name: str, recorded: list[Recorded], details: bool) -> Any:
+    def keep(attention: Attends, args: Any, kwargs: dict[str, Any], output: Attended) -> None:
         assert output.weights is not None
-        recorded.append(Recorded(name, output.weights))
+        kept = Recorded(name, output.weights)
+        recorded.append(_detailed(kept, attention, args, kwargs) if details else kept)
 
     return keep
+
+
+@torch.no_grad()
+def _detailed(kept: Recorded, attention: Attends, args: Any, kwargs: dict[str, Any]) -> Recorded:
+    problem = _posed_again(attention, *args, **kwargs)
+    q, k = (x if x.dtype == torch.float64 else x.float() for x in (problem.q, problem.k))
+    scores = problem.score.pair(q, k).float().expand(kept.weights.shape)
+    return kept._replace(
+        scores=scores,
+        allowed=problem.limits.allowed,
+        factor=_factor(problem, scores),
+        values=problem.v.detach().float(),
+        mechanism=mechanism(attention),
+        normalizer=written_normalizer(attention.normalize),
+    )
+
+
+def _posed_again(
+    attention: Attends,
+    query: Tensor,
+    source: Any = None,
+    *,
+    mask: Tensor | None = None,
+    offset: int | None = None,
+    **_: Any,
+) -> Problem:
+    """What `Attends.forward` was asked."""
+    return attention._pose(query, source, mask, offset, True, None)[0]
+
+
+def _factor(problem: Problem, scores: Tensor) -> Tensor | None:
+    """The Gaussian; where it is renormalised, divided by what its products with the weights sum to."""
+    if problem.factor is None:
+        return None
+    factor = problem.factor.float()
+    if not problem.renormalize:
+        return factor
+    weights, _ = problem.normalize(scores, problem.limits.allowed)
+    total = (weights * factor).sum(-1, keepdim=True)
+    return factor / total.masked_fill(total == 0, 1.0)

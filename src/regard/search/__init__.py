@@ -11,6 +11,7 @@ from regard.search.ensemble import Ensemble, EnsembleDecoder, EnsembleEncoded
 from regard.search.hypothesis import Hypothesis
 from regard.search.scoring import score
 from regard.search.settings import Search
+from regard.search.tree import TreeNode, search_trees
 from regard.search.unknown import replace_unknown
 
 __all__ = [
@@ -19,7 +20,9 @@ __all__ = [
     "EnsembleEncoded",
     "Hypothesis",
     "Search",
+    "TreeNode",
     "replace_unknown",
     "score",
     "search",
+    "search_trees",
 ]

@@ -18,7 +18,6 @@ from regard.search.progress import Job
 from regard.search.settings import Search
 
 
-@torch.no_grad()
 def search(
     decoder: Decoder,
     encoded: Encoded,
@@ -39,11 +38,25 @@ def search(
     the order of their hypotheses, then of their tokens.
     """
     settings = settings or Search()
+    history = explore(decoder, encoded, settings, prefix=prefix, numbers=numbers)
+    return assemble(history, encoded.mask, settings.nbest)
+
+
+@torch.no_grad()
+def explore(
+    decoder: Decoder,
+    encoded: Encoded,
+    settings: Search,
+    *,
+    prefix: Sequence[Sequence[int]] | None = None,
+    numbers: Sequence[int] | None = None,
+) -> list[Moment]:
+    """All steps of a search, as `search` and `search_trees` read them."""
+    history: list[Moment] = []
     if not len(encoded.mask):
-        return []
+        return history
     job = Job(settings, encoded.mask, prefix, numbers, longest_target(decoder))
     now = job.first(decoder.start(encoded))
-    history: list[Moment] = []
     for length in count(1):
         step = decoder.step(now.tokens.flatten(), now.state, weights=settings.weighs)
         found = job.candidates(step.logits, now, length)
@@ -53,11 +66,11 @@ def search(
         kept = ends.byte().argsort(stable=True, dim=1)[:, : settings.width]  # the first without EOS
         scores = job.scores(found, ends, kept, now, length)
         weights = now.weights(step) if settings.attention else None
-        history.append(Moment(now.ids, *found[:3], scores, kept, weights))
+        history.append(Moment(now.ids, *found, scores, kept, weights))
 
         totals = found.totals.masked_fill(ends, -torch.inf).gather(1, kept)
         going = job.going(scores, totals, now, length)
         if not going:
             break
         now = now.next(step.state, found, kept, totals, going)
-    return assemble(history, encoded.mask, settings.nbest)
+    return history

@@ -1,0 +1,153 @@
+"""Attention that goes where it is told to: other weights at some queries, and nothing else changed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention.attend import Attended
+from regard.attention.memory import Memory
+from regard.attention.module import Attends
+
+
+@dataclass(frozen=True)
+class Steer:
+    """What one attention uses instead of its own weights, and at which of its queries.
+
+    Query 0 is the first of the run: the first position of a source, the first token of a target.
+    Queries beyond the Q are left alone.
+    """
+
+    weights: Tensor  # (B or 1, [H or 1,] Q, K); heads where the attention has them
+    rows: Tensor  # bool (B or 1, Q): True where they are used
+
+    def __post_init__(self) -> None:
+        weights, rows = self.weights, self.rows
+        if rows.dtype != torch.bool or rows.dim() != 2:
+            raise ValueError(
+                f"the rows to steer must be bool (B or 1, Q), given {rows.dtype} {tuple(rows.shape)}"
+            )
+        if weights.dim() not in (3, 4) or weights.shape[-2] != rows.shape[1]:
+            raise ValueError(
+                f"the weights to steer by must be (B or 1, [heads,] Q, K) with the Q of the rows, "
+                f"given weights {tuple(weights.shape)} and rows {tuple(rows.shape)}"
+            )
+
+
+@contextmanager
+def steering(module: nn.Module, plan: Mapping[str, Steer]) -> Iterator[None]:
+    """Inside the block, context_i = Σ_j w_ij v_j with the given w at the given queries i.
+
+    plan: by the names of attentions, as in `module.named_modules()`. It holds for whole targets, for
+    targets decoded step by step, and for a search with k hypotheses of a sentence, which are all steered
+    alike. Gradients reach the given weights, a `recording` keeps them, and there is no dropout on them.
+    A search lets sentences go that are finished: steer it with weights for one sentence.
+
+    >>> with steering(model, {"decoder.attention": Steer(weights, rows)}):
+    ...     model(source, mask, inputs)
+    """
+    attentions = {name: m for name, m in module.named_modules() if isinstance(m, Attends)}
+    with ExitStack() as undo:
+        for name, steer in plan.items():
+            if name not in attentions:
+                near = difflib.get_close_matches(name, list(attentions), 1)
+                meant = f"Did you mean {near[0]!r}? " if near else ""
+                raise ValueError(
+                    f"no attention {name!r} in this model. {meant}"
+                    f"There are {', '.join(map(repr, attentions)) or 'none'}"
+                )
+            hook = _Steered(name, steer)
+            # before those of a recording, whichever of the two began first
+            handle = attentions[name].register_forward_hook(hook, with_kwargs=True, prepend=True)
+            undo.callback(handle.remove)
+        yield
+
+
+class _Steered:
+    """The hook of one attention, which knows how far its run has come."""
+
+    def __init__(self, name: str, steer: Steer) -> None:
+        self.name, self.steer = name, steer
+        self.next = 0  # the position that comes after those seen
+        self.placed = False  # whether a call has said where its queries stand
+
+    def __call__(
+        self, attention: Attends, args: tuple[Any, ...], kwargs: dict[str, Any], output: Attended
+    ) -> Attended:
+        query, source, mask, offset = _asked(*args, **kwargs)
+        at = self._positions(query.shape[-2], source, offset)
+        steered = at[at < self.steer.rows.shape[1]]
+        if not self.steer.rows[:, steered].any():
+            return output
+        memory, _ = attention._memory(query, source, mask)
+        _, values = attention.recall(memory)
+        weights, rows = self._given(at, attention, memory, output.context)
+        weights = weights.to(values)
+        context = attention.merge((weights @ values).to(output.context.dtype))
+        kept = output.weights
+        if kept is not None:
+            here = rows[:, None, :, None] if attention.heads_axis else rows[..., None]
+            kept = torch.where(here, weights.to(kept), kept)
+        return Attended(torch.where(rows[..., None], context, output.context), kept, output.choice)
+
+    def _positions(
+        self, queries: int, source: Tensor | Memory | None, offset: int | None
+    ) -> Tensor:
+        """Where the queries stand: all hypotheses of a search, which only at first say where, at the next."""
+        if offset is None and not isinstance(source, Memory):  # all that there is, at once
+            return torch.arange(queries)
+        together = offset is None and self.placed
+        self.placed = self.placed or offset is not None
+        first = self.next if offset is None else offset
+        self.next = first + (1 if together else queries)
+        return torch.arange(queries) * (0 if together else 1) + first
+
+    def _given(
+        self, at: Tensor, attention: Attends, memory: Memory, context: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The weights (N, [H,] Lq, Lk) of the queries at these positions, and which of them are steered."""
+        weights, rows, batch = self.steer.weights, self.steer.rows, len(context)
+        if weights.dim() != 3 + len(attention.heads_axis):
+            axes = "(B or 1, heads, Q, K)" if attention.heads_axis else "(B or 1, Q, K)"
+            raise ValueError(
+                f"the attention {self.name!r} is steered by weights {axes}, given {tuple(weights.shape)}"
+            )
+        if attention.key_size is None:  # a past that grows
+            weights = weights[..., memory.start : memory.start + memory.length]
+        if weights.shape[-1] != memory.length:
+            raise ValueError(
+                f"the attention {self.name!r} has {memory.length} keys, but the weights to steer it by "
+                f"are for {weights.shape[-1]}"
+            )
+        inside = at < rows.shape[1]
+        at = at.clamp(max=rows.shape[1] - 1).to(weights.device)
+        weights = self._for_each(weights.index_select(-2, at), batch)
+        rows = self._for_each(rows.index_select(1, at.to(rows.device)), batch)
+        return weights, (rows & inside.to(rows.device)).to(context.device)
+
+    def _for_each(self, given: Tensor, batch: int) -> Tensor:
+        """(B or 1, ...) -> (N, ...), N = B · k, those of a sentence side by side."""
+        if batch % len(given):
+            raise ValueError(
+                f"the attention {self.name!r} is steered for {len(given)} sentences, but {batch} came: "
+                "give weights for all of them, or for one"
+            )
+        return given.repeat_interleave(batch // len(given), 0)
+
+
+def _asked(
+    query: Tensor,
+    source: Tensor | Memory | None = None,
+    *,
+    mask: Tensor | None = None,
+    offset: int | None = None,
+    **_: Any,
+) -> tuple[Tensor, Tensor | Memory | None, Tensor | None, int | None]:
+    """What of the arguments of `Attends.forward` matters here."""
+    return query, source, mask, offset

@@ -1,0 +1,76 @@
+"""A mechanism as one writes it: the words that `as_score`, `as_region` and `as_normalizer` read."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+
+from regard.attention.module import Attends
+from regard.attention.normalizers import NORMALIZERS, Normalizer
+from regard.attention.predicted_window import PredictedWindow
+from regard.attention.region import Region
+from regard.attention.scores import SCORES, Score
+
+SIZES = ("query_size", "key_size", "heads")  # known to the attention, so nobody writes them
+STORED_AS = {"max_length": "max_keys"}  # arguments that are kept under another name
+
+
+def mechanism(attention: Attends) -> str:
+    """score: additive · region: window(before=2, after=2) · normalize: softmax"""
+    parts = {
+        "score": written_score(attention.score),
+        "region": written_region(attention.region),
+        "normalize": written_normalizer(attention.normalize),
+    }
+    return " · ".join(f"{name}: {text}" for name, text in parts.items())
+
+
+def written_score(score: Score) -> str:
+    usual = {"size": score.key_size}  # of additive ones
+    return _written(score, SCORES, usual)
+
+
+def written_normalizer(normalizer: Normalizer) -> str:
+    return _written(normalizer, NORMALIZERS, {})
+
+
+def written_region(region: Region) -> str:
+    """Its repr in the names of the language: Window(before=2, after=0) & Causal()."""
+    if isinstance(region, PredictedWindow):
+        return _written(region, {"predicted-window": PredictedWindow}, {})
+    named = re.sub(r"\b([A-Z]\w*)\(", lambda m: f"{_plain(m[1])}(", repr(region))
+    return named.replace("()", "")
+
+
+def _written(made: object, table: Mapping[str, type], usual: Mapping[str, Any]) -> str:
+    """The name, and the arguments that are not as usual."""
+    cls = type(made)
+    name = next((key for key, known in table.items() if known is cls), _plain(cls.__name__))
+    given = []
+    for parameter in inspect.signature(cls).parameters.values():
+        default = parameter.default
+        value = getattr(made, STORED_AS.get(parameter.name, parameter.name), default)
+        value = _value(value, default)
+        if parameter.name not in SIZES and value not in (default, usual.get(parameter.name)):
+            given.append(f"{parameter.name}={_text(value)}")
+    return f"{name}({', '.join(given)})" if given else name
+
+
+def _value(kept: Any, default: Any) -> Any:
+    """What was given for an argument: a bias that is there was `bias=True`."""
+    if isinstance(default, bool):
+        return kept is not None and kept is not False
+    return kept.item() if isinstance(kept, Tensor) else kept
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+
+
+def _plain(name: str) -> str:
+    """ScaledDot -> scaled-dot"""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()

@@ -1,0 +1,104 @@
+"""Looking at a text as a language model reads it: from left to right, or with tokens hidden."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention.recording import recording
+from regard.data.batch import pad
+from regard.data.tokenizer import BOS, EOS, MASK, PAD
+from regard.looking.maps import (
+    attention_map,
+    attentions_in,
+    check_attends,
+    check_size,
+    within_budget,
+)
+from regard.looking.question import BadQuestion, Question
+from regard.looking.sides import label_of, token_side, unknown_note
+from regard.tasks.language import Language
+from regard.tasks.masked import Masked
+from regard.view.record import END, AttentionRecord
+
+
+def look_at_language(
+    task: Language, question: Question, *, model: str = "", language: str = ""
+) -> AttentionRecord:
+    """Map "decoder": each token, once it is read, and those before it. The output is the next one."""
+    question.check_text_alone("a language model")
+    module = cast(nn.Module, task.model)
+    attentions = attentions_in(module)
+    check_attends(attentions)
+    tokens = task.target_tokenizer.encode(question.text)
+    check_size(attentions["decoder"], len(tokens) + 1)
+
+    decoder = task.model.decoder
+    source, mask = (x.to(task.device) for x in pad([[]]))
+    inputs = torch.tensor([[BOS, *tokens.ids]], device=task.device)
+    with task.answering(), recording(module, details=question.details) as recorded:
+        outputs = decoder.forward(inputs, task.model.encode(source, mask)).outputs
+        logits = decoder.project(outputs[0, -1])
+
+    layers = attentions["decoder"]
+    maps, notes = within_budget([attention_map("decoder", "text", "text", layers, recorded)])
+    side = token_side(question.text, tokens, start=True, title="text", language=language)
+    return AttentionRecord(
+        {"text": side},
+        maps,
+        title=question.text,
+        model=model,
+        output=_next(task, tokens.ids, logits),
+        notes=(*unknown_note(question.text, tokens), *notes),
+        question=question.to_dict(),
+    )
+
+
+def look_at_masked(
+    task: Masked, question: Question, *, model: str = "", language: str = ""
+) -> AttentionRecord:
+    """Map "encoder": each token and all others. The output is the text with its masks filled."""
+    question.check_text_alone("a masked language model")
+    module = cast(nn.Module, task.model)
+    attentions = attentions_in(module)
+    check_attends(attentions)
+    tokens = task.source_tokenizer.encode(question.text)
+    if task.max_length is not None and len(tokens) > task.max_length:
+        raise BadQuestion(
+            f"the text has {len(tokens):,} tokens, and the model reads {task.max_length:,}"
+        )
+    check_size(attentions["encoder"], len(tokens) + 1)
+
+    source, mask = (x.to(task.device) for x in pad([tokens.ids]))
+    with task.answering(), recording(module, details=question.details) as recorded:
+        task.model.encode(source, mask)
+    hidden = task.mask_token in tokens.ids
+    filled = task.fill([question.text], top=1)[0].filled if hidden else question.text
+
+    layers = attentions["encoder"]
+    maps, notes = within_budget([attention_map("encoder", "text", "text", layers, recorded)])
+    side = token_side(question.text, tokens, end=True, title="text", language=language)
+    nothing = () if hidden else (f"nothing was filled in: there is no {MASK} in the text",)
+    return AttentionRecord(
+        {"text": side},
+        maps,
+        title=question.text,
+        model=model,
+        output=filled,
+        notes=(*nothing, *unknown_note(question.text, tokens), *notes),
+        question=question.to_dict(),
+    )
+
+
+def _next(task: Language, ids: list[int], logits: Tensor) -> str:
+    """The likeliest next token and its probability."""
+    chances = logits.float().softmax(-1)
+    chances[[PAD, BOS]] = 0.0  # which never come
+    probability, token = (x.item() for x in chances.max(-1))
+    if token == EOS:
+        return f"{END} ({probability:.2f})"
+    decode = task.target_tokenizer.decode
+    piece = decode([*ids, int(token)])[len(decode(ids)) :]
+    return f"{label_of(piece, int(token))} ({probability:.2f})"

@@ -1,0 +1,147 @@
+"""Everything that can be asked of a model, as plain data.
+
+question = Question.from_dict({"text": "我是一个学生。", "beam": 5})
+question.to_dict()["text"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from regard.training.mistakes import meant
+
+LONGEST = 5_000  # characters of a text
+WIDEST = 50  # hypotheses of a beam
+
+
+class BadQuestion(ValueError):
+    """What was asked cannot be answered, in one line."""
+
+
+@dataclass(frozen=True)
+class Force:
+    """At target token `step` attend evenly to these source tokens, whatever the model would do.
+
+    layer, head: of which cross-attention; None: of all. Everything is counted from 0.
+    """
+
+    step: int
+    keys: tuple[int, ...]
+    layer: int | None = None
+    head: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_whole("force.step", self.step, 0, LONGEST)
+        if not isinstance(self.keys, tuple) or not 0 < len(self.keys) <= LONGEST:
+            raise BadQuestion(
+                f"force.keys must be a list of one source token or more, not {_seen(self.keys)}"
+            )
+        for key in self.keys:
+            _check_whole("each of force.keys", key, 0, LONGEST)
+        if len(set(self.keys)) < len(self.keys):
+            raise BadQuestion(f"force.keys names a source token twice: {list(self.keys)}")
+        for name in ("layer", "head"):
+            if getattr(self, name) is not None:
+                _check_whole(f"force.{name}", getattr(self, name), 0, LONGEST)
+
+    @classmethod
+    def from_dict(cls, given: object) -> Force:
+        values = _checked(cls, given, "force", needed=("step", "keys"))
+        if isinstance(values["keys"], list):
+            values["keys"] = tuple(values["keys"])
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A text, and what is to be done with it."""
+
+    text: str
+    prefix: str = ""  # what the translation must begin with
+    beam: int | None = None  # None: as the run has it
+    nbest: int | None = None  # hypotheses with a rank; None: the beam, at most 5
+    target: str | None = None  # look at this translation instead of searching for one
+    force: Force | None = None
+    explain: bool = False  # also measure how far the weights explain the output
+    details: bool = True  # also keep scores and values
+
+    def __post_init__(self) -> None:
+        for name in ("text", "prefix", "target"):
+            if name != "target" or self.target is not None:
+                _check_text(name, getattr(self, name))
+        for name in ("beam", "nbest"):
+            if getattr(self, name) is not None:
+                _check_whole(name, getattr(self, name), 1, WIDEST)
+        for name in ("explain", "details"):
+            if not isinstance(getattr(self, name), bool):
+                raise BadQuestion(f"{name} is true or false, not {_seen(getattr(self, name))}")
+        if self.force is not None and not isinstance(self.force, Force):
+            raise BadQuestion(f"force is {{step, keys, …}}, not {_seen(self.force)}")
+        if None not in (self.beam, self.nbest) and self.nbest > self.beam:  # type: ignore[operator]
+            raise BadQuestion(
+                f"nbest {self.nbest} needs a beam at least as wide, not beam {self.beam}"
+            )
+        if self.target is not None and self.prefix:
+            raise BadQuestion("a target is given whole: leave the prefix out, or the target")
+
+    @classmethod
+    def from_dict(cls, given: object) -> Question:
+        """Of what JSON gives; a key that there is not is refused."""
+        values = _checked(cls, given, "question", needed=("text",))
+        if values.get("force") is not None:
+            values["force"] = Force.from_dict(values["force"])
+        return cls(**values)
+
+    def check_text_alone(self, what: str) -> None:
+        """Refuse what only a translation has. what: who is asked, "a classifier"."""
+        for field in fields(self):
+            given = getattr(self, field.name)
+            if field.name in ("prefix", "beam", "nbest", "target", "force") and given:
+                raise BadQuestion(f"{what} has no {field.name}: ask it about a text alone")
+        if not self.text.strip():
+            raise BadQuestion("there is nothing to look at: the text is blank")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: `from_dict` makes the same question of them."""
+        plain = asdict(self)
+        if self.force is not None:
+            plain["force"]["keys"] = list(self.force.keys)
+        return plain
+
+
+def _checked(cls: type, given: object, what: str, needed: tuple[str, ...]) -> dict[str, Any]:
+    """The values of a JSON object that has no unknown key and every needed one."""
+    if not isinstance(given, Mapping):
+        raise BadQuestion(f"a {what} is a JSON object, not {_seen(given)}")
+    known = [field.name for field in fields(cls)]
+    for key in given:
+        if key not in known:
+            raise BadQuestion(
+                f"a {what} has no {key!r}.{meant(str(key), known)} It has {', '.join(known)}"
+            )
+    for key in needed:
+        if key not in given:
+            raise BadQuestion(f"a {what} needs {key!r}; given {', '.join(given) or 'nothing'}")
+    return dict(given)
+
+
+def _check_text(name: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise BadQuestion(f"{name} is a text, not {_seen(text)}")
+    if len(text) > LONGEST:
+        raise BadQuestion(f"{name} has {len(text):,} characters: at most {LONGEST:,} are looked at")
+
+
+def _check_whole(name: str, number: object, least: int, most: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+        raise BadQuestion(
+            f"{name} must be a whole number from {least} to {most:,}, not {_seen(number)}"
+        )
+
+
+def _seen(value: object) -> str:
+    """A value in at most 40 characters."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"

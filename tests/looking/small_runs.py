@@ -1,0 +1,54 @@
+"""Small translators over the letters a … h, their weights drawn large so that their answers differ."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from regard.data.tokenizer import EOS, UNK, Tokenizer
+from regard.models.family import transformer
+from regard.models.presets import luong, recurrent
+from regard.models.stack import Mechanism, Shape
+from regard.tasks.text_translator import TextTranslator
+
+LETTERS = "a b c d e f g h"
+SHAPE = Shape(size=16, heads=2, inner=16, dropout=0.0)
+SMALL = {"embedding": 8, "hidden": 12}
+
+MODELS = {
+    "rnnsearch": lambda n: recurrent(n, n, **SMALL),
+    "all queries at once": lambda n: recurrent(n, n, **SMALL, place="after"),
+    "window": lambda n: recurrent(n, n, **SMALL, region="window(1, clamp=true)", place="after"),
+    "window in turn": lambda n: recurrent(n, n, **SMALL, region="window(1, clamp=true)"),
+    "predicted window": lambda n: luong(n, n, attention="local-p", width=2, layers=1, **SMALL),
+    "hard": lambda n: recurrent(n, n, **SMALL, normalize="hard"),
+    "sparsemax": lambda n: recurrent(n, n, **SMALL, normalize="sparsemax", score="bilinear"),
+    "transformer": lambda n: transformer(n, n, SHAPE, encoder_layers=2, decoder_layers=3),
+    "local transformer": lambda n: transformer(
+        n,
+        n,
+        SHAPE,
+        encoder_layers=2,
+        decoder_layers=1,
+        encoder_attention=Mechanism(region=("window(1)", "everywhere")),
+        decoder_attention=Mechanism(score="additive", region="window(2)"),
+        cross_attention=Mechanism(score="cosine(0.1)", normalize="sparsemax"),
+    ),
+}
+RECURRENT = [name for name in MODELS if "transformer" not in name]
+
+
+def enlarge(model: nn.Module, std: float = 0.6) -> nn.Module:
+    torch.manual_seed(0)
+    for weight in model.parameters():
+        nn.init.normal_(weight, std=std)
+    return model
+
+
+def translator_of(kind: str) -> TextTranslator:
+    tokenizer = Tokenizer.train([LETTERS], kind="word")
+    model = enlarge(MODELS[kind](len(tokenizer)))
+    with torch.no_grad():
+        model.decoder.output.bias[EOS] += 1.0  # or it would hardly ever end
+        model.decoder.output.bias[UNK] -= 50.0  # or a translation could not be read again
+    return TextTranslator(model, tokenizer, tokenizer).eval()

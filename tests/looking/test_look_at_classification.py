@@ -1,0 +1,97 @@
+"""A classification that is looked at: the weights of its pooling, and what led to them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from small_runs import LETTERS, SHAPE, enlarge
+
+from regard.attention.normalizers import as_normalizer
+from regard.data.tokenizer import Tokenizer
+from regard.looking.classification import look_at_classification
+from regard.looking.question import BadQuestion, Force, Question
+from regard.models.family import classifier
+from regard.models.modes import many_to_one
+from regard.tasks.classify import Classify
+from regard.view.record import END, START, AttentionRecord
+
+TEXT = "a b c zzz h"
+
+
+def classifier_of(kind: str, pool: str, **options) -> Classify:
+    tokenizer = Tokenizer.train([LETTERS], kind="word")
+    labels = Tokenizer.of_labels(["no", "yes", "perhaps"])
+    sizes = len(tokenizer), len(labels)
+    if kind == "recurrent":
+        model = many_to_one(*sizes, pool=pool, embedding=8, hidden=12)
+    else:
+        model = classifier(*sizes, SHAPE, layers=2, pool=pool)
+    return Classify(enlarge(model), tokenizer, labels, **options)
+
+
+@pytest.mark.parametrize("kind", ["recurrent", "transformer"])
+def test_the_pooling_map_is_the_attention_of_the_classification(kind):
+    task = classifier_of(kind, "attention")
+    for text in (TEXT, "h"):
+        record = look_at_classification(task, Question(text), language="en")
+        (found,) = task.classify([text], attention=True)
+        pooling = record.maps[0]
+        assert (pooling.name, pooling.queries, pooling.keys) == ("pooling", "label", "text")
+        assert record.sides["label"].tokens == (found.label,)
+        assert record.output == f"{found.label} ({found.probability:.2f})"
+        np.testing.assert_allclose(pooling.weights[0, 0, 0], found.attention, atol=1e-6)
+        weights, _ = as_normalizer(pooling.normalizer)(torch.from_numpy(pooling.scores))
+        np.testing.assert_allclose(weights, pooling.weights, atol=1e-6)
+        assert pooling.values.shape[:3] == (1, 1, len(record.sides["text"]))
+        assert AttentionRecord.from_json(record.to_json()).to_json() == record.to_json()
+
+
+def test_a_transformer_also_has_the_attention_of_the_text_to_itself():
+    record = look_at_classification(classifier_of("transformer", "attention"), Question(TEXT))
+    assert [each.name for each in record.maps] == ["pooling", "encoder"]
+    assert record.map("encoder").weights.shape == (2, 2, 6, 6)
+    assert record.sides["text"].tokens == ("a", "b", "c", "zzz", "h", END)
+    assert record.notes == ("the model has no token for zzz",)
+
+
+def test_a_place_before_the_text_is_a_token_too():
+    record = look_at_classification(classifier_of("transformer", "first"), Question("a b"))
+    assert [each.name for each in record.maps] == ["encoder"]
+    assert record.sides["text"].tokens == (START, "a", "b", END)
+
+
+def test_what_is_not_read_is_said():
+    task = classifier_of("recurrent", "attention", max_length=2)
+    record = look_at_classification(task, Question("a b c d"))
+    assert record.sides["text"].tokens == ("a", "b", END)
+    assert record.notes == ("the first 2 of 4 tokens were read",)
+
+
+def test_without_details_only_the_weights_are_kept():
+    task = classifier_of("transformer", "attention")
+    record = look_at_classification(task, Question(TEXT, details=False))
+    assert all(each.scores is each.values is None for each in record.maps)
+
+
+def test_explanations_are_of_the_maps():
+    record = look_at_classification(
+        classifier_of("transformer", "attention"), Question(TEXT, explain=True)
+    )
+    assert {one.map for one in record.explanations} == {"pooling", "encoder"}
+    for one in record.explanations:
+        assert one.matrix is None or one.matrix.shape == record.map(one.map).weights.shape[2:]
+
+
+@pytest.mark.parametrize(
+    ("pool", "asked", "message"),
+    [
+        ("mean", {}, "nothing to look at"),
+        ("attention", {"text": " "}, "the text is blank"),
+        ("attention", {"prefix": "a"}, "a classifier has no prefix"),
+        ("attention", {"force": Force(0, (0,))}, "a classifier has no force"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(pool, asked, message):
+    with pytest.raises(BadQuestion, match=message):
+        look_at_classification(classifier_of("recurrent", pool), Question(**{"text": "a", **asked}))

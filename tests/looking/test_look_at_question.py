@@ -1,0 +1,65 @@
+"""Questions: what comes back as it went, and what is refused with a word that helps."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from regard.looking.question import LONGEST, BadQuestion, Force, Question
+
+QUESTIONS = [
+    Question("我是一个学生。"),
+    Question("a", prefix="b", beam=3, nbest=2, explain=True, details=False),
+    Question("a", target="b c"),
+    Question("a", force=Force(2, (0, 3))),
+    Question("a", force=Force(0, (1,), layer=2, head=0)),
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_comes_back_from_json_as_it_was(question):
+    assert Question.from_dict(json.loads(json.dumps(question.to_dict()))) == question
+
+
+def test_what_is_left_out_is_as_usual():
+    assert Question.from_dict({"text": "a"}) == Question("a")
+    force = {"step": 1, "keys": [0]}
+    assert Question.from_dict({"text": "a", "force": force}) == Question("a", force=Force(1, (0,)))
+    assert Question.from_dict({"text": "a", "beam": None, "force": None}) == Question("a")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "a question is a JSON object, not []"),
+        ({}, "a question needs 'text'; given nothing"),
+        ({"txt": "a"}, "a question has no 'txt'. Did you mean 'text'?"),
+        ({"text": "a", "n_best": 2}, "a question has no 'n_best'. Did you mean 'nbest'?"),
+        ({"text": 3}, "text is a text, not 3"),
+        ({"text": "a" * (LONGEST + 1)}, "text has 5,001 characters: at most 5,000"),
+        ({"text": "a", "prefix": None}, "prefix is a text, not None"),
+        ({"text": "a", "beam": 0}, "beam must be a whole number from 1 to 50, not 0"),
+        ({"text": "a", "beam": 51}, "beam must be a whole number from 1 to 50, not 51"),
+        ({"text": "a", "beam": True}, "beam must be a whole number from 1 to 50, not True"),
+        ({"text": "a", "nbest": 2.0}, "nbest must be a whole number from 1 to 50, not 2.0"),
+        ({"text": "a", "beam": 2, "nbest": 3}, "nbest 3 needs a beam at least as wide"),
+        ({"text": "a", "explain": "yes"}, "explain is true or false, not 'yes'"),
+        ({"text": "a", "target": "b", "prefix": "c"}, "a target is given whole"),
+        ({"text": "a", "force": 1}, "a force is a JSON object, not 1"),
+        ({"text": "a", "force": {"step": 1}}, "a force needs 'keys'; given step"),
+        ({"text": "a", "force": {"step": 1, "key": [0]}}, "no 'key'. Did you mean 'keys'?"),
+        ({"text": "a", "force": {"step": 1, "keys": []}}, "force.keys must be a list of one"),
+        ({"text": "a", "force": {"step": 1, "keys": 0}}, "force.keys must be a list of one"),
+        ({"text": "a", "force": {"step": 1, "keys": [0, 0]}}, "force.keys names a source token tw"),
+        ({"text": "a", "force": {"step": 1, "keys": ["0"]}}, "each of force.keys must be a whole"),
+        ({"text": "a", "force": {"step": -1, "keys": [0]}}, "force.step must be a whole number"),
+        ({"text": "a", "force": {"step": 1, "keys": [0], "head": -1}}, "force.head must be a who"),
+    ],
+)
+def test_a_mistake_is_named_in_one_line(given, message):
+    with pytest.raises(BadQuestion) as error:
+        Question.from_dict(given)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 200
