@@ -1,0 +1,153 @@
+// Is it an explanation? The weights, what they say of themselves, and the measures beside them.
+
+import { fill, h } from "./dom.js";
+import { explainReadings } from "./explain_readings.js";
+import { explainRollout } from "./explain_rollout.js";
+import { panelMatrixFigure } from "./panel_matrix.js";
+import { panelMean, panelNumber } from "./panel_numbers.js";
+import { PANEL_NEEDS_MODEL, panelAskAgain, panelButton, panelKeepingFocus, panelLegend, panelMap, panelMatrixOf, panelMost } from "./panel_parts.js";
+import { mergeGroups } from "./record.js";
+import { groupWith } from "./view.js";
+
+/** @typedef {import("./panel_parts.js").PanelContext} PanelContext */
+
+const EXPLAIN_POSITION =
+  "Attention shows where the layer read, not why the model answered. The measures below say how far to trust it for this model and this sentence.";
+
+/** What the short names of numbers stand for, and how to read them. */
+const EXPLAIN_TERMS = {
+  "τ": "Kendall’s rank correlation with the weights: 1 the same order, 0 none, −1 the reverse",
+  TVD: "total variation distance of the outputs: 0 the same, 1 nothing in common",
+  JSD: "Jensen–Shannon divergence of the weights: 0 the same, 0.69 nothing in common",
+};
+
+export const explainPanel = {
+  name: "explain",
+  title: "Is it an explanation?",
+
+  /** @returns {true | string} */
+  available: () => true,
+
+  /** @param {HTMLElement} el @param {PanelContext} context */
+  mount(el, context) {
+    const panel = { el, context, readings: null, asking: false, error: "" };
+    explainDraw(panel);
+    return {
+      update(next) {
+        panel.context = next;
+        panelKeepingFocus(el, () => explainDraw(panel));
+      },
+    };
+  },
+};
+
+function explainDraw(panel) {
+  const { el, context } = panel;
+  const { state, record } = context;
+  const map = panelMap(context);
+  const matrix = panelMatrixOf(context);
+  const chosen = groupWith(matrix.rowMembers, state.query) ?? -1;
+  const wide = el.clientWidth || 900;
+  const space = Math.min(wide >= 760 ? wide / 2 - 48 : wide - 48, 620);
+  const pick = (row, col) => context.set({ query: matrix.rowMembers[row][0], key: matrix.colMembers[col][0] });
+  const figure = { state, space, row: chosen, col: groupWith(matrix.colMembers, state.key) ?? 0, pick };
+  const given = record.explanations.filter((each) => each.map === map.name);
+  const rolled = explainRollout(record, map);
+  if (panel.readings?.matrix !== matrix) panel.readings = explainReadings(matrix, (query) => panel.context.set({ query }));
+  panel.readings.mark(chosen);
+  fill(
+    el,
+    h("p", { class: "explain-position" }, EXPLAIN_POSITION),
+    h("h3", null, "What the weights say of themselves"),
+    h(
+      "div",
+      { class: "panel-figures" },
+      panelMatrixFigure({ ...figure, title: matrix.title, matrix, most: panelMost(matrix.data) }),
+      panel.readings.queries,
+    ),
+    panel.readings.coverage,
+    h("h3", null, "Measured against the model"),
+    given.length || rolled ? h("div", { class: "explain-cards" }, explainOrder(given, rolled).map((each) => explainCard(each, map, matrix, figure))) : null,
+    explainAsk(panel, given),
+  );
+}
+
+/** Those with a matrix first, so that no card leaves a hole. */
+function explainOrder(given, rolled) {
+  const all = rolled ? [...given, rolled] : given;
+  return [...all.filter((each) => each.matrix), ...all.filter((each) => !each.matrix)];
+}
+
+function explainCard(each, map, matrix, figure) {
+  const numbers = Object.entries(each.rows).map(([name, values]) => explainNumbers(name, values, map, matrix, figure.row));
+  const below = [h("dl", { class: "explain-numbers" }, numbers), h("p", { class: "explain-reading" }, each.reading)];
+  if (!each.matrix) return h("figure", { class: "panel-figure" }, h("figcaption", null, each.title), below);
+  const { data } = mergeGroups(each.matrix, map.K, matrix.rowMembers, matrix.colMembers);
+  const most = panelMost(data);
+  const legend = panelLegend(each.signed ? panelNumber(-most) : "0", panelNumber(most), each.signed, figure.state);
+  return panelMatrixFigure({ ...figure, title: `${each.title}${explainMerged(matrix)}`, matrix: { ...matrix, data }, most, signed: each.signed, below: [legend, ...below] });
+}
+
+/** How tokens became words, where they did. */
+function explainMerged({ rowMembers, colMembers }) {
+  return [...rowMembers, ...colMembers].some((members) => members.length > 1) ? " · words: sum over keys, mean over queries" : "";
+}
+
+/** The mean over all queries, the number of the chosen one, and a small curve of all. */
+function explainNumbers(name, values, map, matrix, chosen) {
+  const groups = matrix.rowMembers.map((members) => panelMean(members.map((query) => values[query])));
+  const most = panelMost(groups.filter(Number.isFinite)) || 1;
+  const bar = (x, row) => h("i", { class: `${row === chosen ? "is-chosen " : ""}${x < 0 ? "is-negative" : ""}`, style: { height: `${Number.isFinite(x) ? Math.max((16 * Math.abs(x)) / most, 1) : 0}px` }, title: `${matrix.rowTokens[row]}: ${panelNumber(x)}` });
+  const here = chosen >= 0 ? h("small", null, ` here ${panelNumber(groups[chosen])}`) : null;
+  return h(
+    "div",
+    null,
+    h("dt", { title: EXPLAIN_TERMS[name] ?? null }, name),
+    h("dd", null, h("b", null, panelNumber(panelMean(values))), here, h("span", { class: "explain-spark", "aria-hidden": "true" }, groups.map(bar))),
+  );
+}
+
+function explainAsk(panel, given) {
+  const { context } = panel;
+  const live = context.abilities.has("ask");
+  const none = given.length === 0;
+  const said = panel.error || (panel.asking ? "Measuring: this runs the model many times…" : "");
+  return h(
+    "div",
+    { class: "explain-ask" },
+    none ? h("p", { class: "panel-hint" }, "Nothing was measured for this map: gradients, leaving words out, uniform and adversarial weights need the model.") : null,
+    h(
+      "div",
+      { class: "panel-row" },
+      none || live
+        ? panelButton(none ? "Measure" : "Measure again", () => explainMeasure(panel), { class: "panel-button is-main", disabled: !live || panel.asking, "data-focus": "measure" })
+        : null,
+      none && !live ? h("span", { class: "panel-hint" }, PANEL_NEEDS_MODEL) : null,
+    ),
+    h("p", { role: "status", class: panel.error ? "panel-error" : "panel-hint" }, said),
+    explainGlossary(),
+  );
+}
+
+function explainGlossary() {
+  return h(
+    "details",
+    { class: "explain-glossary" },
+    h("summary", null, "What the numbers mean"),
+    h("dl", null, Object.entries(EXPLAIN_TERMS).map(([name, meaning]) => [h("dt", null, name), h("dd", null, meaning)])),
+  );
+}
+
+async function explainMeasure(panel) {
+  const { context } = panel;
+  Object.assign(panel, { asking: true, error: "" });
+  explainDraw(panel);
+  try {
+    const answer = await panelAskAgain(context, { explain: true });
+    panel.asking = false;
+    context.replaceRecord(answer);
+  } catch (error) {
+    Object.assign(panel, { asking: false, error: error instanceof Error ? error.message : String(error) });
+    explainDraw(panel);
+  }
+}

@@ -1,0 +1,113 @@
+// What is looked at: a small store, and the same as the fragment of a link.
+
+/**
+ * @typedef {object} ViewState
+ * @property {number} record which of the records
+ * @property {string} map "" is the first
+ * @property {number|"mean"|"max"} layer
+ * @property {number|"mean"|"max"} head
+ * @property {"words"|"tokens"} units
+ * @property {boolean} specials whether special tokens are shown
+ * @property {"matrix"|"row"} scale what the strongest colour stands for
+ * @property {"auto"|"on"|"off"} reverse the axis of the keys from right to left
+ * @property {"place"|"entropy"} order of the heads
+ * @property {number|null} query the pinned token of the queries, counted in tokens of its side
+ * @property {number|null} key the pinned token of the keys
+ * @property {string} panel the open panel; "" is none
+ * @property {"auto"|"light"|"dark"} theme
+ * @property {string} text the sentence that was asked
+ * @property {string} model who was asked; "" is the first
+ */
+
+/** @type {ViewState} */
+export const INITIAL_STATE = Object.freeze({
+  record: 0,
+  map: "",
+  layer: "mean",
+  head: "mean",
+  units: "words",
+  specials: true,
+  scale: "matrix",
+  reverse: "auto",
+  order: "place",
+  query: null,
+  key: null,
+  panel: "",
+  theme: "auto",
+  text: "",
+  model: "",
+});
+
+const readPlace = (value) => (/^\d{1,6}$/.test(String(value)) ? Number(value) : undefined);
+const readPlaceOrNone = (value) => (value === null || value === "none" ? null : readPlace(value));
+const readOneOf = (...choices) => (value) => (choices.includes(value) ? value : undefined);
+const readPlaceOrWord = (value) => (value === "mean" || value === "max" ? value : readPlace(value));
+const readText = (most) => (value) => (typeof value === "string" && value.length <= most ? value : undefined);
+const readFlag = (value) => ({ true: true, false: false, 1: true, 0: false })[String(value)];
+
+/** What each part of the state may be; undefined is garbage, and the part stays as it was. */
+const READ_STATE = {
+  record: readPlace,
+  map: readText(200),
+  layer: readPlaceOrWord,
+  head: readPlaceOrWord,
+  units: readOneOf("words", "tokens"),
+  specials: readFlag,
+  scale: readOneOf("matrix", "row"),
+  reverse: readOneOf("auto", "on", "off"),
+  order: readOneOf("place", "entropy"),
+  query: readPlaceOrNone,
+  key: readPlaceOrNone,
+  panel: readText(200),
+  theme: readOneOf("auto", "light", "dark"),
+  text: readText(2000),
+  model: readText(200),
+};
+
+/** The parts of anything that are parts of a state; what is not understood is left out. */
+export function cleanState(given) {
+  const clean = {};
+  if (given === null || typeof given !== "object") return clean;
+  for (const [name, read] of Object.entries(READ_STATE)) {
+    if (!Object.hasOwn(given, name)) continue;
+    const value = read(given[name]);
+    if (value !== undefined) clean[name] = value;
+  }
+  return clean;
+}
+
+/** "#map=cross&layer=2": what differs from the state that the page begins with. */
+export function stateToHash(state, beginning = INITIAL_STATE) {
+  const parts = new URLSearchParams();
+  for (const [name, value] of Object.entries(cleanState(state))) {
+    if (value !== beginning[name]) parts.set(name, String(value ?? "none"));
+  }
+  return `#${parts}`;
+}
+
+export function stateFromHash(hash) {
+  return cleanState(Object.fromEntries(new URLSearchParams(hash.replace(/^#/, ""))));
+}
+
+/**
+ * @template T
+ * @param {T} initial
+ * @returns {{get(): T, set(patch: Partial<T>): void, subscribe(listener: (state: T, before: T) => void): () => void}}
+ */
+export function createStore(initial) {
+  let state = Object.freeze({ ...initial });
+  const listeners = new Set();
+  return {
+    get: () => state,
+    set(patch) {
+      const before = state;
+      if (Object.keys(patch).every((name) => Object.is(before[name], patch[name]))) return;
+      state = Object.freeze({ ...before, ...patch });
+      for (const listener of [...listeners]) listener(state, before);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

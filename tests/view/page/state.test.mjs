@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cleanState, createStore, INITIAL_STATE, stateFromHash, stateToHash } from "../../../src/regard/view/page/state.js";
+
+test("a state comes back from its link", () => {
+  const states = [
+    {},
+    { map: "cross", layer: 2, head: "max", query: 3, key: 0, theme: "dark", specials: false },
+    { map: "a&b=c#d", panel: "steps", units: "tokens", scale: "row", reverse: "on", order: "entropy", record: 1 },
+    { text: "我是一个学生。 100% & <b>", model: "zh-en" },
+  ];
+  for (const state of states) {
+    const whole = { ...INITIAL_STATE, ...state };
+    assert.deepEqual({ ...INITIAL_STATE, ...stateFromHash(stateToHash(whole)) }, whole);
+  }
+  assert.equal(stateToHash(INITIAL_STATE), "#");
+});
+
+test("a link says what differs from the state that the page began with, also where that is nothing", () => {
+  const beginning = { ...INITIAL_STATE, head: 2, query: 3 };
+  const now = { ...beginning, head: "mean", query: null };
+  assert.deepEqual({ ...beginning, ...stateFromHash(stateToHash(now, beginning)) }, now);
+  assert.equal(stateToHash(beginning, beginning), "#");
+});
+
+test("garbage in a link is left out and the rest is read", () => {
+  const read = stateFromHash("#layer=-1&head=1e9&units=paragraphs&query=NaN&theme=dark&%E0%A4%A=1&__proto__=x&constructor=y&specials=maybe&=&&map");
+  assert.deepEqual(read, { theme: "dark", map: "" });
+});
+
+test("only what is part of a state is taken from an object", () => {
+  assert.deepEqual(cleanState({ layer: "0", head: 1.5, evil: 1, query: null, map: 7, text: "x".repeat(3000) }), { layer: 0, query: null });
+  for (const nothing of [null, undefined, 3, "text"]) assert.deepEqual(cleanState(nothing), {});
+});
+
+test("listeners hear of changes, with what was before, and of nothing else", () => {
+  const store = createStore({ a: 1, b: 2 });
+  const heard = [];
+  const leave = store.subscribe((now, before) => heard.push([now.a, before.a]));
+  store.set({ a: 1 });
+  store.set({ a: 5 });
+  leave();
+  store.set({ a: 6 });
+  assert.deepEqual(heard, [[5, 1]]);
+  assert.deepEqual(store.get(), { a: 6, b: 2 });
+});
