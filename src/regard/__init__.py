@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from regard.attention.memory import Memory
     from regard.attention.module import Attention, MultiHead
     from regard.attention.normalizers import Choice, Reinforce
+    from regard.looking.look import look
     from regard.training.loading import load
+    from regard.view.record import AttentionRecord
 
 __all__ = [
     "Attended",
     "Attention",
+    "AttentionRecord",
     "Choice",
     "Memory",
     "MultiHead",
@@ -36,6 +39,7 @@ __all__ = [
     "explain",
     "hf",
     "load",
+    "look",
     "normalizers",
     "pooling",
     "regions",
@@ -53,6 +57,8 @@ _HOMES = {
     "Choice": "regard.attention.normalizers",
     "Reinforce": "regard.attention.normalizers",
     "load": "regard.training.loading",
+    "look": "regard.looking.look",
+    "AttentionRecord": "regard.view.record",
 }
 
 

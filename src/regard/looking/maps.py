@@ -20,7 +20,9 @@ from regard.attention.wording import mechanism, written_normalizer
 from regard.looking.question import BadQuestion
 from regard.view.record import AttentionMap
 
-MOST_DETAILS = 2_000_000  # numbers of scores and values in a record
+MOST_DETAILS = (
+    2**18
+)  # numbers of scores and values in a record: a page of 12 × 12 heads stays below 4 MB
 MOST_WEIGHTS = 2**26  # that are computed for a record
 NOTHING = (
     "there is nothing to look at: this model has no Attention, no MultiHead, and does not pool by "

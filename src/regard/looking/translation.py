@@ -27,7 +27,7 @@ from regard.search import Ensemble, Search, TreeNode, search_trees
 from regard.search.tree import path
 from regard.tasks.spelling import spell
 from regard.tasks.text_translator import TextTranslator
-from regard.view.record import END, AttentionRecord, Beam, BeamNode, Explanation, Side
+from regard.view.record import END, AttentionMap, AttentionRecord, Beam, BeamNode, Explanation, Side
 
 SHOWN = 5  # hypotheses that have a rank if nobody says how many
 AXES = {  # the sides of the queries and of the keys
@@ -89,7 +89,7 @@ def look_at_translation(
         ]
     )
     if maps[0].name == "cross":
-        maps = (replace(maps[0], reported=_reported(translator)), *maps[1:])
+        maps = (_reported(maps[0], translator), *maps[1:])
     return AttentionRecord(
         sides,
         maps,
@@ -155,10 +155,12 @@ def _encode(translator: TextTranslator, source: Tokens) -> Encoded:
     return translator.model.encode(ids, mask)
 
 
-def _reported(translator: TextTranslator) -> str:
+def _reported(cross: AttentionMap, translator: TextTranslator) -> AttentionMap:
     """Which of the cross-attentions the model itself reports."""
     layer: int | None = getattr(translator.model.decoder, "reported", None)
-    return "layer 1" if layer is None else f"layer {layer + 1}, mean over heads"
+    if layer is None:
+        return replace(cross, reported="layer 1")
+    return replace(cross, reported=f"layer {layer + 1}, mean over heads", shown=(layer, "mean"))
 
 
 def _sides(

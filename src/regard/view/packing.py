@@ -1,8 +1,8 @@
 """Arrays as text in JSON: shape, type and the bytes in base64, row by row, little-endian.
 
-    float32   as they are, up to 128 thousand numbers, and always where `exact`
-    float16   up to a million
-    sqrt8     more: w = (byte / 255)², which is exact to 0.00002 near 0 and to 0.004 near 1
+    float32   as they are, up to 128 thousand numbers
+    float16   up to a million; and more, where they are no weights
+    sqrt8     weights beyond that: w = (byte / 255)², exact to 0.00002 near 0 and to 0.004 near 1
     bits      true and false, eight to a byte, the first in the highest bit
 
 12 layers × 12 heads × 128 × 128 weights are 3.1 MB so.
@@ -17,20 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 SMALL, MIDDLE = 2**17, 2**20  # numbers up to which float32 and float16 are kept
+HALF = 65_000.0  # below the largest that float16 has
 TYPES = {"float32": "<f4", "float16": "<f2", "sqrt8": "u1", "bits": "u1"}
 
 
-def pack(array: NDArray[np.floating[Any]], *, exact: bool = False) -> dict[str, Any]:
-    if exact or array.size <= SMALL:
-        return _packed("float32", array.shape, array.astype("<f4"))
-    if array.size <= MIDDLE:
-        return _packed("float16", array.shape, array.astype("<f2"))
+def pack(array: NDArray[np.floating[Any]], *, weights: bool = True) -> dict[str, Any]:
+    """weights: all are between 0 and 1."""
+    if array.size <= SMALL:
+        return _packed("float32", array)
+    if not weights or array.size <= MIDDLE:
+        fits = float(np.nanmax(np.abs(array))) < HALF
+        return _packed("float16" if fits else "float32", array)
     roots = np.sqrt(np.clip(array, 0, 1))
-    return _packed("sqrt8", array.shape, np.rint(roots * 255).astype("u1"))
+    return _packed("sqrt8", np.rint(roots * 255))
 
 
 def pack_bits(array: NDArray[np.bool_]) -> dict[str, Any]:
-    return _packed("bits", array.shape, np.packbits(array))
+    return {**_packed("bits", np.packbits(array)), "shape": list(array.shape)}
 
 
 def unpack(packed: dict[str, Any]) -> NDArray[Any]:
@@ -46,6 +49,6 @@ def unpack(packed: dict[str, Any]) -> NDArray[Any]:
     return raw.astype(np.float32).reshape(shape)
 
 
-def _packed(kind: str, shape: tuple[int, ...], array: NDArray[Any]) -> dict[str, Any]:
-    data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
-    return {"type": kind, "shape": list(shape), "data": data}
+def _packed(kind: str, array: NDArray[Any]) -> dict[str, Any]:
+    data = base64.b64encode(np.ascontiguousarray(array, TYPES[kind]).tobytes()).decode("ascii")
+    return {"type": kind, "shape": list(array.shape), "data": data}

@@ -31,14 +31,21 @@ Box = tuple[float, float, float, float]  # left, top, width, height, as shares o
 class NotARecord(ValueError):
     """What was given is no record, or none that this version can read."""
 
+    status = 2  # a mistake of whoever gave it
+    hint = "docs/viewer/record.md says what is in one"
+
 
 @dataclass(frozen=True)
 class Picture:
     """What the keys lie on when they are cells of an image, row by row."""
 
-    source: str  # a data: URI
+    source: str  # a data: URI of an image, so that nothing is ever fetched
     rows: int
     columns: int
+
+    def __post_init__(self) -> None:
+        if not self.source.startswith("data:image/"):
+            raise NotARecord(f"a picture is a data:image/ URI, not {self.source[:40]!r}")
 
 
 @dataclass(frozen=True)
@@ -151,6 +158,10 @@ class AttentionMap:
     mechanism: str = ""  # "score: additive · region: everywhere · normalize: softmax"
     normalizer: str = ""  # "softmax", "sparsemax", "softmax(temperature=2)"; "": not known
     reported: str = ""  # which of them the model itself reports: "layer 2, mean over heads"
+    shown: tuple[int | str, int | str] = (
+        "mean",
+        "mean",
+    )  # layer and head to begin with: 0 …, mean, max
     scores: Array | None = None  # (L, H, Q, K), before region and normaliser
     allowed: NDArray[np.bool_] | None = None  # broadcast to (L, H, Q, K); None: all pairs
     factor: Array | None = None  # broadcast to (L, H, Q, K)
@@ -173,13 +184,14 @@ class AttentionMap:
             "mechanism": self.mechanism,
             "normalizer": self.normalizer,
             "reported": self.reported,
+            "shown": list(self.shown),
             "weights": pack(self.weights),
-            "scores": None if self.scores is None else pack(self.scores, exact=True),
+            "scores": None if self.scores is None else pack(self.scores, weights=False),
             "allowed": None if whole is None else pack_bits(whole),
             "factor": None
             if self.factor is None
-            else pack(np.broadcast_to(self.factor, shape), exact=True),
-            "values": None if self.values is None else pack(self.values, exact=True),
+            else pack(np.broadcast_to(self.factor, shape), weights=False),
+            "values": None if self.values is None else pack(self.values, weights=False),
         }
 
     @classmethod
@@ -193,7 +205,9 @@ class AttentionMap:
             name: given.get(name, "")
             for name in ("name", "queries", "keys", "mechanism", "normalizer", "reported")
         }
-        return cls(**words, layers=tuple(given.get("layers", ())), **kept)
+        layer, head = given.get("shown", ("mean", "mean"))
+        layers = tuple(given.get("layers", ()))
+        return cls(**words, layers=layers, shown=(layer, head), **kept)
 
 
 @dataclass(frozen=True)
@@ -252,7 +266,7 @@ class Explanation:
             "reading": self.reading,
             "map": self.map,
             "signed": self.signed,
-            "matrix": None if self.matrix is None else pack(self.matrix, exact=True),
+            "matrix": None if self.matrix is None else pack(self.matrix, weights=False),
             "rows": {
                 name: [None if x != x else round(float(x), 6) for x in numbers]
                 for name, numbers in self.rows.items()

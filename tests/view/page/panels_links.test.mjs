@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { compareNames, compareOther, comparePanel, compareWhyNot } from "../../../src/regard/view/page/compare.js";
+import { compareWish } from "../../../src/regard/view/page/compare_ask.js";
 import { explainRollout } from "../../../src/regard/view/page/explain_rollout.js";
 import { panelMatrixSize } from "../../../src/regard/view/page/panel_matrix.js";
 import { pictureCells } from "../../../src/regard/view/page/picture.js";
@@ -63,7 +64,16 @@ test("two records are called by what tells them apart", () => {
 
 test("one record of one head has nothing to be compared with", () => {
   const record = recordWith(mapOf("cross", 1, 1));
-  assert.match(comparePanel.available({ records: [record], record }), /nothing to compare/);
+  const context = { records: [record], record, abilities: new Set() };
+  assert.match(comparePanel.available(context), /nothing to compare/);
+  assert.equal(comparePanel.available({ ...context, abilities: new Set(["ask"]) }), true);
+});
+
+test("a link may wish for another sentence, another model or both", () => {
+  const record = { question: { text: "我" } };
+  assert.equal(compareWish({ state: { model: "a" }, record }), null);
+  assert.deepEqual(compareWish({ state: { model: "a", "compare-text": "你" }, record }), { text: "你", model: "a" });
+  assert.deepEqual(compareWish({ state: { model: "a", "compare-model": "b" }, record }), { text: "我", model: "b" });
 });
 
 test("marks among the keys are no cells of the picture", () => {

@@ -1,3 +1,4 @@
+import { explainLargest } from "../../../src/regard/view/page/explain.js";
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -130,4 +131,10 @@ test("without scores, the check says that they were not kept", () => {
   const unknown = stepsCheck(row("softmax", null, [0.5, 0.5]));
   assert.equal(unknown.agrees, null);
   assert.match(unknown.text, /scores were not kept/);
+});
+
+test("losses of one word are not added up: the largest stands for it, whatever its sign", () => {
+  const matrix = { rows: 1, cols: 2, rowMembers: [[0, 1]], colMembers: [[0, 1], [2]] };
+  const merged = explainLargest(Float32Array.of(0.75, 0.5, -0.25, -1, 0.5, 0.25), 3, matrix);
+  assert.deepEqual([...merged], [(0.75 - 1) / 2, 0]);
 });

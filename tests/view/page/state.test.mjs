@@ -44,3 +44,10 @@ test("listeners hear of changes, with what was before, and of nothing else", () 
   assert.deepEqual(heard, [[5, 1]]);
   assert.deepEqual(store.get(), { a: 6, b: 2 });
 });
+
+test("what a panel keeps for itself is in the link, and nothing else that is unknown", () => {
+  const kept = { step: 3, "beam-node": "17", "compare-layer": "mean", "picture-look": "cells" };
+  const read = stateFromHash(stateToHash({ ...INITIAL_STATE, ...kept, "evil-thing": "x", "beam-": "x" }));
+  assert.deepEqual(read, { ...kept, step: "3" });
+  assert.deepEqual(cleanState({ "beam-node": undefined, "compare-map": null, step: {} }), {});
+});

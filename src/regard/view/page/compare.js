@@ -1,5 +1,6 @@
 // Two maps side by side on one colour scale, and what lies between them.
 
+import { compareAskPart } from "./compare_ask.js";
 import { fill, h } from "./dom.js";
 import { panelMean, panelNumber, panelRow, panelTotalVariation } from "./panel_numbers.js";
 import { panelMatrixFigure } from "./panel_matrix.js";
@@ -12,17 +13,28 @@ export const comparePanel = {
   title: "Compare",
 
   /** @param {PanelContext} context @returns {true | string} */
-  available({ records, record }) {
-    const parts = record.maps.reduce((count, map) => count + map.L * map.H, 0);
-    return records.length > 1 || parts > 1 || "There is one record with one map: nothing to compare it with.";
+  available({ records, record, abilities }) {
+    return compareHasOther({ records, record }) || abilities.has("ask") || "There is one record with one map: nothing to compare it with.";
   },
 
   /** @param {HTMLElement} el @param {PanelContext} context */
   mount(el, context) {
-    compareDraw(el, context);
-    return { update: (next) => panelKeepingFocus(el, () => compareDraw(el, next)) };
+    const [asking, drawn] = [h("div", null), h("div", null)];
+    const ask = compareAskPart(asking);
+    fill(el, asking, drawn);
+    const update = (next) => {
+      panelKeepingFocus(drawn, () => (compareHasOther(next) ? compareDraw(drawn, next) : fill(drawn)));
+      ask.update(next);
+    };
+    update(context);
+    return { update };
   },
 };
+
+/** Whether there is a second record, map, layer or head. */
+function compareHasOther({ records, record }) {
+  return records.length > 1 || record.maps.reduce((count, map) => count + map.L * map.H, 0) > 1;
+}
 
 /**
  * With what the current map is compared: what the state says, else the nearest other thing.

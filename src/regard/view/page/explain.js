@@ -82,15 +82,31 @@ function explainCard(each, map, matrix, figure) {
   const numbers = Object.entries(each.rows).map(([name, values]) => explainNumbers(name, values, map, matrix, figure.row));
   const below = [h("dl", { class: "explain-numbers" }, numbers), h("p", { class: "explain-reading" }, each.reading)];
   if (!each.matrix) return h("figure", { class: "panel-figure" }, h("figcaption", null, each.title), below);
-  const { data } = mergeGroups(each.matrix, map.K, matrix.rowMembers, matrix.colMembers);
+  const data = each.signed
+    ? explainLargest(each.matrix, map.K, matrix)
+    : mergeGroups(each.matrix, map.K, matrix.rowMembers, matrix.colMembers).data;
   const most = panelMost(data);
   const legend = panelLegend(each.signed ? panelNumber(-most) : "0", panelNumber(most), each.signed, figure.state);
-  return panelMatrixFigure({ ...figure, title: `${each.title}${explainMerged(matrix)}`, matrix: { ...matrix, data }, most, signed: each.signed, below: [legend, ...below] });
+  return panelMatrixFigure({ ...figure, title: `${each.title}${explainMerged(matrix, each.signed)}`, matrix: { ...matrix, data }, most, signed: each.signed, below: [legend, ...below] });
 }
 
 /** How tokens became words, where they did. */
-function explainMerged({ rowMembers, colMembers }) {
-  return [...rowMembers, ...colMembers].some((members) => members.length > 1) ? " · words: sum over keys, mean over queries" : "";
+function explainMerged({ rowMembers, colMembers }, signed) {
+  if ([...rowMembers, ...colMembers].every((members) => members.length === 1)) return "";
+  return ` · words: ${signed ? "largest" : "sum"} over keys, mean over queries`;
+}
+
+/** What a probability loses by one token and by another does not add up: the larger loss stands for the word. */
+export function explainLargest(values, K, { rows, cols, rowMembers, colMembers }) {
+  const data = new Float32Array(rows * cols);
+  const larger = (a, b) => (Math.abs(b) > Math.abs(a) ? b : a);
+  rowMembers.forEach((queries, row) =>
+    colMembers.forEach((keys, col) => {
+      const ofQueries = queries.map((query) => keys.map((key) => values[query * K + key]).reduce(larger));
+      data[row * cols + col] = panelMean(ofQueries);
+    }),
+  );
+  return data;
 }
 
 /** The mean over all queries, the number of the chosen one, and a small curve of all. */

@@ -14,8 +14,9 @@ import { readRecord } from "./record.js";
  * @property {(patch: object) => void} set
  * @property {(kind: string, payload: object) => Promise<any>} ask
  * @property {Set<string>} abilities
+ * @property {string[]} models that can be asked, by name
  * @property {(record: any) => void} replaceRecord
- * @property {(record: any) => void} addRecord
+ * @property {(record: any, place?: number) => void} addRecord at the end, or in the place of another
  */
 
 export const PANEL_NEEDS_MODEL = "Needs a running model: regard look";

@@ -45,6 +45,7 @@ const KINDS = {
  * @property {string} mechanism
  * @property {string} normalizer
  * @property {string} reported
+ * @property {(number|"mean"|"max")[]} shown the layer and the head that it is shown by at first
  * @property {Float32Array} weights (L, H, Q, K)
  * @property {Float32Array|null} scores (L, H, Q, K)
  * @property {Float32Array|null} factor (L, H, Q, K)
@@ -148,6 +149,7 @@ function readMap(given, sides) {
     mechanism: given.mechanism ?? "",
     normalizer: given.normalizer ?? "",
     reported: given.reported ?? "",
+    shown: given.shown ?? ["mean", "mean"],
     rounding: { sqrt8: 0.03, float16: 0.01 }[given.weights.type] ?? 0.005,
     allowed: (layer, head, query, key) =>
       map.allowedBits === null || map.allowedBits[((layer * H + head) * Q + query) * K + key] === 1,

@@ -4,8 +4,8 @@
  * @typedef {object} ViewState
  * @property {number} record which of the records
  * @property {string} map "" is the first
- * @property {number|"mean"|"max"} layer
- * @property {number|"mean"|"max"} head
+ * @property {number|"mean"|"max"|"auto"} layer "auto" is what the map says it is best shown by
+ * @property {number|"mean"|"max"|"auto"} head
  * @property {"words"|"tokens"} units
  * @property {boolean} specials whether special tokens are shown
  * @property {"matrix"|"row"} scale what the strongest colour stands for
@@ -23,8 +23,8 @@
 export const INITIAL_STATE = Object.freeze({
   record: 0,
   map: "",
-  layer: "mean",
-  head: "mean",
+  layer: "auto",
+  head: "auto",
   units: "words",
   specials: true,
   scale: "matrix",
@@ -41,7 +41,7 @@ export const INITIAL_STATE = Object.freeze({
 const readPlace = (value) => (/^\d{1,6}$/.test(String(value)) ? Number(value) : undefined);
 const readPlaceOrNone = (value) => (value === null || value === "none" ? null : readPlace(value));
 const readOneOf = (...choices) => (value) => (choices.includes(value) ? value : undefined);
-const readPlaceOrWord = (value) => (value === "mean" || value === "max" ? value : readPlace(value));
+const readPlaceOrWord = (value) => (["mean", "max", "auto"].includes(value) ? value : readPlace(value));
 const readText = (most) => (value) => (typeof value === "string" && value.length <= most ? value : undefined);
 const readFlag = (value) => ({ true: true, false: false, 1: true, 0: false })[String(value)];
 
@@ -64,6 +64,10 @@ const READ_STATE = {
   model: readText(200),
 };
 
+/** What a panel keeps for itself: "step", "beam-node", "compare-layer". */
+const PANEL_PART = /^(step|(beam|compare|picture)-[a-z]{1,20})$/;
+const readPanelPart = (value) => (["number", "string"].includes(typeof value) ? readText(200)(String(value)) : undefined);
+
 /** The parts of anything that are parts of a state; what is not understood is left out. */
 export function cleanState(given) {
   const clean = {};
@@ -71,6 +75,10 @@ export function cleanState(given) {
   for (const [name, read] of Object.entries(READ_STATE)) {
     if (!Object.hasOwn(given, name)) continue;
     const value = read(given[name]);
+    if (value !== undefined) clean[name] = value;
+  }
+  for (const name of Object.keys(given).filter((each) => PANEL_PART.test(each))) {
+    const value = readPanelPart(given[name]);
     if (value !== undefined) clean[name] = value;
   }
   return clean;

@@ -22,8 +22,8 @@ export function viewOf(record, asked) {
   const state = {
     ...asked,
     map: map.name,
-    layer: placeWithin(asked.layer, map.L),
-    head: placeWithin(asked.head, map.H),
+    layer: placeWithin(asked.layer === "auto" ? map.shown[0] : asked.layer, map.L),
+    head: placeWithin(asked.head === "auto" ? map.shown[1] : asked.head, map.H),
   };
   const matrix = record.matrix(
     map.name,

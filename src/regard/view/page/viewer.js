@@ -145,8 +145,9 @@ export class Viewer {
       set: this.set,
       ask: this.asking.ask,
       abilities: this.abilities,
+      models: this.model.get("models") ?? [],
       replaceRecord: (record) => this.replaceRecord(record),
-      addRecord: (record) => this.putRecord(record, this.records.length, {}),
+      addRecord: (record, place = this.records.length) => this.putRecord(record, place, {}),
     };
   }
 

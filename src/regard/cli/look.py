@@ -1,0 +1,227 @@
+"""`regard look`: see what a model attends to, in the browser, in a file or in the terminal."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from regard.cli.options import Beam, Device
+
+if TYPE_CHECKING:
+    from regard.view.viewing import View
+
+HOST = "127.0.0.1"
+TRIES = 100  # a tenth of a second apart, until the port is taken
+
+
+def look(
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="TEXT", help="What to look at; two are compared. Or a saved .json."),
+    ] = None,
+    models: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "-m",
+            "--model",
+            metavar="RUN",
+            help="A run folder, the embedded model if none; two are compared.",
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page that needs nothing else.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture.")] = None,
+    png: Annotated[Path | None, typer.Option(metavar="FILE", help="The same in pixels.")] = None,
+    as_json: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write the numbers; look FILE reopens them."),
+    ] = None,
+    layer: Annotated[
+        str | None, typer.Option(metavar="N", help="Show layer N first, or mean, or max.")
+    ] = None,
+    head: Annotated[str | None, typer.Option(metavar="N", help="Head N, or mean, or max.")] = None,
+    which: Annotated[
+        str | None, typer.Option("--map", metavar="NAME", help="cross, encoder, decoder, …")
+    ] = None,
+    tokens: Annotated[bool, typer.Option("--tokens", help="Tokens, not words.")] = False,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Lines in the picture, not cells.")
+    ] = False,
+    dark: Annotated[bool, typer.Option("--dark", help="A dark picture.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Measure how far the weights explain the output.")
+    ] = False,
+    target: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Look at this translation.")
+    ] = None,
+    beam: Beam = None,
+    terminal: Annotated[
+        bool, typer.Option("--terminal", help="A heat map in the terminal.")
+    ] = False,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Serve the page, but open no browser.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="N", help="Of the page; 0: a free one.")
+    ] = 0,
+    device: Device = None,
+) -> None:
+    """See what a model attends to while it works on TEXT.
+
+    Example: regard look 我是一个学生。
+
+    Example: regard look -m runs/zh-en 我是一个学生。 --svg attention.svg
+    """
+    picks = {"map": which, "layer": _place(layer), "head": _place(head), "tokens": tokens}
+    asked = {"target": target, "beam": beam, "explain": explain}
+    files = [path for path in (html, svg, png, as_json) if path is not None]
+    _check_files({"--html": html, "--svg": svg, "--png": png, "--json": as_json})
+    given = texts or []
+    records = [text for text in given if _is_saved(text)]
+    saved = bool(records)
+    if saved and (models or records != given):
+        raise typer.BadParameter("saved records need no model and no text: give them alone")
+    if files and not given:
+        raise typer.BadParameter("give a TEXT to look at")
+    seen_here = terminal or (saved if no_browser else not _has_browser())
+    asked_for = explain or target is not None or max(len(given), len(models or [])) > 2
+    if not (files or saved or seen_here) and (no_browser or not asked_for):
+        _serve(models or [], given, picks, port, beam, device, open_it=not no_browser)
+        return
+    if not given:
+        raise typer.BadParameter("give a TEXT to look at: there is no browser to type it in")
+    view = _view(given, models, saved, asked, picks, device)
+    if files:
+        style = {"style": "lines" if lines else "cells", "theme": "dark" if dark else "light"}
+        for path in files:
+            print(view.save(path, **(style if path in (svg, png) else {})))
+    elif seen_here:
+        _print(view, saved)
+    else:
+        view.show()
+
+
+def _view(
+    texts: Sequence[str],
+    models: Sequence[Path] | None,
+    saved: bool,
+    asked: dict[str, Any],
+    picks: dict[str, Any],
+    device: str | None,
+) -> View:
+    from regard.looking.look import look as view_of
+
+    if saved:
+        return view_of(*texts, **picks)
+
+    from regard.training.loading import load
+
+    runs = [load(model, device=device) for model in models or []] or [load(device=device)]
+    return view_of(*runs, *texts, **asked, **picks)
+
+
+def _serve(
+    models: list[Path],
+    texts: Sequence[str],
+    picks: dict[str, Any],
+    port: int,
+    beam: int | None,
+    device: str | None,
+    *,
+    open_it: bool,
+) -> None:
+    """The page with a model behind it, until Ctrl-C; its address holds what is looked at."""
+    import socket
+    from urllib.parse import urlencode
+
+    from regard.serve.running import serve
+    from regard.serve.shelf import distinct_names
+    from regard.view.picking import Pick
+    from regard.view.viewing import page_state
+
+    if not port:
+        with socket.create_server((HOST, 0)) as free:
+            port = free.getsockname()[1]
+    state = {"text": texts[0] if texts else "", **page_state(Pick(**picks))}
+    if len(texts) > 1 or len(models) > 1:
+        state |= {"panel": "compare", "compare-text": texts[1] if len(texts) > 1 else ""}
+        state |= {"compare-model": distinct_names(models)[1] if len(models) > 1 else ""}
+    shown = {name: value for name, value in state.items() if value not in ("", "words")}
+    address = f"http://{HOST}:{port}/" + (f"#{urlencode(shown)}" if shown else "")
+    if open_it:
+        _open_when_it_answers(address, port)
+    else:
+        print(address)
+    serve(models, host=HOST, port=port, device=device, beam=beam)
+
+
+def _open_when_it_answers(address: str, port: int) -> None:
+    """In a thread: the port is not even taken yet, and a model may take seconds to load."""
+    import threading
+    import time
+    import urllib.request
+    import webbrowser
+
+    def wait_and_open() -> None:
+        for _ in range(TRIES):
+            try:
+                urllib.request.urlopen(f"http://{HOST}:{port}/health", timeout=120).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        if not webbrowser.open(address):
+            print(f"no browser could be opened: open {address} yourself", file=sys.stderr)
+
+    threading.Thread(target=wait_and_open, daemon=True).start()
+
+
+def _print(view: View, saved: bool) -> None:
+    for record in view.records:
+        if record.output:
+            print(record.output)
+    print(f"\n{view.to_text(colour=None)}")
+    more = "" if saved else " …"
+    print(f"\nthe whole page in a file: regard look{more} --html attention.html", file=sys.stderr)
+
+
+def _place(wish: str | None) -> int | str | None:
+    return int(wish) if wish is not None and wish.isdecimal() else wish
+
+
+def _is_saved(text: str) -> bool:
+    """A name that ends in .json is a record; who wants it as a text adds a blank."""
+    if not text.endswith(".json"):
+        return False
+    if not os.path.isfile(text):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), text)
+    return True
+
+
+def _check_files(named: dict[str, Path | None]) -> None:
+    for option, path in named.items():
+        suffix = "." + option.removeprefix("--")
+        if path is not None and path.suffix != suffix:
+            raise typer.BadParameter(f"{option} writes a file that ends in {suffix}, not {path}")
+
+
+def _has_browser() -> bool:
+    """Whether a window can be opened: not over ssh, and not without a screen."""
+    if sys.platform in ("win32", "darwin"):
+        return "SSH_CONNECTION" not in os.environ
+    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return False
+
+    import webbrowser
+
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return True

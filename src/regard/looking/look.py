@@ -1,0 +1,277 @@
+"""`regard.look`: a view of anything that attends.
+
+    regard.look(run, "我是一个学生。")                        # a run of regard, and a text
+    regard.look(prediction)                                  # an answer that holds its attention
+    regard.look(model, tokenizer, "The cat sat.")            # a Hugging Face model
+    regard.look(captured, tokenizer=tokenizer, inputs=inputs)
+    regard.look(weights, ["I", "am"], ["我", "是"])           # any weights and their labels
+    regard.look(weights, words, image="dog.jpg", grid=(14, 14))
+    regard.look("record.json")                               # what View.save wrote
+
+Two or more records, runs or texts are compared.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from regard.hf.capturing import Captured
+from regard.looking.huggingface import captured_record, model_record, outputs_as_captured
+from regard.looking.pictures import picture_record
+from regard.looking.predictions import classification_record, prediction_record
+from regard.looking.question import Question
+from regard.tasks.classify import Classification
+from regard.tasks.prediction import Prediction
+from regard.training.loading import EMBEDDED, LoadedRun
+from regard.training.mistakes import meant
+from regard.training.searching import search_settings
+from regard.view.picking import Pick
+from regard.view.record import AttentionRecord, NotARecord, Side
+from regard.view.viewing import View, read_records
+from regard.view.widget import Live
+
+Records = tuple[tuple[AttentionRecord, ...], Live | None]
+PICKS = ("map", "layer", "head", "tokens")
+KINDS = (
+    "a record, a prediction, a run and a text, a Hugging Face model, its tokenizer and a text, what "
+    "regard.hf.capture kept, or weights with labels"
+)
+
+
+def look(*what: Any, **options: Any) -> View:
+    """A view of what attends to what: see the top of this file for what can be looked at.
+
+    map, layer, head, tokens: what is shown first, as in `View.picking`. Other options depend on what
+    is looked at; one that it does not have is refused, and those that it has are named.
+    """
+    if not what:
+        raise NotARecord(f"nothing to look at: give {KINDS}")
+    pick = Pick(**{name: options.pop(name) for name in PICKS if name in options})
+    maker = _maker(what, options)
+    _check_options(maker, options)
+    records, live = maker(*what, **options)
+    return View(records, pick, live)
+
+
+def look_at(run: LoadedRun, question: Question) -> AttentionRecord:
+    """What a run attends to when it is asked this, whatever it was trained for."""
+    from regard.looking.classification import look_at_classification
+    from regard.looking.language import look_at_language, look_at_masked
+    from regard.looking.translation import look_at_translation
+
+    data, task, name = run.recipe.data, run.recipe.task.kind, run_name(run)
+    languages = (data.source, data.target)
+    settings = search_settings(run.recipe)
+    if task == "translate":
+        return look_at_translation(
+            run.translator, question, settings, model=name, languages=languages
+        )
+    looking: dict[str, Callable[..., AttentionRecord]] = {
+        "classify": look_at_classification,
+        "language": look_at_language,
+        "masked": look_at_masked,
+    }
+    return looking[task](run.module, question, model=name, language=data.source)
+
+
+def run_name(run: LoadedRun) -> str:
+    folder = run.folder.path
+    return f"{folder.name} (embedded)" if folder == EMBEDDED else folder.resolve().name
+
+
+def _maker(what: Sequence[Any], options: Mapping[str, Any]) -> Callable[..., Records]:
+    """Which function below makes records of these arguments."""
+    first = what[0]
+    if any(isinstance(each, LoadedRun) for each in what):
+        return _of_runs
+    if isinstance(first, (AttentionRecord, Prediction, Classification, View, Path, str)):
+        return _of_answers
+    if isinstance(first, nn.Module):
+        return _of_model
+    if isinstance(first, Captured) or hasattr(first, "to_tuple"):  # every output of transformers
+        return _of_outputs
+    if hasattr(first, "shape") or isinstance(first, (list, tuple)):
+        return _of_picture if "image" in options else _of_weights
+    raise NotARecord(f"a {type(first).__name__} cannot be looked at: give {KINDS}")
+
+
+def _of_answers(*what: Any, title: str = "", model: str = "") -> Records:
+    records: list[AttentionRecord] = []
+    for each in what:
+        if isinstance(each, AttentionRecord):
+            records.append(each)
+        elif isinstance(each, View):
+            records += each.records
+        elif isinstance(each, Prediction):
+            records.append(prediction_record(each, title=title, model=model))
+        elif isinstance(each, Classification):
+            records.append(classification_record(each, title=title, model=model))
+        elif isinstance(each, (str, Path)):
+            records += _saved(each)
+        else:
+            raise NotARecord(f"a {type(each).__name__} cannot be compared with a record")
+    return tuple(records), None
+
+
+def _saved(path: str | Path) -> tuple[AttentionRecord, ...]:
+    if isinstance(path, str) and not path.endswith(".json"):
+        raise NotARecord(
+            f"a text alone shows nothing: say who reads it, regard.look(regard.load(), {path!r})"
+        )
+    return read_records(Path(path).read_text("utf-8"))
+
+
+def _of_runs(
+    *what: Any,
+    prefix: str = "",
+    beam: int | None = None,
+    nbest: int | None = None,
+    target: str | None = None,
+    explain: bool = False,
+    details: bool = True,
+) -> Records:
+    """Every run with every text: two of either are compared."""
+    runs = [each for each in what if isinstance(each, LoadedRun)]
+    asked: list[Question] = []
+    for each in what:
+        if isinstance(each, str):
+            asked.append(Question(each, prefix, beam, nbest, target, None, explain, details))
+        elif isinstance(each, Question):
+            asked.append(each)
+        elif not isinstance(each, LoadedRun):
+            raise NotARecord(f"a run is asked about a text, not about {type(each).__name__}")
+    if not asked:
+        raise NotARecord("a run needs a text to look at: regard.look(run, '…')")
+    records = tuple(look_at(run, question) for question in asked for run in runs)
+    return records, answering(runs)
+
+
+def answering(runs: Sequence[LoadedRun]) -> Live:
+    """What a page asks, answered by the run that it names, or by the first."""
+    by_name = {run_name(run): run for run in runs}
+
+    def answer(payload: Mapping[str, Any]) -> AttentionRecord:
+        asked = dict(payload)
+        name = asked.pop("model", None)
+        if name is not None and name not in by_name:
+            raise NotARecord(f"no model {name!r}.{meant(str(name), by_name)}")
+        run = runs[0] if name is None else by_name[name]
+        return look_at(run, Question.from_dict(asked))
+
+    return Live(tuple(by_name), answer)
+
+
+def _of_weights(
+    weights: Any,
+    queries: Sequence[object] | Side | None = None,
+    keys: Sequence[object] | Side | None = None,
+    *,
+    title: str = "",
+    model: str = "",
+    mechanism: str = "",
+) -> Records:
+    numbers = _numbers(weights)
+    if queries is None:
+        queries = [str(n + 1) for n in range(numbers.shape[-2] if numbers.ndim > 1 else 0)]
+        keys = [str(n + 1) for n in range(numbers.shape[-1])]
+    record = AttentionRecord.of(
+        numbers, queries, keys, title=title, model=model, mechanism=mechanism
+    )
+    return (record,), None
+
+
+def _of_picture(
+    weights: Any,
+    words: Sequence[object] | Side,
+    *,
+    image: Any,
+    grid: tuple[int, int] | None = None,
+    glimpses: Sequence[Any] = (),
+    title: str = "",
+    model: str = "",
+    mechanism: str = "",
+) -> Records:
+    record = picture_record(
+        _numbers(weights),
+        words,
+        image,
+        grid=grid,
+        glimpses=glimpses,
+        title=title,
+        model=model,
+        mechanism=mechanism,
+    )
+    return (record,), None
+
+
+def _of_outputs(
+    given: Any,
+    *,
+    tokenizer: Any,
+    inputs: Any,
+    outputs: Any = None,
+    text: str | None = None,
+    target: str | None = None,
+    row: int = 0,
+    title: str = "",
+    model: str = "",
+) -> Records:
+    """What was captured, or what a model or `generate` returned."""
+    captured = given if isinstance(given, Captured) else outputs_as_captured(given)
+    record = captured_record(
+        captured,
+        tokenizer,
+        inputs,
+        outputs=given if outputs is None else outputs,
+        text=text,
+        target=target,
+        row=row,
+        title=title,
+        model=model,
+    )
+    return (record,), None
+
+
+def _of_model(
+    model: Any,
+    tokenizer: Any = None,
+    *texts: str,
+    target: str | None = None,
+    beam: int | None = None,
+    title: str = "",
+) -> Records:
+    if not callable(tokenizer) or not texts:
+        raise NotARecord("give a tokenizer and a text: regard.look(model, tokenizer, 'text')")
+    records = [
+        model_record(model, tokenizer, text, target=target, beam=beam, title=title)
+        for text in texts
+    ]
+    return tuple(records), None
+
+
+def _numbers(weights: Any) -> Any:
+    """An array of what torch, numpy or lists hold."""
+    if hasattr(weights, "detach"):
+        weights = weights.detach().float().cpu().numpy()
+    try:
+        return np.asarray(weights, np.float32)
+    except ValueError as error:
+        raise NotARecord(f"weights are rows of equally many numbers: {error}") from error
+
+
+def _check_options(maker: Callable[..., Records], options: Mapping[str, Any]) -> None:
+    parameters = inspect.signature(maker).parameters
+    named = {n: p for n, p in parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    for name in options:
+        if name not in named:
+            listed = ", ".join((*PICKS, *named))
+            raise NotARecord(f"no option {name!r} here.{meant(name, named)} There is {listed}")
+    for name, each in named.items():
+        if each.default is each.empty and name not in options:
+            raise NotARecord(f"{name} is missing: regard.look(…, {name}={name})")

@@ -1,0 +1,131 @@
+"""Records of attention over a picture: words that look at the cells of a grid, or at glimpses.
+
+record = picture_record(weights, ["a", "dog"], "dog.jpg", grid=(14, 14))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regard.view.png import data_uri, encode_png
+from regard.view.record import AttentionMap, AttentionRecord, Box, NotARecord, Picture, Side
+
+MAGIC = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
+
+
+def picture_record(
+    weights: Any,
+    words: Sequence[object] | Side,
+    image: Any,
+    *,
+    grid: tuple[int, int] | None = None,
+    glimpses: Sequence[Any] = (),
+    title: str = "",
+    model: str = "",
+    mechanism: str = "",
+) -> AttentionRecord:
+    """weights (words, cells) or (words, rows, columns), with heads and layers before them if any.
+
+    image: a file, its bytes, or an array (H, W, 3) of bytes. grid: rows and columns of its cells, a
+    square if not given. glimpses: for each word a box (left, top, width, height) in shares of the
+    picture, or several.
+    """
+    rows = words if isinstance(words, Side) else Side.of_labels(words, title="words")
+    numbers, (high, wide) = _over_cells(np.asarray(weights, np.float32), grid)
+    cells = [f"row {r + 1}, column {c + 1}" for r in range(high) for c in range(wide)]
+    picture = Picture(image_uri(image), high, wide)
+    columns = Side.of(
+        "", cells, [(0, 0)] * len(cells), words=range(len(cells)), title="image", picture=picture
+    )
+    made = AttentionMap("image", "words", "image", numbers, mechanism=mechanism)
+    return AttentionRecord(
+        {"words": rows, "image": columns},
+        (made,),
+        title=title,
+        model=model,
+        output=rows.text,
+        glimpses=_boxes(glimpses, len(rows)),
+    )
+
+
+def image_uri(image: Any) -> str:
+    """A data: URI of a file, of its bytes or of an array of pixels."""
+    if isinstance(image, str) and image.startswith("data:image/"):
+        return image
+    if isinstance(image, (str, PathLike)):
+        return _encoded(Path(image).read_bytes(), str(image))
+    if isinstance(image, bytes):
+        return _encoded(image, "these bytes")
+    return data_uri(encode_png(_pixels(image)), "png")
+
+
+def _encoded(data: bytes, name: str) -> str:
+    kind = next((kind for magic, kind in MAGIC.items() if data.startswith(magic)), None)
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        kind = "webp"
+    if kind is None:
+        raise NotARecord(f"{name}: a picture is a PNG, JPEG, GIF or WebP file, and this is none")
+    return data_uri(data, kind)
+
+
+def _pixels(image: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    pixels = np.asarray(image)
+    if pixels.ndim == 2:  # grey
+        pixels = np.repeat(pixels[..., None], 3, -1)
+    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] not in (3, 4):
+        raise NotARecord(
+            f"a picture is an array (height, width, 3) of bytes from 0 to 255, given "
+            f"{pixels.shape} of {pixels.dtype}: (image * 255).astype('uint8') makes bytes of shares, "
+            "image.transpose(1, 2, 0) puts the colours last"
+        )
+    return pixels
+
+
+def _over_cells(weights: Any, grid: tuple[int, int] | None) -> tuple[Any, tuple[int, int]]:
+    """(layers, heads, words, cells), and the grid"""
+    if weights.ndim < 2:
+        raise NotARecord(f"weights are (words, cells of the picture), given {weights.shape}")
+    if grid is not None and weights.ndim > 2 and weights.shape[-2:] == tuple(grid):
+        weights = weights.reshape(*weights.shape[:-2], -1)
+    cells = weights.shape[-1]
+    if grid is None:
+        side = math.isqrt(cells)
+        if side * side != cells:
+            raise NotARecord(
+                f"{cells} cells are no square: say how many rows and columns, grid=(rows, columns)"
+            )
+        grid = (side, side)
+    if grid[0] * grid[1] != cells:
+        more = " (without that of a class token: weights[..., 1:])"
+        raise NotARecord(
+            f"a grid of {grid[0]} × {grid[1]} has {grid[0] * grid[1]} cells, but there are weights "
+            f"for {cells}{more if grid[0] * grid[1] == cells - 1 else ''}"
+        )
+    if weights.ndim > 4:
+        raise NotARecord(
+            f"weights are (layers, heads, words, cells) at most, given {weights.shape}"
+        )
+    return weights.reshape((1,) * (4 - weights.ndim) + weights.shape), grid
+
+
+def _boxes(glimpses: Sequence[Any], words: int) -> tuple[tuple[Box, ...], ...]:
+    if not len(glimpses):
+        return ()
+    if len(glimpses) != words:
+        raise NotARecord(f"there are glimpses for {len(glimpses)} words, and {words} words")
+    found = []
+    for each in glimpses:
+        boxes = np.asarray(each, np.float64).reshape(-1, 4)
+        if (boxes < -1e-6).any() or (boxes > 1 + 1e-6).any():
+            raise NotARecord(
+                "a glimpse is (left, top, width, height) in shares of the picture, from 0 to 1; "
+                f"given {boxes.round(3).tolist()}"
+            )
+        found.append(tuple((float(a), float(b), float(c), float(d)) for a, b, c, d in boxes))
+    return tuple(found)

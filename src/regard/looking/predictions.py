@@ -1,0 +1,93 @@
+"""Records of answers that hold their attention already: a translation, a label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from regard.looking.sides import token_side
+from regard.tasks.classify import Classification
+from regard.tasks.prediction import Prediction
+from regard.view.record import (
+    END,
+    AttentionMap,
+    AttentionRecord,
+    Beam,
+    BeamNode,
+    NotARecord,
+    Side,
+)
+
+LIVE = "or look at the run itself: regard.look(run, text)"
+
+
+def prediction_record(
+    prediction: Prediction, *, title: str = "", model: str = ""
+) -> AttentionRecord:
+    """What each token of a translation looked at; its n-best list as a tree."""
+    if prediction.attention is None:
+        raise NotARecord(
+            "this prediction holds no attention: ask for it, run.translate([…], attention=True), "
+            f"{LIVE}"
+        )
+    source = token_side(prediction.source, prediction.source_tokens, end=True, title="source")
+    target = token_side(prediction.text, prediction.tokens, end=prediction.finished, title="target")
+    weights = prediction.attention.float().cpu().numpy()
+    if not weights.size:
+        raise NotARecord("this prediction is of a blank text: there is nothing to look at")
+    return AttentionRecord(
+        {"source": source, "target": target},
+        (AttentionMap("cross", "target", "source", weights[None, None]),),
+        title=title or prediction.source,
+        model=model,
+        output=prediction.text,
+        beam=_tree((prediction, *prediction.alternatives)) if prediction.alternatives else None,
+        question={"text": prediction.source},
+    )
+
+
+def classification_record(
+    classification: Classification, *, title: str = "", model: str = ""
+) -> AttentionRecord:
+    """How much each token weighed in the vector that was judged."""
+    if classification.attention is None:
+        raise NotARecord(
+            "this classification holds no attention: ask for it, run.classify([…], "
+            "attention=True); a model that does not pool by attention has none. "
+            f"Its other attentions are seen if you {LIVE.removeprefix('or ')}"
+        )
+    answer = f"{classification.label} ({classification.probability:.2f})"
+    weights = classification.attention.float().cpu().numpy()
+    text = token_side(classification.text, classification.tokens, end=True, title="text")
+    label = Side.of_labels([classification.label], title="label")
+    return AttentionRecord(
+        {"text": text, "label": label},
+        (AttentionMap("pooling", "label", "text", weights[None, None, None]),),
+        title=title or classification.text,
+        model=model,
+        output=answer,
+        question={"text": classification.text},
+    )
+
+
+def _tree(best: Sequence[Prediction]) -> Beam:
+    """Hypotheses that begin alike share the nodes of their beginning."""
+    nodes: list[BeamNode] = []
+    rows: list[np.ndarray[tuple[int, ...], np.dtype[np.float32]]] = []
+    places: dict[tuple[str, ...], int] = {}
+    for rank, each in enumerate(best):
+        parent, total = -1, 0.0
+        path: tuple[str, ...] = ()
+        steps = [*each.tokens.pieces, *([END] if each.finished else [])]
+        for number, (token, log_prob) in enumerate(zip(steps, each.log_probs, strict=True)):
+            last = number == len(steps) - 1
+            path, total = (*path, token), total + log_prob
+            if path not in places or last:
+                places[path] = len(nodes)
+                fate, score, place = ("ended", each.score, rank) if last else ("open", None, None)
+                nodes.append(BeamNode(parent, token, log_prob, total, fate, score, place))
+                if each.attention is not None:
+                    rows.append(each.attention[number].float().cpu().numpy())
+            parent = places[path]
+    return Beam(tuple(nodes), np.stack(rows) if len(rows) == len(nodes) else None)

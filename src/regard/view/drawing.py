@@ -1,0 +1,130 @@
+"""A record as one still picture, for a paper or a page: SVG, drawn here, without a browser.
+
+    Path("attention.svg").write_text(draw([record], Pick(layer=2)))
+
+Several records stand side by side on one colour scale. Above the weights stands which model they
+are of, and how layers, heads and words were put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from regard.view.cells import visible
+from regard.view.drawn_cells import draw_cells, draw_scale
+from regard.view.drawn_lines import draw_lines
+from regard.view.drawn_picture import draw_panels
+from regard.view.markup import Markup, element, join
+from regard.view.paper import EM, Scale, Theme, length, theme_named, wrapped, write
+from regard.view.picking import Matrix, Pick, picked
+from regard.view.record import AttentionRecord
+
+STYLES = ("cells", "lines")
+MARGIN, GAP = 20, 36
+NARROWEST = 300  # of a picture: its title needs room
+TITLE, SMALL = 15, 11
+
+
+@dataclass(frozen=True)
+class Block:
+    """A drawing whose upper left corner is 0, 0."""
+
+    markup: Markup
+    wide: float
+    high: float
+
+
+def draw(
+    records: Sequence[AttentionRecord],
+    pick: Pick | None = None,
+    *,
+    style: str = "cells",
+    theme: str = "light",
+) -> str:
+    """style: cells, a heat map; lines, from each query to its keys, thick where the weight is great."""
+    if style not in STYLES:
+        raise ValueError(f"no style {style!r}: {' or '.join(STYLES)}")
+    if not records:
+        raise ValueError("there is no record to draw")
+    paper = theme_named(theme)
+    matrices = [picked(record, pick or Pick()) for record in records]
+    scale = common_scale(matrices, paper)
+    blocks = [
+        _titled(record, matrix, _weights(record, matrix, scale, style), paper, style)
+        for record, matrix in zip(records, matrices, strict=True)
+    ]
+    wide = sum(block.wide for block in blocks) + GAP * (len(blocks) - 1) + 2 * MARGIN
+    high = max(block.high for block in blocks) + 2 * MARGIN
+    placed, x = [], float(MARGIN)
+    for block in blocks:
+        placed.append(element("g", block.markup, transform=f"translate({x:.1f} {MARGIN})"))
+        x += block.wide + GAP
+    each = zip(records, matrices, strict=True)
+    said = "; ".join(": ".join(filter(None, (r.title or r.model, m.aggregation))) for r, m in each)
+    return element(
+        "svg",
+        element("title", f"attention. {visible(said)}"),
+        element("rect", width=round(wide), height=round(high), fill=paper.ground),
+        *placed,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {round(wide)} {round(high)}",
+        width=round(wide),
+        height=round(high),
+        role="img",
+    )
+
+
+def common_scale(matrices: Sequence[Matrix], theme: Theme) -> Scale:
+    """The strongest colour is the largest weight of all of them."""
+    finite = [matrix.weights[np.isfinite(matrix.weights)] for matrix in matrices]
+    every = np.concatenate([part.ravel() for part in finite])
+    full = float(np.abs(every).max()) if every.size else 0.0
+    return Scale(full or 1.0, bool(every.size and every.min() < 0), theme)
+
+
+def _weights(record: AttentionRecord, matrix: Matrix, scale: Scale, style: str) -> Block:
+    if matrix.columns.picture is not None:
+        boxes = record.glimpses if matrix.map is record.maps[0] else ()
+        return Block(*draw_panels(matrix, matrix.columns.picture, boxes, scale))
+    if style == "lines":
+        return Block(*draw_lines(matrix, scale))
+    cells, wide, high = draw_cells(matrix, scale)
+    legend, legend_wide, legend_high = draw_scale(matrix, scale)
+    below = element("g", legend, transform=f"translate(0 {high + 16:.1f})")
+    return Block(join([cells, below]), max(wide, legend_wide), high + 16 + legend_high)
+
+
+def _titled(
+    record: AttentionRecord, matrix: Matrix, block: Block, theme: Theme, style: str
+) -> Block:
+    """The name of the record, its model, mechanism and aggregation, over its weights."""
+    wide = max(block.wide, NARROWEST)
+    lines: list[Markup] = []
+    y = 0.0
+    heading = record.title or record.model or matrix.map.name
+    small = [record.output, record.model, matrix.map.mechanism, matrix.aggregation]
+    small.append(_axes(matrix, style))
+    for number, text in enumerate((heading, *small)):
+        if not text or (number and text == heading):
+            continue
+        size = TITLE if number == 0 else SMALL + (2 if number == 1 else 0)
+        language = matrix.columns.language if number == 0 else matrix.rows.language
+        for line in wrapped(text, int(wide / (size * EM))):
+            y += size * 1.45
+            fill = theme.ink if number < 2 else theme.muted
+            bold = 600 if number == 0 else None
+            lines.append(write(line, 0, y, size=size, fill=fill, language=language, weight=bold))
+            wide = max(wide, length(line, size))
+    top = y + 20
+    below = element("g", block.markup, transform=f"translate(0 {top:.1f})")
+    return Block(join([*lines, below]), wide, top + block.high)
+
+
+def _axes(matrix: Matrix, style: str) -> str:
+    if matrix.columns.picture is not None:
+        return "a picture for each word: the brighter a place, the more it was attended to"
+    one, other = ("rows", "columns") if style == "cells" else ("left", "right")
+    return f"{one}: {matrix.rows.title or 'queries'} · {other}: {matrix.columns.title or 'keys'}"

@@ -1,0 +1,90 @@
+"""Attention over a picture: one small copy for each word, bright where the word looked."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+from regard.view.image_size import image_size
+from regard.view.markup import Markup, element, join
+from regard.view.paper import Scale, label, write
+from regard.view.picking import Matrix
+from regard.view.record import Box, Picture
+
+ACROSS, GAP, NAME = 4, 14.0, 20.0  # panels side by side; between them; for the word above each
+WIDTH = 168.0
+VEIL = 0.78  # how dark a place without any weight is
+GLIMPSE = "#ff9d2e"
+
+
+def draw_panels(
+    matrix: Matrix, picture: Picture, glimpses: Sequence[Sequence[Box]], scale: Scale
+) -> tuple[Markup, float, float]:
+    wide, high = image_size(picture.source) or (picture.columns, picture.rows)
+    height = WIDTH * high / wide
+    # one copy of it, used for each word
+    name = f"picture-{zlib.crc32(picture.source.encode()):08x}"
+    whole = element(
+        "image",
+        id=name,
+        width=WIDTH,
+        height=round(height, 2),
+        href=picture.source,
+        preserveAspectRatio="none",
+    )
+    panels = [element("defs", whole)]
+    for number, query in enumerate(matrix.queries):
+        x = (number % ACROSS) * (WIDTH + GAP)
+        y = (number // ACROSS) * (height + NAME + GAP)
+        word = write(
+            label(query),
+            WIDTH / 2,
+            13,
+            size=13,
+            fill=scale.theme.ink,
+            anchor="middle",
+            language=matrix.rows.language,
+        )
+        parts = [
+            element("use", href=f"#{name}"),
+            _veil(matrix, number, picture, height),
+            *(_glimpse(box, height) for box in (glimpses[number] if glimpses else ())),
+        ]
+        shown = element("g", *parts, transform=f"translate(0 {NAME})")
+        panels.append(element("g", word, shown, transform=f"translate({x:.1f} {y:.1f})"))
+    across = min(len(matrix.queries), ACROSS)
+    down = -(-len(matrix.queries) // ACROSS)
+    return join(panels), across * (WIDTH + GAP) - GAP, down * (height + NAME + GAP) - GAP
+
+
+def _veil(matrix: Matrix, row: int, picture: Picture, height: float) -> Markup:
+    """Dark over each cell of the grid, but for as much as the word attended to it."""
+    weights = matrix.weights[row]
+    most = float(weights.max()) or 1.0
+    wide, high = WIDTH / picture.columns, height / picture.rows
+    cells = [
+        element(
+            "rect",
+            x=round(wide * (n % picture.columns), 2),
+            y=round(high * (n // picture.columns), 2),
+            width=round(wide, 2),
+            height=round(high, 2),
+            fill_opacity=round(VEIL * (1 - float(weight) / most), 3),
+        )
+        for n, weight in enumerate(weights)
+    ]
+    return element("g", *cells, fill="#000000", shape_rendering="crispEdges")
+
+
+def _glimpse(box: Box, height: float) -> Markup:
+    left, top, wide, high = box
+    return element(
+        "rect",
+        x=round(left * WIDTH, 2),
+        y=round(top * height, 2),
+        width=round(wide * WIDTH, 2),
+        height=round(high * height, 2),
+        fill="none",
+        stroke=GLIMPSE,
+        stroke_width=2,
+    )

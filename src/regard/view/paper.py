@@ -1,0 +1,161 @@
+"""What a picture is drawn with: its colours by day and by night, its fonts, and how wide text is."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import NamedTuple
+
+from regard.view.cells import END_ISOLATE, fold, shorten, visible, width
+from regard.view.colours import RGB, Ramp, contrast, shade
+from regard.view.markup import Markup, element
+
+LATIN = "system-ui, 'Noto Sans', 'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
+RIGHT_TO_LEFT = "system-ui, 'Noto Sans Arabic', 'Noto Sans Hebrew', 'DejaVu Sans', sans-serif"
+HAN = "system-ui, 'Noto Sans CJK {0}', 'Noto Sans {0}', {1}, sans-serif"
+REGIONS = {
+    "zh": HAN.format("SC", "'PingFang SC', 'Microsoft YaHei'"),
+    "ja": HAN.format("JP", "'Hiragino Sans', 'Yu Gothic'"),
+    "ko": HAN.format("KR", "'Apple SD Gothic Neo', 'Malgun Gothic'"),
+}
+RTL_ISOLATE = "\u2067"
+EM = 0.56  # of the size: about how wide half a Han character is, and a Latin one
+LONGEST = 26  # cells of a label; more is cut off with …
+
+
+class Theme(NamedTuple):
+    """The ramps are those of the page (page/colour.js), so that a picture looks like the screen."""
+
+    ground: str
+    ink: str
+    muted: str
+    rule: str
+    weights: Ramp
+    below_zero: Ramp
+    above_zero: Ramp
+
+
+THEMES = {
+    "light": Theme(
+        "#ffffff",
+        "#1b1f24",
+        "#59636e",
+        "#d5dae0",
+        Ramp("f8fbfa dcf4eb c1eddd 98ddce 6dcfc0 48b4b6 179aac 2879a4 2e5a9a 313d7a 2d225c", ""),
+        Ramp("fbfaf8 f8e9d7 f4dab6 f1c28f edab68 e38f4b d8732b c15c20 aa4515 8d3514 712712", ""),
+        Ramp("f9fafc e0eefa c9e2f7 aacff2 8cbdec 6ea3df 528bd3 4371bf 3658ac 2e408d 262b71", ""),
+    ),
+    "dark": Theme(
+        "#101319",
+        "#e6edf3",
+        "#93a0ad",
+        "#353d49",
+        Ramp("17191f 22223a 2d2954 2f3c6e 2f4e89 286996 1784a1 31a4a5 4ac2a7 9edc9e e0f491", ""),
+        Ramp("1c1916 322017 472718 60321c 793c1f 964d20 b25e21 ca7930 e19440 f0b772 fcd89d", ""),
+        Ramp("17191e 1d2437 242e51 2b3d6e 314c8c 3a62a7 4177c3 5a93d4 74ade4 9bc9f1 c1e3fc", ""),
+    ),
+}
+
+
+class Scale(NamedTuple):
+    """colour(w) = ramp(|w| / full); where weights may be negative, those are orange, others blue"""
+
+    full: float
+    signed: bool
+    theme: Theme
+
+    def colour(self, weight: float) -> RGB:
+        ramp = self.theme.weights
+        if self.signed:
+            ramp = self.theme.below_zero if weight < 0 else self.theme.above_zero
+        return shade(ramp, abs(weight) / self.full, 24)
+
+
+def theme_named(name: str) -> Theme:
+    if name not in THEMES:
+        raise ValueError(f"no theme {name!r}: light or dark")
+    return THEMES[name]
+
+
+def hexadecimal(colour: RGB) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
+def ink_on(ground: RGB) -> str:
+    black, white = (20, 24, 29), (255, 255, 255)
+    return hexadecimal(max(black, white, key=lambda ink: contrast(ink, ground)))
+
+
+def label(text: str) -> str:
+    """What is written for a token: one short line that hides nothing."""
+    return shorten(visible(text), LONGEST)
+
+
+def length(text: str, size: float) -> float:
+    """About how many units text takes, a little too many rather than too few."""
+    return width(text) * size * EM
+
+
+def wrapped(text: str, cells: int, lines: int = 2) -> list[str]:
+    """Text in lines of at most `cells`, broken between words; words that are longer are folded."""
+    found = [""]
+    for word in visible(text).split(" "):
+        joined = f"{found[-1]} {word}".lstrip()
+        if width(joined) <= cells:
+            found[-1] = joined
+        else:
+            found += [word]
+    folded = [piece for line in found for piece in fold(line, cells, lines) if piece]
+    return (
+        folded
+        if len(folded) <= lines
+        else [*folded[: lines - 1], shorten(" ".join(folded[lines - 1 :]), cells)]
+    )
+
+
+def runs_right_to_left(text: str) -> bool:
+    """By its first letter."""
+    letters = (unicodedata.bidirectional(c) for c in text)
+    return next((kind for kind in letters if kind in ("L", "R", "AL")), "L") != "L"
+
+
+def fonts(text: str, language: str = "") -> str:
+    """Families for this text: Han characters look different in Chinese, Japanese and Korean."""
+    names = {unicodedata.name(c, "").split(" ")[0] for c in text if not c.isascii()}
+    if names & {"HIRAGANA", "KATAKANA"}:
+        return REGIONS["ja"]
+    if "HANGUL" in names:
+        return REGIONS["ko"]
+    if names & {"CJK", "IDEOGRAPHIC", "FULLWIDTH"}:
+        return REGIONS.get(language[:2], REGIONS["zh"])
+    return RIGHT_TO_LEFT if names & {"ARABIC", "HEBREW"} else LATIN
+
+
+def write(
+    text: str,
+    x: float,
+    y: float,
+    *,
+    size: float,
+    fill: str,
+    anchor: str = "start",
+    language: str = "",
+    weight: int | None = None,
+    turned: float = 0.0,
+) -> Markup:
+    """Text at a place: anchor start, middle or end is left, middle or right for every script."""
+    place: dict[str, float | str] = {"x": round(x, 2), "y": round(y, 2)}
+    if turned:
+        place = {"transform": f"translate({x:.2f} {y:.2f}) rotate({turned:g})"}
+    # isolated, not direction="rtl": that turns `anchor` round in browsers, but not in resvg
+    shown = f"{RTL_ISOLATE}{text}{END_ISOLATE}" if runs_right_to_left(text) else text
+    return element(
+        "text",
+        shown,
+        **place,
+        font_family=fonts(text, language),
+        font_size=size,
+        font_weight=weight,
+        fill=fill,
+        text_anchor=None if anchor == "start" else anchor,
+        lang=language or None,
+    )

@@ -1,0 +1,78 @@
+"""The page in a notebook: an anywidget, whose questions a live run answers where there is one.
+
+A message of the page is {id, kind, payload}; its answer is {id, answer} or {id, error}.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from regard.view.bundle import module, stylesheet
+from regard.view.record import AttentionRecord
+
+
+@dataclass(frozen=True)
+class Live:
+    """Models that can be asked, by name, and what makes a record of a question to one of them."""
+
+    models: tuple[str, ...]
+    look: Callable[[Mapping[str, Any]], AttentionRecord]
+
+
+def widget(
+    records: Sequence[AttentionRecord],
+    *,
+    state: Mapping[str, Any] | None = None,
+    live: Live | None = None,
+) -> Any:
+    """state: what is shown first. live: who answers; without it nothing can be asked."""
+    made = _widget_class()(
+        records=[record.to_dict() for record in records],
+        state=dict(state or {}),
+        abilities=[] if live is None else ["ask"],
+        models=[] if live is None else list(live.models),
+    )
+
+    def hear(_: Any, message: Any, __: Any) -> None:
+        if isinstance(message, Mapping) and "id" in message:
+            made.send(reply(message, live))
+
+    made.on_msg(hear)
+    return made
+
+
+def reply(message: Mapping[str, Any], live: Live | None) -> dict[str, Any]:
+    """The answer to a message of the page, or what was wrong with it."""
+    try:
+        if live is None:
+            raise ValueError("needs a running model: regard.look(run, text)")
+        if message.get("kind") != "look":
+            raise ValueError(f"nothing answers {message.get('kind')!r}: ask to 'look'")
+        return {"id": message["id"], "answer": live.look(message.get("payload") or {}).to_dict()}
+    except Exception as error:  # a mistake in a question must reach the page, whatever it is
+        return {"id": message["id"], "error": str(error) or type(error).__name__}
+
+
+@functools.cache
+def _widget_class() -> type[Any]:
+    try:
+        import anywidget
+        import traitlets
+    except ImportError as error:
+        raise ImportError(
+            'a widget needs anywidget: pip install "regard[notebook]"; to_html() and show() do '
+            "without it"
+        ) from error
+
+    class AttentionWidget(anywidget.AnyWidget):
+        _esm = module()
+        _css = stylesheet()
+        records: Any = traitlets.List().tag(sync=True)
+        state: Any = traitlets.Dict().tag(sync=True)
+        abilities: Any = traitlets.List().tag(sync=True)
+        models: Any = traitlets.List().tag(sync=True)
+
+    return AttentionWidget

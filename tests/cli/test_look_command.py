@@ -1,0 +1,216 @@
+"""`regard look`: a page, a file or a heat map, of a model or of a saved record."""
+
+from __future__ import annotations
+
+import json
+import sys
+import xml.etree.ElementTree as ET
+from types import SimpleNamespace
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from regard.looking.look import look as view_of
+from regard.view.record import AttentionRecord
+
+TEXT = "我是一个学生。"
+
+
+@pytest.fixture
+def asked(monkeypatch) -> SimpleNamespace:
+    """A small record in the place of every model; remembers which runs and texts were asked."""
+    seen = SimpleNamespace(runs=[], what=[], options={})
+
+    def load(run=None, *, device=None):
+        seen.runs.append(run)
+        return f"run {run}"
+
+    def look(*what, map=None, layer=None, head=None, tokens=False, **options):
+        seen.what, seen.options = list(what), options
+        if what[0].endswith(".json"):
+            return view_of(*what, map=map, layer=layer, head=head, tokens=tokens)
+        texts = [each for each in what if not each.startswith("run ")]
+        made = [_record(text) for text in texts for _ in seen.runs]
+        return view_of(*made, map=map, layer=layer, head=head, tokens=tokens)
+
+    monkeypatch.setitem(sys.modules, "regard.training.loading", SimpleNamespace(load=load))
+    monkeypatch.setitem(sys.modules, "regard.looking.look", SimpleNamespace(look=look))
+    monkeypatch.setattr("regard.cli.look._has_browser", lambda: False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    return seen
+
+
+def _record(text: str) -> AttentionRecord:
+    made = AttentionRecord.of([[[0.25, 0.75]], [[1.0, 0.0]]], ["a"], list("xy"), title=text)
+    return AttentionRecord.from_dict({**made.to_dict(), "output": f"of {text}"})
+
+
+def test_exports_are_written_and_named(run, asked, tmp_path):
+    paths = {kind: tmp_path / f"out.{kind}" for kind in ("html", "svg", "png", "json")}
+    words = [word for kind, path in paths.items() for word in (f"--{kind}", str(path))]
+    done = run("look", TEXT, *words)
+    assert (done.status, done.err) == (0, "")
+    assert done.out.splitlines() == [str(path) for path in paths.values()]
+    assert "<!doctype html>" in paths["html"].read_text("utf-8")
+    assert TEXT in "".join(ET.parse(paths["svg"]).getroot().itertext())
+    assert paths["png"].read_bytes().startswith(b"\x89PNG")
+    assert json.loads(paths["json"].read_text("utf-8"))["title"] == TEXT
+
+
+def test_a_saved_record_is_opened_again_without_a_model(run, asked, tmp_path):
+    path = tmp_path / "saved.json"
+    run("look", TEXT, "--json", str(path))
+    asked.runs.clear()
+    done = run("look", str(path), "--svg", str(tmp_path / "again.svg"))
+    assert done.status == 0
+    assert asked.runs == []
+    done = run("look", str(path), "-m", "runs/a", "--svg", str(tmp_path / "again.svg"))
+    assert (done.status, "give them alone" in done.err) == (2, True)
+    done = run("look", str(tmp_path / "sved.json"))
+    assert (done.status, "No such file" in done.err or "no such file" in done.err) == (2, True)
+
+
+def test_without_a_browser_the_terminal_shows_it_and_names_the_next_step(run, asked):
+    done = run("look", TEXT)
+    assert done.status == 0
+    first, _, title, heads, row = done.out.splitlines()[:5]
+    assert first == f"of {TEXT}"
+    assert title.strip() == f"{TEXT} — attention · mean over 2 heads"
+    assert heads.split() == ["x", "y"]
+    assert "0.62" in row or "0.63" in row
+    assert "regard look … --html attention.html" in done.err
+
+
+def test_texts_and_runs_are_compared(run, asked, tmp_path):
+    done = run("look", "-m", "a", "-m", "b", "one", "two", "--json", str(tmp_path / "c.json"))
+    assert done.status == 0
+    assert [str(each) for each in asked.runs] == ["a", "b"]
+    assert asked.what == ["run a", "run b", "one", "two"]
+    assert len(json.loads((tmp_path / "c.json").read_text("utf-8"))) == 4
+
+
+def test_without_a_run_the_embedded_model_is_asked(run, asked):
+    run("look", TEXT)
+    assert asked.runs == [None]
+
+
+def test_options_reach_the_question_and_the_picture(run, asked, tmp_path):
+    path = tmp_path / "a.svg"
+    run("look", TEXT, "--svg", str(path), "--explain", "--target", "x", "--beam", "3")
+    assert asked.options == {"target": "x", "beam": 3, "explain": True}
+    cells = path.read_text("utf-8")
+    run("look", TEXT, "--svg", str(path), "--lines", "--dark", "--head", "2")
+    drawn = path.read_text("utf-8")
+    assert "head 2 of 2" in drawn
+    assert "left: queries" in drawn
+    assert "rows: queries" in cells
+    assert "#101319" in drawn
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--layer", "3"], "no layer 3: there is only layer 1"),
+        (["--head", "7"], "no head 7: there is heads 1 to 2"),
+        (["--map", "crss"], "no map 'crss': this record has attention"),
+        (["--svg", "a.png"], "--svg writes a file that ends in .svg"),
+        (["--hed", "1"], "--head"),
+    ],
+)
+def test_what_is_asked_wrongly_is_told(run, asked, words, said):
+    done = run("look", TEXT, *words)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_nothing_to_look_at(run, asked):
+    done = run("look", "--svg", "a.svg")
+    assert (done.status, "give a TEXT" in done.err) == (2, True)
+    assert run("look").status == 2  # no browser to type in
+
+
+@pytest.fixture
+def served(monkeypatch) -> list[dict]:
+    """In the place of the server; what it was started with."""
+    started: list[dict] = []
+    fake = SimpleNamespace(
+        serve=lambda models, **options: started.append({"models": models, **options})
+    )
+    monkeypatch.setitem(sys.modules, "regard.serve.running", fake)
+    return started
+
+
+def test_with_a_browser_the_page_is_served_and_its_address_holds_the_text(
+    run, asked, served, monkeypatch
+):
+    opened = []
+    monkeypatch.setattr("regard.cli.look._has_browser", lambda: True)
+    monkeypatch.setattr("regard.cli.look._open_when_it_answers", lambda *a: opened.append(a))
+    done = run("look", "-m", "runs/a", TEXT, "--layer", "2", "--tokens")
+    assert done.status == 0
+    ((address, port),) = opened
+    assert served[0]["port"] == port
+    assert served[0]["host"] == "127.0.0.1"
+    assert [str(each) for each in served[0]["models"]] == ["runs/a"]
+    state = (
+        "text=%E6%88%91%E6%98%AF%E4%B8%80%E4%B8%AA%E5%AD%A6%E7%94%9F%E3%80%82&layer=1&units=tokens"
+    )
+    assert address == f"http://127.0.0.1:{port}/#{state}"
+    assert asked.what == []  # the server asks, not this process
+
+
+def test_no_browser_serves_and_prints_the_address(run, asked, served):
+    done = run("look", TEXT, "--no-browser", "--port", "8123")
+    assert served[0]["port"] == 8123
+    assert done.out.startswith("http://127.0.0.1:8123/#text=")
+    assert run("look", "--no-browser", "--port", "8123").out == "http://127.0.0.1:8123/\n"
+
+
+def test_terminal_is_stronger_than_a_browser(run, asked, served, monkeypatch):
+    monkeypatch.setattr("regard.cli.look._has_browser", lambda: True)
+    assert "0.25" in run("look", TEXT, "--terminal", "--head", "1").out
+    assert served == []
+
+
+def test_two_texts_or_models_are_compared_in_the_page(run, asked, served, monkeypatch):
+    opened = []
+    monkeypatch.setattr("regard.cli.look._has_browser", lambda: True)
+    monkeypatch.setattr("regard.cli.look._open_when_it_answers", lambda *a: opened.append(a[0]))
+    run("look", "one", "two")
+    run("look", "-m", "runs/a", "-m", "runs/b", "one")
+    wished = [parse_qs(urlsplit(address).fragment) for address in opened]
+    assert wished == [
+        {"text": ["one"], "panel": ["compare"], "compare-text": ["two"]},
+        {"text": ["one"], "panel": ["compare"], "compare-model": ["b"]},
+    ]
+
+
+def test_what_was_measured_is_shown_as_a_file_in_the_browser(run, asked, served, monkeypatch):
+    shown = []
+    monkeypatch.setattr("regard.cli.look._has_browser", lambda: True)
+    monkeypatch.setattr("webbrowser.open", lambda address: shown.append(address) or True)
+    assert run("look", "one", "--explain").status == 0
+    assert shown[0].startswith("file://")
+    assert served == []
+
+
+@pytest.mark.parametrize(
+    ("display", "platform", "expected"),
+    [("", "linux", False), (":0", "linux", True), ("", "darwin", True)],
+)
+def test_whether_there_is_a_browser(monkeypatch, display, platform, expected):
+    from regard.cli.look import _has_browser
+
+    for name in ("WAYLAND_DISPLAY", "SSH_CONNECTION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("DISPLAY", display)
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr("webbrowser.get", lambda: object())
+    assert _has_browser() is expected
+
+
+def test_saved_records_and_texts_are_not_mixed(run, asked, tmp_path):
+    path = tmp_path / "saved.json"
+    run("look", TEXT, "--json", str(path))
+    done = run("look", str(path), TEXT)
+    assert (done.status, "give them alone" in done.err) == (2, True)
