@@ -14,8 +14,8 @@ from regard import cli
 from regard.training.failures import Interrupted, NotARun
 from regard.training.mistakes import RecipeError
 
-COMMANDS = ["demo", "train", "evaluate", "translate", "classify", "generate", "fill", "score"]
-COMMANDS += ["align", "export", "recipes", "schema", "tour", "data"]
+COMMANDS = ["demo", "train", "evaluate", "translate", "look", "classify", "generate", "fill"]
+COMMANDS += ["score", "align", "export", "serve", "recipes", "schema", "tour", "data"]
 
 
 def test_asking_for_help_waits_for_nothing_heavy():

@@ -16,10 +16,12 @@ from regard.cli.export import export
 from regard.cli.failures import DEBUG
 from regard.cli.fill import fill
 from regard.cli.generate import generate
+from regard.cli.look import look
 from regard.cli.plain_help import PlainCommand
 from regard.cli.recipes import recipes
 from regard.cli.schema import schema
 from regard.cli.score import score
+from regard.cli.serve import serve
 from regard.cli.tour import tour
 from regard.cli.train import train
 from regard.cli.translate import translate
@@ -35,12 +37,14 @@ COMMANDS = (
     train,
     evaluate,
     translate,
+    look,
     classify,
     generate,
     fill,
     score,
     align,
     export,
+    serve,
     recipes,
     schema,
     tour,
