@@ -232,3 +232,33 @@ def test_byte_level_tokens_of_one_character_are_readable(bytewise, known):
 def test_a_blank_text_is_refused(bytewise):
     with pytest.raises(NotARecord, match="no token"):
         regard.look(small("gpt2", bytewise), bytewise, "")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_weights_alone_are_labelled_by_numbers(family, tokenizer):
+    model, inputs = small(family, tokenizer), tokenizer(TEXT, return_tensors="pt")
+    given = {name: inputs[name] for name in ("input_ids", "attention_mask")}
+    if family in TRANSLATORS:
+        given["decoder_input_ids"] = torch.tensor([[0, 5, 9, 7]])
+    model.set_attn_implementation("eager")
+    with torch.no_grad(), regard.hf.capture(model) as captured:
+        outputs = model(**given, output_attentions=True)
+    count = given["input_ids"].shape[1]
+    for alone in (captured, outputs):
+        (record,) = regard.look(alone).records
+        first = record.maps[0]
+        np.testing.assert_array_equal(first.weights, captured.weights(first.name)[:, 0])
+        assert record.sides[first.keys].tokens == tuple(str(n + 1) for n in range(count))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_model_is_explained_by_its_gradients_and_its_layers(family, tokenizer):
+    model = small(family, tokenizer)
+    options = {"target": "a cat sat"} if family in TRANSLATORS else {}
+    (record,) = regard.look(model, tokenizer, TEXT, explain=True, **options).records
+    names = {each.name: each for each in record.explanations}
+    assert names["rollout"].map == ("decoder" if family in ("gpt2", "llama") else "encoder")
+    np.testing.assert_allclose(names["rollout"].matrix.sum(-1), 1, atol=1e-5)
+    for each in record.explanations:
+        if each.matrix is not None:
+            assert each.matrix.shape == record.map(each.map).weights.shape[2:]

@@ -21,7 +21,7 @@ from regard.hf.modules import Kind
 from regard.looking.captured_maps import captured_maps
 from regard.looking.maps import within_budget
 from regard.looking.token_text import side_of_ids
-from regard.view.record import AttentionMap, AttentionRecord, NotARecord, Side
+from regard.view.record import AttentionMap, AttentionRecord, Explanation, NotARecord, Side
 
 FIELDS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")
 FIX = (
@@ -37,11 +37,13 @@ def model_record(
     *,
     target: str | None = None,
     beam: int | None = None,
+    explain: bool = False,
     title: str = "",
 ) -> AttentionRecord:
     """Run the model on a text and look: with scores and values where the model lets one see them.
 
-    A model that translates is asked for its translation, unless a `target` is given.
+    A model that translates is asked for its translation, unless a `target` is given. explain: with the
+    gradients of its answers, where it has any, and the rollout of its layers.
     """
     inputs = tokenizer(text, return_tensors="pt").to(model.device)
     if not inputs["input_ids"].numel():
@@ -62,7 +64,7 @@ def model_record(
             captured = _captured(model, given)
     finally:
         model.train(training)
-    return captured_record(
+    record = captured_record(
         captured,
         tokenizer,
         given,
@@ -72,6 +74,38 @@ def model_record(
         title=title or text,
         model=model_name(model),
     )
+    return record.with_explanations(_explanations(model, given)) if explain else record
+
+
+def _explanations(model: Any, given: Mapping[str, Tensor]) -> tuple[Explanation, ...]:
+    from regard.looking.explaining.inputs import explain_inputs
+
+    return explain_inputs(model, given)
+
+
+def numbered_record(
+    captured: Captured, *, row: int = 0, title: str = "", model: str = ""
+) -> AttentionRecord:
+    """Of weights alone: nobody said which tokens they belong to, so that these are counted."""
+    if not captured.layers:
+        raise NotARecord("nothing was captured: call the model inside the with block")
+    if captured.steps > 1:
+        raise NotARecord(
+            f"the model was called {captured.steps} times, as generate does: give tokenizer= and "
+            "inputs=, so that the steps can be put together"
+        )
+    found, notes = captured_maps(captured, [row], row, None)
+    lengths = {each.name: each.weights.shape[2:] for each in found}
+    if "cross" in lengths:
+        counts = dict(zip(("prefix", "source"), lengths["cross"], strict=True))
+    else:
+        counts = {"text": found[0].weights.shape[3]}
+    sides = {
+        name: Side.of_labels(range(1, count + 1), title=name) for name, count in counts.items()
+    }
+    maps = [_named(each, sides) for each in found]
+    kept, more = within_budget(maps)
+    return AttentionRecord(sides, kept, title=title, model=model, notes=(*notes, *more))
 
 
 def captured_record(
@@ -118,21 +152,24 @@ def captured_record(
 
 def outputs_as_captured(outputs: Any) -> Captured:
     """The attentions that a model or `generate` returned, as if they had been captured."""
-    found = [name for name in FIELDS if getattr(outputs, name, None) is not None]
-    if not found:
+    given = {name: getattr(outputs, name, None) for name in FIELDS}
+    named = [name for name, attentions in given.items() if attentions is not None]
+    if not named:
         raise NotARecord(
             f"{type(outputs).__name__} holds no attentions. Ask for them, or let regard keep "
             f"them:\n{FIX}"
         )
+    # a model without cross-attention gives an empty tuple for it, and is not to blame
+    found = [name for name in named if any(map(len, _steps(given[name])))]
+    if not found:
+        raise NotARecord(
+            f"the {named[0]} of this {type(outputs).__name__} are empty: its attention (sdpa, by "
+            "default) keeps no weights, and transformers says nothing about it. "
+            f"model.set_attn_implementation('eager') before the call helps, or:\n{FIX}"
+        )
     captured = Captured()
     for name in found:
-        for step, layers in enumerate(_steps(getattr(outputs, name))):
-            if not layers:
-                raise NotARecord(
-                    f"the {name} of this {type(outputs).__name__} are empty: its attention (sdpa, by "
-                    "default) keeps no weights, and transformers says nothing about it. "
-                    f"model.set_attn_implementation('eager') before the call helps, or:\n{FIX}"
-                )
+        for step, layers in enumerate(_steps(given[name])):
             for layer, weights in enumerate(layers):
                 kind = _kind(name, weights, step)
                 captured.layers.append(CapturedLayer(f"{name}.{layer}", kind, layer, step, weights))

@@ -22,7 +22,12 @@ import numpy as np
 from torch import nn
 
 from regard.hf.capturing import Captured
-from regard.looking.huggingface import captured_record, model_record, outputs_as_captured
+from regard.looking.huggingface import (
+    captured_record,
+    model_record,
+    numbered_record,
+    outputs_as_captured,
+)
 from regard.looking.pictures import picture_record
 from regard.looking.predictions import classification_record, prediction_record
 from regard.looking.question import Question
@@ -213,8 +218,8 @@ def _of_picture(
 def _of_outputs(
     given: Any,
     *,
-    tokenizer: Any,
-    inputs: Any,
+    tokenizer: Any = None,
+    inputs: Any = None,
     outputs: Any = None,
     text: str | None = None,
     target: str | None = None,
@@ -224,6 +229,11 @@ def _of_outputs(
 ) -> Records:
     """What was captured, or what a model or `generate` returned."""
     captured = given if isinstance(given, Captured) else outputs_as_captured(given)
+    if tokenizer is None and inputs is None:
+        return (numbered_record(captured, row=row, title=title, model=model),), None
+    if tokenizer is None or inputs is None:
+        missing = "tokenizer" if tokenizer is None else "inputs"
+        raise NotARecord(f"{missing} is missing: regard.look(…, tokenizer=…, inputs=…)")
     record = captured_record(
         captured,
         tokenizer,
@@ -244,12 +254,13 @@ def _of_model(
     *texts: str,
     target: str | None = None,
     beam: int | None = None,
+    explain: bool = False,
     title: str = "",
 ) -> Records:
     if not callable(tokenizer) or not texts:
         raise NotARecord("give a tokenizer and a text: regard.look(model, tokenizer, 'text')")
     records = [
-        model_record(model, tokenizer, text, target=target, beam=beam, title=title)
+        model_record(model, tokenizer, text, target=target, beam=beam, explain=explain, title=title)
         for text in texts
     ]
     return tuple(records), None
