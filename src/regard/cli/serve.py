@@ -1,0 +1,50 @@
+"""`regard serve`: the page and a JSON API over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli.options import Beam, Device
+
+
+def serve(
+    models: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "-m",
+            "--model",
+            metavar="RUN",
+            help="A run folder, the embedded model if none; several are served by name.",
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where to listen; not this machine: --token.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="N", help="0: one that is free.")
+    ] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="REGARD_TOKEN",
+            show_default=False,
+            metavar="TOKEN",
+            help="Answer only to those who know it.",
+        ),
+    ] = None,
+    beam: Beam = None,
+    batch: Annotated[
+        int, typer.Option(min=1, max=1024, metavar="N", help="Sentences in one call of a model.")
+    ] = 64,
+    device: Device = None,
+) -> None:
+    """Serve models: the page to look at them, and a JSON API.
+
+    Example: regard serve -m runs/zh-en --port 8080
+    """
+    from regard.serve.running import serve as run
+
+    run(models or [], host=host, port=port, token=token, device=device, beam=beam, batch=batch)

@@ -1,0 +1,200 @@
+"""The JSON API: each route checks what is asked, queues it, and waits for the worker."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+import regard
+from regard.serve.messages import (
+    AttentionRequest,
+    HealthAnswer,
+    Hypothesis,
+    ModelsAnswer,
+    Problem,
+    Record,
+    ScoreAnswer,
+    Scored,
+    ScoreRequest,
+    ServedCounts,
+    ServedModel,
+    TranslateAnswer,
+    TranslateRequest,
+    Translation,
+)
+from regard.serve.refusals import GONE, Refused
+from regard.serve.shelf import Served, Shelf
+from regard.serve.wishes import Looking, Scoring, Translating
+from regard.serve.worker import Job, Wish
+
+if TYPE_CHECKING:
+    from regard.looking.question import Question
+    from regard.tasks.prediction import Prediction
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": said}
+    for status, said in {
+        400: "The body is no JSON.",
+        401: "The token is missing or wrong.",
+        404: "No such model.",
+        413: "The body is too large.",
+        415: "The body is not said to be JSON.",
+        422: "A field is missing, unknown or out of its limits, or the model cannot do it.",
+        503: "Too many are waiting: come back after Retry-After seconds.",
+        504: "It took too long.",
+    }.items()
+}
+
+
+def api_routes(shelf: Shelf) -> APIRouter:
+    routes, begin = APIRouter(), time.monotonic()
+
+    @routes.post("/translate", responses=PROBLEMS, summary="Translate texts")
+    async def translate(asked: TranslateRequest, request: Request) -> TranslateAnswer:
+        """The best translation of each text, and with `nbest` the next best ones."""
+        served = shelf.find(asked.model)
+        served.must_translate()
+        beam = asked.beam or _widened(shelf.beam, asked.nbest)
+        wish = Translating(served, shelf.limits, beam, asked.nbest)
+        found = await _answers(request, shelf, wish, asked.texts, asked.texts)
+        return TranslateAnswer(model=served.name, translations=[_translation(p) for p in found])
+
+    @routes.post("/score", responses=PROBLEMS, summary="Score given translations")
+    async def score(asked: ScoreRequest, request: Request) -> ScoreAnswer:
+        """How probable the model finds each target for its source."""
+        served = shelf.find(asked.model)
+        served.must_translate()
+        if len(asked.sources) != len(asked.targets):
+            seen = f"{len(asked.sources)} sources but {len(asked.targets)} targets"
+            raise Refused(422, f"there are {seen}: one is needed for each")
+        pairs = list(zip(asked.sources, asked.targets, strict=True))
+        texts = [*asked.sources, *asked.targets]
+        wish = Scoring(served, shelf.limits)
+        found = await _answers(request, shelf, wish, pairs, texts)
+        return ScoreAnswer(model=served.name, scores=[_scored(p) for p in found])
+
+    @routes.post(
+        "/attention",
+        responses={**PROBLEMS, 200: {"model": Record}},
+        response_class=Response,
+        summary="Look at one text",
+    )
+    async def attention(asked: AttentionRequest, request: Request) -> Response:
+        """What the model attends to while it works on a text: the record that the page draws."""
+        served = shelf.find(asked.model)
+        beam = _widened(shelf.beam, asked.nbest or 1) if served.task == "translate" else None
+        with _mistakes_told():
+            question = _question(asked, asked.beam or beam)
+        (record,) = await _answers(request, shelf, Looking(served), [question], [asked.text])
+        return Response(record, media_type="application/json")
+
+    @routes.get("/models", responses={401: PROBLEMS[401]}, summary="The models that are served")
+    async def models() -> ModelsAnswer:
+        return ModelsAnswer(models=[_model(served) for served in shelf])
+
+    @routes.get("/health", responses={401: PROBLEMS[401]}, summary="How busy the server is")
+    async def health() -> HealthAnswer:
+        return HealthAnswer(
+            status="ok",
+            version=regard.__version__,
+            seconds=round(time.monotonic() - begin, 3),
+            waiting=shelf.worker.waiting,
+            models=[ServedCounts(name=each.name, **vars(each.counts)) for each in shelf],
+        )
+
+    return routes
+
+
+async def _answers(
+    request: Request,
+    shelf: Shelf,
+    wish: Wish,
+    inputs: Sequence[Any],
+    texts: Sequence[str],
+) -> Sequence[Any]:
+    """Queue, and wait until it is done, the client has gone, or it has taken too long."""
+    if (total := sum(map(len, texts))) > shelf.limits.total:
+        raise Refused(413, f"{total:,} characters in a request, and {shelf.limits.total:,} may be")
+    job = Job(wish, inputs, max(map(len, texts)))
+    shelf.worker.submit(job)
+    gone = asyncio.ensure_future(request.receive())  # the body was read: only the end can come
+    try:
+        waited_for: set[asyncio.Future[Any]] = {job.answer, gone}
+        await asyncio.wait(waited_for, timeout=shelf.limits.seconds, return_when="FIRST_COMPLETED")
+        if job.answer.done():
+            with _mistakes_told():
+                return job.answer.result()
+        if gone.done():
+            raise Refused(GONE, "the client has gone")
+        raise Refused(504, f"no answer within {shelf.limits.seconds:g} s: send less at a time")
+    finally:
+        gone.cancel()
+        job.answer.cancel()
+        shelf.worker.drop(job)
+
+
+@contextmanager
+def _mistakes_told() -> Iterator[None]:
+    """What a model says of a text that it cannot take, or of a question that has no answer."""
+    try:
+        yield
+    except ValueError as error:
+        raise Refused(422, " ".join(str(error).split())) from error
+
+
+def _widened(beam: int | None, nbest: int) -> int | None:
+    """The server's beam, wide enough for the n-best list, as the recipe's is made."""
+    return None if beam is None else max(beam, nbest)
+
+
+def _question(asked: AttentionRequest, beam: int | None) -> Question:
+    from regard.looking.question import Force, Question
+
+    force = None
+    if asked.force is not None:
+        force = Force(**(asked.force.model_dump() | {"keys": tuple(asked.force.keys)}))
+    fields = asked.model_dump(exclude={"model", "force"})
+    return Question(**(fields | {"beam": beam, "force": force}))
+
+
+def _translation(found: Prediction) -> Translation:
+    others = [Hypothesis(**_hypothesis(other)) for other in found.alternatives]
+    return Translation(**_hypothesis(found), alternatives=others)
+
+
+def _hypothesis(found: Prediction) -> dict[str, Any]:
+    return {
+        "text": found.text,
+        "score": found.score,
+        "log_prob": found.log_prob,
+        "finished": found.finished,
+    }
+
+
+def _scored(found: Prediction) -> Scored:
+    return Scored(
+        score=found.score,
+        log_prob=found.log_prob,
+        tokens=list(found.tokens.pieces),
+        log_probs=list(found.log_probs),
+    )
+
+
+def _model(served: Served) -> ServedModel:
+    run = served.run
+    return ServedModel(
+        name=served.name,
+        task=served.task,
+        kind=run.recipe.model.kind,
+        source=run.recipe.data.source,
+        target=run.recipe.data.target,
+        parameters=sum(each.numel() for each in run.module.parameters()),
+        device=str(run.module.device),
+    )

@@ -1,0 +1,80 @@
+"""The application: page and API behind the guard, and one shape for every error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+import regard
+from regard.serve.access import Access
+from regard.serve.api import api_routes
+from regard.serve.guard import Guard, write_line
+from regard.serve.page import page_routes
+from regard.serve.refusals import in_words, refusal
+from regard.serve.shelf import Shelf
+from regard.training.mistakes import meant
+
+ABOUT = "Translations, scores and attention of the models that this server was started with."
+# FastAPI tells an OpenTelemetry collector what it does where there is one; this server tells nobody
+SILENT: Any = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+
+
+def make_app(shelf: Shelf, access: Access, log: Callable[[str], None] = write_line) -> Guard:
+    app = FastAPI(
+        title="regard",
+        version=regard.__version__,
+        description=ABOUT,
+        docs_url=None,  # they load scripts from elsewhere
+        redoc_url=None,
+        telemetry=SILENT,
+    )
+    app.include_router(page_routes(access))
+    app.include_router(api_routes(shelf))
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(Exception, _failed)
+    if access.token is not None:
+        _say_that_a_token_is_needed(app)
+    return Guard(app, access, shelf.limits, log)
+
+
+async def _invalid(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return refusal(*in_words(error.errors()))
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    path, reason = request.url.path[:80], error.detail
+    if error.status_code == 404 and reason == "Not Found":
+        known = ["/translate", "/score", "/attention", "/models", "/health", "/openapi.json"]
+        reason = f"nothing at {path!r}.{meant(path, known)} /openapi.json says what there is"
+    if error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "")
+        reason = f"{path} does not take {request.method[:20]}, but {allowed}"
+    return refusal(error.status_code, reason, error.headers)
+
+
+async def _failed(_: Request, error: Exception) -> Response:
+    """The reason is in the server's log, not here: it may tell of the inside."""
+    return refusal(500, "the server failed at this request; its log says why")
+
+
+def _say_that_a_token_is_needed(app: FastAPI) -> None:
+    described = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        schema = described()
+        schema.setdefault("components", {})["securitySchemes"] = {
+            "token": {"type": "http", "scheme": "bearer"}
+        }
+        schema["security"] = [{"token": []}]
+        return schema
+
+    app.openapi = openapi  # type: ignore[method-assign]

@@ -1,0 +1,172 @@
+"""What is asked and answered, as JSON: the types behind /openapi.json."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from regard.serve.limits import Limits
+
+MAX = Limits()
+Text = Annotated[str, Field(max_length=MAX.characters)]
+Texts = Annotated[list[Text], Field(min_length=1, max_length=MAX.texts)]
+Model = Annotated[
+    str | None, Field(description="The name of a served model; the first if not given.")
+]
+Beam = Annotated[
+    int | None,
+    Field(ge=1, le=32, description="Hypotheses kept open, 1: greedy; the model's if not given."),
+]
+Nbest = Annotated[int, Field(ge=1, le=32, description="Translations of each text, best first.")]
+
+
+class Message(BaseModel):
+    """Of a fixed shape: an unknown key is a mistake, not a wish that is ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _example(**example: Any) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [example]})
+
+
+class Problem(Message):
+    """What was wrong, in one line."""
+
+    error: str
+    model_config = _example(
+        error="no model 'zh-em' is served. Did you mean 'zh-en'? There is zh-en"
+    )
+
+
+class TranslateRequest(Message):
+    texts: Texts = Field(description="What to translate; a blank text has an empty translation.")
+    model: Model = None
+    beam: Beam = None
+    nbest: Nbest = 1
+    model_config = _example(texts=["我是一个学生。"], beam=5, nbest=2)
+
+
+class Hypothesis(Message):
+    text: str
+    score: float = Field(description="What it was ranked by: higher is better.")
+    log_prob: float = Field(description="The log-probability of the whole, its end included.")
+    finished: bool = Field(description="It came to its end; false: it was cut at the longest.")
+
+
+class Translation(Hypothesis):
+    alternatives: list[Hypothesis] = Field(description="The next best, nbest - 1 at most.")
+
+
+class TranslateAnswer(Message):
+    model: str
+    translations: list[Translation] = Field(description="One for each text, in their order.")
+    model_config = _example(
+        model="zh-en",
+        translations=[
+            {
+                "text": "I'm a student.",
+                "score": -0.61,
+                "log_prob": -1.01,
+                "finished": True,
+                "alternatives": [
+                    {"text": "I am a student.", "score": -0.7, "log_prob": -1.2, "finished": True}
+                ],
+            }
+        ],
+    )
+
+
+class ScoreRequest(Message):
+    sources: Texts
+    targets: Texts = Field(description="A translation for each source.")
+    model: Model = None
+    model_config = _example(sources=["我是一个学生。"], targets=["I am a student."])
+
+
+class Scored(Message):
+    score: float = Field(description="What `translate` would have reported for this target.")
+    log_prob: float
+    tokens: list[str] = Field(
+        description="As the model cuts the target; its end is not among them."
+    )
+    log_probs: list[float] = Field(description="Of each token, and of the end.")
+
+
+class ScoreAnswer(Message):
+    model: str
+    scores: list[Scored] = Field(description="One for each pair, in their order.")
+
+
+class Forced(Message):
+    """Attention by hand: at one step of the target, look evenly at some source tokens."""
+
+    step: int = Field(ge=0, description="The target token, counted from 0.")
+    keys: list[Annotated[int, Field(ge=0)]] = Field(min_length=1, description="Source tokens.")
+    layer: int | None = Field(None, ge=0, description="All layers if not given.")
+    head: int | None = Field(None, ge=0, description="All heads if not given.")
+
+
+class AttentionRequest(Message):
+    text: Text
+    prefix: Text = Field("", description="What the output must begin with.")
+    target: Text | None = Field(None, description="Show this output instead of searching for one.")
+    beam: Beam = None
+    nbest: Annotated[int, Field(ge=1, le=32)] | None = Field(
+        None, description="Hypotheses in the tree that are returned; the beam, at most 5."
+    )
+    force: Forced | None = None
+    explain: bool = Field(False, description="Measures beside the weights; takes longer.")
+    details: bool = Field(True, description="Keep scores, regions and values as well.")
+    model: Model = None
+    model_config = _example(text="我是一个学生。", explain=False)
+
+
+class Record(BaseModel):
+    """An attention record: tokens of each side, and the weights between them, packed as bytes."""
+
+    format: str = Field(examples=["regard.attention/1"])
+    model: str
+    output: str
+    sides: dict[str, Any]
+    maps: list[dict[str, Any]]
+    model_config = ConfigDict(extra="allow")
+
+
+class ServedModel(Message):
+    name: str
+    task: str = Field(description="What it was trained for: translate, classify, language, masked.")
+    kind: str = Field(description="The family of the network, as recipes name it.")
+    source: str = Field(description="The language it reads; empty if it does not matter.")
+    target: str = Field(description="The language it writes.")
+    parameters: int
+    device: str
+    model_config = _example(
+        name="zh-en",
+        task="translate",
+        kind="rnnsearch",
+        source="zh",
+        target="en",
+        parameters=3_800_312,
+        device="cpu",
+    )
+
+
+class ModelsAnswer(Message):
+    models: list[ServedModel] = Field(description="The first is asked where no name is given.")
+
+
+class ServedCounts(Message):
+    name: str
+    sentences: int = Field(description="Translated or scored since the start.")
+    batches: int = Field(description="Calls of the model for them.")
+    looks: int = Field(description="Attention records made since the start.")
+
+
+class HealthAnswer(Message):
+    status: str = Field(examples=["ok"])
+    version: str
+    seconds: float = Field(description="Since the start.")
+    waiting: int = Field(description="Sentences in the queue now.")
+    models: list[ServedCounts]

@@ -1,0 +1,99 @@
+"""The page: a shell without inline script or style, and the three files that it loads."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from regard.serve.access import Access
+from regard.serve.guard import CONTENT_POLICY
+from regard.view import bundle
+
+SHELL = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>regard</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="viewer.css">
+{script}</head>
+<body>
+{body}
+</body>
+</html>
+"""
+PAGE = SHELL.format(
+    script='<script type="module" src="start.js"></script>\n',
+    body='<div id="regard"></div>\n<noscript>This page needs JavaScript.</noscript>',
+)
+SIGN_IN = SHELL.format(
+    script="",
+    body="""\
+<main id="regard">
+<div class="regard">
+<p class="masthead"><span class="wordmark">regard</span></p>
+<p class="headline"><label for="token">{said}</label></p>
+<form class="asking-line" method="get" action="">
+<input class="question" id="token" type="password" name="token" autocomplete="off" autofocus required>
+<button>Open</button>
+</form>
+</div>
+</main>""",
+)
+START = """\
+import viewer, { servedModel } from "./viewer.js";
+
+const el = document.getElementById("regard");
+servedModel(new URL(".", import.meta.url)).then(
+  (model) => viewer.render({ model, el }),
+  (error) => (el.textContent = error.message),
+);
+"""
+NEEDED = "This server answers to those who know its token: what --token or REGARD_TOKEN said."
+WRONG = (
+    "That is not the token. It is what --token or REGARD_TOKEN said when the server was started."
+)
+SIGN_IN_POLICY = {
+    "content-security-policy": CONTENT_POLICY.replace("form-action 'none'", "form-action 'self'")
+}
+
+
+def page_routes(access: Access) -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.get("/")
+    async def page(request: Request) -> Response:
+        shown = request.query_params.get("token")
+        if shown is not None and access.token is not None:
+            return _signed_in(access, request) if access.accepts(shown) else _ask(WRONG)
+        return HTMLResponse(PAGE) if access.knows(request.headers) else _ask(NEEDED)
+
+    @routes.get("/viewer.js")
+    async def viewer() -> Response:
+        return Response(bundle.module(), media_type="text/javascript")
+
+    @routes.get("/viewer.css")
+    async def stylesheet() -> Response:
+        return Response(bundle.stylesheet(), media_type="text/css")
+
+    @routes.get("/start.js")
+    async def start() -> Response:
+        return Response(START, media_type="text/javascript")
+
+    return routes
+
+
+def _ask(said: str) -> Response:
+    return HTMLResponse(SIGN_IN.format(said=said), 401, SIGN_IN_POLICY)
+
+
+def _signed_in(access: Access, request: Request) -> Response:
+    """To the same address without the token, which so stays out of the history and of links."""
+    answer = RedirectResponse(".", 303)
+    name, value = access.cookie
+    secure = request.headers.get("x-forwarded-proto") == "https"  # said by a proxy in front
+    answer.set_cookie(name, value, httponly=True, samesite="strict", secure=secure)
+    return answer

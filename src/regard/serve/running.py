@@ -1,0 +1,87 @@
+"""The server as a process: from the address to Ctrl-C."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from regard.serve.access import Access
+from regard.serve.app import make_app
+from regard.serve.limits import Limits
+from regard.serve.listening import address_of, check_token, listen
+from regard.serve.shelf import Shelf, distinct_names
+
+if TYPE_CHECKING:
+    from regard.training.loading import LoadedRun
+
+GRACE = 2  # seconds that answers may take to leave when the server is stopped
+
+
+class Server(uvicorn.Server):
+    """Says where it is when it can answer; when it is stopped, what waits is refused at once."""
+
+    def __init__(self, config: uvicorn.Config, shelf: Shelf, greeting: str) -> None:
+        super().__init__(config)
+        self.shelf, self.greeting = shelf, greeting
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        print(self.greeting, flush=True)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.shelf.worker.stop()
+        await super().shutdown(sockets)
+
+
+def serve(
+    runs: Sequence[Path],
+    *,
+    host: str,
+    port: int,
+    token: str | None = None,
+    device: str | None = None,
+    beam: int | None = None,
+    batch: int = Limits.batch,
+) -> None:
+    """Serve until Ctrl-C. No run: the embedded model."""
+    check_token(host, token)
+    listener = listen(host, port)
+    with listener:
+        if runs:
+            distinct_names(runs)  # a run named twice is told before any is loaded
+        shelf = Shelf(lambda: _load(runs, device), Limits(batch=batch), beam=beam)
+        try:
+            _serve(shelf, Access(token), listener)
+        finally:
+            shelf.worker.stop()
+            shelf.worker.join()
+
+
+def _load(runs: Sequence[Path], device: str | None) -> list[LoadedRun]:
+    from regard.training.loading import load
+
+    return [load(run, device=device) for run in runs] or [load(device=device)]
+
+
+def _serve(shelf: Shelf, access: Access, listener: socket.socket) -> None:
+    config = uvicorn.Config(
+        make_app(shelf, access),
+        log_level="warning",
+        access_log=False,  # it shows what follows the ?: the guard writes its own
+        server_header=False,
+        proxy_headers=False,
+        lifespan="off",
+        ws="none",
+        timeout_graceful_shutdown=GRACE,
+    )
+    names = ", ".join(served.name for served in shelf)
+    step = "open it in a browser" + (" and give the token" if access.token else "")
+    greeting = f"{names} at {address_of(listener)}: {step}; Ctrl-C ends"
+    try:
+        Server(config, shelf, greeting).run(sockets=[listener])
+    except KeyboardInterrupt:  # uvicorn hands it on after a clean end
+        print("stopped", flush=True)

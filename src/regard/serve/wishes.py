@@ -1,0 +1,64 @@
+"""What can be asked of a served run, each as one call for the sentences of many requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from regard.serve.limits import Limits
+from regard.serve.shelf import Served
+
+if TYPE_CHECKING:
+    from regard.looking.question import Question
+    from regard.tasks.prediction import Prediction
+
+
+@dataclass(frozen=True)
+class Translating:
+    """Texts -> translations."""
+
+    served: Served
+    limits: Limits
+    beam: int | None
+    nbest: int
+    alone: ClassVar[bool] = False
+
+    def __call__(self, texts: Sequence[str]) -> list[Prediction]:
+        batch = self.limits.side_by_side(max(map(len, texts)))
+        found = self.served.run.translate(texts, beam=self.beam, nbest=self.nbest, batch=batch)
+        self.served.counts.add(len(texts))
+        return found
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """(source, target) -> the target as if it had been predicted."""
+
+    served: Served
+    limits: Limits
+    alone: ClassVar[bool] = False
+
+    def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
+        from regard.training.searching import search_settings
+
+        sources, targets = zip(*pairs, strict=True)
+        run, batch = self.served.run, self.limits.side_by_side(max(map(len, (*sources, *targets))))
+        found = run.translator.score(sources, targets, search_settings(run.recipe), batch=batch)
+        self.served.counts.add(len(pairs))
+        return found
+
+
+@dataclass(frozen=True)
+class Looking:
+    """A question -> its record, as JSON: written here, so that the event loop is not kept busy."""
+
+    served: Served
+    alone: ClassVar[bool] = True
+
+    def __call__(self, questions: Sequence[Question]) -> list[str]:
+        from regard.looking.look import look_at
+
+        found = [look_at(self.served.run, question).to_json() for question in questions]
+        self.served.counts.looks += len(questions)
+        return found

@@ -1,0 +1,199 @@
+"""Requests are joined while they wait, never held back, and none can harm another."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import dataclass, field
+
+import pytest
+
+from regard.serve.limits import Limits
+from regard.serve.refusals import Refused
+from regard.serve.worker import Job, Worker
+
+
+@dataclass(eq=False)
+class Log:
+    """What was done in one call, and a gate before it."""
+
+    calls: list[list[str]] = field(default_factory=list)
+    threads: set[int] = field(default_factory=set)
+    go: threading.Event = field(default_factory=threading.Event)
+    begun: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True)
+class Upper:
+    log: Log
+    name: str = "a"
+    alone: bool = False
+
+    def __call__(self, inputs):
+        self.log.calls.append(list(inputs))
+        self.log.threads.add(threading.get_ident())
+        self.log.begun.set()
+        assert self.log.go.wait(20)
+        if "bad" in inputs:
+            raise ValueError("bad is not good")
+        return [text.upper() for text in inputs]
+
+
+async def begun(log: Log) -> None:
+    assert await asyncio.to_thread(log.begun.wait, 20)
+
+
+def working(scene, *, limits: Limits | None = None) -> Log:
+    """Run `scene(worker, log)` in an event loop, then end the worker; what was done."""
+    log = Log()
+    worker = Worker(lambda: threading.get_ident(), limits or Limits())
+    try:
+        asyncio.run(asyncio.wait_for(scene(worker, log), 30))
+    finally:
+        log.go.set()
+        worker.stop()
+        worker.join()
+    return log
+
+
+def submitted(worker: Worker, wish: Upper, *inputs: str) -> Job:
+    job = Job(wish, inputs, max(map(len, inputs)))
+    worker.submit(job)
+    return job
+
+
+def test_the_first_goes_at_once_and_the_others_together():
+    async def scene(worker, log):
+        first = submitted(worker, Upper(log), "a")
+        await begun(log)
+        others = [submitted(worker, Upper(log), text, text * 2) for text in "bcd"]
+        log.go.set()
+        assert await first.answer == ["A"]
+        assert [await job.answer for job in others] == [["B", "BB"], ["C", "CC"], ["D", "DD"]]
+
+    assert working(scene).calls == [["a"], ["b", "bb", "c", "cc", "d", "dd"]]
+
+
+def test_a_call_has_one_wish_and_no_more_than_fits():
+    async def scene(worker, log):
+        first = submitted(worker, Upper(log), "x")
+        await begun(log)
+        one, other = Upper(log, "one"), Upper(log, "other")
+        wishes = [(one, "a"), (other, "b"), (one, "c"), (one, "d"), (one, "long-long-long")]
+        jobs = [submitted(worker, wish, text) for wish, text in wishes]
+        log.go.set()
+        await asyncio.gather(first.answer, *(job.answer for job in jobs))
+
+    log = working(scene, limits=Limits(batch=3, padded=20))
+    assert log.calls == [["x"], ["a", "c", "d"], ["b"], ["long-long-long"]]
+
+
+def test_a_request_that_is_more_than_a_batch_is_done_alone():
+    async def scene(worker, log):
+        first = submitted(worker, Upper(log), "x")
+        await begun(log)
+        jobs = [submitted(worker, Upper(log), *"abcde"), submitted(worker, Upper(log), "f")]
+        log.go.set()
+        await asyncio.gather(first.answer, *(job.answer for job in jobs))
+
+    assert working(scene, limits=Limits(batch=3)).calls == [["x"], [*"abcde"], ["f"]]
+
+
+def test_looks_and_batches_take_turns():
+    async def scene(worker, log):
+        first = submitted(worker, Upper(log), "x")
+        await begun(log)
+        look = Upper(log, alone=True)
+        jobs = [submitted(worker, look, f"look {n}") for n in range(3)]
+        jobs += [submitted(worker, Upper(log, name), name) for name in ("p", "q")]
+        jobs += [submitted(worker, Upper(log, "p"), "p again")]
+        log.go.set()
+        await asyncio.gather(first.answer, *(job.answer for job in jobs))
+
+    calls = working(scene).calls
+    assert calls == [["x"], ["look 0"], ["p", "p again"], ["look 1"], ["q"], ["look 2"]]
+
+
+def test_a_failure_is_told_to_the_one_who_caused_it():
+    async def scene(worker, log):
+        first = submitted(worker, Upper(log), "x")
+        await begun(log)
+        jobs = [submitted(worker, Upper(log), text) for text in ("a", "b", "bad", "c", "d")]
+        log.go.set()
+        answers = await asyncio.gather(
+            first.answer, *(job.answer for job in jobs), return_exceptions=True
+        )
+        assert [type(one) for one in answers] == [list, list, list, ValueError, list, list]
+        assert await submitted(worker, Upper(log), "still there").answer == ["STILL THERE"]
+
+    working(scene)
+
+
+def test_what_nobody_waits_for_is_not_done():
+    async def scene(worker, log):
+        first = submitted(worker, Upper(log), "x")
+        await begun(log)
+        gone, kept = submitted(worker, Upper(log), "gone"), submitted(worker, Upper(log), "kept")
+        assert worker.waiting == 2
+        worker.drop(gone)
+        assert worker.waiting == 1
+        worker.drop(first)  # it has begun: nothing to take out
+        log.go.set()
+        assert await kept.answer == ["KEPT"]
+
+    assert working(scene).calls == [["x"], ["kept"]]
+
+
+def test_the_queue_has_an_end():
+    async def scene(worker, log):
+        submitted(worker, Upper(log), "x")
+        await begun(log)
+        submitted(worker, Upper(log), "a", "b", "c")
+        with pytest.raises(Refused, match="3 sentences are waiting, and 4 may") as refused:
+            submitted(worker, Upper(log), "d", "e")
+        assert refused.value.status_code == 503
+        assert refused.value.headers == {"retry-after": "1"}
+        submitted(worker, Upper(log), "f")  # that is as many as may
+        log.go.set()
+
+    working(scene, limits=Limits(waiting=4))
+
+
+def test_stopping_finishes_what_runs_and_refuses_the_rest():
+    async def scene(worker, log):
+        running = submitted(worker, Upper(log), "x")
+        await begun(log)
+        waiting = submitted(worker, Upper(log), "y")
+        worker.stop()
+        with pytest.raises(Refused, match="stopping"):
+            await waiting.answer
+        with pytest.raises(Refused, match="stopping"):
+            submitted(worker, Upper(log), "z")
+        log.go.set()
+        assert await running.answer == ["X"]
+
+    assert working(scene).calls == [["x"]]
+
+
+def test_models_are_loaded_in_the_thread_that_asks_them():
+    async def scene(worker, log):
+        log.go.set()
+        await submitted(worker, Upper(log), "x").answer
+        assert log.threads == {worker.loaded}
+        assert worker.loaded != threading.get_ident()
+
+    working(scene)
+
+
+def test_what_cannot_be_loaded_is_told_and_leaves_no_thread():
+    before = threading.active_count()
+
+    def load():
+        raise FileNotFoundError("no run there")
+
+    with pytest.raises(FileNotFoundError, match="no run there"):
+        Worker(load, Limits())
+    for thread in threading.enumerate():
+        if thread.name == "regard serve":
+            thread.join(10)
+    assert threading.active_count() == before
