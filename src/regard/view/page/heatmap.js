@@ -87,7 +87,9 @@ export class Heatmap {
     showBox(cell, this.boxOf(place.row, place.col));
     this.gridRow.setAttribute("aria-rowindex", String(place.row + 1));
     this.gridRow.append(cell);
-    if (takeFocus) cell.focus({ preventScroll: this.layout.fits });
+    if (!takeFocus) return;
+    cell.focus({ preventScroll: true });
+    cell.scrollIntoView({ block: "nearest", inline: "nearest" }); // no further than it needs
   }
 
   /** Shows what is pointed at or pinned, without drawing any cell again. */

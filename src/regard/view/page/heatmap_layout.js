@@ -38,7 +38,6 @@ export function layOut(view, width) {
     flat,
     headHeight: flat ? 26 : Math.min(Math.max(widestText(colTokens) + 16, 30), 150),
     every: Math.max(Math.ceil(LABEL_HEIGHT / cell.height), 1), // one label of so many has room
-    fits: matrixWidth <= room,
   };
 }
 

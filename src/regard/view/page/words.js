@@ -77,7 +77,8 @@ function tokenLabel(side, place) {
   while (same(first - 1) && same(place)) first -= 1;
   while (same(last + 1) && same(place)) last += 1;
   const text = visibleText(side.tokens[place]);
-  return first === last ? text : `${text} ${place - first + 1}/${last - first + 1}`;
+  const part = ` ${place - first + 1}/${last - first + 1}`;
+  return first === last || text.endsWith(part) ? text : text + part; // a record may say it itself
 }
 
 /** White space that can be seen; a token of nothing is an empty set. */

@@ -1,0 +1,93 @@
+"""Long inputs stay quick, and many heads stay small."""
+
+from __future__ import annotations
+
+import statistics
+
+import numpy as np
+import pytest
+from made_records import square_record
+from reading_pages import choose, expect, number, open_panel, words_of
+
+from regard.view.html import page_html
+
+FRAME = 60.0  # milliseconds that a redraw may take
+LOADED = 3  # times that, where other things run on the machine
+HOVER = """async ([selector, count]) => {
+  const places = [...document.querySelectorAll(selector)];
+  const times = [];
+  for (let n = 0; n < count; n++) {
+    const target = places[(n * 37) % places.length];
+    const box = target.getBoundingClientRect();
+    const clientX = box.left + box.width * ((n * 0.37) % 1);
+    const clientY = box.top + box.height * ((n * 0.61) % 1);
+    const begin = performance.now();
+    for (const kind of ["pointerover", "pointermove"]) {
+      target.dispatchEvent(new PointerEvent(kind, { bubbles: true, clientX, clientY }));
+    }
+    await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+    document.body.getBoundingClientRect();
+    times.push(performance.now() - begin);
+  }
+  return times;
+}"""
+
+
+@pytest.fixture(scope="module")
+def long_record():
+    return square_record(512)
+
+
+@pytest.mark.parametrize("what", ["[role=grid] canvas", "[role=group] > button[aria-pressed]"])
+def test_pointing_at_512_by_512_redraws_within_a_frame(open_records, long_record, what, keep):
+    page = open_records(long_record)
+    page.get_by_role("grid").scroll_into_view_if_needed()
+    page.evaluate(HOVER, [what, 5])
+    times = page.evaluate(HOVER, [what, 60])
+    median = statistics.median(times)
+    print(
+        f"hover over {what}: median {median:.1f} ms, worst {max(times):.1f} ms, from event to paint"
+    )
+    assert median <= FRAME * LOADED
+    keep(page, "long-512" + ("-words" if "button" in what else ""))
+
+
+def test_512_tokens_have_their_numbers(open_records, long_record):
+    page = open_records(long_record)
+    weights = np.square(np.rint(np.sqrt(long_record.maps[0].weights[0, 0]) * 255) / 255)
+    packed = long_record.maps[0].to_dict()["weights"]["type"]
+    if packed != "sqrt8":
+        weights = long_record.maps[0].weights[0, 0]
+    page.get_by_role("gridcell").focus()
+    page.keyboard.press("Control+End")
+    cell = page.get_by_role("gridcell")
+    expect(cell).to_have_attribute("aria-colindex", "512")
+    said = cell.get_attribute("aria-label")
+    assert said.startswith("‘w511’ attends ")
+    shown = said.split("attends ")[1].split(" to ")[0]
+    if shown.startswith("less"):
+        assert weights[-1, -1] < 0.0006
+    else:
+        assert number(shown) == pytest.approx(weights[-1, -1], abs=0.0055)
+    assert words_of(page, "queries")[-1] == "w511"
+
+
+@pytest.mark.parametrize("panel", ["Step by step", "Is it an explanation?", "Table"])
+def test_panels_open_on_long_inputs(open_records, long_record, panel):
+    page = open_records(long_record)
+    expect(open_panel(page, panel)).to_contain_text("w5")
+
+
+def test_twelve_layers_of_twelve_heads_are_a_small_file(open_records, keep):
+    record = square_record(128, layers=12, heads=12)
+    size = len(page_html([record]).encode())
+    print(f"12 × 12 × 128 × 128 as a page: {size / 1e6:.2f} MB")
+    assert size < 4_000_000
+    page = open_records(record)
+    heads = page.get_by_role("group", name="layers and heads").get_by_role("button")
+    assert heads.count() == 144
+    keep(page, "many-heads")
+    choose(page, "sort by", "entropy")
+    heads.first.click()
+    expect(page.get_by_text("· head").first).to_be_visible()
+    keep(page, "many-heads-one")
