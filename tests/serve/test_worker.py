@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from dataclasses import dataclass, field
 
 import pytest
@@ -197,3 +198,62 @@ def test_what_cannot_be_loaded_is_told_and_leaves_no_thread():
         if thread.name == "regard serve":
             thread.join(10)
     assert threading.active_count() == before
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A call takes a while, however much is in it."""
+
+    sizes: list[int] = field(default_factory=list)
+    begun: list[float] = field(default_factory=list)
+    takes: float = 0.1
+    alone: bool = False
+
+    def __call__(self, inputs):
+        self.sizes.append(len(inputs))
+        self.begun.append(time.monotonic())
+        time.sleep(self.takes)
+        return list(inputs)
+
+
+async def keeps_asking(worker: Worker, wish: Slow, times: int) -> None:
+    for _ in range(times):
+        await submitted(worker, wish, "a").answer
+
+
+def test_clients_who_ask_again_at_once_come_together():
+    wish = Slow()
+
+    async def scene(worker, log):
+        first = asyncio.ensure_future(keeps_asking(worker, wish, 6))
+        await asyncio.sleep(0.02)  # the first is served alone, the others wait meanwhile
+        await asyncio.gather(first, *(keeps_asking(worker, wish, 5) for _ in range(7)))
+
+    working(scene)
+    assert wish.sizes == [1, 8, 8, 8, 8, 8]
+
+
+def test_who_comes_to_an_idle_server_is_not_kept_waiting():
+    wish = Slow(takes=0.6)
+
+    async def scene(worker, log):
+        await asyncio.gather(*(keeps_asking(worker, wish, 1) for _ in range(4)))
+        await asyncio.sleep(0.4)  # longer than the worker's patience, and nobody comes back
+        begin = time.monotonic()
+        await submitted(worker, wish, "a").answer
+        assert wish.begun[-1] - begin < 0.25
+
+    working(scene)
+
+
+def test_those_who_do_not_come_back_are_not_waited_for_without_end():
+    wish = Slow()
+
+    async def scene(worker, log):
+        first = submitted(worker, wish, "a")
+        await asyncio.sleep(0.02)
+        await submitted(worker, wish, "b").answer  # a's client has gone
+        await first.answer
+
+    working(scene)
+    assert wish.sizes == [1, 1]

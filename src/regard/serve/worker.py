@@ -1,8 +1,11 @@
-"""One thread asks the models: what waits is done together, and nobody waits for a batch to fill.
+"""One thread asks the models: what waits is done together, and an idle server waits for nobody.
 
 The first request goes at once; those that come meanwhile are the next batch. Requests of one wish (the
 same model and search settings) are joined, up to a number of sentences; a look stands alone. Looks
 and batches take turns, and among their like the oldest is first, so that nobody is kept waiting for long.
+
+Many clients who each ask again when they are answered would fall into two halves, one asking while the
+other is served. So after a batch those who were answered are waited for, half as long as it took at most.
 
 It is one thread for all models, and they are loaded in it: every thread that computes has a team of
 OpenMP threads of its own, and where two teams have more threads than there are cores, all are slow.
@@ -12,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -23,6 +27,7 @@ from regard.serve.refusals import Refused
 
 Loaded = TypeVar("Loaded")
 STOPPING = "the server is stopping"
+PATIENCE = 0.5  # of the time that a batch took, for those whom it answered
 
 
 class Wish(Protocol):
@@ -68,6 +73,7 @@ class Worker(Generic[Loaded]):
         self._waiting: dict[Job, None] = {}  # in the order of arrival
         self._stopping = False
         self._looked = False  # the turn before this one was a look
+        self._expected, self._until = 0, 0.0  # sentences of the next batch, if they come by then
         self._changed = threading.Condition()
         ready: Future[Loaded] = Future()
         self._thread = threading.Thread(target=self._work, args=(load, ready), name="regard serve")
@@ -121,13 +127,26 @@ class Worker(Generic[Loaded]):
             ready.set_exception(error)
             return
         while jobs := self._take():
+            begin = time.monotonic()
             _do(jobs)
+            self._expect(jobs, time.monotonic() - begin)
             del jobs  # an answer of megabytes is not kept until the next request
+
+    def _expect(self, answered: list[Job], took: float) -> None:
+        """Whom to wait for: those answered, beside those who wait already."""
+        if answered[0].wish.alone:
+            self._expected = 0
+            return
+        back = sum(len(job.inputs) for job in answered) + self.waiting
+        self._expected = min(back, self.limits.batch)
+        self._until = time.monotonic() + PATIENCE * took
 
     def _take(self) -> list[Job]:
         """The jobs of the next call; none: the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._stopping)
+            left = max(self._until - time.monotonic(), 0.0)
+            self._changed.wait_for(lambda: self.waiting >= self._expected or self._stopping, left)
             if self._stopping:
                 return []
             jobs = self._together(self._next())
