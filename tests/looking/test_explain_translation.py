@@ -14,6 +14,7 @@ from regard.data.tokenizer import EOS, SPECIALS, Tokenizer
 from regard.layers.contracts import Decoded, Encoded
 from regard.looking.explaining import explain_translation
 from regard.looking.explaining.embedded import embedding, times_input
+from regard.looking.explaining.measuring import MOST_WORK, _searches
 from regard.looking.explaining.translations import TranslationReading
 from regard.measures.explaining import rollout
 from regard.models import family
@@ -214,6 +215,22 @@ def test_a_search_that_would_take_too_long_is_left_out(monkeypatch):
     found = explained(filled(small()))
     assert "takes too long" in found["adversarial"].reading
     assert not found["adversarial"].rows
+
+
+def test_a_search_that_would_take_long_is_cut_short_and_says_so(monkeypatch):
+    whole = explained(filled(small()))["adversarial"]
+    assert "short search" not in whole.reading
+    monkeypatch.setattr("regard.looking.explaining.measuring._searches", lambda work: (2, 100))
+    short = explained(filled(small()))["adversarial"]
+    assert "A short search, 2 starts of 100 steps" in short.reading
+    assert max(short.rows["TVD"]) <= 0.01 + 1e-6
+
+
+@pytest.mark.usefixtures("thorough")
+def test_less_is_searched_where_a_step_is_more_work():
+    assert _searches(1.0) == (5, 250)
+    assert _searches(MOST_WORK / 400) == (2, 200)
+    assert _searches(MOST_WORK) is None
 
 
 class SameStates(nn.Module):

@@ -24,9 +24,10 @@ from regard.view.record import Array, Explanation
 
 DRAWS = 20  # orders of the weights that are tried
 RESTARTS, STEPS = 5, 250  # of the search for other weights
-MOST_WORK = 5e11  # multiplications of its steps forwards: some 20 seconds of a small machine
+FEWEST_RESTARTS, FEWEST_STEPS = 2, 100  # of a search that is cut short
+MOST_WORK = 6e11  # multiplications of its steps forwards: some 10 seconds of a small machine
 SAME = 0.01  # TVD of answers that count as the same
-ORDERS = "(1: the same order, 0: no relation, -1: the reverse)"
+ORDERS = "(1: the same order, 0: no relation, −1: the reverse)"
 
 
 def measure(reading: Reading, of: str) -> tuple[Explanation, ...]:
@@ -107,16 +108,18 @@ def other_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
     if bool((weighed.weights < 0).any()):
         why = "Left out: weights below 0 are no distribution, and a JSD is between distributions."
         return Explanation("adversarial", title, why, of)
-    if reading.work * len(reading.said) * RESTARTS * STEPS > MOST_WORK:
+    searches = _searches(reading.work * len(reading.said))
+    if searches is None:
         why = "Left out: the search for other weights takes too long with a model and a text of this size."
         return Explanation("adversarial", title, why, of)
+    restarts, steps = searches
     found = adversarial_attention(
         reading.steered,
         weighed.weights,
         weighed.allowed,
         tolerance=SAME,
-        restarts=RESTARTS,
-        steps=STEPS,
+        restarts=restarts,
+        steps=steps,
     )
     median, most = float(found.divergence.median()), math.log(2)
     far = int((found.divergence > most / 2).sum())
@@ -125,6 +128,8 @@ def other_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
         f"{median:.2f} in the median row, where {most:.2f} is the most there is; in {far} of "
         f"{len(found.divergence)} rows they are further away than half of that."
     )
+    if restarts < RESTARTS:
+        said += f" A short search, {restarts} starts of {steps} steps: there may be others."
     return Explanation(
         "adversarial",
         title,
@@ -133,6 +138,14 @@ def other_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
         _numbers(reading.reported(found.weights)),
         rows=_rows({"JSD": found.divergence, "TVD": found.change}),
     )
+
+
+def _searches(work: float) -> tuple[int, int] | None:
+    """Starts and steps of a search, fewer where a step is much work; None: even these take too long."""
+    if work * RESTARTS * STEPS <= MOST_WORK:
+        return RESTARTS, STEPS
+    steps = min(STEPS, int(MOST_WORK / (work * FEWEST_RESTARTS)))
+    return (FEWEST_RESTARTS, steps) if steps >= FEWEST_STEPS else None
 
 
 def stack_rollout(layers: Sequence[Tensor], of: str) -> Explanation:
@@ -155,7 +168,7 @@ def _agreement(weighed: Weighed | None, importance: Tensor, by: str) -> tuple[Te
     if not len(defined):
         return taus, f"{ordered} cannot be compared with attention, which orders nothing here."
     rows = "in the one row" if len(taus) == 1 else f"on average over {len(defined)} rows"
-    return taus, f"{ordered} agree with attention at τ = {_mean(defined):.2f} {rows} {ORDERS}."
+    return taus, f"{ordered} agree with attention at τ = {_signed(_mean(defined))} {rows} {ORDERS}."
 
 
 def _everywhere(weighed: Weighed) -> str:
@@ -174,3 +187,8 @@ def _rows(named: dict[str, Tensor | None]) -> dict[str, list[float]]:
 def _numbers(matrix: Tensor) -> Array:
     numbers: Array = matrix.float().cpu().numpy()
     return numbers
+
+
+def _signed(number: float) -> str:
+    """In two digits, with the minus that the page writes."""
+    return f"{number:.2f}".replace("-", "−")

@@ -73,7 +73,7 @@ function restLabel(layout) {
 }
 
 function columnClass(text, layout) {
-  if (layout.flat) return "label flat";
+  if (layout.flat || Array.from(text).length === 1) return "label flat";
   if (standsUpright(text)) return "label upright";
   return text.length <= 2 && layout.cell.width >= 22 ? "label flat" : "label turned";
 }

@@ -11,6 +11,7 @@ const PICTURE_VEIL = 0.82; // how dark it is where nothing was read
 
 export const picturePanel = {
   name: "picture",
+  leads: true,
   title: "Picture",
 
   /** @param {PanelContext} context @returns {true | string} */

@@ -21,6 +21,7 @@ export class Sentences {
   /** @param {import("./view.js").View} view */
   update(view) {
     this.view = view;
+    this.frame.hidden = view.map.keys.picture !== null; // cells of a picture are no words
     this.long = Math.max(view.matrix.rows, view.matrix.cols) > MOST_TOKENS_WITH_ALL_LINES;
     this.frame.classList.toggle("long", this.long);
     this.keys.update(view.matrix.colTokens, view.map.keys);
@@ -29,6 +30,7 @@ export class Sentences {
   }
 
   highlight(active) {
+    if (this.frame.hidden) return;
     const { row, col } = active;
     const { pinned } = this.view;
     this.keys.paint((n) => (row === null ? null : tint(this.view, row, n)), col, pinned.col);

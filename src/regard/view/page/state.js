@@ -66,7 +66,7 @@ const READ_STATE = {
 
 /** What a panel keeps for itself: "step", "beam-node", "compare-layer". */
 const PANEL_PART = /^(step|(beam|compare|picture)-[a-z]{1,20})$/;
-const readPanelPart = (value) => (["number", "string"].includes(typeof value) ? readText(200)(String(value)) : undefined);
+const readPanelPart = (value) => (["number", "string"].includes(typeof value) ? readText(2000)(String(value)) : undefined);
 
 /** The parts of anything that are parts of a state; what is not understood is left out. */
 export function cleanState(given) {

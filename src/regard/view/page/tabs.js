@@ -10,6 +10,7 @@ let tabListsMade = 0;
  * @property {string} name
  * @property {string} title
  * @property {(context: any) => true|string} available true, or why not
+ * @property {boolean} [leads] it is opened first where it is available
  * @property {(element: HTMLElement, context: any) => {update(context: any): void}} mount
  */
 
@@ -61,7 +62,8 @@ export function mountTabs(element, panels, set) {
   function update(context) {
     const reasons = panels.map((panel) => panel.available(context));
     const asked = panels.findIndex((panel) => panel.name === context.state.panel);
-    const open = asked >= 0 ? asked : Math.max(reasons.indexOf(true), 0);
+    const leading = panels.findIndex((panel, n) => panel.leads && reasons[n] === true);
+    const open = [asked, leading, reasons.indexOf(true), 0].find((n) => n >= 0);
     panels.forEach((panel, n) => {
       tabs[n].setAttribute("aria-selected", String(n === open));
       tabs[n].tabIndex = n === open ? 0 : -1;
