@@ -219,3 +219,9 @@ def test_a_broken_link_still_opens(open_records):
     )
     cell = page.get_by_role("gridcell").get_attribute("aria-label")
     assert 0 <= number(cell.split("attends ")[1]) <= 1
+
+
+def test_a_page_of_its_own_has_its_landmarks(open_records):
+    page = open_records(RECORD)
+    assert page.get_by_role("banner").count() == 1
+    assert page.get_by_role("main").get_by_role("grid").count() >= 1

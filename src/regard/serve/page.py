@@ -27,7 +27,7 @@ SHELL = """\
 """
 PAGE = SHELL.format(
     script='<script type="module" src="start.js"></script>\n',
-    body='<main id="regard"></main>\n<noscript>This page needs JavaScript.</noscript>',
+    body='<div id="regard"></div>\n<noscript>This page needs JavaScript.</noscript>',
 )
 SIGN_IN = SHELL.format(
     script="",

@@ -35,7 +35,7 @@ PAGE = """\
 <style>{style}</style>
 </head>
 <body>
-<main id="regard"><noscript>This page needs JavaScript.</noscript></main>
+<div id="regard"><noscript>This page needs JavaScript.</noscript></div>
 <script type="application/json" id="regard-data">{data}</script>
 <script type="module">{script}</script>
 </body>

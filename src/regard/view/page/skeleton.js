@@ -4,8 +4,11 @@ import { h } from "./dom.js";
 
 const NOTHING_YET = "Type a sentence above: its translation and what the model looked at appear here.";
 
-/** @param {boolean} canAsk */
-export function buildSkeleton(canAsk) {
+/**
+ * @param {boolean} canAsk
+ * @param {boolean} whole it is a page of its own, not a part of one
+ */
+export function buildSkeleton(canAsk, whole) {
   const place = (name, tag = "div", more = {}) => h(tag, { class: name, ...more });
   const places = {
     header: place("header", "header"),
@@ -20,7 +23,7 @@ export function buildSkeleton(canAsk) {
   const empty = h("p", { class: "empty" }, canAsk ? NOTHING_YET : "There is no record here.");
   const map = h("div", { class: "map-place" }, places.readout, places.heatmap, places.legend);
   const stage = h("div", { class: "stage" }, map, places.heads);
-  const body = h("div", { class: "body" }, places.sentences, stage, places.tabs);
+  const body = h(whole ? "main" : "div", { class: "body" }, places.sentences, stage, places.tabs);
   const root = h("div", { class: "regard" }, places.header, places.toolbar, empty, body);
   return { root, places, body, empty };
 }

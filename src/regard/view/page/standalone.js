@@ -22,7 +22,7 @@ export function standaloneDocument({ records, state, module, stylesheet }) {
     `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
     "<title>regard</title>",
     `<style nonce="${nonce}">${stylesheet}</` + "style>",
-    '<main id="regard"></main>',
+    '<div id="regard"></div>',
     `<script type="application/json" id="regard-data">${jsonInMarkup({ records, state })}</` + "script>",
     `<script type="module" nonce="${nonce}">${upToItsEnd(module)}${START_OF_FILE}</` + "script>",
     "</html>",

@@ -41,7 +41,7 @@ export class Viewer {
     this.view = null;
     this.pointed = null;
     this.frame = 0;
-    this.skeleton = buildSkeleton(this.abilities.has("ask"));
+    this.skeleton = buildSkeleton(this.abilities.has("ask"), element.parentElement === document.body);
     element.replaceChildren(this.skeleton.root);
     this.mountParts(this.skeleton.places);
     this.endings = this.listen();
