@@ -19,6 +19,9 @@ WIDEST = 50  # hypotheses of a beam
 class BadQuestion(ValueError):
     """What was asked cannot be answered, in one line."""
 
+    status = 2  # a mistake of whoever asked
+    hint = "docs/viewer/look.md says what can be asked"
+
 
 @dataclass(frozen=True)
 class Force:
