@@ -9,7 +9,8 @@ what agrees with the weights (gradients, leaving tokens out), and what other wei
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import cast
 
 import torch
@@ -39,7 +40,7 @@ def explain_translation(
     """
     if not target or not len(source):
         return ()
-    with translator.answering():
+    with translator.answering(), _differentiable():
         found = measure(TranslationReading(translator.model, source.ids, target), "cross")
         return (*found, *_rollout(translator, source))
 
@@ -48,9 +49,16 @@ def explain_classification(task: Classify, tokens: Tokens) -> tuple[Explanation,
     """Of the maps "pooling" (one row, for the likeliest label; columns: tokens, then EOS) and "encoder"."""
     if not len(tokens):
         return ()
-    with task.answering():
+    with task.answering(), _differentiable():
         found = measure(ClassificationReading(task, tokens.ids), "pooling")
         return (*found, *_rollout(task, tokens))
+
+
+@contextmanager
+def _differentiable() -> Iterator[None]:
+    """Gradients of a model that is not being trained: cuDNN's recurrent networks have none."""
+    with torch.backends.cudnn.flags(enabled=False):
+        yield
 
 
 def _rollout(task: TextTask, source: Tokens) -> tuple[Explanation, ...]:
