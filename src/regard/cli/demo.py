@@ -27,8 +27,8 @@ What to try next:
 
   {report}
       the report: scores, curves and alignments, in a browser
-  regard translate -m {run} 我是一个学生。
-      a sentence of your own
+  regard look -m {run} 我是一个学生。
+      a sentence of your own, and what each of its words looks at, in a browser
   regard train zh-en
       the same with more patience: better translations
   regard train rnnsearch data.train=a.zh,a.en

@@ -217,6 +217,10 @@ class TranslateRun(RunTask[Pair]):
                     "Translate sentences of your own, line by line.",
                 ),
                 NextStep(
+                    f"regard look -m {folder} TEXT",
+                    "See what each word looks at, and whether that is an explanation.",
+                ),
+                NextStep(
                     f"regard evaluate -m {folder} --data SOURCE,TARGET",
                     "Score it on another test set.",
                 ),
