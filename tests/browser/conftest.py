@@ -31,6 +31,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 CHROMIUM = next((found for name in NAMES if (found := shutil.which(name))), None)
 SHOTS = Path(os.environ.get("REGARD_SCREENSHOTS", "build/screenshots"))
 HARMLESS = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:")
+PATIENCE = 60_000  # milliseconds that a page may take on a busy machine
 STARTS = 60.0  # seconds that a server may take to start
 
 
@@ -40,6 +41,7 @@ def browser() -> Iterator:
     if CHROMIUM is None:
         pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed")
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    playwright.expect.set_options(timeout=PATIENCE)
     with playwright.sync_playwright() as running:
         made = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield made
@@ -72,7 +74,7 @@ def open_page(browser) -> Iterator[Callable]:
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
         page.on(
             "console",
             lambda m: (

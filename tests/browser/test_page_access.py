@@ -56,6 +56,7 @@ def test_the_theme_is_that_of_the_system_until_it_is_chosen(open_records, dark):
     page = open_records(RECORD, dark=dark)
     assert (ground(page) < 0.3) is dark
     page.emulate_media(color_scheme="light" if dark else "dark")
+    page.locator(f"[data-theme={'light' if dark else 'dark'}]").wait_for()  # it is told in a moment
     assert (ground(page) < 0.3) is not dark
     button = page.get_by_role("button", name="theme: auto")
     button.click()
@@ -63,6 +64,7 @@ def test_the_theme_is_that_of_the_system_until_it_is_chosen(open_records, dark):
     page.get_by_role("button", name="theme: dark").wait_for()
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(100)  # time to follow it, which it must not
         assert ground(page) < 0.3
 
 
