@@ -223,3 +223,22 @@ def test_a_wrong_plan_is_refused_with_what_is_right():
     with pytest.raises(ValueError, match="must be bool"):
         Steer(torch.zeros(1, 4, 5, 7), rows.float())
     assert not model.decoder.blocks[0].cross._forward_hooks
+
+
+def test_one_head_is_steered_and_the_others_have_their_own_weights():
+    torch.manual_seed(0)
+    attention = regard.MultiHead(8, 6, heads=2)
+    query, states = torch.randn(2, 3, 8), torch.randn(2, 5, 6)
+    given = torch.softmax(torch.randn(1, 1, 3, 5), -1)
+    rows = torch.tensor([[[False, False, False], [False, True, False]]])  # head 1 at query 1
+    own = attention(query, states, weights=True)
+    with steering(attention, {"": Steer(given, rows)}):
+        steered = attention(query, states)
+    expected = own.weights.clone()
+    expected[:, 1, 1] = given[0, 0, 1]
+    torch.testing.assert_close(steered.weights, expected)
+    values = attention.recall(attention.remember(states))[1]
+    torch.testing.assert_close(steered.context, attention.merge(expected @ values))
+    assert torch.equal(steered.context[:, [0, 2]], own.context[:, [0, 2]])
+    with pytest.raises(ValueError, match="the weights to steer by"):
+        Steer(given[0], rows)

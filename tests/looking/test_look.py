@@ -22,7 +22,8 @@ from regard.tasks.masked import Masked
 from regard.training.folder import RunFolder
 from regard.training.loading import LoadedRun
 from regard.training.reading import read_recipe
-from regard.view.record import AttentionRecord, NotARecord
+from regard.view.record import AttentionRecord
+from regard.view.side import NotARecord
 
 WEIGHTS = [[0.25, 0.75], [1.0, 0.0]]
 

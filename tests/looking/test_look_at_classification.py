@@ -14,7 +14,8 @@ from regard.looking.question import BadQuestion, Force, Question
 from regard.models.family import classifier
 from regard.models.modes import many_to_one
 from regard.tasks.classify import Classify
-from regard.view.record import END, START, AttentionRecord
+from regard.view.record import AttentionRecord
+from regard.view.side import END, START
 
 TEXT = "a b c zzz h"
 

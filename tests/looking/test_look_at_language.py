@@ -14,7 +14,8 @@ from regard.models.family import language_model, masked_language_model
 from regard.search import Search
 from regard.tasks.language import Language
 from regard.tasks.masked import Masked
-from regard.view.record import END, START, AttentionRecord
+from regard.view.record import AttentionRecord
+from regard.view.side import END, START
 
 
 @pytest.fixture

@@ -19,7 +19,8 @@ from regard.models.presets import rnnenc
 from regard.search import Ensemble, Search
 from regard.tasks.text_translator import TextTranslator
 from regard.training.searching import search_settings
-from regard.view.record import END, START, AttentionMap, AttentionRecord
+from regard.view.record import AttentionMap, AttentionRecord
+from regard.view.side import END, START
 
 SETTINGS = Search(beam=3, min_length=3, max_length=9)
 FULL = replace(SETTINGS, nbest=3, attention=True)

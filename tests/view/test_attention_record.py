@@ -11,16 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from regard.view.packing import MIDDLE, SMALL, pack, pack_bits, unpack
-from regard.view.record import (
-    AttentionMap,
-    AttentionRecord,
-    Beam,
-    BeamNode,
-    Explanation,
-    NotARecord,
-    Picture,
-    Side,
-)
+from regard.view.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
+from regard.view.side import NotARecord, Picture, Side
 from regard.view.words import merge_words, word_numbers
 
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from regard.view.html import page_html
-from regard.view.record import AttentionRecord, Side
+from regard.view.record import AttentionRecord
+from regard.view.side import Side
 
 HOSTILE = "</script><script>alert(1)</script><!--"
 

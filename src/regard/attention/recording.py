@@ -46,7 +46,7 @@ def recording(module: nn.Module, *, details: bool = False) -> Iterator[list[Reco
     with ExitStack() as undo:
         for name, part in module.named_modules():
             if isinstance(part, Attends):
-                asking = part.register_forward_pre_hook(_ask, with_kwargs=True)
+                asking = part.register_forward_pre_hook(ask_for_weights, with_kwargs=True)
                 keeper = _keeper(name, recorded, details)
                 keeping = part.register_forward_hook(keeper, with_kwargs=True)
                 undo.callback(asking.remove)
@@ -54,7 +54,8 @@ def recording(module: nn.Module, *, details: bool = False) -> Iterator[list[Reco
         yield recorded
 
 
-def _ask(_: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def ask_for_weights(_: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Before a forward pass of an attention: with its weights, whoever calls it."""
     return args, {**kwargs, "weights": True}
 
 

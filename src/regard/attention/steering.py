@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from regard.attention.attend import Attended
 from regard.attention.memory import Memory
 from regard.attention.module import Attends
+from regard.attention.recording import ask_for_weights
 
 
 @dataclass(frozen=True)
@@ -25,19 +26,24 @@ class Steer:
     """
 
     weights: Tensor  # (B or 1, [H or 1,] Q, K); heads where the attention has them
-    rows: Tensor  # bool (B or 1, Q): True where they are used
+    rows: Tensor  # bool (B or 1, [H,] Q): True where they are used; in all heads, or in these
 
     def __post_init__(self) -> None:
         weights, rows = self.weights, self.rows
-        if rows.dtype != torch.bool or rows.dim() != 2:
+        if rows.dtype != torch.bool or rows.dim() not in (2, 3):
             raise ValueError(
-                f"the rows to steer must be bool (B or 1, Q), given {rows.dtype} {tuple(rows.shape)}"
+                "the rows to steer must be bool (B or 1, Q), or (B or 1, heads, Q), given "
+                f"{rows.dtype} {tuple(rows.shape)}"
             )
-        if weights.dim() not in (3, 4) or weights.shape[-2] != rows.shape[1]:
+        if weights.dim() not in (rows.dim() + 1, 4) or weights.shape[-2] != rows.shape[-1]:
             raise ValueError(
                 f"the weights to steer by must be (B or 1, [heads,] Q, K) with the Q of the rows, "
                 f"given weights {tuple(weights.shape)} and rows {tuple(rows.shape)}"
             )
+
+    @property
+    def by_head(self) -> bool:
+        return self.rows.dim() == 3
 
 
 @contextmanager
@@ -63,6 +69,11 @@ def steering(module: nn.Module, plan: Mapping[str, Steer]) -> Iterator[None]:
                     f"There are {', '.join(map(repr, attentions)) or 'none'}"
                 )
             hook = _Steered(name, steer)
+            if steer.by_head:
+                asking = attentions[name].register_forward_pre_hook(
+                    ask_for_weights, with_kwargs=True
+                )
+                undo.callback(asking.remove)
             # before those of a recording, whichever of the two began first
             handle = attentions[name].register_forward_hook(hook, with_kwargs=True, prepend=True)
             undo.callback(handle.remove)
@@ -82,13 +93,17 @@ class _Steered:
     ) -> Attended:
         query, source, mask, offset = _asked(*args, **kwargs)
         at = self._positions(query.shape[-2], source, offset)
-        steered = at[at < self.steer.rows.shape[1]]
-        if not self.steer.rows[:, steered].any():
+        steered = at[at < self.steer.rows.shape[-1]]
+        if not self.steer.rows[..., steered].any():
             return output
         memory, _ = attention._memory(query, source, mask)
         _, values = attention.recall(memory)
         weights, rows = self._given(at, attention, memory, output.context)
         weights = weights.to(values)
+        if self.steer.by_head:  # the others have their own
+            assert output.weights is not None
+            weights = torch.where(rows[..., None], weights, output.weights.to(values))
+            rows = rows.any(1)
         context = attention.merge((weights @ values).to(output.context.dtype))
         kept = output.weights
         if kept is not None:
@@ -111,7 +126,7 @@ class _Steered:
     def _given(
         self, at: Tensor, attention: Attends, memory: Memory, context: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """The weights (N, [H,] Lq, Lk) of the queries at these positions, and which of them are steered."""
+        """The weights (N, [H,] Lq, Lk) of the queries at these positions, and the rows (N, [H,] Lq)."""
         weights, rows, batch = self.steer.weights, self.steer.rows, len(context)
         if weights.dim() != 3 + len(attention.heads_axis):
             axes = "(B or 1, heads, Q, K)" if attention.heads_axis else "(B or 1, Q, K)"
@@ -125,10 +140,10 @@ class _Steered:
                 f"the attention {self.name!r} has {memory.length} keys, but the weights to steer it by "
                 f"are for {weights.shape[-1]}"
             )
-        inside = at < rows.shape[1]
-        at = at.clamp(max=rows.shape[1] - 1).to(weights.device)
+        inside = at < rows.shape[-1]
+        at = at.clamp(max=rows.shape[-1] - 1).to(weights.device)
         weights = self._for_each(weights.index_select(-2, at), batch)
-        rows = self._for_each(rows.index_select(1, at.to(rows.device)), batch)
+        rows = self._for_each(rows.index_select(-1, at.to(rows.device)), batch)
         return weights, (rows & inside.to(rows.device)).to(context.device)
 
     def _for_each(self, given: Tensor, batch: int) -> Tensor:

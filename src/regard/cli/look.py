@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Beam, Device
+from regard.cli.options import Beam, ComparedRuns, Device
 
 if TYPE_CHECKING:
     from regard.view.viewing import View
@@ -25,15 +25,7 @@ def look(
         list[str] | None,
         typer.Argument(metavar="TEXT", help="What to look at; two are compared. Or a saved .json."),
     ] = None,
-    models: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "-m",
-            "--model",
-            metavar="RUN",
-            help="A run folder, the embedded model if none; two are compared.",
-        ),
-    ] = None,
+    models: ComparedRuns = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page that needs nothing else.")
     ] = None,

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from regard.cli.options import Beam, Device
+from regard.cli.options import Beam, Device, ServedRuns
 
 
 def serve(
-    models: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "-m",
-            "--model",
-            metavar="RUN",
-            help="A run folder, the embedded model if none; several are served by name.",
-        ),
-    ] = None,
+    models: ServedRuns = None,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Where to listen; not this machine: --token.")
     ] = "127.0.0.1",

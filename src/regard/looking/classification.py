@@ -24,7 +24,8 @@ from regard.looking.maps import (
 from regard.looking.question import BadQuestion, Question
 from regard.looking.sides import token_side, unknown_note
 from regard.tasks.classify import Classification, Classify
-from regard.view.record import AttentionMap, AttentionRecord, Explanation, Side
+from regard.view.record import AttentionMap, AttentionRecord, Explanation
+from regard.view.side import Side
 
 
 class PooledText(NamedTuple):

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from contextlib import contextmanager
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from regard.attention.attend import Attended
-from regard.attention.memory import Memory
-from regard.attention.module import Attends, MultiHead
+from regard.attention.module import Attends
 from regard.attention.steering import Steer, steering
 from regard.looking.maps import Attentions, heads_of
 from regard.looking.question import BadQuestion, Force, Question
-from regard.view.record import Side
+from regard.view.side import Side
 
 
 @contextmanager
@@ -31,13 +28,7 @@ def forcing(
         return
     _check(force, attentions, keys)
     names = [*attentions] if force.layer is None else [[*attentions][force.layer]]
-    with ExitStack() as undo:
-        plan = {name: _steer(force, attentions[name], keys) for name in names}
-        undo.enter_context(steering(model, plan))
-        if force.head is not None:
-            for attention in (attentions[name] for name in names):
-                if isinstance(attention, MultiHead):
-                    undo.enter_context(_in_one_head(attention, force.head))
+    with steering(model, {name: _steer(force, attentions[name], keys) for name in names}):
         yield
 
 
@@ -62,37 +53,13 @@ def forced_note(question: Question, sides: Mapping[str, Side]) -> tuple[str, ...
 def _steer(force: Force, attention: Attends, keys: int) -> Steer:
     weights = torch.zeros(1, force.step + 1, keys)
     weights[0, force.step, list(force.keys)] = 1 / len(force.keys)
-    rows = torch.arange(force.step + 1) == force.step
-    return Steer(weights[:, None] if attention.heads_axis else weights, rows[None])
-
-
-@contextmanager
-def _in_one_head(attention: MultiHead, head: int) -> Iterator[None]:
-    """Inside a `steering` of all heads: the others have their own weights back."""
-    own: list[Tensor] = []
-
-    def ask(_: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        return args, {**kwargs, "weights": True}
-
-    def keep(_: nn.Module, __: Any, output: Attended) -> None:
-        assert output.weights is not None
-        own.append(output.weights)
-
-    def give_back(_: nn.Module, args: tuple[Tensor, Memory], output: Attended) -> Attended:
-        assert output.weights is not None
-        steered = torch.arange(attention.heads, device=output.weights.device) == head
-        weights = torch.where(steered[:, None, None], output.weights, own.pop())
-        values = attention.recall(args[1])[1]
-        return Attended(attention.merge(weights.to(values) @ values), weights, output.choice)
-
-    with ExitStack() as undo:
-        for handle in (
-            attention.register_forward_pre_hook(ask, with_kwargs=True),
-            attention.register_forward_hook(keep, prepend=True),  # before the steering
-            attention.register_forward_hook(give_back),
-        ):
-            undo.callback(handle.remove)
-        yield
+    rows = (torch.arange(force.step + 1) == force.step)[None]
+    if not attention.heads_axis:
+        return Steer(weights, rows)
+    if force.head is not None:
+        rows = rows & (torch.arange(heads_of(attention)) == force.head)[:, None]
+        rows = rows[None]
+    return Steer(weights[:, None], rows)
 
 
 def _check(force: Force, attentions: Attentions, keys: int) -> None:

@@ -21,7 +21,8 @@ from regard.hf.modules import Kind
 from regard.looking.captured_maps import captured_maps
 from regard.looking.maps import within_budget
 from regard.looking.token_text import side_of_ids
-from regard.view.record import AttentionMap, AttentionRecord, Explanation, NotARecord, Side
+from regard.view.record import AttentionMap, AttentionRecord, Explanation
+from regard.view.side import NotARecord, Side
 
 FIELDS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")
 FIX = (

@@ -21,7 +21,8 @@ from regard.looking.question import BadQuestion, Question
 from regard.looking.sides import label_of, token_side, unknown_note
 from regard.tasks.language import Language
 from regard.tasks.masked import Masked
-from regard.view.record import END, AttentionRecord
+from regard.view.record import AttentionRecord
+from regard.view.side import END
 
 
 def look_at_language(

@@ -37,7 +37,8 @@ from regard.training.loading import EMBEDDED, LoadedRun
 from regard.training.mistakes import meant
 from regard.training.searching import search_settings
 from regard.view.picking import Pick
-from regard.view.record import AttentionRecord, NotARecord, Side
+from regard.view.record import AttentionRecord
+from regard.view.side import NotARecord, Side
 from regard.view.viewing import View, read_records
 from regard.view.widget import Live
 
@@ -273,7 +274,7 @@ def _numbers(weights: Any) -> Any:
     try:
         return np.asarray(weights, np.float32)
     except ValueError as error:
-        raise NotARecord(f"weights are rows of equally many numbers: {error}") from error
+        raise NotARecord("weights are rows of equally many numbers; these are not") from error
 
 
 def _check_options(maker: Callable[..., Records], options: Mapping[str, Any]) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from regard.view.png import data_uri, encode_png
-from regard.view.record import AttentionMap, AttentionRecord, Box, NotARecord, Picture, Side
+from regard.view.record import AttentionMap, AttentionRecord, Box
+from regard.view.side import NotARecord, Picture, Side
 
 MAGIC = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
 

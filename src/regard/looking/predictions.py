@@ -6,18 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.looking.sides import token_side
+from regard.looking.sides import label_of, token_side
 from regard.tasks.classify import Classification
 from regard.tasks.prediction import Prediction
-from regard.view.record import (
-    END,
-    AttentionMap,
-    AttentionRecord,
-    Beam,
-    BeamNode,
-    NotARecord,
-    Side,
-)
+from regard.view.record import AttentionMap, AttentionRecord, Beam, BeamNode
+from regard.view.side import END, NotARecord, Side
 
 LIVE = "or look at the run itself: regard.look(run, text)"
 
@@ -79,7 +72,7 @@ def _tree(best: Sequence[Prediction]) -> Beam:
     for rank, each in enumerate(best):
         parent, total = -1, 0.0
         path: tuple[str, ...] = ()
-        steps = [*each.tokens.pieces, *([END] if each.finished else [])]
+        steps = [*_spelt(each), *([END] if each.finished else [])]
         for number, (token, log_prob) in enumerate(zip(steps, each.log_probs, strict=True)):
             last = number == len(steps) - 1
             path, total = (*path, token), total + log_prob
@@ -91,3 +84,12 @@ def _tree(best: Sequence[Prediction]) -> Beam:
                     rows.append(each.attention[number].float().cpu().numpy())
             parent = places[path]
     return Beam(tuple(nodes), np.stack(rows) if len(rows) == len(nodes) else None)
+
+
+def _spelt(prediction: Prediction) -> list[str]:
+    """Each token with what stands before it, so that those of a path, joined, are its text."""
+    ends = [0, *(end for _, end in prediction.tokens.offsets)]
+    return [
+        label_of(prediction.text[begin:end], token)
+        for begin, end, token in zip(ends, ends[1:], prediction.tokens.ids, strict=False)
+    ]

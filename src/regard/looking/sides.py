@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from regard.data.tokenizer import UNK, Tokens
-from regard.view.record import END, START, Side
+from regard.view.side import END, START, Side
 from regard.view.words import word_numbers
 
 UNKNOWN = "(unknown)"  # a token that the model wrote and that stands for no text

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from regard.looking.sides import BLANK, BLANKS
-from regard.view.record import Side
+from regard.view.side import Side
 from regard.view.words import word_numbers
 
 Offsets = list[tuple[int, int]]

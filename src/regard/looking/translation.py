@@ -27,7 +27,8 @@ from regard.search import Ensemble, Search, TreeNode, search_trees
 from regard.search.tree import path
 from regard.tasks.spelling import spell
 from regard.tasks.text_translator import TextTranslator
-from regard.view.record import END, AttentionMap, AttentionRecord, Beam, BeamNode, Explanation, Side
+from regard.view.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
+from regard.view.side import END, Side
 
 SHOWN = 5  # hypotheses that have a rank if nobody says how many
 AXES = {  # the sides of the queries and of the keys

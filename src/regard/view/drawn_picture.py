@@ -9,7 +9,8 @@ from regard.view.image_size import image_size
 from regard.view.markup import Markup, element, join
 from regard.view.paper import Scale, label, write
 from regard.view.picking import Matrix
-from regard.view.record import Box, Picture
+from regard.view.record import Box
+from regard.view.side import Picture
 
 ACROSS, GAP, NAME = 4, 14.0, 20.0  # panels side by side; between them; for the word above each
 WIDTH = 168.0

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.view.record import Array, AttentionMap, AttentionRecord, NotARecord, Side
+from regard.view.record import Array, AttentionMap, AttentionRecord
+from regard.view.side import NotARecord, Side
 from regard.view.words import merge_words
 
 TOGETHER = ("mean", "max")

@@ -15,7 +15,8 @@ from regard.view.drawing import draw
 from regard.view.html import page_html
 from regard.view.picking import Pick, picked
 from regard.view.png import rasterise
-from regard.view.record import AttentionRecord, NotARecord
+from regard.view.record import AttentionRecord
+from regard.view.side import NotARecord
 from regard.view.terminal import heat_map
 from regard.view.widget import Live, widget
 
