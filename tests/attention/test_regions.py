@@ -100,16 +100,32 @@ def test_wrong_numbers_are_refused(make, message):
         "sparse(3)",
         "atrous(2, align=3)",
         "window(1, align=-2)",
+        "window(2, align=20)",
+        "causal(-3)",
+        "causal(4)",
+        "atrous(7)",
+        "~window(2) | causal(2)",
     ],
 )
-def test_what_a_flagged_key_reaches(region, lengths):
-    """The O(L) count of `Limits.reached` against the dense mask."""
+@pytest.mark.parametrize("masked", ["no", "keys", "pairs"])
+def test_what_a_flagged_key_reaches_which_rows_and_keys_are_empty(masked, region, lengths):
+    """The O(L) counts of `Limits` against the dense mask."""
     queries, keys = lengths
     flags = torch.rand(4, keys) < 0.2
-    mask = (torch.rand(4, keys) < 0.7)[:, None]
+    mask = {
+        "no": None,
+        "keys": (torch.rand(4, 1, keys) < 0.4),
+        "pairs": torch.rand(4, queries, keys) < 0.2,
+    }[masked]
     limits = Limits(as_region(region), mask, queries, keys, torch.device("cpu"))
-    dense = as_region(region).mask(queries, keys) & mask & flags[:, None]
-    assert torch.equal(limits.reached(flags), dense.any(-1))
+    dense = as_region(region).mask(queries, keys).expand(4, -1, -1)
+    dense = dense if mask is None else dense & mask
+    reached = limits.reached(flags).expand(4, queries)
+    assert torch.equal(reached, (dense & flags[:, None]).any(-1))
+    rows, unseen = limits.rows, limits.unseen
+    everything, nothing = torch.tensor(True), torch.tensor(False)
+    assert torch.equal((everything if rows is None else rows).expand(4, queries), dense.any(-1))
+    assert torch.equal((nothing if unseen is None else unseen).expand(4, keys), ~dense.any(-2))
 
 
 class TestPredictedWindow:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Generator, Tensor
 
-from regard.attention.limits import Limits, select, source_lengths
+from regard.attention.limits import Limits, shelter, source_lengths
 from regard.attention.normalizers import Choice, Normalizer, as_normalizer
 from regard.attention.paths import Problem, run
 from regard.attention.plan import Plan, choose
@@ -17,7 +17,7 @@ from regard.attention.predicted_window import PredictedWindow
 from regard.attention.region import Region
 from regard.attention.regions import as_region
 from regard.attention.scores import Score, as_score
-from regard.attention.shapes import broadcast
+from regard.attention.shapes import broadcast, of_rank
 
 _READ: dict[tuple[str, str | None], Any] = {}  # mechanisms without parameters, by their names
 
@@ -108,9 +108,13 @@ def pose(
     generator: Generator | None = None,
     no_row_is_empty: bool = False,
 ) -> Problem:
-    """The problem with projected queries and keys."""
+    """The problem with projected queries and keys. Every path finds all tensors with as many axes."""
     if not 0.0 <= dropout < 1.0:
         raise ValueError(f"dropout must be at least 0 and below 1, not {dropout}")
+    given = (q, k, v, limits.mask, limits.inside, factor)
+    rank = max(x.dim() for x in given if x is not None)
+    q, k, v = (of_rank(x, rank) for x in (q, k, v))
+    limits.widen(rank)
     return Problem(
         score=score,
         normalize=normalize,
@@ -118,7 +122,7 @@ def pose(
         k=k,
         v=v,
         limits=limits,
-        factor=factor,
+        factor=None if factor is None else of_rank(factor, rank),
         renormalize=isinstance(region, PredictedWindow) and region.renormalize,
         dropout=dropout if training else 0.0,
         training=training,
@@ -174,7 +178,7 @@ def _prepare(
     check_sizes(by, query, key)
     mask = check_mask(mask, query, key, value)
     limits, factor = limit(within, query, query.shape[-2], key.shape[-2], mask, by)
-    key, value, reached = select(key, value, limits, uses_keys=by.uses_keys)
+    query, key, value, reached = shelter(query, key, value, limits, uses_keys=by.uses_keys)
     problem = pose(
         by,
         within,

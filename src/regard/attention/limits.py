@@ -1,18 +1,22 @@
 """Which pairs of query and key are allowed, all reasons taken together; and what a bad key may reach.
 
 Legend: Lq queries, Lk keys, ... leading axes. True: the key may be attended.
+
+Nothing here looks at a number from Python: that would halt a GPU, and a graph has none to look at.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from regard.attention.region import Pattern, Region
 from regard.attention.regions import Mask
+from regard.attention.shapes import of_rank
 
 
 @dataclass
@@ -26,7 +30,7 @@ class Limits:
     device: torch.device
     inside: Tensor | None = None  # (..., Lq, Lk), of a predicted window
     patterns: list[Pattern] | None = field(init=False)  # the region, if it is a union of patterns
-    _allowed: Tensor | None = field(init=False, default=None)
+    _kept: dict[str, Tensor] = field(init=False, default_factory=dict)  # several steps ask
 
     def __post_init__(self) -> None:
         self.patterns = None
@@ -38,6 +42,12 @@ class Limits:
     def _allows_all(self, pattern: Pattern) -> bool:
         nearest, farthest = pattern.offset - self.keys + 1, pattern.offset + self.queries - 1
         return pattern.rate == 1 and farthest <= pattern.before and -nearest <= pattern.after
+
+    def widen(self, rank: int) -> None:
+        """Bring the mask to as many axes as the tensors have."""
+        self.mask, self.inside = (
+            None if x is None else of_rank(x, rank) for x in (self.mask, self.inside)
+        )
 
     @property
     def everywhere(self) -> bool:
@@ -54,10 +64,10 @@ class Limits:
         """Everything together, (..., Lq or 1, Lk); None: all."""
         if self.everywhere:
             return self.mask
-        if self._allowed is None:  # kept: several steps ask
+        if "allowed" not in self._kept:
             region = self._in_region() if self.inside is None else self.inside
-            self._allowed = region if self.mask is None else region & self.mask
-        return self._allowed
+            self._kept["allowed"] = region if self.mask is None else region & self.mask
+        return self._kept["allowed"]
 
     def _in_region(self) -> Tensor:
         assert isinstance(self.region, Mask)
@@ -65,20 +75,67 @@ class Limits:
         return self.region.mask(self.queries, self.keys, lengths=lengths, device=self.device)
 
     def reached(self, flags: Tensor) -> Tensor:
-        """Whether each query may attend to a flagged key: (..., Lk) -> (..., Lq)."""
+        """Whether each query may attend to a flagged key: (..., Lk) -> (..., Lq or 1)."""
         if self.patterns is None or not self.by_key:
             allowed = self.allowed
             assert allowed is not None
             return (allowed & flags[..., None, :]).any(-1)
         if self.mask is not None:
             flags = flags & self.mask.squeeze(-2)
-        hits = [_reached(flags, pattern, self.queries) for pattern in self.patterns]
-        return torch.stack(hits).any(0)
+        return _reached_by_any(flags, self.patterns, self.queries)
+
+    @property
+    def rows(self) -> Tensor | None:
+        """Which queries may attend to some key: (..., Lq or 1); None: surely all of them."""
+        if self.mask is None and self.patterns and any(map(self._fills_rows, self.patterns)):
+            return None
+        if "rows" not in self._kept:
+            self._kept["rows"] = self.reached(self._all(self.keys))
+        return self._kept["rows"]
+
+    def _fills_rows(self, pattern: Pattern) -> bool:
+        """Whether a band leaves no query without a key, neither the first nor the last."""
+        last = pattern.offset + self.queries - 1 - pattern.before
+        return pattern.rate == 1 and pattern.offset + pattern.after >= 0 and last < self.keys
+
+    @property
+    def unseen(self) -> Tensor | None:
+        """Which keys no query may attend, as padding: (..., Lk); None: surely none of them."""
+        if self.queries == 0:
+            return self._all(self.keys)
+        if self.patterns is None or not self.by_key:
+            allowed = self.allowed
+            assert allowed is not None
+            return ~allowed.any(-2)
+        unseen = None if self.mask is None else ~self.mask.squeeze(-2)
+        if any(map(self._fills_columns, self.patterns)):
+            return unseen
+        # a key asks as a query would: d = i + offset - j with the roles exchanged is -d
+        turned = [Pattern(p.after, p.before, p.rate, -p.offset) for p in self.patterns]
+        outside = ~_reached_by_any(self._all(self.queries), turned, self.keys)
+        return outside if unseen is None else unseen | outside
+
+    def _fills_columns(self, pattern: Pattern) -> bool:
+        """Whether a band leaves no key without a query, neither the first nor the last."""
+        last = pattern.offset + self.queries - 1 + pattern.after
+        return pattern.rate == 1 and pattern.offset - pattern.before <= 0 and last >= self.keys - 1
+
+    def _all(self, length: int) -> Tensor:
+        return torch.ones(length, dtype=torch.bool, device=self.device)
+
+
+def _reached_by_any(flags: Tensor, patterns: list[Pattern], queries: int) -> Tensor:
+    hits = [_reached(flags, pattern, queries) for pattern in patterns]
+    return hits[0] if len(hits) == 1 else torch.stack(hits).any(0)
 
 
 def _reached(flags: Tensor, pattern: Pattern, queries: int) -> Tensor:
     """`Limits.reached` for one pattern in O(L): differences of running counts, `rate` apart."""
     rate, keys = pattern.rate, flags.shape[-1]
+    if pattern == Pattern():
+        return flags.any(-1, keepdim=True)
+    if pattern == Pattern(after=0) and queries == keys:
+        return flags.cumsum(-1) > 0
     count = nn.functional.pad(flags.long(), (0, -keys % rate))
     count = count.unflatten(-1, (-1, rate)).cumsum(-2).flatten(-2)
     at = torch.arange(queries, device=flags.device) + pattern.offset
@@ -96,53 +153,61 @@ def source_lengths(mask: Tensor | None) -> Tensor | None:
     """Where each row's source ends: the last allowed key, counted from 1. (..., L, Lk) -> (..., L, 1)."""
     if mask is None:
         return None
-    places = torch.arange(1, mask.shape[-1] + 1, device=mask.device)
-    return (mask * places).amax(-1, keepdim=True)
+    places = torch.arange(mask.shape[-1] + 1, device=mask.device)
+    return (nn.functional.pad(mask, (1, 0)) * places).amax(-1, keepdim=True)
 
 
-def select(
-    key: Tensor, value: Tensor, limits: Limits, *, uses_keys: bool = True
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Keys and values from which NaN and inf cannot reach a query that may not attend to them.
+class Sheltered(NamedTuple):
+    """Tensors from which nothing reaches a query that may not attend to it, whatever they held."""
 
-    A weight of 0 does not stop a NaN, so what is forbidden is replaced, not multiplied. The third
-    result says which queries (..., Lq) may attend to a key that is not finite, and so must be NaN.
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    reached: Tensor | None  # (..., Lq or 1): which queries may attend to what was not finite
+
+
+def shelter(
+    query: Tensor, key: Tensor, value: Tensor, limits: Limits, *, uses_keys: bool = True
+) -> Sheltered:
+    """0 in place of keys that no query may attend, of those that are not finite, and of queries that
+    may attend to none. A weight of 0 would stop neither a NaN nor the overflow of a huge number.
     """
-    same = value is key
-    free = limits.mask is None and limits.everywhere
-    if free or 0 in (limits.queries, limits.keys):
-        return key, value, None
-    if limits.everywhere and limits.by_key:
-        assert limits.mask is not None
-        bad = ~limits.mask.mT  # (..., Lk, 1)
-        key = key.masked_fill(bad, 0.0)
-        return key, key if same else value.masked_fill(bad, 0.0), None
-    if _surely_finite(value) and (same or not uses_keys or _surely_finite(key)):
-        return key, value, None
-    finite = _finite(value)
-    if uses_keys and not same:
-        finite = finite & _finite(key)
-    bad = ~finite
-    key = key.masked_fill(bad[..., None], 0.0)
-    return key, key if same else value.masked_fill(bad[..., None], 0.0), limits.reached(bad)
+    if limits.keys == 0:
+        return Sheltered(query, key, value, None)
+    bad_key, bad_value = spoilt(key, value, uses_keys=uses_keys)
+    bad = bad_value if bad_key is bad_value else bad_key | bad_value
+    if limits.mask is None and limits.everywhere and limits.queries:  # every query sees every key
+        return Sheltered(query, key, value, bad.any(-1, keepdim=True))
+    unseen, same = limits.unseen, value is key
+    key = without(key, bad_key, unseen)
+    value = key if same else without(value, bad_value, unseen)
+    reached = limits.reached(bad) if limits.queries else None
+    return Sheltered(without_empty(query, limits), key, value, reached)
 
 
-def can_look(x: Tensor) -> bool:
-    """Whether Python may look at its numbers: on a GPU that halts it, in a graph or vmap there are none."""
-    return (
-        x.device.type == "cpu"
-        and not torch.compiler.is_compiling()
-        and not torch._C._functorch.is_functorch_wrapped_tensor(x)
-    )
+def without_empty(query: Tensor, limits: Limits) -> Tensor:
+    """0 in place of the queries that may attend to no key: their rows are 0, whatever they hold."""
+    rows = limits.rows
+    return query if rows is None else without(query, ~rows)
 
 
-def _surely_finite(x: Tensor) -> bool:
-    """Whether a look at the sum settles it, which costs one pass."""
-    return can_look(x) and math.isfinite(x.detach().sum().item())
+def spoilt(key: Tensor, value: Tensor, *, uses_keys: bool = True) -> tuple[Tensor, Tensor]:
+    """Which keys and which values are not finite: (..., Lk) each; keys that nobody uses as the values."""
+    bad_value = _not_finite(value)
+    return bad_value if value is key or not uses_keys else _not_finite(key), bad_value
 
 
-def _finite(x: Tensor) -> Tensor:
-    """Whether every feature is finite: (..., L, D) -> (..., L), in one pass."""
-    if x.shape[-1] == 0:
-        return torch.ones(x.shape[:-1], dtype=torch.bool, device=x.device)
-    return torch.linalg.vector_norm(x.detach(), ord=math.inf, dim=-1).isfinite()
+def overflows(x: Tensor) -> Tensor:
+    """Which vectors are not finite, or so large that a square is not: (..., L, D) -> (..., L)."""
+    return ~(x.detach().abs().amax(-1) <= math.sqrt(torch.finfo(x.dtype).max))
+
+
+def without(x: Tensor, flags: Tensor, more: Tensor | None = None) -> Tensor:
+    """0 in place of the vectors that are flagged: x (..., L, D), flags (..., L)."""
+    return x.masked_fill((flags if more is None else flags | more)[..., None], 0.0)
+
+
+def _not_finite(x: Tensor) -> Tensor:
+    """Which vectors are not finite: (..., L, D) -> (..., L). x - x is 0, or NaN where x is not finite."""
+    x = x.detach()
+    return (x - x).sum(-1).isnan()

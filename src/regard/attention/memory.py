@@ -27,6 +27,7 @@ class Memory:
     values: Tensor
     mask: Tensor | None  # (..., Lk); None: all are real
     start: int = 0  # the position of the first key: those before it have been forgotten
+    spoilt: Tensor | None = None  # (..., Lk): which were not finite, and are 0; None: nobody looked
 
     @property
     def length(self) -> int:
@@ -44,7 +45,10 @@ class Memory:
             joined = torch.cat(list(masks), -1)
         keys = torch.cat([self.keys, new.keys], -2)
         values = torch.cat([self.values, new.values], -2)
-        return replace(self, keys=keys, values=values, mask=joined)
+        spoilt = None
+        if self.spoilt is not None and new.spoilt is not None:
+            spoilt = torch.cat([self.spoilt, new.spoilt], -1)
+        return replace(self, keys=keys, values=values, mask=joined, spoilt=spoilt)
 
     def advance(self, states: Tensor) -> Memory:
         """`append`, without the keys that no query at one of the new states or later can see."""
@@ -58,14 +62,17 @@ class Memory:
             keys=memory.keys[..., first:, :],
             values=memory.values[..., first:, :],
             mask=None if memory.mask is None else memory.mask[..., first:],
+            spoilt=None if memory.spoilt is None else memory.spoilt[..., first:],
             start=memory.start + first,
         )
 
     def select(self, rows: Tensor) -> Memory:
         """With its batch rows (the first axis) reordered, repeated or dropped: what a beam needs."""
-        mask = None if self.mask is None else self.mask.index_select(0, rows)
         keys, values = self.keys.index_select(0, rows), self.values.index_select(0, rows)
-        return replace(self, keys=keys, values=values, mask=mask)
+        mask, spoilt = (
+            None if x is None else x.index_select(0, rows) for x in (self.mask, self.spoilt)
+        )
+        return replace(self, keys=keys, values=values, mask=mask, spoilt=spoilt)
 
     def _all_real(self, states: Tensor) -> Tensor:
         return torch.ones(*states.shape[:-2], self.length, dtype=torch.bool, device=states.device)

@@ -17,14 +17,14 @@ import torch
 from torch import Generator, Tensor, nn
 
 from regard.attention.attend import Attended, finish, limit, pose
-from regard.attention.limits import select
+from regard.attention.limits import Limits, overflows, spoilt, without, without_empty
 from regard.attention.memory import Memory
 from regard.attention.normalizers import Normalizer, as_normalizer
 from regard.attention.paths import Problem
 from regard.attention.plan import Plan, choose
 from regard.attention.predicted_window import PredictedWindow
 from regard.attention.region import Region
-from regard.attention.regions import Mask, as_region
+from regard.attention.regions import Everywhere, Mask, as_region
 from regard.attention.rotary import Rotary
 from regard.attention.scores import Score, as_score
 from regard.attention.shapes import broadcast
@@ -108,7 +108,18 @@ class Attends(nn.Module):
                 values = states if same else values.masked_fill(~mask[..., None], 0.0)
         keys = self.project_key(states, start)
         keys = keys if self.projects_late else self.score.project_key(keys)
-        return Memory(self, keys, self.project_value(values), mask, start)
+        values = self.project_value(values)
+        if not self.guard:
+            return Memory(self, keys, values, mask, start)
+        bad_keys, bad_values = spoilt(keys, values, uses_keys=self.score.uses_keys)
+        bad = bad_values if bad_keys is bad_values else bad_keys | bad_values
+        for axis in self.heads_axis:  # what spoils one head spoils what they are merged into
+            bad = bad.any(axis + 1)
+        same = values is keys
+        keys = without(keys, bad_keys)
+        return Memory(
+            self, keys, keys if same else without(values, bad_values), mask, start, spoilt=bad
+        )
 
     def forward(
         self,
@@ -154,13 +165,14 @@ class Attends(nn.Module):
         generator: Generator | None,
     ) -> tuple[Problem, Tensor | None]:
         _check_size("query", query, self.query_size)
-        memory, pairs = self._memory(query, source, mask)
+        query, memory, pairs = self._asked(query, source, mask, offset)
         mask = None if memory.mask is None else memory.mask[..., None, :]
         if pairs is not None:
-            self._check_pairs(pairs, query, memory)
             mask = pairs if mask is None else mask & pairs
         region = self.region if offset is None else self.region.at(offset - memory.start)
         limits, factor = limit(region, query, query.shape[-2], memory.length, mask, self.score)
+        if self.guard and limits.keys:
+            query = without_empty(query, limits)
         for axis in self.heads_axis:
             limits = replace(
                 limits,
@@ -170,9 +182,14 @@ class Attends(nn.Module):
             factor = None if factor is None else factor.unsqueeze(axis)
         keys, values = self.recall(memory)
         reached = None
-        # what is not real was replaced before
-        if self.guard and (pairs is not None or not limits.everywhere):
-            keys, values, reached = select(keys, values, limits, uses_keys=self.score.uses_keys)
+        if self.guard and 0 not in (limits.queries, limits.keys):
+            if isinstance(source, Memory) and (pairs is not None or not limits.everywhere):
+                unseen = limits.unseen  # what is not real was replaced before
+                if unseen is not None:
+                    keys, values = without(keys, unseen), without(values, unseen)
+            if memory.spoilt is not None:
+                bad = memory.spoilt.unsqueeze(-2) if self.heads_axis else memory.spoilt
+                reached = limits.reached(bad)
         problem = pose(
             self.score,
             region,
@@ -191,27 +208,50 @@ class Attends(nn.Module):
         )
         return problem, reached
 
-    def _memory(
-        self, query: Tensor, source: Tensor | Memory | None, mask: Tensor | None
-    ) -> tuple[Memory, Tensor | None]:
-        """What is attended to, and the mask of pairs, if that is what was given."""
-        if source is None:
-            if self.key_size is not None:
-                raise ValueError(
-                    "this attention was made for a source of its own (key_size was given): pass "
-                    "states or a Memory. For self-attention leave key_size out"
-                )
-            source = query
+    def _asked(
+        self,
+        query: Tensor,
+        source: Tensor | Memory | None,
+        mask: Tensor | None,
+        offset: int | None,
+    ) -> tuple[Tensor, Memory, Tensor | None]:
+        """The query, what it attends to, and the mask of pairs, if that is what was given."""
         if isinstance(source, Memory):
             if source.attention is not self:
                 raise ValueError("this Memory was made by another attention: use its own remember")
-            return source, mask
-        if mask is not None and mask.dim() == source.dim() - 1:
-            return self.remember(source, mask), None
-        return self.remember(source), mask
+            if mask is not None:
+                self._check_pairs(mask, query, source.length)
+            return query, source, mask
+        states = query if source is None else source
+        if source is None and self.key_size is not None:
+            raise ValueError(
+                "this attention was made for a source of its own (key_size was given): pass "
+                "states or a Memory. For self-attention leave key_size out"
+            )
+        real = mask if mask is not None and mask.dim() == states.dim() - 1 else None
+        pairs = mask if real is None else None
+        if pairs is not None:
+            self._check_pairs(pairs, query, states.shape[-2])
+        if self.guard:  # before what nobody may attend meets a parameter
+            unseen = self._unseen(query.shape[-2], states, pairs, offset)
+            states = states if unseen is None else without(states, unseen)
+        memory = self.remember(states, real)
+        if self.guard and source is None and real is not None:
+            # a row of padding that overflows would spoil the gradients of all that it attends to
+            query = without(query, ~real & overflows(query))
+        return query, memory, pairs
 
-    def _check_pairs(self, pairs: Tensor, query: Tensor, memory: Memory) -> None:
-        expected = (*query.shape[:-1], memory.length)
+    def _unseen(
+        self, queries: int, states: Tensor, pairs: Tensor | None, offset: int | None
+    ) -> Tensor | None:
+        """Which states no query may attend, by the region and a mask of pairs: (..., Lk)."""
+        region = self.region if offset is None else self.region.at(offset)
+        if not isinstance(region, Mask):
+            region = Everywhere()
+        return Limits(region, pairs, queries, states.shape[-2], states.device).unseen
+
+    def _check_pairs(self, pairs: Tensor, query: Tensor, keys: int) -> None:
+        expected = (*query.shape[:-1], keys)
         try:
             fits = broadcast(pairs.shape, expected) == expected
         except RuntimeError:

@@ -98,9 +98,10 @@ class Sparsemax(Normalizer):
         ordered = z.sort(-1, descending=True).values
         total = ordered.cumsum(-1)
         rank = torch.arange(1, z.shape[-1] + 1, device=z.device, dtype=z.dtype)
-        support = (1 + rank * ordered > total).sum(-1, keepdim=True)  # how many stay above 0
+        # how many stay above 0; a NaN compares to nothing, and is to go through the threshold
+        support = (1 + rank * ordered > total).sum(-1, keepdim=True).clamp(min=1)
         threshold = (total.gather(-1, support - 1) - 1) / support
-        return _clear((z - threshold).clamp(min=0), allowed), None
+        return clear((z - threshold).clamp(min=0), allowed), None
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Raw(Normalizer):
         training: bool = False,
         generator: Generator | None = None,
     ) -> tuple[Tensor, None]:
-        return _clear(scores, allowed), None
+        return clear(scores, allowed), None
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,10 @@ class Hard(Normalizer):
         if training:  # the arg max of logits plus Gumbel noise is a draw from their softmax
             drawn = drawn + gumbel_noise(drawn, generator)
         choice = _choice(logits, drawn, allowed)
-        return _clear(_one_hot(choice.index, scores), allowed), choice
+        hard = _one_hot(choice.index, scores).masked_fill(
+            drawn.isnan().any(-1, keepdim=True), torch.nan
+        )
+        return clear(hard, allowed), choice
 
 
 @dataclass(frozen=True)
@@ -194,7 +198,7 @@ class Gumbel(Normalizer):
         if not self.straight_through:
             return soft, None
         choice = _choice(_forbid(scores, allowed), _forbid(noisy.detach(), allowed), allowed)
-        hard = _clear(_one_hot(choice.index, scores), allowed)
+        hard = clear(_one_hot(choice.index, scores), allowed)
         return hard + (soft - soft.detach()), choice
 
 
@@ -260,7 +264,8 @@ def _forbid(scores: Tensor, allowed: Tensor | None) -> Tensor:
     return scores.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
 
 
-def _clear(weights: Tensor, allowed: Tensor | None) -> Tensor:
+def clear(weights: Tensor, allowed: Tensor | None) -> Tensor:
+    """0 where not allowed."""
     return weights if allowed is None else weights.masked_fill(~allowed, 0.0)
 
 

@@ -12,13 +12,13 @@ import torch
 from torch import Generator, Tensor, nn
 
 from regard.attention.kernels.additive import additive_attention
-from regard.attention.limits import Limits, can_look
-from regard.attention.normalizers import Choice, Normalizer, Softmax
+from regard.attention.limits import Limits
+from regard.attention.normalizers import Choice, Normalizer, Softmax, clear
 from regard.attention.plan import Case, Plan, block_size, choose, sparse_parts
 from regard.attention.region import Pattern
 from regard.attention.regions import Fixed
 from regard.attention.scores import Additive, DotLike, Score
-from regard.attention.shapes import broadcast
+from regard.attention.shapes import at_least_single, broadcast, of_rank
 
 
 @dataclass(frozen=True)
@@ -105,32 +105,39 @@ def dense(problem: Problem) -> tuple[Tensor, Tensor | None, Choice | None]:
     q, k, v = problem.q, problem.k, problem.v
     allowed = problem.limits.allowed
     if problem.normalize.needs_scores:
-        scores = problem.score.pair(_at_least_single(q), _at_least_single(k))
+        scores = problem.score.pair(at_least_single(q), at_least_single(k))
     else:
         shape = broadcast(q.shape[:-2], k.shape[:-2])
-        scores = _at_least_single(q.new_zeros(())).expand(*shape, q.shape[-2], k.shape[-2])
+        scores = at_least_single(q.new_zeros(())).expand(*shape, q.shape[-2], k.shape[-2])
     if allowed is not None and allowed.shape != scores.shape:
         scores = scores.expand(broadcast(scores.shape, allowed.shape))
     weights, choice = problem.normalize(
         scores, allowed, training=problem.training, generator=problem.generator
     )
     if problem.factor is not None:
-        weights = weights * problem.factor
+        weights = clear(weights * problem.factor, allowed)
         if problem.renormalize:
             total = weights.sum(-1, keepdim=True)
             weights = weights / total.masked_fill(total == 0, 1.0)
     weights = weights.to(v.dtype)
     context = _drop(weights, problem) @ v
-    return context, weights if problem.weights else None, choice
+    if problem.weights:
+        return context, weights.expand(*problem.lead, *weights.shape[-2:]), choice
+    return context, None, choice
 
 
 def one_row(problem: Problem) -> Tensor:
-    """A score in which the query cancels: any one query stands for all."""
-    queries = problem.q.shape[-2]
+    """A score in which the query cancels: the query 0 stands for all, and each may spoil its own row."""
+    q, size = problem.q, problem.score.query_size
+    assert size is not None
+    nobody = problem.score.project_query(q.new_zeros(*(1,) * (q.dim() - 2), 1, size))
     row = problem.smaller(
-        problem.q[..., :1, :], problem.k, problem.v, problem.limits.mask, Pattern()
+        of_rank(nobody, q.dim()), problem.k, problem.v, problem.limits.mask, Pattern()
     )
-    return solve(row)[0].expand(*problem.lead, queries, problem.v.shape[-1])
+    spoilt = (q - q).sum(-1, keepdim=True)  # 0, as is its gradient, or NaN
+    if (rows := problem.limits.rows) is not None:
+        spoilt = spoilt.masked_fill(~rows[..., None], 0.0)
+    return solve(row)[0] + spoilt
 
 
 def sdpa(problem: Problem) -> Tensor:
@@ -144,14 +151,15 @@ def sdpa(problem: Problem) -> Tensor:
     q, k, v = (_widen(x, width) for x in (q, k, v))
     causal = problem.limits.mask is None and problem.limits.patterns == [Pattern(after=0)]
     allowed = None if causal else problem.limits.allowed
-    rows = None
+    empty = None
     if allowed is not None and not problem.no_row_is_empty:
-        rows = allowed.any(-1, keepdim=True)
-    if rows is not None and can_look(rows) and bool(rows.all()):
-        rows = None
+        rows = problem.limits.rows
+        empty = None if rows is None else ~rows[..., None]
+    if allowed is not None and empty is not None:
+        # inside the kernel no row is empty: its query is 0 and looks everywhere, to no effect
+        allowed = allowed | empty
     if allowed is not None:
-        # no row is empty inside the kernel
-        allowed = _four_axes(allowed if rows is None else allowed | ~rows, lead, keep_one=True)
+        allowed = _four_axes(allowed, lead, keep_one=True)
     q, k, v = (_four_axes(x, lead) for x in (q, k, v))
     context = nn.functional.scaled_dot_product_attention(
         q,
@@ -166,7 +174,7 @@ def sdpa(problem: Problem) -> Tensor:
         context = context[..., :value_width]
     if len(lead) != 2:
         context = context.reshape(*lead, *context.shape[-2:])
-    return context if rows is None else context.masked_fill(~rows, 0.0)
+    return context if empty is None else context.masked_fill(empty, 0.0)
 
 
 def additive_fused(problem: Problem) -> Tensor:
@@ -227,7 +235,7 @@ def sparse(problem: Problem) -> Tensor:
     near, far = problem.patterns
     queries, keys, rate = problem.q.shape[-2], problem.k.shape[-2], far.rate
     near_case, _ = sparse_parts(problem.case())
-    q, k = _at_least_single(problem.q), _at_least_single(problem.k)
+    q, k = at_least_single(problem.q), at_least_single(problem.k)
     near_scores = _join(
         problem.score.pair(_cut_queries(q, near), _spans(k, near, queries)), queries
     )
@@ -320,7 +328,7 @@ def _key_mask(problem: Problem) -> Tensor:
     mask, lead = problem.limits.mask, problem.lead
     if mask is None:
         mask = torch.ones(1, problem.k.shape[-2], dtype=torch.bool, device=problem.q.device)
-    return mask.reshape(*(1,) * (len(lead) + 2 - mask.dim()), *mask.shape)
+    return of_rank(mask, len(lead) + 2)
 
 
 def _four_axes(x: Tensor, lead: tuple[int, ...], *, keep_one: bool = False) -> Tensor:
@@ -329,7 +337,7 @@ def _four_axes(x: Tensor, lead: tuple[int, ...], *, keep_one: bool = False) -> T
         return x  # as it should be: every view would have to be undone on the way back
     if len(lead) < 2:
         lead = (1,) * (2 - len(lead)) + lead
-    x = x.reshape(*(1,) * (len(lead) + 2 - x.dim()), *x.shape)
+    x = of_rank(x, len(lead) + 2)
     outer, heads = lead[:-1], lead[-1]
     if keep_one:
         heads = x.shape[-3]
@@ -339,16 +347,11 @@ def _four_axes(x: Tensor, lead: tuple[int, ...], *, keep_one: bool = False) -> T
 
 def _fold_mask(mask: Tensor, lead: tuple[int, ...]) -> Tensor:
     """(..., L, Lk) -> (M, L, Lk) with M dividing the number of rows; trailing axes of 1 stay one."""
-    mask = mask.reshape(*(1,) * (len(lead) + 2 - mask.dim()), *mask.shape)
+    mask = of_rank(mask, len(lead) + 2)
     shared = len(lead)
     while shared and mask.shape[shared - 1] == 1:
         shared -= 1
     return mask.expand(*lead[:shared], *mask.shape[shared:]).reshape(-1, *mask.shape[-2:])
-
-
-def _at_least_single(x: Tensor) -> Tensor:
-    """Scores and their normalisation are computed in float32 at least."""
-    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
 def _drop(weights: Tensor, problem: Problem) -> Tensor:

@@ -9,12 +9,13 @@ from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
 
 from regard.attention.region import Region, refuse_to_compose
+from regard.attention.shapes import at_least_single
 
 
 class PredictedWindow(nn.Module, Region):
     """|j - p| <= width, weights times exp(-(j - p)² / 2σ²), p = S · sigmoid(v · tanh(W q)), σ = width/2
 
-    Local-p of Luong et al. 2015, https://arxiv.org/abs/1508.04025 (B5). S is the length of each row's
+    Local-p of Luong et al. 2015, https://arxiv.org/abs/1508.04025. S is the length of each row's
     source: the last key that its mask allows. The weights are not renormalised (`renormalize=True`
     does it), and the gradient reaches W and v through the Gaussian. Without `query_size` the
     parameters take their size from the first query they see, like those of `torch.nn.LazyLinear`.
@@ -47,18 +48,25 @@ class PredictedWindow(nn.Module, Region):
         super()._load_from_state_dict(state, prefix, *rest)
 
     def centre(self, query: Tensor, lengths: Tensor | int) -> Tensor:
-        """p of each query: (..., Lq, 1), for lengths (..., Lq or 1, 1)."""
-        place = torch.tanh(query @ self.weight) @ self.vector
-        return lengths * torch.sigmoid(place)
+        """p of each query: (..., Lq, 1), for lengths (..., Lq or 1, 1), in float32 at least.
+
+        In bfloat16 neighbours beyond position 256 are one number.
+        """
+        with torch.autocast(query.device.type, enabled=False):
+            q, weight, vector = (at_least_single(x) for x in (query, self.weight, self.vector))
+            return lengths * torch.sigmoid(torch.tanh(q @ weight) @ vector)
 
     def forward(self, query: Tensor, keys: int, lengths: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Which keys lie in the window, and the Gaussian: two tensors (..., Lq, keys)."""
+        """Which keys lie in the window, and the Gaussian: two tensors (..., Lq, keys).
+
+        A query that is NaN stands nowhere: its window is everywhere, and its Gaussian NaN.
+        """
         self._give_size(query.shape[-1], like=query)
         distance = torch.arange(keys, device=query.device) - self.centre(
             query, keys if lengths is None else lengths
         )
         sigma = self.width / 2
-        return distance.abs() <= self.width, torch.exp(-(distance**2) / (2 * sigma**2))
+        return ~(distance.abs() > self.width), torch.exp(-(distance**2) / (2 * sigma**2))
 
     def __and__(self, other: Any) -> NoReturn:
         refuse_to_compose(self)

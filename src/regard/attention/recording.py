@@ -70,20 +70,20 @@ def _keeper(name: str, recorded: list[Recorded], details: bool) -> Any:
 
 @torch.no_grad()
 def _detailed(kept: Recorded, attention: Attends, args: Any, kwargs: dict[str, Any]) -> Recorded:
-    problem = _posed_again(attention, *args, **kwargs)
-    q, k = (x if x.dtype == torch.float64 else x.float() for x in (problem.q, problem.k))
+    problem, keys, values = _asked_again(attention, *args, **kwargs)
+    q, k = (x if x.dtype == torch.float64 else x.float() for x in (problem.q, keys))
     scores = problem.score.pair(q, k).float().expand(kept.weights.shape)
     return kept._replace(
         scores=scores,
         allowed=problem.limits.allowed,
         factor=_factor(problem, scores),
-        values=problem.v.detach().float(),
+        values=values.detach().float(),
         mechanism=mechanism(attention),
         normalizer=written_normalizer(attention.normalize),
     )
 
 
-def _posed_again(
+def _asked_again(
     attention: Attends,
     query: Tensor,
     source: Any = None,
@@ -91,9 +91,10 @@ def _posed_again(
     mask: Tensor | None = None,
     offset: int | None = None,
     **_: Any,
-) -> Problem:
-    """What `Attends.forward` was asked."""
-    return attention._pose(query, source, mask, offset, True, None)[0]
+) -> tuple[Problem, Tensor, Tensor]:
+    """What `Attends.forward` was asked, with the keys and values that its region left out."""
+    problem = attention._pose(query, source, mask, offset, True, None)[0]
+    return problem, *attention.recall(attention._asked(query, source, mask, offset)[1])
 
 
 def _factor(problem: Problem, scores: Tensor) -> Tensor | None:

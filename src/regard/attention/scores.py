@@ -234,7 +234,8 @@ class Location(DotLike):
         rows = self.table[..., :length, :]
         if length > rows.shape[-2]:  # never attended: any finite row will do
             rows = nn.functional.pad(rows, (0, 0, 0, length - rows.shape[-2]))
-        return rows.expand(*key.shape[:-1], rows.shape[-1])
+        lead = broadcast(rows.shape[:-2], key.shape[:-2])
+        return rows.expand(*lead, *rows.shape[-2:])
 
 
 class Distance(Score):

@@ -1,13 +1,19 @@
-"""Shapes that broadcast, found quickly: `torch.broadcast_shapes` takes as long as a small attention."""
+"""Shapes that broadcast, and tensors brought to one rank or precision, before a path is chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
 
+import torch
+from torch import Tensor
+
 
 def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """The shape that all of them broadcast to; a RuntimeError if there is none, as in torch."""
+    """The shape that all of them broadcast to; a RuntimeError if there is none, as in torch.
+
+    `torch.broadcast_shapes` takes as long as a small attention.
+    """
     first = shapes[0]
     if all(shape == first for shape in shapes):
         return tuple(first)
@@ -18,3 +24,13 @@ def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
             raise RuntimeError(f"shapes {[tuple(shape) for shape in shapes]} do not broadcast")
         sizes.append(wide.pop() if wide else 1)
     return tuple(reversed(sizes))
+
+
+def of_rank(x: Tensor, rank: int) -> Tensor:
+    """The same numbers with axes of 1 in front, until there are `rank` of them."""
+    return x if x.dim() == rank else x[(None,) * (rank - x.dim())]
+
+
+def at_least_single(x: Tensor) -> Tensor:
+    """Scores, their normalisation and positions are computed in float32 at least."""
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x

@@ -96,7 +96,7 @@ class _Steered:
         steered = at[at < self.steer.rows.shape[-1]]
         if not self.steer.rows[..., steered].any():
             return output
-        memory, _ = attention._memory(query, source, mask)
+        _, memory, _ = attention._asked(query, source, mask, offset)
         _, values = attention.recall(memory)
         weights, rows = self._given(at, attention, memory, output.context)
         weights = weights.to(values)

@@ -118,11 +118,6 @@ def hide(keyed: Tensor, mask: Tensor) -> Tensor:
     return keyed.masked_fill(hidden[..., None], 0.0)
 
 
-def _hide_if_needed(keyed: Tensor, mask: Tensor | None) -> Tensor:
-    """A sum is cheaper than a copy, and NaN or infinity is rare."""
-    return keyed if mask is None or bool(keyed.sum().isfinite()) else hide(keyed, mask)
-
-
 def dense_additive_attention(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor, mask: Tensor | None,
     scale: float, before: int, after: int, offset: int,
@@ -154,7 +149,8 @@ def attend(
     blocks = Blocks(query, key, mask, before, after, offset, pairs)
     dtype = compute_dtype(query)
     q, k, v, w = (x.to(dtype) for x in (query, key, value, weight))
-    k, v = _hide_if_needed(k, mask), _hide_if_needed(v, mask)
+    if mask is not None:
+        k, v = hide(k, mask), hide(v, mask)
     w = w.repeat(len(q) // len(w), 1)
     context = q.new_zeros(*q.shape[:2], v.shape[2])
     lse = q.new_full(q.shape[:2], -torch.inf)
@@ -175,7 +171,8 @@ def attend_backward(
     blocks = Blocks(query, key, mask, before, after, offset, pairs)
     dtype = compute_dtype(query)
     q, k, v, w = (x.to(dtype) for x in (query, key, value, weight))
-    k, v = _hide_if_needed(k, mask), _hide_if_needed(v, mask)
+    if mask is not None:
+        k, v = hide(k, mask), hide(v, mask)
     w = w.repeat(len(q) // len(w), 1)
     grad = grad.to(dtype)
     mean = (grad * context.to(dtype)).sum(-1, keepdim=True)

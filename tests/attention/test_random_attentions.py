@@ -1,0 +1,138 @@
+"""Every path equals the definition, whatever the ranks, broadcast axes, sizes and masks, and whatever
+stands where nobody may look."""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from random_attentions import POISONS, Drawn, definition, draw, make_scores
+from torch import Tensor
+
+import regard
+
+DTYPES = (torch.float64, torch.float32, torch.float32, torch.bfloat16)
+TOLERANCE = {
+    torch.float64: {"rtol": 1e-8, "atol": 1e-9},
+    torch.float32: {"rtol": 2e-3, "atol": 1e-4},
+    torch.bfloat16: {"rtol": 0.1, "atol": 0.2},
+}
+CHUNKS, EACH = 12, 50  # 600 attentions; the heavy test draws others, 10,200
+
+scores_of = functools.cache(make_scores)
+
+
+def asked_of(drawn: Drawn, dtype: torch.dtype) -> dict[str, Any]:
+    return {
+        "score": scores_of(dtype)[drawn.score],
+        "region": drawn.named_region,
+        "normalize": drawn.normalize,
+        "mask": drawn.mask,
+    }
+
+
+def leaves(drawn: Drawn, dtype: torch.dtype) -> list[Tensor | None]:
+    """Query, key and value (None where the keys are the values) to be differentiated."""
+    given = (drawn.query, drawn.key, drawn.value)
+    return [None if x is None else x.detach().to(dtype).requires_grad_() for x in given]
+
+
+def gradients(context: Tensor, tensors: list[Tensor | None], probe: Tensor) -> list[Tensor]:
+    given = [x for x in tensors if x is not None]
+    total = (context * probe.to(context.dtype)).sum()
+    if not total.requires_grad:
+        return [torch.zeros_like(x) for x in given]
+    return list(torch.autograd.grad(total, given, allow_unused=True, materialize_grads=True))
+
+
+def compare(seed: int) -> str:
+    """One attention in one precision, its gradients, and poison where nobody may look."""
+    chance, drawn = random.Random(-seed - 1), draw(seed)
+    dtype = chance.choice(precisions(drawn))
+    drawn, tolerance = drawn.rounded(dtype), TOLERANCE[dtype]
+    asked = {**asked_of(drawn, dtype), "weights": chance.random() < 0.15}
+
+    plain, given = leaves(drawn, torch.float64), leaves(drawn, dtype)
+    q, k, v = plain
+    wanted, weights = definition(drawn, q, k, k if v is None else v)
+    got = regard.attend(*given, **asked)
+    assert got.context.shape == wanted.shape
+    torch.testing.assert_close(got.context.double(), wanted, **tolerance)
+    if asked["weights"]:
+        assert got.weights.shape == weights.shape
+        torch.testing.assert_close(got.weights.double(), weights, **tolerance)
+    probe = torch.randn(wanted.shape, dtype=torch.float64)
+    clean = gradients(got.context, given, probe)
+    if dtype != torch.bfloat16:
+        for ours, theirs in zip(clean, gradients(wanted, plain, probe), strict=True):
+            torch.testing.assert_close(ours.double(), theirs, **tolerance)
+
+    spoilt = leaves(drawn.poisoned(~drawn.allowed.any(-2), chance.choice(POISONS)), dtype)
+    context = regard.attend(*spoilt, **asked).context
+    assert torch.equal(context, got.context), "what nobody may attend reached a context"
+    for ours, theirs in zip(gradients(context, spoilt, probe), clean, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+    return regard.explain(*given, **asked).path
+
+
+def precisions(drawn: Drawn) -> tuple[torch.dtype, ...]:
+    """In lower ones an arg max may fall on another key, and a long sum lose its digits."""
+    if drawn.normalize == "hard":
+        return DTYPES[:1]
+    delicate = drawn.score in ("cosine", "distance") or drawn.normalize == "raw"
+    return DTYPES[:3] if delicate else DTYPES
+
+
+def for_all(check: Callable[[int], Any], seeds: range) -> Counter[Any]:
+    """What the check found, counted; a failure names the attention."""
+    found: Counter[Any] = Counter()
+    for seed in seeds:
+        try:
+            found[check(seed)] += 1
+        except Exception as error:
+            raise AssertionError(f"attention {seed}: {draw(seed)}: {error}") from error
+    return found
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_every_path_equals_the_definition(chunk):
+    for_all(compare, range(chunk * EACH, (chunk + 1) * EACH))
+
+
+@pytest.mark.heavy
+def test_every_path_equals_the_definition_ten_thousand_times():
+    paths = for_all(compare, range(10_000, 20_200))
+    assert min(paths[path] for path in ("sdpa", "dense", "blocks", "strided", "sparse")) > 50, paths
+    assert paths["one-row"] > 10, paths
+
+
+def spoil_one_key(seed: int) -> None:
+    chance, drawn = random.Random(seed), draw(seed)
+    dtype, number = chance.choice(DTYPES), chance.choice((math.nan, math.inf, -math.inf))
+    where = chance.choice(("keys", "values", "both"))
+    keys = torch.zeros(drawn.allowed.shape[:-2] + drawn.key.shape[-2:-1], dtype=torch.bool)
+    if keys.shape[-1] == 0 or (where == "keys" and drawn.score == "location"):
+        return  # which does not look at the keys
+    keys[..., chance.randrange(keys.shape[-1])] = True
+    spoilt = drawn.poisoned(keys, number)
+    key = drawn.key if where == "values" and drawn.value is not None else spoilt.key
+    value = drawn.value if where == "keys" else spoilt.value
+    asked = asked_of(drawn, dtype)
+    clean, bad = (
+        regard.attend(*(None if x is None else x.to(dtype) for x in given), **asked).context
+        for given in ((drawn.query, drawn.key, drawn.value), (drawn.query, key, value))
+    )
+    reached = (drawn.allowed & keys[..., None, :]).any(-1)
+    wanted = clean.masked_fill(reached[..., None], torch.nan)
+    torch.testing.assert_close(bad, wanted, equal_nan=True)
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_a_bad_key_spoils_the_rows_that_may_attend_to_it_and_no_others(chunk):
+    for_all(spoil_one_key, range(chunk * EACH, (chunk + 1) * EACH))
