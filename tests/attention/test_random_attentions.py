@@ -28,52 +28,53 @@ CHUNKS, EACH = 12, 50  # 600 attentions; the heavy test draws others, 10,200
 scores_of = functools.cache(make_scores)
 
 
-def asked_of(drawn: Drawn, dtype: torch.dtype) -> dict[str, Any]:
+def asked_of(drawn: Drawn, dtype: torch.dtype, device: str = "cpu") -> dict[str, Any]:
     return {
-        "score": scores_of(dtype)[drawn.score],
+        "score": scores_of(dtype)[drawn.score].to(device),
         "region": drawn.named_region,
         "normalize": drawn.normalize,
-        "mask": drawn.mask,
+        "mask": None if drawn.mask is None else drawn.mask.to(device),
     }
 
 
-def leaves(drawn: Drawn, dtype: torch.dtype) -> list[Tensor | None]:
+def leaves(drawn: Drawn, dtype: torch.dtype, device: str = "cpu") -> list[Tensor | None]:
     """Query, key and value (None where the keys are the values) to be differentiated."""
     given = (drawn.query, drawn.key, drawn.value)
-    return [None if x is None else x.detach().to(dtype).requires_grad_() for x in given]
+    return [None if x is None else x.detach().to(device, dtype).requires_grad_() for x in given]
 
 
 def gradients(context: Tensor, tensors: list[Tensor | None], probe: Tensor) -> list[Tensor]:
     given = [x for x in tensors if x is not None]
-    total = (context * probe.to(context.dtype)).sum()
+    total = (context * probe.to(context)).sum()
     if not total.requires_grad:
         return [torch.zeros_like(x) for x in given]
     return list(torch.autograd.grad(total, given, allow_unused=True, materialize_grads=True))
 
 
-def compare(seed: int) -> str:
+def compare(seed: int, device: str = "cpu") -> str:
     """One attention in one precision, its gradients, and poison where nobody may look."""
     chance, drawn = random.Random(-seed - 1), draw(seed)
     dtype = chance.choice(precisions(drawn))
     drawn, tolerance = drawn.rounded(dtype), TOLERANCE[dtype]
-    asked = {**asked_of(drawn, dtype), "weights": chance.random() < 0.15}
+    asked = {**asked_of(drawn, dtype, device), "weights": chance.random() < 0.15}
 
-    plain, given = leaves(drawn, torch.float64), leaves(drawn, dtype)
+    plain, given = leaves(drawn, torch.float64), leaves(drawn, dtype, device)
     q, k, v = plain
     wanted, weights = definition(drawn, q, k, k if v is None else v)
     got = regard.attend(*given, **asked)
     assert got.context.shape == wanted.shape
-    torch.testing.assert_close(got.context.double(), wanted, **tolerance)
+    torch.testing.assert_close(got.context.cpu().double(), wanted, **tolerance)
     if asked["weights"]:
         assert got.weights.shape == weights.shape
-        torch.testing.assert_close(got.weights.double(), weights, **tolerance)
+        torch.testing.assert_close(got.weights.cpu().double(), weights, **tolerance)
     probe = torch.randn(wanted.shape, dtype=torch.float64)
     clean = gradients(got.context, given, probe)
     if dtype != torch.bfloat16:
         for ours, theirs in zip(clean, gradients(wanted, plain, probe), strict=True):
-            torch.testing.assert_close(ours.double(), theirs, **tolerance)
+            torch.testing.assert_close(ours.cpu().double(), theirs, **tolerance)
 
-    spoilt = leaves(drawn.poisoned(~drawn.allowed.any(-2), chance.choice(POISONS)), dtype)
+    hidden = ~drawn.allowed.any(-2)
+    spoilt = leaves(drawn.poisoned(hidden, chance.choice(POISONS)), dtype, device)
     context = regard.attend(*spoilt, **asked).context
     assert torch.equal(context, got.context), "what nobody may attend reached a context"
     for ours, theirs in zip(gradients(context, spoilt, probe), clean, strict=True):
@@ -103,6 +104,11 @@ def for_all(check: Callable[[int], Any], seeds: range) -> Counter[Any]:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_every_path_equals_the_definition(chunk):
     for_all(compare, range(chunk * EACH, (chunk + 1) * EACH))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_every_path_equals_the_definition_on_a_gpu():
+    for_all(functools.partial(compare, device="cuda"), range(1_000))
 
 
 @pytest.mark.heavy

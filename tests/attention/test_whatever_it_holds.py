@@ -184,6 +184,38 @@ def test_where_all_scores_are_held_overflow_stays_in_the_rows_that_may_see_it(sc
             torch.testing.assert_close(a, b)
 
 
+DEVICES = [
+    "cpu",
+    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")),
+]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("number", [3e38, -3e38])
+@pytest.mark.parametrize(
+    ("path", "score", "region", "length"),
+    [
+        ("sdpa", "scaled-dot", "causal", 40),
+        ("additive", "additive", "causal", 40),
+        ("additive-fused", "additive", "causal", 4200),
+        ("sparse", "scaled-dot", "sparse(8) & causal", 300),
+        ("sparse", "scaled-dot", "sparse(8)", 300),
+    ],
+)
+def test_paths_that_promise_it_keep_overflow_from_rows_that_may_not_see_it(
+    path, score, region, length, number, device
+):
+    mechanism = definition.all_scores(torch.float32)[score].to(device)
+    q, k, v = (torch.randn(1, length, 4, device=device) for _ in range(3))
+    options = {"score": mechanism, "region": region}
+    assert regard.explain(q, k, v, **options).path == path
+    clean = regard.attend(q, k, v, **options).context
+    seen = regard.attend(q[:, :40], k[:, :40], region=region, weights=True).weights[0, :, 25] > 0
+    k[:, 25], v[:, 25] = number, number
+    got = regard.attend(q, k, v, **options).context
+    torch.testing.assert_close(got[:, :40][:, ~seen], clean[:, :40][:, ~seen])
+
+
 @pytest.mark.parametrize("autocast", [False, True])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
 def test_a_predicted_window_is_placed_in_float32_at_least(dtype, autocast):

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from regard.attention.limits import Limits, shelter, source_lengths
-from regard.attention.normalizers import Choice, Normalizer, as_normalizer
+from regard.attention.normalizers import Choice, Normalizer, as_normalizer, clear
 from regard.attention.paths import Problem, run
 from regard.attention.plan import Plan, choose
 from regard.attention.predicted_window import PredictedWindow
@@ -136,12 +136,14 @@ def finish(problem: Problem, reached: Tensor | None) -> Attended:
     """Run it; a query that may attend to a key that is not finite becomes NaN, and no other."""
     context, weights, choice = run(choose(problem.case()), problem)
     if reached is not None:
-        context = context.masked_fill(reached[..., None], torch.nan)
+        nan = torch.zeros_like(reached, dtype=context.dtype).masked_fill(reached, torch.nan)[
+            ..., None
+        ]
+        context = (
+            context + nan
+        )  # added, not filled in: that takes a CPU longer than a small attention
         if weights is not None:
-            poisoned = reached[..., None]
-            if problem.limits.allowed is not None:
-                poisoned = poisoned & problem.limits.allowed
-            weights = weights.masked_fill(poisoned, torch.nan)
+            weights = clear(weights + nan, problem.limits.allowed)
     return Attended(context, weights, choice)
 
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from regard.attention.region import Pattern, Region
 from regard.attention.regions import Mask
+from regard.attention.select import without
 from regard.attention.shapes import of_rank
 
 
@@ -179,8 +180,8 @@ def shelter(
     if limits.mask is None and limits.everywhere and limits.queries:  # every query sees every key
         return Sheltered(query, key, value, bad.any(-1, keepdim=True))
     unseen, same = limits.unseen, value is key
-    key = without(key, bad_key, unseen)
-    value = key if same else without(value, bad_value, unseen)
+    key = without(key, bad_key if unseen is None else bad_key | unseen)
+    value = key if same else without(value, bad_value if unseen is None else bad_value | unseen)
     reached = limits.reached(bad) if limits.queries else None
     return Sheltered(without_empty(query, limits), key, value, reached)
 
@@ -200,11 +201,6 @@ def spoilt(key: Tensor, value: Tensor, *, uses_keys: bool = True) -> tuple[Tenso
 def overflows(x: Tensor) -> Tensor:
     """Which vectors are not finite, or so large that a square is not: (..., L, D) -> (..., L)."""
     return ~(x.detach().abs().amax(-1) <= math.sqrt(torch.finfo(x.dtype).max))
-
-
-def without(x: Tensor, flags: Tensor, more: Tensor | None = None) -> Tensor:
-    """0 in place of the vectors that are flagged: x (..., L, D), flags (..., L)."""
-    return x.masked_fill((flags if more is None else flags | more)[..., None], 0.0)
 
 
 def _not_finite(x: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from regard.attention.attend import Attended, finish, limit, pose
-from regard.attention.limits import Limits, overflows, spoilt, without, without_empty
+from regard.attention.limits import Limits, overflows, spoilt, without_empty
 from regard.attention.memory import Memory
 from regard.attention.normalizers import Normalizer, as_normalizer
 from regard.attention.paths import Problem
@@ -27,6 +27,7 @@ from regard.attention.region import Region
 from regard.attention.regions import Everywhere, Mask, as_region
 from regard.attention.rotary import Rotary
 from regard.attention.scores import Score, as_score
+from regard.attention.select import without
 from regard.attention.shapes import broadcast
 
 
@@ -104,8 +105,8 @@ class Attends(nn.Module):
                     f"{tuple(mask.shape)}"
                 )
             if self.guard:  # before what is not real meets a parameter: NaN times 0 is NaN
-                states = states.masked_fill(~mask[..., None], 0.0)
-                values = states if same else values.masked_fill(~mask[..., None], 0.0)
+                states = without(states, ~mask)
+                values = states if same else without(values, ~mask)
         keys = self.project_key(states, start)
         keys = keys if self.projects_late else self.score.project_key(keys)
         values = self.project_value(values)

@@ -18,6 +18,7 @@ from regard.attention.plan import Case, Plan, block_size, choose, sparse_parts
 from regard.attention.region import Pattern
 from regard.attention.regions import Fixed
 from regard.attention.scores import Additive, DotLike, Score
+from regard.attention.select import without
 from regard.attention.shapes import at_least_single, broadcast, of_rank
 
 
@@ -154,10 +155,10 @@ def sdpa(problem: Problem) -> Tensor:
     empty = None
     if allowed is not None and not problem.no_row_is_empty:
         rows = problem.limits.rows
-        empty = None if rows is None else ~rows[..., None]
+        empty = None if rows is None else ~rows
     if allowed is not None and empty is not None:
         # inside the kernel no row is empty: its query is 0 and looks everywhere, to no effect
-        allowed = allowed | empty
+        allowed = allowed | empty[..., None]
     if allowed is not None:
         allowed = _four_axes(allowed, lead, keep_one=True)
     q, k, v = (_four_axes(x, lead) for x in (q, k, v))
@@ -174,7 +175,7 @@ def sdpa(problem: Problem) -> Tensor:
         context = context[..., :value_width]
     if len(lead) != 2:
         context = context.reshape(*lead, *context.shape[-2:])
-    return context if empty is None else context.masked_fill(empty, 0.0)
+    return context if empty is None else without(context, empty)
 
 
 def additive_fused(problem: Problem) -> Tensor:
