@@ -58,10 +58,10 @@ def attend(
     >>> context.shape, weights.shape
     (torch.Size([2, 3, 8]), torch.Size([2, 3, 5]))
     """
-    problem, reached = _prepare(
+    problem, taint = _prepare(
         query, key, value, score, region, normalize, mask, dropout, training, weights, generator
     )
-    return finish(problem, reached)
+    return finish(problem, taint)
 
 
 def explain(
@@ -132,18 +132,14 @@ def pose(
     )
 
 
-def finish(problem: Problem, reached: Tensor | None) -> Attended:
+def finish(problem: Problem, taint: Tensor | None) -> Attended:
     """Run it; a query that may attend to a key that is not finite becomes NaN, and no other."""
     context, weights, choice = run(choose(problem.case()), problem)
-    if reached is not None:
-        nan = torch.zeros_like(reached, dtype=context.dtype).masked_fill(reached, torch.nan)[
-            ..., None
-        ]
-        context = (
-            context + nan
-        )  # added, not filled in: that takes a CPU longer than a small attention
+    if taint is not None:
+        taint = taint[..., None].to(context.dtype)
+        context = context + taint
         if weights is not None:
-            weights = clear(weights + nan, problem.limits.allowed)
+            weights = clear(weights + taint, problem.limits.allowed)
     return Attended(context, weights, choice)
 
 
@@ -180,7 +176,7 @@ def _prepare(
     check_sizes(by, query, key)
     mask = check_mask(mask, query, key, value)
     limits, factor = limit(within, query, query.shape[-2], key.shape[-2], mask, by)
-    query, key, value, reached = shelter(query, key, value, limits, uses_keys=by.uses_keys)
+    query, key, value, taint = shelter(query, key, value, limits, uses_keys=by.uses_keys)
     problem = pose(
         by,
         within,
@@ -195,7 +191,7 @@ def _prepare(
         weights=weights,
         generator=generator,
     )
-    return problem, reached
+    return problem, taint
 
 
 def _named(kind: str, given: Any, read: Callable[..., Any], query: Tensor, **sizes: int) -> Any:

@@ -85,13 +85,21 @@ class Limits:
             flags = flags & self.mask.squeeze(-2)
         return _reached_by_any(flags, self.patterns, self.queries)
 
+    def spoilt(self, bad: Tensor, dtype: torch.dtype) -> Tensor:
+        """NaN for the queries that may attend to a bad key, else 0: (..., Lk) -> (..., Lq or 1)."""
+        nothing = torch.zeros((), dtype=dtype, device=self.device)
+        return torch.where(self.reached(bad), torch.nan, nothing)
+
     @property
     def rows(self) -> Tensor | None:
         """Which queries may attend to some key: (..., Lq or 1); None: surely all of them."""
         if self.mask is None and self.patterns and any(map(self._fills_rows, self.patterns)):
             return None
         if "rows" not in self._kept:
-            self._kept["rows"] = self.reached(self._all(self.keys))
+            if self.mask is not None and self.everywhere:
+                self._kept["rows"] = self.mask.any(-1)
+            else:
+                self._kept["rows"] = self.reached(self._all(self.keys))
         return self._kept["rows"]
 
     def _fills_rows(self, pattern: Pattern) -> bool:
@@ -164,7 +172,7 @@ class Sheltered(NamedTuple):
     query: Tensor
     key: Tensor
     value: Tensor
-    reached: Tensor | None  # (..., Lq or 1): which queries may attend to what was not finite
+    taint: Tensor | None  # (..., Lq or 1): NaN for queries that may attend to what was not finite
 
 
 def shelter(
@@ -175,15 +183,24 @@ def shelter(
     """
     if limits.keys == 0:
         return Sheltered(query, key, value, None)
-    bad_key, bad_value = spoilt(key, value, uses_keys=uses_keys)
-    bad = bad_value if bad_key is bad_value else bad_key | bad_value
+    of_value = taint(value)
+    of_key = taint(key) if uses_keys and value is not key else None
+    either = of_value if of_key is None else of_key + of_value
     if limits.mask is None and limits.everywhere and limits.queries:  # every query sees every key
-        return Sheltered(query, key, value, bad.any(-1, keepdim=True))
-    unseen, same = limits.unseen, value is key
-    key = without(key, bad_key if unseen is None else bad_key | unseen)
-    value = key if same else without(value, bad_value if unseen is None else bad_value | unseen)
-    reached = limits.reached(bad) if limits.queries else None
-    return Sheltered(without_empty(query, limits), key, value, reached)
+        return Sheltered(query, key, value, either.sum(-1, keepdim=True))
+    unseen, bad, same = limits.unseen, either.isnan(), value is key
+    alike = of_key is None or of_key.shape == of_value.shape
+    # where they are not alike, neither is to grow by the axes of the other
+    key = without(key, bad if alike or of_key is None else of_key.isnan(), unseen)
+    value = key if same else without(value, bad if alike else of_value.isnan(), unseen)
+    spoilt = limits.spoilt(bad, either.dtype) if limits.queries else None
+    return Sheltered(without_empty(query, limits), key, value, spoilt)
+
+
+def taint(x: Tensor) -> Tensor:
+    """NaN for a vector that is not finite, else 0: (..., L, D) -> (..., L), since x - x is."""
+    x = x.detach()
+    return (x - x).sum(-1)
 
 
 def without_empty(query: Tensor, limits: Limits) -> Tensor:
@@ -192,18 +209,6 @@ def without_empty(query: Tensor, limits: Limits) -> Tensor:
     return query if rows is None else without(query, ~rows)
 
 
-def spoilt(key: Tensor, value: Tensor, *, uses_keys: bool = True) -> tuple[Tensor, Tensor]:
-    """Which keys and which values are not finite: (..., Lk) each; keys that nobody uses as the values."""
-    bad_value = _not_finite(value)
-    return bad_value if value is key or not uses_keys else _not_finite(key), bad_value
-
-
 def overflows(x: Tensor) -> Tensor:
     """Which vectors are not finite, or so large that a square is not: (..., L, D) -> (..., L)."""
     return ~(x.detach().abs().amax(-1) <= math.sqrt(torch.finfo(x.dtype).max))
-
-
-def _not_finite(x: Tensor) -> Tensor:
-    """Which vectors are not finite: (..., L, D) -> (..., L). x - x is 0, or NaN where x is not finite."""
-    x = x.detach()
-    return (x - x).sum(-1).isnan()

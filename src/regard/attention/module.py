@@ -17,7 +17,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from regard.attention.attend import Attended, finish, limit, pose
-from regard.attention.limits import Limits, overflows, spoilt, without_empty
+from regard.attention.limits import Limits, overflows, taint, without_empty
 from regard.attention.memory import Memory
 from regard.attention.normalizers import Normalizer, as_normalizer
 from regard.attention.paths import Problem
@@ -112,15 +112,15 @@ class Attends(nn.Module):
         values = self.project_value(values)
         if not self.guard:
             return Memory(self, keys, values, mask, start)
-        bad_keys, bad_values = spoilt(keys, values, uses_keys=self.score.uses_keys)
-        bad = bad_values if bad_keys is bad_values else bad_keys | bad_values
+        bad = taint(values)
+        if self.score.uses_keys and keys is not values:
+            bad = bad + taint(keys)
+        bad, same = bad.isnan(), keys is values
+        keys = without(keys, bad)
+        values = keys if same else without(values, bad)
         for axis in self.heads_axis:  # what spoils one head spoils what they are merged into
             bad = bad.any(axis + 1)
-        same = values is keys
-        keys = without(keys, bad_keys)
-        return Memory(
-            self, keys, keys if same else without(values, bad_values), mask, start, spoilt=bad
-        )
+        return Memory(self, keys, values, mask, start, spoilt=bad)
 
     def forward(
         self,
@@ -182,7 +182,7 @@ class Attends(nn.Module):
             )
             factor = None if factor is None else factor.unsqueeze(axis)
         keys, values = self.recall(memory)
-        reached = None
+        spoilt = None
         if self.guard and 0 not in (limits.queries, limits.keys):
             if isinstance(source, Memory) and (pairs is not None or not limits.everywhere):
                 unseen = limits.unseen  # what is not real was replaced before
@@ -190,7 +190,7 @@ class Attends(nn.Module):
                     keys, values = without(keys, unseen), without(values, unseen)
             if memory.spoilt is not None:
                 bad = memory.spoilt.unsqueeze(-2) if self.heads_axis else memory.spoilt
-                reached = limits.reached(bad)
+                spoilt = limits.spoilt(bad, values.dtype)
         problem = pose(
             self.score,
             region,
@@ -207,7 +207,7 @@ class Attends(nn.Module):
             # of keys alone: a region may leave a row of padding without any
             no_row_is_empty=not self.guard and limits.everywhere and pairs is None,
         )
-        return problem, reached
+        return problem, spoilt
 
     def _asked(
         self,
