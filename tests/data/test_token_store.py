@@ -133,3 +133,34 @@ def test_mistakes_get_an_answer(folder, zh, en):
     with pytest.raises(ValueError, match="is not a token store, or a damaged one"):
         Store.open(here)
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", [*storing.NUMBERS, storing.SETTINGS])
+def test_a_store_of_which_a_bit_has_changed_is_made_anew_and_says_so(folder, zh, en, name):
+    prepare(DEV, zh, en, folder)
+    for place in (0.1, 0.5, 0.9):
+        content = bytearray((folder / name).read_bytes())
+        content[int(len(content) * place)] ^= 2
+        (folder / name).write_bytes(bytes(content))
+        store = prepare(DEV, zh, en, folder)
+        assert_holds(store, read_pairs(DEV), zh, en)
+        assert name == storing.SETTINGS or str(folder) in store.damage
+        assert not prepare(DEV, zh, en, folder).damage
+
+
+def test_what_is_left_of_a_store_is_no_other_thing(folder, zh, en):
+    prepare(DEV, zh, en, folder)
+    (folder / storing.SETTINGS).unlink()
+    assert_holds(prepare(DEV, zh, en, folder), read_pairs(DEV), zh, en)
+
+
+def test_a_store_is_on_the_disk_before_it_is_where_it_belongs(folder, zh, en, monkeypatch):
+    done: list[str] = []
+    real = os.replace
+    monkeypatch.setattr(storing, "sync", lambda path: done.append(path.name))
+    monkeypatch.setattr(os, "replace", lambda a, b: done.append("replace") or real(a, b))
+    prepare(DEV, zh, en, folder)
+    renamed = done.index("replace")
+    assert {*storing.NUMBERS, storing.SETTINGS} < {*done[:renamed]}
+    assert done[renamed - 1].startswith(".store.")
+    assert done[renamed + 1 :] == ["made"]

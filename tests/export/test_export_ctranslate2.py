@@ -11,6 +11,8 @@ import regard
 from regard.export import CannotExport, export, load_engine
 from regard.export.ctranslate2 import vocabulary
 from regard.tasks.prediction import Prediction
+from regard.training.folder import RunFolder
+from regard.training.model_file import load_model, read_config, save_model
 
 ctranslate2 = pytest.importorskip("ctranslate2")
 
@@ -143,10 +145,10 @@ def test_a_run_is_exported_once_and_again_when_its_model_is_another(make, texts)
 
 def make_other(run):
     """The same run with other weights."""
-    from safetensors.torch import load_file, save_file
-
-    weights = load_file(run / "model.safetensors")
-    save_file({name: 1.1 * w for name, w in weights.items()}, run / "model.safetensors")
+    model, recipe = load_model(RunFolder(run))
+    weights = {name: 1.1 * w for name, w in model.state_dict().items()}
+    sizes = read_config(RunFolder(run))["vocabularies"]
+    save_model(RunFolder(run), recipe, weights, sizes)
     return run
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
+from regard.data.checksums import Damaged
 from regard.training.checkpoints import Checkpoints
-from regard.training.tree import Damaged
 
 
 @pytest.fixture
@@ -22,7 +22,25 @@ def test_the_last_two_and_the_best_stay(checkpoints):
     names = sorted(path.name.split(".")[0] for path in checkpoints.folder.iterdir())
     assert names == ["best-00000005", "best-00000015", "step-00000010", "step-00000015"]
     assert checkpoints.latest() == ({"update": 15}, [])
-    assert [w["w"][0] for w in checkpoints.load_best([15, 10, 5])] == [15, 5]  # 10 is gone
+
+
+def test_the_best_that_are_gone_damaged_or_of_another_run_are_told(checkpoints):
+    found, complaints = checkpoints.load_best([15, 10, 5], 3, {})
+    assert [weights["w"][0] for weights in found] == [15, 5]
+    assert [complaint.split("/")[-1] for complaint in complaints] == [
+        "best-00000010.safetensors is gone"
+    ]
+    found, complaints = checkpoints.load_best([15, 5], 1, {15: "of another"})
+    assert [weights["w"][0] for weights in found] == [5]
+    assert "is not the file that this run wrote" in complaints[0]
+
+
+def test_a_run_does_not_start_anew_in_silence_when_only_the_best_are_left(checkpoints):
+    for path in checkpoints.folder.glob("step-*"):
+        path.unlink()
+    tree, complaints = checkpoints.latest()
+    assert tree is None
+    assert "training begins anew" in complaints[0]
 
 
 def test_a_damaged_one_is_told_and_the_one_before_it_used(checkpoints):

@@ -35,3 +35,17 @@ def test_a_row_that_was_cut_off_is_left_out(tmp_path):
     with path.open("a") as file:
         file.write("20,1,0.")
     assert [row["step"] for row in read_rows(path)] == [10]
+
+
+def test_rows_that_are_no_numbers_are_left_out(tmp_path):
+    path = tmp_path / "metrics.csv"
+    record = Record(path, 0)
+    for step in (10, 20, 30):
+        record.add({"step": step, "epoch": 1, "dev_bleu": 2.5})
+    record.close()
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b"\n20,1", b"\n2\xff0,\x00\n7,7,7,7\n,\nnan"))
+    assert [row["step"] for row in read_rows(path)] == [10, 30]
+    path.write_bytes(whole.replace(b"dev_bleu", b"dev_blue"))
+    Record(path, 20).close()  # a column that is not ours is dropped
+    assert read_rows(path) == [{"step": 10, "epoch": 1}, {"step": 20, "epoch": 1}]

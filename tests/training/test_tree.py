@@ -8,7 +8,8 @@ import pytest
 import torch
 from safetensors import safe_open
 
-from regard.training.tree import Damaged, read_tree, write_tree
+from regard.data.checksums import Damaged
+from regard.training.tree import read_tree, write_tree
 
 
 def make_tree() -> dict:

@@ -37,6 +37,7 @@ from typing import TypeAlias
 
 from regard.data.lines import STANDARD_INPUT
 from regard.data.public_sets import origin
+from regard.data.syncing import sync
 
 Spec: TypeAlias = "str | Path | Sequence[Spec]"
 
@@ -110,7 +111,9 @@ def keep_standard_input(spec: Spec, folder: Path, name: str = "standard-input.ts
     if kept.exists() and (new.stat().st_size == 0 or filecmp.cmp(new, kept, shallow=False)):
         new.unlink()
     else:
+        sync(new)
         os.replace(new, kept)
+        sync(folder)
     return [
         re.sub(rf"^{STANDARD_INPUT}(?=#|$)", lambda _: str(kept.absolute()), part) for part in parts
     ]

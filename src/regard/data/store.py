@@ -2,7 +2,8 @@
 
 A store is a folder: `source.ids` and `target.ids` hold the ids of all sentences, one after the other,
 `source.ends` and `target.ends` where each one ends, `lines` the line each pair came from (little-endian
-numbers, nothing else), and `store.json` what they were made of. BOS and EOS are not stored.
+numbers, nothing else), and `store.json` what they were made of, with a SHA-256 of each. BOS and EOS are
+not stored.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias
@@ -22,9 +23,11 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.checksums import check_seal, sealed, sha256_of
 from regard.data.lines import STANDARD_INPUT
 from regard.data.problems import Problems
 from regard.data.spec import Corpus, Spec, parse
+from regard.data.syncing import sync
 from regard.data.text import SIDES, Pair, read_pairs
 from regard.data.tokenizer import Tokenizer
 
@@ -33,6 +36,7 @@ Ids: TypeAlias = NDArray[np.integer[Any]]
 CHUNK = 1000  # pairs tokenised or written together
 FORMAT = 1
 SETTINGS = "store.json"
+NUMBERS = (*(f"{side}.{what}" for side in SIDES for what in ("ids", "ends")), "lines")
 
 
 class Store:
@@ -42,6 +46,8 @@ class Store:
         self.folder = folder
         self.problems = Problems.from_json(settings["problems"])
         self.fingerprint: str = settings["fingerprint"]
+        self.damage = ""  # what was wrong with the store that this one took the place of
+        self._settings = settings
         self._length: int = settings["pairs"]
         self._ids = {s: self._map(f"{s}.ids", settings["types"][s]) for s in SIDES}
         self._ends = {s: self._map(f"{s}.ends", "<i8") for s in SIDES}
@@ -57,8 +63,12 @@ class Store:
         try:
             settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
             return cls(folder, settings)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise ValueError(f"{folder} is not a token store, or a damaged one: {error}") from error
+
+    def verify(self) -> None:
+        """Read every file once: Damaged if one is not as it was written."""
+        check_seal(self.folder / SETTINGS, self._settings)
 
     def __len__(self) -> int:
         return self._length
@@ -141,38 +151,54 @@ def store_rows(
 ) -> Store:
     """A store of these rows, which are made of the corpora and the tokenizers by the settings.
 
-    If all of these are as they were when the store in `folder` was written, it is used again.
+    If all of these are as they were when the store in `folder` was written, it is used again, unless
+    it is damaged: then it is made anew, and `damage` of the new one says why.
     """
     folder = Path(folder)
     fingerprint = _fingerprint(corpora, tokenizers, settings)
-    if (store := _reusable(folder, fingerprint)) is not None:
-        return store
-    if folder.exists() and any(folder.iterdir()) and not (folder / SETTINGS).exists():
-        raise ValueError(f"{folder} holds other things than a token store: name another folder")
+    damage = ""
+    try:
+        if (store := _reusable(folder, fingerprint)) is not None:
+            return store
+    except ValueError as error:
+        damage = str(error)
+        if any(path.name not in (SETTINGS, *NUMBERS) for path in folder.iterdir()):
+            raise ValueError(
+                f"{folder} holds other things than a token store: name another folder"
+            ) from None
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        written = _write(new, rows, tokenizers, noun)
-        text = json.dumps({"fingerprint": fingerprint, **written}, ensure_ascii=False, indent=1)
+        content = {"fingerprint": fingerprint, **_write(new, rows, tokenizers, noun)}
+        whole = sealed(new / SETTINGS, content, {name: sha256_of(new / name) for name in NUMBERS})
+        text = json.dumps(whole, ensure_ascii=False, indent=1)
         (new / SETTINGS).write_text(text, encoding="utf-8")
-        return _publish(new, folder, fingerprint)
+        store = _publish(new, folder, fingerprint)
     finally:
         shutil.rmtree(new, ignore_errors=True)
+    store.damage = damage
+    return store
 
 
 def _reusable(folder: Path, fingerprint: str) -> Store | None:
-    try:
-        store = Store.open(folder)
-    except ValueError:
+    """The store in the folder if it is of the same; a ValueError if it is damaged."""
+    if not folder.is_dir() or not any(folder.iterdir()):
         return None
-    return store if store.fingerprint == fingerprint else None
+    store = Store.open(folder)
+    if store.fingerprint != fingerprint:
+        return None
+    store.verify()
+    return store
 
 
 def _publish(new: Path, folder: Path, fingerprint: str) -> Store:
     """Put a complete store where it belongs, unless another process has just done so."""
-    if (store := _reusable(folder, fingerprint)) is not None:
-        return store
+    with suppress(ValueError):
+        if (store := _reusable(folder, fingerprint)) is not None:
+            return store
     new.chmod(0o755)  # a temporary folder is for its owner alone
+    for path in (*new.iterdir(), new):
+        sync(path)
     shutil.rmtree(folder, ignore_errors=True)
     try:
         os.replace(new, folder)
@@ -180,6 +206,7 @@ def _publish(new: Path, folder: Path, fingerprint: str) -> Store:
         if (store := _reusable(folder, fingerprint)) is None:
             raise
         return store
+    sync(folder.parent)
     return Store.open(folder)
 
 

@@ -177,12 +177,11 @@ class Tokenizer:
     @classmethod
     def load(cls, path: Path | str) -> Tokenizer:
         try:
-            inner = tokenizers.Tokenizer.from_str(Path(path).read_text(encoding="utf-8"))
+            return cls(tokenizers.Tokenizer.from_str(Path(path).read_text(encoding="utf-8")))
         except OSError:
             raise
         except Exception as error:  # the library raises nothing narrower
             raise ValueError(f"{path} is not a tokenizer file: {error}") from error
-        return cls(inner)
 
     def to_json(self) -> str:
         return self._inner.to_str(pretty=True)

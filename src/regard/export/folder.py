@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Literal
 
 from regard import __version__
+from regard.data.checksums import Damaged
 from regard.training.folder import RunFolder
+from regard.training.reading import dump_recipe
+from regard.training.recipe import Recipe
 
 Engine = Literal["ctranslate2", "onnx"]
 RECORD = "export.json"
@@ -43,23 +46,28 @@ class Record:
 
 def read_record(folder: Path) -> Record | None:
     """None: there is no export in this folder, or one of another format."""
+    path = folder / RECORD
     try:
-        fields = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        if fields.get("format") != FORMAT:
+            return None
+        return Record(**fields | {"longest": tuple(fields["longest"])})
     except FileNotFoundError:
         return None
-    if fields.get("format") != FORMAT:
-        return None
-    return Record(**fields | {"longest": tuple(fields["longest"])})
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise Damaged(
+            f"{path} is damaged: {error}", "remove that folder, and regard export writes it anew"
+        ) from None
 
 
 def default_folder(run: Path, engine: Engine) -> Path:
     return run / "export" / engine
 
 
-def copy_run_files(run: RunFolder, folder: Path) -> None:
+def copy_run_files(run: RunFolder, recipe: Recipe, folder: Path) -> None:
     """The recipe and the tokenizers, under the names that they have in a run."""
-    recipe = run.read_recipe()
-    for path in {run.recipe, *run.tokenizers(recipe)}:
+    (folder / run.recipe.name).write_text(dump_recipe(recipe), encoding="utf-8")
+    for path in {*run.tokenizers(recipe)}:
         shutil.copy(path, folder / path.name)
 
 

@@ -6,13 +6,14 @@ the weights alone, as they were validated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
-from regard.training.tree import Damaged, read_tree, write_tree
+from regard.data.checksums import Damaged
+from regard.training.tree import read_tree, write_tree
 
 KEPT = 2  # to resume from: if the last is damaged, there is the one before
 
@@ -39,6 +40,10 @@ class Checkpoints:
         """The last checkpoint that is whole, or None if there is none; and what was wrong with others."""
         complaints: list[str] = []
         paths = self._all("step")
+        if not paths and self._all("best"):
+            complaints.append(
+                f"there is no step-… checkpoint in {self.folder} to go on from: training begins anew"
+            )
         for path in reversed(paths):
             try:
                 return read_tree(path), complaints
@@ -46,21 +51,32 @@ class Checkpoints:
                 complaints.append(f"{damage}; the one before it is used")
         if paths:
             raise Damaged(
-                f"every checkpoint in {self.folder} is damaged ({complaints[0].split(';')[0]}); "
-                "remove that folder to start again from the beginning"
+                f"every checkpoint in {self.folder} is damaged ({complaints[0].split(';')[0]})",
+                "remove that folder, and model.safetensors beside it, to start from the beginning",
             )
         return None, complaints
 
     def last(self) -> Path | None:
         return next(reversed(self._all("step")), None)
 
-    def save_best(self, update: int, weights: Weights) -> None:
-        write_tree(self._path("best", update), weights)
+    def save_best(self, update: int, weights: Weights) -> str:
+        """Its SHA-256."""
+        return write_tree(self._path("best", update), weights)
 
-    def load_best(self, updates: Iterable[int]) -> list[Weights]:
-        """Those that are there."""
-        paths = [self._path("best", update) for update in updates]
-        return [read_tree(path) for path in paths if path.is_file()]
+    def load_best(
+        self, updates: Iterable[int], most: int, sha256: Mapping[int, str]
+    ) -> tuple[list[Weights], list[str]]:
+        """The first so many of these that are whole; and what was wrong with others before them."""
+        found: list[Weights] = []
+        complaints: list[str] = []
+        for update in updates:
+            if len(found) == most:
+                break
+            try:
+                found.append(read_tree(self._path("best", update), sha256.get(update)))
+            except Damaged as damage:
+                complaints.append(str(damage))
+        return found, complaints
 
     def _path(self, kind: str, update: int) -> Path:
         return self.folder / f"{kind}-{update:08d}.safetensors"

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from regard.data.checksums import check_seal, sealed, sha256_of
 from regard.data.spec import Spec
 from regard.training.folder import RunFolder
 from regard.training.loading import LoadedRun, load
@@ -55,7 +56,7 @@ def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
         "data": recipe.data.model_dump(mode="json"),
         "search": recipe.search.model_dump(mode="json"),
     }
-    if folder.report.is_file() and _made_of(folder) == made_of:
+    if _holds(folder, made_of):
         say(f"evaluated already: {folder.report}")
         return
     run = load(folder.path)
@@ -71,14 +72,18 @@ def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
         found[name] = evaluate(run, spec)
         say(f"{name}: {found[name].text}")
     scores = {name: one.to_dict() for name, one in found.items()}
-    text = json.dumps({"made_of": made_of, **scores}, ensure_ascii=False, indent=1)
     write_whole(folder.report, render(make_report(run, found)))
-    write_whole(folder.scores, text + "\n")
+    files = {folder.report.name: sha256_of(folder.report)}
+    whole = sealed(folder.scores, {"made_of": made_of, **scores}, files)
+    write_whole(folder.scores, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
     say(f"wrote {folder.report}")
 
 
-def _made_of(folder: RunFolder) -> Any:
+def _holds(folder: RunFolder, made_of: dict[str, Any]) -> bool:
+    """Whether scores.json and report.html are there, whole, and of the same."""
     try:
-        return json.loads(folder.scores.read_text(encoding="utf-8")).get("made_of")
-    except (OSError, ValueError):
-        return None
+        scores = json.loads(folder.scores.read_text(encoding="utf-8"))
+        check_seal(folder.scores, scores)
+        return bool(scores["made_of"] == made_of) and folder.report.is_file()
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return False

@@ -39,6 +39,16 @@ class OtherRecipe(ValueError):
     hint = "name another folder with --run, or undo the change"
 
 
+class NoCheckpoints(ValueError):
+    """The model of a run is there, but nothing to go on from."""
+
+    status = 2
+    hint = (
+        "name another folder with --run to train from the beginning, or remove model.safetensors to do "
+        "so here; as it is, the model can be used and evaluated"
+    )
+
+
 class FolderInUse(ValueError):
     """Two runs would write over each other."""
 

@@ -7,20 +7,24 @@ on from its last checkpoint makes the same updates again, to the last bit on a C
 
 from __future__ import annotations
 
+import hashlib
 import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from functools import cached_property
 from itertools import islice
 from typing import Any, NoReturn
 
 from lightning.fabric import Fabric
 
 from regard.data.batch import Batch, Loader
+from regard.data.checksums import Damaged
 from regard.tasks.text_task import TextTask
 from regard.training.averaging import MovingWeights
 from regard.training.checkpoints import Checkpoints
 from regard.training.failures import Diverged, Interrupted, OtherRecipe
+from regard.training.folder import LEARN_ANEW, refuse_other
 from regard.training.optimizing import learning_rate
 from regard.training.progress import Reporter, clock
 from regard.training.recipe import Recipe
@@ -100,12 +104,19 @@ class Fit:
                 "mean": None if self.mean is None else self.mean.means,
                 "precision": self.fabric.strategy.precision.state_dict(),
                 "batches": self.loader.batches.fingerprint,
+                "recipe": self.recipe.model_dump(mode="json"),
+                "tokenizers": self._tokenizers,
             }
             self.checkpoints.save(self.state.update, tree, self.state.best_updates)
         self._saved = now
 
     def resume(self, tree: dict[str, Any]) -> None:
-        """Stand where a checkpoint stood."""
+        """Stand where a checkpoint stood; one of another run is refused."""
+        if "recipe" in tree:  # older ones do not say
+            learnt_by = Recipe.model_validate(tree["recipe"])
+            refuse_other(self.recipe, learnt_by, str(self.checkpoints.folder))
+            if tree["tokenizers"] != self._tokenizers:
+                raise Damaged("a tokenizer is not the one that this run began with", LEARN_ANEW)
         self.state = State.from_tree(tree["state"])
         if self.state.batch and tree["batches"] != self.loader.batches.fingerprint:
             raise OtherRecipe(
@@ -113,13 +124,23 @@ class Fit:
                 f"has changed within epoch {self.state.epoch + 1}, after step "
                 f"{self.state.update:,}: the batches of the rest of it would be others"
             )
-        self.task.load_state_dict(tree["task"])
-        self.updater.optimizer.load_state_dict(tree["optimizer"])
+        try:
+            self.task.load_state_dict(tree["task"])
+            self.updater.optimizer.load_state_dict(tree["optimizer"])
+        except (RuntimeError, ValueError) as error:
+            raise OtherRecipe(
+                f"{self.checkpoints.folder} holds a run of another recipe: its weights do not fit"
+            ) from error
         if self.mean is not None:
             self.mean.load(tree["mean"])
         if tree["precision"]:
             self.fabric.strategy.precision.load_state_dict(tree["precision"])
         self._saved = self.state.update, self.state.validated
+
+    @cached_property
+    def _tokenizers(self) -> list[str]:
+        both = (self.task.source_tokenizer, self.task.target_tokenizer)
+        return [hashlib.sha256(each.to_json().encode()).hexdigest() for each in both]
 
     def _groups(self) -> Iterator[list[Batch]]:
         """The batches of one update after the other, from where the state stands."""
@@ -177,7 +198,8 @@ class Fit:
                 best = self.state.note(found.merit(self.training.metric), self.training)
                 kept = self.state.update in self.state.best_updates
                 if kept and self.fabric.is_global_zero:
-                    self.checkpoints.save_best(self.state.update, self.task.weights())
+                    written = self.checkpoints.save_best(self.state.update, self.task.weights())
+                    self.state.keep(written)
         if found is None:  # the weights are the run's own again: they can be saved
             self._interrupt()
         measures = {"loss": found.loss, **found.measures}

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from regard.data.checksums import Damaged
 from regard.data.tokenizer import Tokenizer
 from regard.training.failures import FolderInUse, OtherRecipe
+from regard.training.mistakes import RecipeError
 from regard.training.reading import dump_recipe, read_recipe
 from regard.training.recipe import LIMITS, Recipe
 from regard.training.writing import clear_partial, write_whole
@@ -25,6 +27,13 @@ FREE = (
     "name",
     "description",
 )
+
+
+LEARN_ANEW = (
+    "remove tokenizer*.json from the run folder and run the same command again: "
+    "they are learnt anew, the same from the same data.train"
+)
+LAY_DOWN = "remove it and run the same command again: the recipe of the command takes its place"
 
 
 @dataclass(frozen=True)
@@ -77,10 +86,20 @@ class RunFolder:
         return source, target
 
     def read_recipe(self) -> Recipe:
-        return read_recipe(str(self.recipe))
+        """Damaged if it is not one that was written whole."""
+        try:
+            recipe = read_recipe(str(self.recipe))
+        except RecipeError as error:
+            raise Damaged(f"{self.recipe} is damaged: {error}", LAY_DOWN) from None
+        if "search" not in recipe.model_fields_set:  # the last of its sections
+            raise Damaged(f"{self.recipe} is damaged: it is cut off", LAY_DOWN)
+        return recipe
 
     def load_tokenizers(self, recipe: Recipe) -> tuple[Tokenizer, Tokenizer]:
-        source, target = map(Tokenizer.load, self.tokenizers(recipe))
+        try:
+            source, target = map(Tokenizer.load, self.tokenizers(recipe))
+        except ValueError as error:
+            raise Damaged(str(error), LEARN_ANEW) from error
         return source, target
 
     @contextmanager
@@ -113,14 +132,19 @@ def check_recipe(folder: RunFolder, recipe: Recipe) -> None:
     """OtherRecipe, naming the keys, if the run in the folder learnt something by another one."""
     if not (folder.recipe.is_file() and folder.begun):
         return
-    before, now = (_flat(r.model_dump(mode="json")) for r in (folder.read_recipe(), recipe))
+    refuse_other(recipe, folder.read_recipe(), str(folder.path))
+
+
+def refuse_other(recipe: Recipe, learnt_by: Recipe, what: str) -> None:
+    """OtherRecipe, naming the keys, if `what` was learnt by a recipe that differs in more than may change."""
+    before, now = (_flat(each.model_dump(mode="json")) for each in (learnt_by, recipe))
     changed = [
         f"{key} was {before.get(key)!r}, is {now.get(key)!r}"
         for key in sorted({*before, *now})
         if before.get(key) != now.get(key) and not key.startswith(FREE)
     ]
     if changed:
-        raise OtherRecipe(f"{folder.path} holds a run of another recipe: {'; '.join(changed)}")
+        raise OtherRecipe(f"{what} holds a run of another recipe: {'; '.join(changed)}")
 
 
 def _lock(file: IO[str]) -> bool:

@@ -1,4 +1,7 @@
-"""A trained model in its folder: weights in model.safetensors, all else about it in config.json."""
+"""A trained model in its folder: weights in model.safetensors, all else about it in config.json.
+
+config.json holds the SHA-256 of itself, the weights and the tokenizers, looked at whenever they are loaded.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,13 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import torch
+from pydantic import ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from regard import __version__
+from regard.data.checksums import Damaged, check_seal, sealed, sha256_of
 from regard.data.tokenizer import Tokenizer
 from regard.training.building import build
 from regard.training.folder import RunFolder
@@ -20,6 +25,10 @@ from regard.training.recipe import Recipe
 from regard.training.writing import write_whole
 
 FORMAT = 1
+ANEW = (
+    "copy the run again from where it came, or run the training command again: it writes the model "
+    "anew from its checkpoints; what was changed on purpose needs no sha256 in config.json"
+)
 
 
 def save_model(
@@ -29,8 +38,12 @@ def save_model(
     sizes: tuple[int, int],
     *,
     dtype: Literal["float32", "float16"] = "float32",
+    end: str | None = None,
 ) -> None:
-    """Write the weights, and what is needed to build the model again; sizes of the two vocabularies."""
+    """Write the weights, and what is needed to build the model again; sizes of the two vocabularies.
+
+    end: what ended its training, as in `training.epochs=30`; None: nothing did, it can be trained further.
+    """
     kind = getattr(torch, dtype)
     with torch.device("meta"):
         names = _once(build(recipe.model, *sizes))
@@ -45,48 +58,77 @@ def save_model(
         "vocabularies": list(sizes),
         "parameters": sum(value.numel() for value in kept.values()),
         "dtype": dtype,
+        "end": end,
         "recipe": recipe.model_dump(mode="json"),
     }
-    write_whole(folder.config, json.dumps(config, ensure_ascii=False, indent=1) + "\n")
-    write_whole(folder.model, save(kept, metadata={"format": "pt"}))
+    data = save(kept, metadata={"format": "pt"})
+    files = {folder.model.name: hashlib.sha256(data).hexdigest()}
+    files |= {p.name: sha256_of(p) for p in folder.tokenizers(recipe) if p.is_file()}
+    whole = sealed(folder.config, config, files)
+    write_whole(folder.config, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+    write_whole(folder.model, data)
 
 
 def load_model(folder: RunFolder) -> tuple[nn.Module, Recipe]:
-    """The model in float32 on the CPU, whatever it was written in, and the recipe it was made by."""
-    config = _read_config(folder)
-    recipe = Recipe.model_validate(config["recipe"])
-    model = build(recipe.model, *config["vocabularies"])
+    """The model in float32 on the CPU, whatever it was written in, and the recipe it was made by.
+
+    Damaged, if a file is not as it was written.
+    """
+    config = read_config(folder)
+    check_seal(folder.config, config, ANEW)
+    recipe = recipe_of(folder, config)
     try:
+        model = build(recipe.model, *config["vocabularies"])
         weights = load_file(folder.model)
-    except SafetensorError as error:
-        raise ValueError(f"{folder.model} is damaged: {error}") from error
+    except (SafetensorError, UnicodeDecodeError) as error:
+        raise Damaged(f"{folder.model} is damaged: {error}", ANEW) from error
     wanted, found = _shapes(_once(model)), _shapes(weights)
     wrong = sorted(name for name, _ in wanted.items() ^ found.items())
     if wrong:
         name = wrong[0]
-        raise ValueError(
+        raise Damaged(
             f"{folder.model} does not fit {folder.config}: {name} is "
-            f"{found.get(name, 'missing')}, wanted is {wanted.get(name, 'no such weight')}"
+            f"{found.get(name, 'missing')}, wanted is {wanted.get(name, 'no such weight')}",
+            ANEW,
         )
     model.load_state_dict(weights, strict=False)  # a tied weight is there under one name only
     return model.eval(), recipe
 
 
 def check_vocabularies(folder: RunFolder, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
-    expected, seen = _read_config(folder)["vocabularies"], [len(t) for t in tokenizers]
+    expected, seen = read_config(folder)["vocabularies"], [len(t) for t in tokenizers]
     if expected != seen:
-        raise ValueError(
-            f"the tokenizers in {folder.path} have {seen} tokens, the model was trained with {expected}"
+        raise Damaged(
+            f"the tokenizers in {folder.path} have {seen} tokens, the model was trained with {expected}",
+            ANEW,
         )
 
 
 def fingerprint(folder: RunFolder) -> str:
     """The same if and only if the model file is the same."""
-    return hashlib.sha256(folder.model.read_bytes()).hexdigest()
+    return sha256_of(folder.model)
 
 
-def _read_config(folder: RunFolder) -> dict[str, Any]:
-    config: dict[str, Any] = json.loads(folder.config.read_text(encoding="utf-8"))
+def recipe_of(folder: RunFolder, config: Mapping[str, Any]) -> Recipe:
+    """The recipe in what `read_config` read."""
+    try:
+        return Recipe.model_validate(config["recipe"])
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        key = ".".join(map(str, wrong["loc"])) or "recipe"
+        raise Damaged(
+            f"{folder.config} is damaged, or of another regard: {key}: {wrong['msg']}", ANEW
+        ) from None
+
+
+def read_config(folder: RunFolder) -> dict[str, Any]:
+    """What config.json holds, of this format and with all that a model is built of."""
+    try:
+        config: Any = json.loads(folder.config.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise Damaged(f"{folder.config} is damaged: {error}", ANEW) from None
+    if not isinstance(config, dict):
+        raise Damaged(f"{folder.config} is damaged: it holds no object", ANEW)
     if "format" not in config and (kind := config.get("model_type")):
         advice = (
             f"regard.hf.load_marian({str(folder.path)!r}, save='runs/…') makes one of it"
@@ -99,7 +141,10 @@ def _read_config(folder: RunFolder) -> dict[str, Any]:
             f"{folder.config} is of format {config.get('format')}, this regard reads {FORMAT}: "
             f"it was written by regard {config.get('regard')}"
         )
-    return config
+    match config:
+        case {"vocabularies": [int(), int()], "recipe": dict()}:
+            return config
+    raise Damaged(f"{folder.config} is damaged: it lacks the vocabularies or the recipe", ANEW)
 
 
 def _shapes(weights: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from regard.data.checksums import Damaged
 from regard.data.spec import keep_standard_input
 from regard.data.store import Store
 from regard.tasks.text_task import TextTask
@@ -31,8 +32,12 @@ def prepare_data(recipe: Recipe, folder: RunFolder, say: Say) -> Store:
                 write_whole(path, tokenizer.to_json())
         tokenizers = folder.load_tokenizers(recipe)
         store = task.store(spec, tokenizers, folder.store)
+    except Damaged:
+        raise
     except ValueError as error:
         raise RecipeError(f"data.train is {data.train}: {error}", CHECK) from error
+    if store.damage:
+        say(f"warning: {store.damage}; it was made anew")
     say(task.describe(store, tokenizers))
     if store.problems:
         say(f"left out of training: {store.problems.report()}")

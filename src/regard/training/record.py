@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,8 @@ class Record:
     def __init__(self, path: Path, update: int, measures: Sequence[str] = TRANSLATION) -> None:
         """measures: those of a validation, beside the loss."""
         self._columns = (*COLUMNS, *(f"dev_{name}" for name in measures))
-        kept = [row for row in read_rows(path) if row["step"] <= update]
+        rows = [row for row in read_rows(path) if row["step"] <= update]
+        kept = [{name: row[name] for name in self._columns if name in row} for row in rows]
         text = io.StringIO()
         self._writer(text).writeheader()
         self._writer(text).writerows(map(_written, kept))
@@ -56,15 +59,17 @@ class Record:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """What metrics.csv holds; a row that was cut off in writing is left out."""
+    """What metrics.csv holds; a row that was cut off in writing, or is damaged, is left out."""
     if not path.is_file():
         return []
-    rows: list[Row] = []
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if None not in row.values():
-                rows.append({name: float(value) for name, value in row.items() if value})
-    return [row for row in rows if "step" in row]
+    text = path.read_text(encoding="utf-8", errors="replace")
+    header, *rows = [line.split(",") for line in text.splitlines()] or [[]]
+    found = []
+    for row in rows:
+        with suppress(ValueError):  # no number, or not as many as the header has
+            cells = zip(header, row, strict=True)
+            found.append({name: float(value) for name, value in cells if value})
+    return [row for row in found if math.isfinite(row.get("step", math.nan))]
 
 
 def _written(row: Row) -> dict[str, str]:

@@ -17,18 +17,19 @@ from lightning.fabric.utilities.exceptions import MisconfigurationException
 
 from regard.data.batch import Loader
 from regard.data.batches import Batches
+from regard.data.checksums import Damaged
 from regard.data.store import Store
 from regard.training.averaging import Weights, average
 from regard.training.checkpoints import Checkpoints
 from regard.training.checks import check
 from regard.training.devices import check_accelerator
 from regard.training.evaluating import write_report
-from regard.training.failures import Interrupted, OtherRecipe, RunEnded
+from regard.training.failures import Interrupted, NoCheckpoints, OtherRecipe, RunEnded
 from regard.training.fitting import Fit
 from regard.training.folder import RunFolder, check_recipe
 from regard.training.memory import keep_memory
 from regard.training.mistakes import RecipeError
-from regard.training.model_file import save_model
+from regard.training.model_file import read_config, recipe_of, save_model
 from regard.training.preparing import make_task, prepare_data, read_dev
 from regard.training.progress import Lines, Reporter, clock, make_reporter
 from regard.training.recipe import Recipe
@@ -52,8 +53,7 @@ def train(recipe: Recipe, folder: Path | str, *, quiet: bool = False) -> Path:
         if _is_first():  # before there are other processes: a mistake is told once
             run.claim(recipe)
             prepare_data(recipe, run, make_reporter(run.log, quiet=quiet).say)
-        trained_elsewhere = run.model.is_file() and Checkpoints(run.checkpoints).last() is None
-        if not trained_elsewhere:
+        if not _only_model(run, recipe):
             with _products(recipe):
                 fabric.launch(partial(_work, recipe=recipe, run=run, quiet=quiet))
         if _is_first():
@@ -81,12 +81,12 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
             f"{clock(fit.state.seconds)}, up to {fit.end}"
         )
         if first:
-            _publish(fit, run)
-    except (RunEnded, OtherRecipe) as ended:
+            _publish(fit, run, reporter)
+    except (RunEnded, OtherRecipe, Damaged) as ended:
         if not first:
             return  # the first process tells, for all
         if isinstance(ended, Interrupted):
-            _publish(fit, run)  # what was learnt so far can be used
+            _publish(fit, run, reporter)  # what was learnt so far can be used
         raise
     finally:
         reporter.close()
@@ -134,14 +134,43 @@ def _say_where(fit: Fit, reporter: Reporter) -> None:
         reporter.say(f"training: {what}")
 
 
-def _publish(fit: Fit, run: RunFolder) -> None:
+def _only_model(run: RunFolder, recipe: Recipe) -> bool:
+    """Whether there is nothing to go on from but a model that is trained as far as the recipe wants."""
+    if not run.model.is_file() or Checkpoints(run.checkpoints).last() is not None:
+        return False
+    config = read_config(run)
+    before, now = recipe_of(run, config).training, recipe.training
+    ended = config.get("end", "") is not None  # older ones do not say
+    further = [
+        f"training.{name}={value}"
+        for name, value in (now.limits | {"patience": now.patience}).items()
+        if value is not None
+        and value > ((before.limits | {"patience": before.patience}).get(name) or 0)
+    ]
+    if further or not ended:
+        wish = " ".join(further) or "its end"
+        raise NoCheckpoints(
+            f"there are no checkpoints in {run.checkpoints}: the run cannot go on to {wish}"
+        )
+    return True
+
+
+def _publish(fit: Fit, run: RunFolder, reporter: Reporter) -> None:
     """Write the model of the run: the best by the metric, or the average of the best, or the last."""
-    training, task = fit.training, fit.task
-    updates = fit.state.best_updates
-    best = fit.checkpoints.load_best(updates if training.average else updates[:1])
+    training, task, state = fit.training, fit.task, fit.state
+    most = training.keep if training.average else 1
+    best, complaints = fit.checkpoints.load_best(state.best_updates, most, state.best_sha256)
+    if not best:
+        instead = "the last weights are the model instead"
+    elif training.average:
+        instead = f"the model is the average of the {len(best)} left"
+    else:
+        instead = "the next best is the model instead"
+    for complaint in complaints:
+        reporter.say(f"warning: {complaint}; {instead}")
     weights = average(best) if best else _last_weights(fit)
     sizes = len(task.source_tokenizer), len(task.target_tokenizer)
-    save_model(run, fit.recipe, weights, sizes)
+    save_model(run, fit.recipe, weights, sizes, end=fit.end)
 
 
 def _last_weights(fit: Fit) -> Weights:

@@ -17,6 +17,7 @@ class State:
     validated: int = 0  # the update of the last validation
     # (value, -loss, update) of validations, best first
     best: list[tuple[float, float, int]] = field(default_factory=list)
+    best_sha256: dict[int, str] = field(default_factory=dict)  # of their checkpoints, by update
     stale: int = 0  # validations since the best
     plateau: int = 0  # the same, since the learning rate was reduced
     reductions: int = 0  # of the learning rate, by a plateau
@@ -33,6 +34,11 @@ class State:
     @property
     def best_updates(self) -> list[int]:
         return [update for *_, update in self.best]
+
+    def keep(self, sha256: str) -> None:
+        """The checkpoint of this update is one of the best; those of others that are not are forgotten."""
+        kept = {**self.best_sha256, self.update: sha256}
+        self.best_sha256 = {n: kept[n] for n in self.best_updates if n in kept}
 
     def advance(self, batches: int, in_epoch: int) -> None:
         """One update was made of this many batches."""

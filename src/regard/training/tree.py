@@ -18,33 +18,39 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from regard.data.checksums import Damaged
 from regard.training.writing import write_whole
 
 
-class Damaged(ValueError):
-    """A file that is not what was written."""
-
-
-def write_tree(path: Path, tree: Any) -> None:
+def write_tree(path: Path, tree: Any) -> str:
+    """Its SHA-256."""
     tensors: dict[str, Tensor] = {}
     skeleton = json.dumps(_take_apart(tree, tensors, {}))
-    header = {"tree": skeleton, "sha256": _digest(skeleton, tensors)}
-    write_whole(path, save(tensors, metadata=header))
+    digest = _digest(skeleton, tensors)
+    write_whole(path, save(tensors, metadata={"tree": skeleton, "sha256": digest}))
+    return digest
 
 
-def read_tree(path: Path) -> Any:
-    """What `write_tree` was given, tensors on the CPU; Damaged if a single bit of it has changed."""
+def read_tree(path: Path, sha256: str | None = None) -> Any:
+    """What `write_tree` was given, tensors on the CPU; Damaged if a single bit of it has changed.
+
+    sha256: what `write_tree` returned, if another tree in its place is damage too.
+    """
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
             # clones: the file may be removed, or its disk go away, while they are in use
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, UnicodeDecodeError) as error:
+    except FileNotFoundError:
+        raise Damaged(f"{path} is gone") from None
+    except (SafetensorError, UnicodeDecodeError, OSError) as error:
         raise Damaged(f"{path} is damaged: {error}") from error
     if not {"tree", "sha256"} <= header.keys():
         raise Damaged(f"{path} is damaged or no checkpoint: its header lacks the tree")
     if _digest(header["tree"], tensors) != header["sha256"]:
         raise Damaged(f"{path} is damaged: its SHA-256 is not the one it was written with")
+    if sha256 not in (None, header["sha256"]):
+        raise Damaged(f"{path} is not the file that this run wrote")
     return _put_together(json.loads(header["tree"]), tensors)
 
 

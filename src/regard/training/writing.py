@@ -6,6 +6,8 @@ import errno
 import os
 from pathlib import Path
 
+from regard.data.syncing import sync
+
 PARTIAL = ".partial"  # ends the name of a file that is still being written
 
 
@@ -23,8 +25,7 @@ def write_whole(path: Path, content: bytes | str) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
-        if os.name == "posix":  # elsewhere a folder cannot be opened
-            _sync_folder(path.parent)
+        sync(path.parent)  # the rename must reach the disk too
     except OSError as error:
         partial.unlink(missing_ok=True)
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -39,12 +40,3 @@ def clear_partial(folder: Path) -> None:
     """Remove what a killed process left half written."""
     for path in folder.glob(f"*{PARTIAL}"):
         path.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    """The rename itself must reach the disk too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
