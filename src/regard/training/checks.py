@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import torch
 from torch import nn
 
@@ -13,11 +15,13 @@ from regard.training.recipe import Recipe
 from regard.training.tasks import task_of
 
 ANY_VOCABULARY = 5  # tokens: whether a model can be built does not depend on their number
+CROWD = 16  # processes on a CPU that need no core each: a toy, or a test
 
 
 def check(recipe: Recipe) -> None:
     """Refuse a recipe without an end, with a corpus that is not there, or with parts that do not fit."""
     _check_end(recipe)
+    _check_processes(recipe)
     _check_corpora(recipe)
     _check_model(recipe)
 
@@ -31,6 +35,14 @@ def _check_end(recipe: Recipe) -> None:
         )
     if training.patience and not recipe.data.dev:
         raise RecipeError("training.patience counts validations, which need data.dev")
+
+
+def _check_processes(recipe: Recipe) -> None:
+    """Refuse what would bring the machine down: every process holds a model of its own."""
+    trainer, cores = recipe.trainer, os.cpu_count() or 1
+    wanted = trainer.devices if isinstance(trainer.devices, int) else 1
+    if trainer.accelerator == "cpu" and wanted > max(CROWD, cores):
+        raise RecipeError(f"trainer.devices={wanted} processes are too many for {cores} cores")
 
 
 def _check_corpora(recipe: Recipe) -> None:
@@ -51,7 +63,20 @@ def _check_model(recipe: Recipe) -> None:
             model = build(recipe.model, ANY_VOCABULARY, ANY_VOCABULARY)
     except ValueError as error:
         raise RecipeError(f"model: {error}") from None
+    _check_memory(model)
     _check_positions(recipe, model)
+
+
+def _check_memory(model: nn.Module) -> None:
+    """Refuse weights that cannot be there at once, the vocabularies' not counted."""
+    if not hasattr(os, "sysconf"):
+        return
+    needed = sum(p.numel() * p.element_size() for p in model.parameters())
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > there:
+        raise RecipeError(
+            f"model: its weights take {needed / 1e9:,.0f} GB, and this machine has {there / 1e9:,.0f}"
+        )
 
 
 def _check_positions(recipe: Recipe, model: nn.Module) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
-from regard.training.section import Rate, Section
+from regard.training.section import Few, Length, Rate, Section, Width
 
 
 class Attends(Section):
@@ -21,9 +21,9 @@ class RnnEnc(Section):
     """RNN Encoder-Decoder: one vector for the whole source (Cho et al. 2014)."""
 
     kind: Literal["rnnenc"] = "rnnenc"
-    embedding: PositiveInt = 620
-    hidden: PositiveInt = 1000
-    maxout: PositiveInt = 500
+    embedding: Width = 620
+    hidden: Width = 1000
+    maxout: Width = 500
     dropout: Rate = 0.0
     init: Literal["paper", "default"] = "paper"
 
@@ -32,12 +32,12 @@ class RnnSearch(Section):
     """RNNsearch: additive attention asked before the cell (Bahdanau et al. 2015)."""
 
     kind: Literal["rnnsearch"] = "rnnsearch"
-    embedding: PositiveInt = 620
-    hidden: PositiveInt = 1000
-    alignment: PositiveInt | None = Field(
+    embedding: Width = 620
+    hidden: Width = 1000
+    alignment: Width | None = Field(
         None, description="width of the additive score; hidden if not given"
     )
-    maxout: PositiveInt = 500
+    maxout: Width = 500
     cell: Literal["gru-reset-before", "gru", "lstm", "elman"] = "gru-reset-before"
     attention: Attends = Attends()
     readout: Literal["previous", "current"] = Field(
@@ -53,13 +53,13 @@ class Luong(Section):
     kind: Literal["luong"] = "luong"
     attention: Literal["global", "local-m", "local-p", "none"] = "global"
     score: Literal["dot", "general", "concat", "location"] = "general"
-    width: PositiveInt = Field(10, description="D: a local window is 2 D + 1 wide")
+    width: Length = Field(10, description="D: a local window is 2 D + 1 wide")
     feed: bool = Field(True, description="input feeding")
     reverse: bool = Field(True, description="read the source from its end")
-    embedding: PositiveInt = 1000
-    hidden: PositiveInt = 1000
-    layers: PositiveInt = 4
-    max_length: PositiveInt = Field(100, description="positions of the location score")
+    embedding: Width = 1000
+    hidden: Width = 1000
+    layers: Few = 4
+    max_length: Length = Field(100, description="positions of the location score")
     dropout: Rate = 0.2
     init: Literal["paper", "default"] = "paper"
 
@@ -68,10 +68,8 @@ class Tutorial(Section):
     """The widely copied tutorial decoder: location attention, batched and masked."""
 
     kind: Literal["tutorial"] = "tutorial"
-    hidden: PositiveInt = 256
-    max_length: PositiveInt = Field(
-        50, description="positions that can be attended; later ones are not"
-    )
+    hidden: Width = 256
+    max_length: Length = Field(50, description="positions that can be attended; later ones are not")
     dropout: Rate = 0.1
 
 
@@ -80,10 +78,10 @@ class Recurrent(Section):
 
     kind: Literal["recurrent"] = "recurrent"
     cell: Literal["gru", "gru-reset-before", "lstm", "elman"] = "gru"
-    embedding: PositiveInt = 256
-    hidden: PositiveInt = 256
-    encoder_layers: PositiveInt = 1
-    decoder_layers: PositiveInt = 1
+    embedding: Width = 256
+    hidden: Width = 256
+    encoder_layers: Few = 1
+    decoder_layers: Few = 1
     bidirectional: bool = True
     reverse: bool = False
     initial: Literal["zero", "random", "learned"] = Field(
@@ -112,9 +110,9 @@ class RecurrentClassifier(Section):
     task: ClassVar[str] = "classify"
     kind: Literal["recurrent-classifier"] = "recurrent-classifier"
     cell: Literal["gru", "gru-reset-before", "lstm", "elman"] = "gru"
-    embedding: PositiveInt = 256
-    hidden: PositiveInt = 256
-    layers: PositiveInt = 1
+    embedding: Width = 256
+    hidden: Width = 256
+    layers: Few = 1
     bidirectional: bool = True
     pool: Literal["last", "transform", "mean", "max", "ends", "linear", "attention"] = "attention"
     dropout: Rate = 0.0
@@ -126,9 +124,9 @@ class RecurrentLanguage(Section):
     task: ClassVar[str] = "language"
     kind: Literal["recurrent-language"] = "recurrent-language"
     cell: Literal["gru", "gru-reset-before", "lstm", "elman"] = "gru"
-    embedding: PositiveInt = 256
-    hidden: PositiveInt = 256
-    layers: PositiveInt = 1
+    embedding: Width = 256
+    hidden: Width = 256
+    layers: Few = 1
     dropout: Rate = 0.0
 
 
@@ -145,12 +143,12 @@ class Heads(Section):
 class Blocks(Section):
     """What Transformers of all kinds have in common."""
 
-    size: PositiveInt = Field(512, description="features of a position, d_model")
-    heads: PositiveInt = 8
-    key_heads: PositiveInt | None = Field(
+    size: Width = Field(512, description="features of a position, d_model")
+    heads: Few = 8
+    key_heads: Few | None = Field(
         None, description="fewer than heads: groups of heads share keys and values"
     )
-    inner: PositiveInt = Field(2048, description="width of the feed-forward network")
+    inner: Width = Field(2048, description="width of the feed-forward network")
     activation: Literal["relu", "gelu", "silu", "swiglu"] = "relu"
     norm: Literal["pre", "post"] = Field(
         "pre", description="layer norm before a sublayer, or after as published (needs a warm-up)"
@@ -158,7 +156,7 @@ class Blocks(Section):
     positions: Literal["sinusoidal", "sinusoidal-halves", "learned", "rotary", "none"] = Field(
         "sinusoidal", description="sinusoidal-halves: as Marian lays them out"
     )
-    max_positions: PositiveInt = Field(512, description="learned: positions at most")
+    max_positions: Length = Field(512, description="learned: positions at most")
     scaled: bool = Field(True, description="embeddings are multiplied by √size")
     dropout: Rate = Field(0.1, description="of embeddings and sublayers")
     attention_dropout: Rate = Field(0.0, description="of the attention weights")
@@ -169,8 +167,8 @@ class Transformer(Blocks):
     """Encoder and decoder of self-attention (Vaswani et al. 2017)."""
 
     kind: Literal["transformer"] = "transformer"
-    encoder_layers: PositiveInt = 6
-    decoder_layers: PositiveInt = 6
+    encoder_layers: Few = 6
+    decoder_layers: Few = 6
     share: Literal["all", "target", "none"] = Field(
         "target",
         description="one matrix for the output and the target's embeddings; all: for the source's too "
@@ -189,7 +187,7 @@ class TransformerClassifier(Blocks):
 
     task: ClassVar[str] = "classify"
     kind: Literal["transformer-classifier"] = "transformer-classifier"
-    layers: PositiveInt = 6
+    layers: Few = 6
     pool: Literal["mean", "max", "first", "attention"] = "max"
     attention: Heads = Heads()
 
@@ -199,7 +197,7 @@ class TransformerLanguage(Blocks):
 
     task: ClassVar[str] = "language"
     kind: Literal["transformer-language"] = "transformer-language"
-    layers: PositiveInt = 6
+    layers: Few = 6
     share: bool = Field(True, description="one matrix for embeddings and output")
     attention: Heads = Heads()
 
@@ -209,7 +207,7 @@ class TransformerMasked(Blocks):
 
     task: ClassVar[str] = "masked"
     kind: Literal["transformer-masked"] = "transformer-masked"
-    layers: PositiveInt = 6
+    layers: Few = 6
     attention: Heads = Heads()
 
 
@@ -218,8 +216,8 @@ class BareClassifier(Section):
 
     task: ClassVar[str] = "classify"
     kind: Literal["bare-classifier"] = "bare-classifier"
-    size: PositiveInt = 128
-    layers: PositiveInt = 1
+    size: Width = 128
+    layers: Few = 1
     softmax: bool = Field(True, description="false: the dot products themselves are the weights")
     pool: Literal["mean", "max", "attention"] = "mean"
     dropout: Rate = 0.0

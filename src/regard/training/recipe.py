@@ -10,12 +10,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+import re
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from regard.training.model_sections import Model, RnnSearch
-from regard.training.section import Rate, Section, Share
+from regard.training.section import (
+    Count,
+    CountOrZero,
+    Few,
+    InnerShare,
+    Length,
+    NotNegative,
+    Positive,
+    Rate,
+    Section,
+    Share,
+    Whole,
+    Width,
+)
 from regard.training.task_sections import AnyTask, Translate
 
 Corpus = str | list[str]
@@ -33,19 +47,19 @@ class Data(Section):
     test: Corpus | None = Field(None, description="pairs for the final scores")
     source: str = Field("zh", description="language code of the source")
     target: str = Field("en", description="language code of the target")
-    max_length: PositiveInt = Field(
+    max_length: Length = Field(
         100,
         description="translate, language: longer pairs or lines (in tokens) are not trained on; "
         "classify, masked: longer texts are cut",
     )
-    join: PositiveInt = Field(1, description="join 1 … n consecutive pairs into longer ones")
+    join: Few = Field(1, description="join 1 … n consecutive pairs into longer ones")
 
 
 class Vocabulary(Section):
     """How one side is cut into tokens."""
 
     kind: Literal["bpe", "unigram", "word", "character"] = "bpe"
-    size: Annotated[int, Field(gt=4)] = Field(
+    size: Annotated[Whole, Field(gt=4, le=1_000_000)] = Field(
         8000, description="tokens at most, the four special ones included"
     )
     lowercase: bool = False
@@ -64,30 +78,24 @@ class Tokenizers(Section):
 
 class Optimizer(Section):
     kind: Literal["adam", "adamw", "adadelta", "sgd"] = "adam"
-    lr: PositiveFloat = 0.001
+    lr: Positive = 0.001
     betas: tuple[Rate, Rate] = (0.9, 0.999)
     rho: Rate = 0.95
-    eps: PositiveFloat = 1e-8
+    eps: Positive = 1e-8
     momentum: Rate = 0.0
-    weight_decay: Annotated[float, Field(ge=0.0)] = 0.0
+    weight_decay: NotNegative = 0.0
 
 
 class Schedule(Section):
     """How the learning rate moves: a factor on `optimizer.lr`."""
 
     kind: Literal["constant", "noam", "inverse-sqrt", "plateau", "cosine", "halving"] = "constant"
-    warmup: Annotated[int, Field(ge=0)] = Field(0, description="steps of linear warm-up")
-    size: PositiveInt = Field(512, description="noam: the model size d")
-    factor: Annotated[float, Field(gt=0.0, lt=1.0)] = Field(
-        0.5, description="plateau, halving: multiply by this"
-    )
-    patience: Annotated[int, Field(ge=0)] = Field(
-        2, description="plateau: validations without improvement"
-    )
-    after: Annotated[int, Field(ge=0)] = Field(5, description="halving: every epoch after this one")
-    minimum: Annotated[float, Field(ge=0.0)] = Field(
-        0.0, description="cosine, plateau: the least learning rate"
-    )
+    warmup: CountOrZero = Field(0, description="steps of linear warm-up")
+    size: Width = Field(512, description="noam: the model size d")
+    factor: InnerShare = Field(0.5, description="plateau, halving: multiply by this")
+    patience: CountOrZero = Field(2, description="plateau: validations without improvement")
+    after: CountOrZero = Field(5, description="halving: every epoch after this one")
+    minimum: NotNegative = Field(0.0, description="cosine, plateau: the least learning rate")
 
 
 class TeacherForcing(Section):
@@ -101,41 +109,39 @@ class Reinforce(Section):
     """Training of hard attention by its reward."""
 
     baseline: Literal["moving", "none"] = "moving"
-    entropy: Annotated[float, Field(ge=0.0)] = 0.0
-    weight: PositiveFloat = 1.0
+    entropy: NotNegative = 0.0
+    weight: Positive = 1.0
 
 
 class Training(Section):
-    epochs: PositiveInt | None = Field(None, description="passes over the pairs")
-    steps: PositiveInt | None = Field(None, description="updates")
-    minutes: PositiveFloat | None = Field(None, description="stop after this much training time")
-    batch_tokens: PositiveInt | None = Field(
+    epochs: Count | None = Field(None, description="passes over the pairs")
+    steps: Count | None = Field(None, description="updates")
+    minutes: Positive | None = Field(None, description="stop after this much training time")
+    batch_tokens: Count | None = Field(
         None, description="tokens of both sides in a batch, padding included"
     )
-    batch_sentences: PositiveInt | None = Field(None, description="pairs in a batch")
-    accumulate: PositiveInt = Field(1, description="batches for one update")
+    batch_sentences: Length | None = Field(None, description="pairs in a batch")
+    accumulate: Length = Field(1, description="batches for one update")
     optimizer: Optimizer = Optimizer()
     schedule: Schedule = Schedule()
-    clip: PositiveFloat | None = Field(1.0, description="greatest norm of the gradient")
+    clip: Positive | None = Field(1.0, description="greatest norm of the gradient")
     label_smoothing: Rate = 0.0
     teacher_forcing: TeacherForcing = TeacherForcing()
     reinforce: Reinforce = Reinforce()
     ema: Rate = Field(0.0, description="decay of a moving average of the weights; 0: none")
-    validate_every: PositiveInt | None = Field(
+    validate_every: Count | None = Field(
         None, description="steps between validations; an epoch if not given"
     )
-    checkpoint_every: PositiveInt = Field(
-        500, description="steps between checkpoints to resume from"
-    )
+    checkpoint_every: Count = Field(500, description="steps between checkpoints to resume from")
     metric: Literal["auto", "bleu", "chrf", "accuracy", "macro_f1", "loss"] = Field(
         "auto",
         description="what the best checkpoints are best in; of equals the lower dev loss. "
         "auto: bleu, accuracy or loss, by the task",
     )
-    patience: PositiveInt | None = Field(
+    patience: Count | None = Field(
         None, description="stop after this many validations without a better one"
     )
-    keep: PositiveInt = Field(3, description="best checkpoints kept")
+    keep: Few = Field(3, description="best checkpoints kept")
     average: bool = Field(
         False, description="the model of the run is the average of the best checkpoints"
     )
@@ -156,33 +162,45 @@ class Trainer(Section):
     """Handed to Lightning: where and how the loop runs."""
 
     accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"] = "auto"
-    devices: int | str | list[int] = "auto"
-    num_nodes: PositiveInt = 1
+    devices: int | str | list[int] = Field(
+        "auto", description="how many, -1 for all, or their numbers, as in [0, 2]"
+    )
+    num_nodes: Few = 1
     strategy: str = "auto"
     precision: Literal["32", "tf32", "bf16-mixed", "16-mixed", "64"] = Field(
         "32", description="tf32: float32 whose products are quicker and rounder on NVIDIA GPUs"
     )
     deterministic: bool = False
-    threads: PositiveInt | None = Field(None, description="CPU threads of a process")
+    threads: Few | None = Field(None, description="CPU threads of a process")
+
+    @field_validator("devices", mode="before")
+    @classmethod
+    def _known_devices(cls, given: Any) -> Any:
+        several = given if isinstance(given, list) else str(given).split(",")
+        if given != "auto" and not all(re.fullmatch(r"-1|[0-9]{1,3}", str(n)) for n in several):
+            raise ValueError(
+                f"{given!r} is neither auto, a number up to 999, nor a list, as [0, 1]"
+            )
+        return given
 
 
 class Search(Section):
     """How translations are searched for, in validation and in the final scores."""
 
-    beam: PositiveInt = 5
-    length_penalty: Annotated[float, Field(ge=0.0)] = 1.0
-    coverage_penalty: Annotated[float, Field(ge=0.0)] = 0.0
-    max_length: PositiveInt = 100
-    batch: PositiveInt = Field(64, description="sentences translated at a time")
-    validation_beam: PositiveInt = Field(1, description="the beam of the validations in training")
+    beam: Few = 5
+    length_penalty: NotNegative = 1.0
+    coverage_penalty: NotNegative = 0.0
+    max_length: Length = 100
+    batch: Length = Field(64, description="sentences translated at a time")
+    validation_beam: Few = Field(1, description="the beam of the validations in training")
 
 
 class Recipe(Section):
     """One experiment. `regard schema` prints the JSON schema of this."""
 
-    name: str = "run"
+    name: Annotated[str, Field(min_length=1)] = "run"
     description: str = ""
-    seed: int = 1
+    seed: Annotated[Whole, Field(ge=0, lt=1 << 63)] = 1
     task: AnyTask = Translate()
     data: Data = Data()
     tokenizer: Tokenizers = Tokenizers()

@@ -19,6 +19,7 @@ WANTED = {  # pydantic's name of an error, up to the first _
     "finite": "a finite number",
     "bool": "true or false",
     "string": "text",
+    "string_too_short": "text that is not empty",
     "list": "a list, as in [a, b]",
     "tuple": "a list, as in [a, b]",
     "missing": "a longer list",

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from regard.training.section import Section
+from regard.training.section import InnerShare, Section, Whole
 
 
 class Task(Section):
@@ -19,7 +19,7 @@ class Translate(Task):
 
     metrics: ClassVar[tuple[str, ...]] = ("bleu", "chrf", "loss")
     kind: Literal["translate"] = "translate"
-    bleu_tokenize: str | None = Field(
+    bleu_tokenize: Literal["13a", "intl", "zh", "char", "none"] | None = Field(
         None, description="sacreBLEU's tokeniser; by the target language if not given"
     )
     length_unit: Literal["words", "characters"] | None = Field(
@@ -40,7 +40,7 @@ class Language(Task):
     metrics: ClassVar[tuple[str, ...]] = ("loss",)
     one_text: ClassVar[bool] = True
     kind: Literal["language"] = "language"
-    context: Annotated[int, Field(gt=1)] | None = Field(
+    context: Annotated[Whole, Field(gt=1, le=1_000_000)] | None = Field(
         None,
         description="all lines are one text, cut into blocks of so many tokens; if not given, "
         "every line is a text by itself",
@@ -53,9 +53,7 @@ class Masked(Task):
     metrics: ClassVar[tuple[str, ...]] = ("loss", "accuracy")
     one_text: ClassVar[bool] = True
     kind: Literal["masked"] = "masked"
-    rate: Annotated[float, Field(gt=0.0, lt=1.0)] = Field(
-        0.15, description="share of the tokens that are to be told"
-    )
+    rate: InnerShare = Field(0.15, description="share of the tokens that are to be told")
 
 
 AnyTask = Annotated[Translate | Classify | Language | Masked, Field(discriminator="kind")]
