@@ -90,9 +90,9 @@ def test_a_measure_that_could_not_be_taken_is_refused_before_training():
 
 
 def test_a_model_larger_than_the_memory_is_refused():
-    wide = ["model.hidden=65536", "model.embedding=65536", "training.steps=1"]
+    wide = ["model.kind=transformer", "model.size=65536", "model.inner=65536", "training.steps=1"]
     with pytest.raises(RecipeError, match=r"weights take .* GB, and this machine has"):
-        check(read_recipe("rnnsearch", wide))
+        check(read_recipe("rnnsearch", [*wide, "model.encoder_layers=100"]))
 
 
 def test_more_processes_than_a_cpu_can_run_are_refused():

@@ -6,15 +6,22 @@ from typing import Annotated, Any
 
 import typer
 
+from regard.cli.options import LARGEST_SEED
+
 Sample = Annotated[bool, typer.Option("--sample", help="Draw instead of searching.")]
 Temperature = Annotated[
     float | None, typer.Option(metavar="T", help="Of the draws; above 1: bolder.")
 ]
-TopK = Annotated[int | None, typer.Option(min=0, metavar="K", help="Draw among the K likeliest.")]
+TopK = Annotated[
+    int | None,
+    typer.Option(min=0, max=1_000_000, metavar="K", help="Draw among the K likeliest."),
+]
 TopP = Annotated[
     float | None, typer.Option(metavar="P", help="Draw among the likeliest of mass P.")
 ]
-Seed = Annotated[int | None, typer.Option(min=0, metavar="N", help="Of the draws.")]
+Seed = Annotated[
+    int | None, typer.Option(min=0, max=LARGEST_SEED, metavar="N", help="Of the draws.")
+]
 
 
 def search_options(
@@ -30,6 +37,10 @@ def search_options(
     if given and not sample:
         option = "--" + next(iter(given)).replace("_", "-")
         raise typer.BadParameter(f"{option} is for {noun} that are drawn: add --sample")
+    for name, most in (("temperature", 1000), ("top_p", 1)):
+        if not 0 < (value := given.get(name, 1)) <= most:
+            option = "--" + name.replace("_", "-")
+            raise typer.BadParameter(f"{option} is {value:g}: it is above 0 and at most {most}")
     if sample and beam is not None:
         raise typer.BadParameter(f"--beam is for {noun} that are searched: drop it or --sample")
     if beam is not None and nbest > beam:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated
 
 import typer
@@ -18,7 +19,9 @@ def evaluate(
     ] = None,
     join: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Join up to N neighbouring pairs into one."),
+        typer.Option(
+            min=1, max=1_000, metavar="N", help="Join up to N neighbouring pairs into one."
+        ),
     ] = None,
     beam: Beam = None,
     as_json: Json = False,
@@ -32,10 +35,14 @@ def evaluate(
 
     Example: regard evaluate -m runs/imdb --data reviews.tsv#1,0
     """
+    from regard.data.problems import Problems
     from regard.training.evaluating import evaluate as measure
     from regard.training.loading import load
 
-    found = measure(load(models or None, device=device), data, join=join, beam=beam)
+    problems = Problems()
+    found = measure(load(models or None, device=device), data, problems, join=join, beam=beam)
+    if problems:
+        print(f"left out: {problems.report()}", file=sys.stderr)
     if as_json:
         print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:

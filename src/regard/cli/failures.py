@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 
 from regard.training.failures import OtherRecipe
@@ -10,22 +11,28 @@ from regard.training.mistakes import RecipeError
 DEBUG = "REGARD_DEBUG"
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 WRONG_PATH = (FileNotFoundError, NotADirectoryError, IsADirectoryError, FileExistsError)
+FORBIDDEN = "ls -l says who may read and write it"
+FULL = "free some space, or write elsewhere"
 
 
 def complain(error: Exception) -> int:
     """Say what was wrong and what helps, on standard error; the status to exit with."""
     hint = getattr(error, "hint", f"{DEBUG}=1 regard … shows where it happened")
     message = str(error) or type(error).__name__
-    misused = isinstance(error, (RecipeError, OtherRecipe, *WRONG_PATH))
+    misused = isinstance(error, (RecipeError, OtherRecipe, PermissionError, *WRONG_PATH))
     status = getattr(error, "status", MISUSED if misused else FAILED)
     if hasattr(error, "format_message"):  # a mistake in the command line, found by typer
         context = getattr(error, "ctx", None)
         message, status = error.format_message(), MISUSED
         hint = f"{context.command_path if context else 'regard'} --help lists what there is"
-    elif isinstance(error, OSError) and error.strerror and error.filename:
-        message = f"{error.strerror}: {str(error.filename)!r}"
+    elif isinstance(error, OSError) and error.strerror:
+        message = error.strerror + (f": {str(error.filename)!r}" if error.filename else "")
     if isinstance(error, WRONG_PATH) and not hasattr(error, "hint"):
         hint = "paths are looked up from this folder; data also under $REGARD_DATA"
+    elif isinstance(error, PermissionError):
+        hint = FORBIDDEN
+    elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        hint = FULL
     print(f"error: {_sentence(message)}\nhint: {hint}", file=sys.stderr)
     return status
 

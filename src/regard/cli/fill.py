@@ -20,7 +20,9 @@ def fill(
         list[str] | None,
         typer.Argument(metavar="TEXT", help="With <mask> in it; lines of stdin if none, or -."),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="Tokens for each <mask>.")] = 5,
+    top: Annotated[
+        int, typer.Option(min=1, max=1_000, metavar="N", help="Tokens for each <mask>.")
+    ] = 5,
     as_json: Json = False,
     output: Output = None,
     device: Device = None,

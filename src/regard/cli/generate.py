@@ -20,7 +20,9 @@ def generate(
             metavar="PROMPT", help="How it begins; from nothing if none. -: lines of stdin."
         ),
     ] = None,
-    length: Annotated[int, typer.Option(min=1, metavar="N", help="Tokens to add at most.")] = 200,
+    length: Annotated[
+        int, typer.Option(min=1, max=1_000_000, metavar="N", help="Tokens to add at most.")
+    ] = 200,
     beam: Beam = None,
     sample: Sample = False,
     temperature: Temperature = None,

@@ -7,6 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+WIDEST = 1_000  # hypotheses side by side
+LARGEST_SEED = (1 << 63) - 1
+
 Run = Annotated[
     Path | None,
     typer.Option("-m", "--model", metavar="RUN", help="A run folder; the embedded model if none."),
@@ -23,7 +26,8 @@ Runs = Annotated[list[Path] | None, _several("several decide together")]
 ComparedRuns = Annotated[list[Path] | None, _several("two are compared")]
 ServedRuns = Annotated[list[Path] | None, _several("several are served by name")]
 Beam = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Hypotheses kept open; 1: greedy search.")
+    int | None,
+    typer.Option(min=1, max=WIDEST, metavar="N", help="Hypotheses kept open; 1: greedy search."),
 ]
 Device = Annotated[
     str | None, typer.Option(metavar="NAME", help="cpu, cuda, cuda:1 or mps; chosen if not given.")

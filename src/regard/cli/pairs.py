@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from itertools import islice, zip_longest
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from regard.cli.failures import MISUSED
+
+if TYPE_CHECKING:
+    from regard.data.problems import Problems
 
 CHUNK = 1024  # pairs
 
@@ -33,20 +36,35 @@ Target = Annotated[
 
 
 def line_pairs(source: str | None, target: str | None) -> Iterator[tuple[list[str], list[str]]]:
-    """Chunks of sentences and of their translations: no line is left out, also not an empty one."""
-    pairs = _from_stdin() if source in (None, "-") and target is None else _zipped(source, target)
+    """Chunks of sentences and of their translations: no line is left out, also not an empty one.
+
+    Bytes that are not UTF-8 are read as U+FFFD, and their lines are told at the end.
+    """
+    from regard.data.problems import Problems
+
+    problems = Problems()
+    if source in (None, "-") and target is None:
+        pairs = _from_stdin(problems)
+    else:
+        pairs = _zipped(source, target, problems)
     while chunk := list(islice(pairs, CHUNK)):
         yield [s for s, _ in chunk], [t for _, t in chunk]
+    if problems:
+        print(f"warning: {problems.report()}, read with U+FFFD in them", file=sys.stderr)
 
 
-def _zipped(source: str | None, target: str | None) -> Iterator[tuple[str, str]]:
+def _zipped(
+    source: str | None, target: str | None, problems: Problems
+) -> Iterator[tuple[str, str]]:
     if source is None or target is None:
         raise typer.BadParameter("give SOURCE and TARGET, or neither and a TSV on standard input")
 
     from regard.data.spec import locate
     from regard.data.text import read_lines
 
-    left, right = (read_lines(name if name == "-" else locate(name)) for name in (source, target))
+    left, right = (
+        read_lines(name if name == "-" else locate(name), problems) for name in (source, target)
+    )
     for number, (sentence, translation) in enumerate(zip_longest(left, right), 1):
         if sentence is None or translation is None:
             shorter, longer = (source, target) if sentence is None else (target, source)
@@ -54,12 +72,12 @@ def _zipped(source: str | None, target: str | None) -> Iterator[tuple[str, str]]
         yield sentence, translation
 
 
-def _from_stdin() -> Iterator[tuple[str, str]]:
+def _from_stdin(problems: Problems) -> Iterator[tuple[str, str]]:
     from regard.data.text import read_lines
 
     if sys.stdin.isatty():
         print("type 'source TAB target' lines; Ctrl-D ends", file=sys.stderr)
-    for number, line in enumerate(read_lines("-"), 1):
+    for number, line in enumerate(read_lines("-", problems), 1):
         cells = line.split("\t")
         if len(cells) != 2 and line.strip():
             columns = f"{len(cells)} column{'' if len(cells) == 1 else 's'}"

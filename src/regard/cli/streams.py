@@ -11,6 +11,8 @@ from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import TextIO
 
+from regard.data.lines import refuse_utf16
+
 AT_ONCE = 1 << 16  # bytes
 
 
@@ -26,7 +28,9 @@ def arriving(
     cut = b""
     start = True
     while data := stream.read1(AT_ONCE):
-        data = data.removeprefix(codecs.BOM_UTF8) if start else data
+        if start:
+            refuse_utf16("standard input", data)
+            data = data.removeprefix(codecs.BOM_UTF8)
         start = False
         *lines, cut = (cut + data).split(b"\n")
         waiting += [line.removesuffix(b"\r") for line in lines]

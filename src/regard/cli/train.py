@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Device
+from regard.cli.options import LARGEST_SEED, Device
 
 UNMEASURED = (
     "note: without data.dev nothing is measured while training, and the last weights are kept; "
@@ -30,7 +30,10 @@ def train(
         Path | None, typer.Option(metavar="FOLDER", help="Where to; runs/NAME if not given.")
     ] = None,
     device: Device = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="The same as seed=N.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=LARGEST_SEED, metavar="N", help="The same as seed=N."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Train a model, score it and write its report.

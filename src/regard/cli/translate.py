@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli.drawn import Sample, Seed, Temperature, TopK, TopP, search_options
-from regard.cli.options import Beam, Device, Json, Output, Runs
+from regard.cli.options import WIDEST, Beam, Device, Json, Output, Runs
 from regard.cli.texts import check_texts, chunks
 
 if TYPE_CHECKING:
@@ -27,7 +27,10 @@ def translate(
     models: Runs = None,
     beam: Beam = None,
     nbest: Annotated[
-        int, typer.Option(min=1, metavar="N", help="The N best, as 'line ||| text ||| score'.")
+        int,
+        typer.Option(
+            min=1, max=WIDEST, metavar="N", help="The N best, as 'line ||| text ||| score'."
+        ),
     ] = 1,
     attention: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write tokens and attention there (JSONL).")

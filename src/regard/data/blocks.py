@@ -43,7 +43,9 @@ def blocks(
 
     All characters are counted once: line ends too, and the end of a line that is by itself.
     """
-    return _blocks(spec, tokenizer, context, problems or Problems(), count=True)
+    return _blocks(
+        spec, tokenizer, context, Problems() if problems is None else problems, count=True
+    )
 
 
 def block_rows(

@@ -76,6 +76,8 @@ class Summary:
 
     def _advice(self) -> list[str]:
         """What to write instead where a text was read as a table."""
+        if not self.pairs and not self.problems:
+            return ["hint: the corpus is empty: there is not one line in it"]
         without = [corpus for corpus, kinds in self.problems.found.items() if NO_TARGET in kinds]
         if self.problems.count(NO_TARGET) <= self.pairs:
             return []

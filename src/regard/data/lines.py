@@ -17,6 +17,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from regard.data.problems import CorpusError
+
 STANDARD_INPUT = "-"
 DAMAGE = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
 
@@ -45,7 +47,7 @@ def byte_lines(path: Path | str, *, longest: int | None = None) -> Iterator[byte
             while raw := stream.readline(limit):
                 number += 1
                 if number == 1:
-                    _refuse_utf16(path, raw)
+                    refuse_utf16(path, raw)
                     raw = raw.removeprefix(codecs.BOM_UTF8)
                 cut = len(raw) == limit and not raw.endswith(b"\n")
                 while cut and (rest := stream.readline(limit)) and not rest.endswith(b"\n"):
@@ -53,11 +55,17 @@ def byte_lines(path: Path | str, *, longest: int | None = None) -> Iterator[byte
                 line = raw.removesuffix(b"\n").removesuffix(b"\r")
                 yield None if longest is not None and len(line) > longest else line
         except DAMAGE as error:
-            raise ValueError(
+            raise CorpusError(
                 f"{path} is damaged or cut off after line {number:,}: {error}"
             ) from error
 
 
-def _refuse_utf16(path: Path | str, start: bytes) -> None:
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise ValueError(f"{path} is UTF-16, not UTF-8: convert it with `iconv -f UTF-16 -t UTF-8`")
+def refuse_utf16(name: Path | str, start: bytes) -> None:
+    """Of a text that begins like this: with its mark, or with a zero in every other byte, as of ASCII."""
+    marked = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    even, odd = (part.count(0) > 0.9 * len(part) for part in (start[:99:2], start[1:99:2]))
+    if marked or (len(start) > 3 and even != odd):
+        raise CorpusError(
+            f"{name} is UTF-16, not UTF-8: convert it with `iconv -f UTF-16 -t UTF-8`",
+            "iconv -f UTF-16 -t UTF-8 OLD > NEW, then name NEW",
+        )

@@ -7,6 +7,17 @@ from dataclasses import dataclass, field
 SHOWN = 5  # line numbers kept of each kind
 
 
+class CorpusError(ValueError):
+    """What was given as a corpus cannot be read as one; `status`: it was asked wrongly."""
+
+    status = 2
+    hint = "regard data check FILES says what is in a corpus; a pair is a.zh,a.en or pairs.tsv"
+
+    def __init__(self, message: str, hint: str = hint) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
 @dataclass
 class Found:
     """One kind of problem: how many lines, and the numbers of the first."""

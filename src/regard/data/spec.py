@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from regard.data.lines import STANDARD_INPUT
+from regard.data.problems import CorpusError
 from regard.data.public_sets import origin
 from regard.data.syncing import sync
 
@@ -86,10 +87,12 @@ def locate(path: str | Path) -> Path:
     for folder in _roots(path):
         for suffix in ("", *COMPRESSED):
             found = folder / f"{path}{suffix}"
-            if found.is_file():
+            if found.is_file() or str(found) == os.devnull:
                 return found
     if any((folder / path).is_dir() for folder in _roots(path)):
         raise IsADirectoryError(f"'{path}' is a folder: name files, as in a.zh,a.en")
+    if path.exists():
+        raise CorpusError(f"'{path}' is no file that can be read twice: use - for standard input")
     raise FileNotFoundError(_missing(path))
 
 
@@ -138,15 +141,15 @@ def _part(text: str, read: Callable[[str], Corpus]) -> Corpus:
 def _texts(text: str) -> Corpus:
     name, _, wanted = (text, "", "") if _exists(text) else text.partition("#")
     if "," in name and not _exists(name):
-        raise ValueError(f"'{text}' names two files: a text is one file, and + adds another")
+        raise CorpusError(f"'{text}' names two files: a text is one file, and + adds another")
     path = _embedded(name) or (Path(name) if name == STANDARD_INPUT else locate(name))
     ending = _ending(path.name)
     if not wanted and ending == ".jsonl":
         wanted = "text"
     if not wanted and ending == ".tsv":
-        raise ValueError(f"'{text}' has columns: name the one with the text, as {name}#0")
+        raise CorpusError(f"'{text}' has columns: name the one with the text, as {name}#0")
     if wanted and ending != ".jsonl" and not wanted.isdecimal():
-        raise ValueError(f"'{text}': after # comes one column from 0, as #0")
+        raise CorpusError(f"'{text}': after # comes one column from 0, as #0")
     return Corpus(text, (path,), (wanted,) if wanted else ())
 
 
@@ -155,19 +158,19 @@ def _whole(text: str) -> Corpus:
     if not wanted and len(files := _split(name, ",")) == 2:
         return _pair(*files)
     if not wanted and len(files) > 2:
-        raise ValueError(f"'{text}' names {len(files)} files: a pair is 'source,target'")
+        raise CorpusError(f"'{text}' names {len(files)} files: a pair is 'source,target'")
     path = _embedded(name) or (Path(name) if name == STANDARD_INPUT else locate(name))
     jsonl = _ending(path.name) == ".jsonl"
     columns = tuple(wanted.split(",")) if wanted else ("source", "target") if jsonl else ("0", "1")
     if len(columns) != 2 or not all(columns) or not (jsonl or all(c.isdecimal() for c in columns)):
         meant = "two fields, as #source,target" if jsonl else "two columns from 0, as #0,1"
-        raise ValueError(f"'{text}': after # come {meant}")
+        raise CorpusError(f"'{text}': after # come {meant}")
     return Corpus(text, (path,), (columns[0], columns[1]))
 
 
 def _pair(source: str, target: str) -> Corpus:
     if not source or not target:
-        raise ValueError(f"'{source},{target}': a pair is 'source,target', two files")
+        raise CorpusError(f"'{source},{target}': a pair is 'source,target', two files")
     return Corpus(f"{source},{target}", (locate(source), locate(target)), ("0", "0"))
 
 

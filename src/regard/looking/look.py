@@ -130,7 +130,10 @@ def _saved(path: str | Path) -> tuple[AttentionRecord, ...]:
         raise NotARecord(
             f"a text alone shows nothing: say who reads it, regard.look(regard.load(), {path!r})"
         )
-    return read_records(Path(path).read_text("utf-8"))
+    try:
+        return read_records(Path(path).read_text("utf-8"))
+    except UnicodeDecodeError:
+        raise NotARecord(f"{path} is no record: it is not UTF-8") from None
 
 
 def _of_runs(

@@ -27,6 +27,13 @@ LINK = re.compile(r"(\d+)([-p?])(\d+)")  # 3-4 is sure; 3p4 and 3?4 are possible
 SHOWN = 5  # sentences named in a message
 
 
+class AlignmentError(ValueError):
+    """A file of links that cannot be read, or not with these sentences; `status`: it was asked wrongly."""
+
+    status = 2
+    hint = "a line for each pair of sentences, as in 0-0 1-2; 3p4 or 3?4 is a possible link"
+
+
 class WordPair(NamedTuple):
     """The words of a sentence and of its translation."""
 
@@ -161,7 +168,7 @@ def read_pairs(path: str | Path, target: str | Path | None = None) -> list[WordP
 def within(alignments: Sequence[Alignment], pairs: Sequence[WordPair]) -> Inside:
     """Drop the links that point past the end of their sentence, and tell which they were."""
     if len(alignments) != len(pairs):
-        raise ValueError(
+        raise AlignmentError(
             f"there are {len(alignments):,} alignments for {len(pairs):,} sentence pairs"
         )
     kept, outside = [], []
@@ -201,7 +208,7 @@ def _placed(path: str | Path, line: int) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{path}, line {line}: {error}") from error
+        raise AlignmentError(f"{path}, line {line}: {error}") from error
 
 
 def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -211,4 +218,4 @@ def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
         try:
             yield number, (line or b"").decode()
         except UnicodeDecodeError as error:
-            raise ValueError(f"{path}, line {number}: not UTF-8 ({error.reason})") from error
+            raise AlignmentError(f"{path}, line {number}: not UTF-8 ({error.reason})") from error

@@ -16,6 +16,13 @@ UNCOVERED = 1e-6  # a word that was never attended counts as log(1e-6), not as -
 EXTRA_LENGTH = 10  # what short sources may add to `max_ratio` times their length
 
 
+class NoSuchSearch(ValueError):
+    """Settings that are no search; `status`: it was asked wrongly."""
+
+    status = 2
+    hint = "docs/toolkit/search.md says what each setting may be"
+
+
 @dataclass(frozen=True)
 class Search:
     """score = log_prob / ((5 + length) / 6)^α + β · Σ_j log(min(Σ_i a_ij, 1))
@@ -56,23 +63,23 @@ class Search:
 
     def __post_init__(self) -> None:
         if self.method not in get_args(Method):
-            raise ValueError(f"method is 'beam' or 'sample', not {self.method!r}{self._meant()}")
+            raise NoSuchSearch(f"method is 'beam' or 'sample', not {self.method!r}{self._meant()}")
         for name, least in _LEAST.items():
             if not (value := getattr(self, name)) >= least or not math.isfinite(value):
-                raise ValueError(f"{name} must be at least {least}, not {value}")
+                raise NoSuchSearch(f"{name} must be at least {least}, not {value}")
         if self.max_length <= self.min_length:
-            raise ValueError(
+            raise NoSuchSearch(
                 f"max_length counts EOS and must be above min_length, "
                 f"not {self.max_length} with min_length={self.min_length}"
             )
-        if not self.temperature > 0:
-            raise ValueError(
+        if not 0 < self.temperature < math.inf:
+            raise NoSuchSearch(
                 f"temperature must be above 0, not {self.temperature}; greedy search is beam=1"
             )
         if not 0 < self.top_p <= 1:
-            raise ValueError(f"top_p must be above 0 and at most 1, not {self.top_p}")
+            raise NoSuchSearch(f"top_p must be above 0 and at most 1, not {self.top_p}")
         if not math.isfinite(self.length_penalty):
-            raise ValueError(f"length_penalty must be a finite number, not {self.length_penalty}")
+            raise NoSuchSearch(f"length_penalty must be a finite number, not {self.length_penalty}")
         if self.method == "beam":
             self._check_beam()
 
@@ -85,11 +92,11 @@ class Search:
 
     def _check_beam(self) -> None:
         if self.nbest > self.beam:
-            raise ValueError(
+            raise NoSuchSearch(
                 f"nbest={self.nbest} hypotheses need a beam at least as wide, not beam={self.beam}"
             )
         if (self.temperature, self.top_k, self.top_p) != (1.0, 0, 1.0):
-            raise ValueError(
+            raise NoSuchSearch(
                 "temperature, top_k and top_p change what is drawn: they need method='sample'"
             )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from regard.data.checksums import check_seal, sealed, sha256_of
+from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.training.folder import RunFolder
 from regard.training.loading import LoadedRun, load
@@ -23,12 +24,14 @@ NAME_ONE = "--data SPEC names others to score by"
 def evaluate(
     run: LoadedRun,
     data: Spec | None = None,
+    problems: Problems | None = None,
     *,
     join: int | None = None,
     beam: int | None = None,
 ) -> Evaluation:
     """Judge a run by a corpus: its test set, or its dev set, if none is given.
 
+    problems: where the lines are counted that cannot be used and are left out.
     join: up to so many neighbouring pairs become one; the recipe says it for its own dev and test sets.
     beam: 1 is greedy; the recipe's if not given. Both are for translations.
     """
@@ -39,9 +42,12 @@ def evaluate(
     for name, given in (("join", join), ("beam", beam)):
         if given is not None and name not in task.evaluated_with:
             raise RecipeError(f"{name} is for translations: {run.folder.path} makes none", NAME_ONE)
-    examples = task.examples(spec, run.tokenizers, join=join)
+    problems = Problems() if problems is None else problems
+    examples = task.examples(spec, run.tokenizers, problems, join=join)
     if not examples:
-        raise RecipeError(f"there is no usable {task.noun[:-1]} in {spec}", NAME_ONE)
+        why = problems.report() or "it is empty"
+        raise RecipeError(f"there is no usable {task.noun[:-1]} in {spec}: {why}", NAME_ONE)
+    task.of_whole_corpora(problems, spec)
     return task.evaluate(run, str(spec), examples, beam=beam)
 
 

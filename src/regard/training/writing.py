@@ -14,6 +14,8 @@ PARTIAL = ".partial"  # ends the name of a file that is still being written
 class DiskFull(OSError):
     """There was no room for a file; what stood in its place is untouched."""
 
+    hint = "free some space and run the same command again"
+
 
 def write_whole(path: Path, content: bytes | str) -> None:
     """Write beside `path`, flush to the disk, then rename: readers see the old file or the new one."""
@@ -31,7 +33,7 @@ def write_whole(path: Path, content: bytes | str) -> None:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(
                 f"no space left on the disk: {path} ({len(data) / 1e6:.1f} MB) was not written, "
-                "what was there before is untouched; free some space and run the same command again"
+                "what was there before is untouched"
             ) from error
         raise
 

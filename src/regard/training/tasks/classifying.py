@@ -120,11 +120,16 @@ class ClassifyRun(RunTask[Pair]):
         )
 
     def examples(
-        self, spec: Spec, tokenizers: Tokenizers, *, join: int | None = None
+        self,
+        spec: Spec,
+        tokenizers: Tokenizers,
+        problems: Problems | None = None,
+        *,
+        join: int | None = None,
     ) -> list[Pair]:
         known = tokenizers[1].labels
         pairs = []
-        for pair in read_labelled(spec):
+        for pair in read_labelled(spec, problems):
             label = pair.target.strip()
             if label not in known:
                 raise RecipeError(

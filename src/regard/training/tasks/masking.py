@@ -103,9 +103,14 @@ class MaskedRun(RunTask[Text]):
         )
 
     def examples(
-        self, spec: Spec, tokenizers: Tokenizers, *, join: int | None = None
+        self,
+        spec: Spec,
+        tokenizers: Tokenizers,
+        problems: Problems | None = None,
+        *,
+        join: int | None = None,
     ) -> list[Text]:
-        return list(read_texts(spec))
+        return list(read_texts(spec, problems))
 
     def trained(self, model: nn.Module, tokenizers: Tokenizers) -> Masked:
         task = self.recipe.task

@@ -125,9 +125,14 @@ class LanguageRun(RunTask[Block]):
         )
 
     def examples(
-        self, spec: Spec, tokenizers: Tokenizers, *, join: int | None = None
+        self,
+        spec: Spec,
+        tokenizers: Tokenizers,
+        problems: Problems | None = None,
+        *,
+        join: int | None = None,
     ) -> list[Block]:
-        return list(blocks(spec, tokenizers[1], self.context))
+        return list(blocks(spec, tokenizers[1], self.context, problems))
 
     def trained(self, model: nn.Module, tokenizers: Tokenizers) -> Language:
         smoothing = self.recipe.training.label_smoothing

@@ -88,9 +88,13 @@ class RunTask(ABC, Generic[Example]):
     def left_out(self, spec: Spec | None) -> Problems:
         """What of a dev or test set cannot be used. The lines of a corpus that is split count in training."""
         problems = Problems()
-        whole = {c.name for c in self.corpora(spec or []) if c.part is None}
-        if spec is not None and whole:
+        if spec is not None and any(c.part is None for c in self.corpora(spec)):
             deque(self.read(spec, problems), maxlen=0)
+        return self.of_whole_corpora(problems, spec)
+
+    def of_whole_corpora(self, problems: Problems, spec: Spec | None) -> Problems:
+        """Those of corpora that are not split: whose part is a line that cannot be read?"""
+        whole = {c.name for c in self.corpora(spec or []) if c.part is None}
         problems.found = {name: found for name, found in problems.found.items() if name in whole}
         return problems
 
@@ -108,9 +112,14 @@ class RunTask(ABC, Generic[Example]):
 
     @abstractmethod
     def examples(
-        self, spec: Spec, tokenizers: Tokenizers, *, join: int | None = None
+        self,
+        spec: Spec,
+        tokenizers: Tokenizers,
+        problems: Problems | None = None,
+        *,
+        join: int | None = None,
     ) -> list[Example]:
-        """A dev or test set, to be judged by."""
+        """A dev or test set, to be judged by; what is left out of it is counted in the problems."""
 
     def check_held_out(self, spec: Spec, tokenizers: Tokenizers) -> None:
         """Refuse now what could not be judged after hours of training."""

@@ -118,10 +118,15 @@ class TranslateRun(RunTask[Pair]):
         )
 
     def examples(
-        self, spec: Spec, tokenizers: Tokenizers, *, join: int | None = None
+        self,
+        spec: Spec,
+        tokenizers: Tokenizers,
+        problems: Problems | None = None,
+        *,
+        join: int | None = None,
     ) -> list[Pair]:
         own = spec in (self.recipe.data.dev, self.recipe.data.test)
-        return list(read_pairs(spec, join=join or (self.recipe.data.join if own else 1)))
+        return list(read_pairs(spec, problems, join=join or (self.recipe.data.join if own else 1)))
 
     def trained(self, model: nn.Module, tokenizers: Tokenizers) -> Translate:
         training = self.recipe.training

@@ -1,0 +1,75 @@
+"""Standard input, output and error: made fit for text, also where the shell has closed them."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+
+
+class ClosedStream(ValueError):
+    """A command needs a stream that is closed, as after `<&-` or `>&-`."""
+
+    status = 2
+
+    def __init__(self, name: str, hint: str) -> None:
+        super().__init__(f"{name} is closed")
+        self.hint = hint
+
+
+class _Closed(io.TextIOBase):
+    """Stands for a closed stream: whoever needs it is told, whoever does not goes on."""
+
+    def __init__(self, name: str, hint: str) -> None:
+        self.what = name, hint
+
+    @property
+    def buffer(self) -> _Closed:
+        return self
+
+    def read(self, size: int | None = -1) -> str:
+        raise ClosedStream(*self.what)
+
+    def read1(self, size: int = -1) -> bytes:
+        raise ClosedStream(*self.what)
+
+    def readline(self, size: int = -1) -> str:  # type: ignore[override]
+        raise ClosedStream(*self.what)
+
+    def write(self, text: str) -> int:
+        raise ClosedStream(*self.what)
+
+
+def prepare_streams() -> None:
+    """Pipes and files get UTF-8; a terminal without it shows ? rather than a traceback."""
+    _occupy_descriptors()
+    if sys.stdin is None:
+        sys.stdin = _Closed("standard input", "give the text as an argument, or < FILE")
+    if sys.stdout is None:
+        sys.stdout = _Closed("standard output", "drop >&-, or name a file with > FILE")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, for as long as we live
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            if not stream.isatty():
+                stream.reconfigure(encoding="utf-8", newline="\n")
+            stream.reconfigure(errors="replace")
+
+
+def flush_output() -> None:
+    """What waits in the buffer is written now, while a failure can still be told."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # what cannot be written must not be tried again when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if error.errno != errno.EPIPE:  # a reader may stop early
+            raise OSError(error.errno, error.strerror, "standard output") from error
+
+
+def _occupy_descriptors() -> None:
+    """So that no file that is opened later gets the number of a closed stream."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
