@@ -21,6 +21,7 @@ from regard.data.checksums import Damaged, check_seal, sealed, sha256_of
 from regard.data.tokenizer import Tokenizer
 from regard.training.building import build
 from regard.training.folder import RunFolder
+from regard.training.mistakes import RecipeError
 from regard.training.recipe import Recipe
 from regard.training.writing import write_whole
 
@@ -135,11 +136,15 @@ def read_config(folder: RunFolder) -> dict[str, Any]:
             if kind == "marian"
             else "regard.hf.capture shows the attention of such a model"
         )
-        raise ValueError(f"{folder.path} is a Hugging Face {kind} model, not a run: {advice}")
+        raise RecipeError(
+            f"{folder.path} is a Hugging Face {kind} model, not a run: {advice}",
+            "docs/hugging-face.md says what can be done with one",
+        )
     if config.get("format") != FORMAT:
-        raise ValueError(
+        raise Damaged(
             f"{folder.config} is of format {config.get('format')}, this regard reads {FORMAT}: "
-            f"it was written by regard {config.get('regard')}"
+            f"it was written by regard {config.get('regard')}",
+            "pip install -U regard, if that is a newer one; else copy the run again",
         )
     match config:
         case {"vocabularies": [int(), int()], "recipe": dict()}:
