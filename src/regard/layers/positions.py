@@ -23,7 +23,10 @@ KEPT = 1024  # positions whose sines are not computed again each time
 
 
 class TooLong(ValueError):
-    """A sequence goes beyond the positions that a model has learnt."""
+    """A sequence goes beyond the positions that a model has learnt; `status`: it was asked wrongly."""
+
+    status = 2
+    hint = "give a shorter text, cut into sentences"
 
 
 class Learned(nn.Module):

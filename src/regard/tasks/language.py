@@ -23,7 +23,7 @@ from regard.tasks.by_length import batches_by_length
 from regard.tasks.loss import smoothed_cross_entropy
 from regard.tasks.prediction import Prediction
 from regard.tasks.spelling import spell
-from regard.tasks.text_task import BATCH, Loss, TextTask
+from regard.tasks.text_task import BATCH, Loss, TextTask, Unanswerable
 
 
 class Language(TextTask):
@@ -89,8 +89,9 @@ class Language(TextTask):
             for size, same in groupby(order, key=lambda i: len(read[i])):
                 most = int(min(size + length, longest))
                 if size >= most:
-                    raise ValueError(
-                        f"a prompt has {size} tokens: the model has positions for {most} in all"
+                    raise Unanswerable(
+                        f"a prompt has {size} tokens: the model has positions for {most} in all",
+                        "give a shorter prompt",
                     )
                 # there is no source whose length would tell how long an answer may be
                 limited = replace(settings, max_length=most, max_ratio=float(most))

@@ -20,7 +20,7 @@ from regard.layers.contracts import Encoded
 from regard.measures.likelihood import Likelihood
 from regard.tasks.by_length import batches_by_length
 from regard.tasks.loss import smoothed_cross_entropy
-from regard.tasks.text_task import BATCH, Loss, TextTask
+from regard.tasks.text_task import BATCH, Loss, TextTask, Unanswerable
 
 HIDDEN, OTHER = 0.8, 0.1  # of the chosen tokens become MASK, become another token; the rest stays
 
@@ -157,10 +157,14 @@ class Masked(TextTask):
     def _masked(self, text: str) -> Tokens:
         tokens = self.source_tokenizer.encode(text)
         if self.mask_token not in tokens.ids:
-            raise ValueError(f"there is no {MASK} to fill in {text!r}")
+            raise Unanswerable(
+                f"there is no {MASK} to fill in {text!r}",
+                f"write {MASK} where a word is to be told",
+            )
         if self.max_length is not None and len(tokens) > self.max_length:
-            raise ValueError(
-                f"{text[:30]!r}… has {len(tokens)} tokens, the model reads {self.max_length}"
+            raise Unanswerable(
+                f"{text[:30]!r}… has {len(tokens)} tokens, the model reads {self.max_length}",
+                "give a shorter text",
             )
         return tokens
 

@@ -14,6 +14,16 @@ from regard.data.tokenizer import Tokenizer
 BATCH = 64  # texts that are worked on side by side
 
 
+class Unanswerable(ValueError):
+    """A text or a wish that this model cannot answer; `status`: it was asked wrongly."""
+
+    status = 2
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
 class Loss(NamedTuple):
     """Of a batch: a sum, so that batches of any size add up to the loss of the joined one (D17)."""
 

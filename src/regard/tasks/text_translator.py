@@ -23,7 +23,7 @@ from regard.search.settings import coverage
 from regard.tasks.by_length import batches_by_length
 from regard.tasks.prediction import Prediction
 from regard.tasks.spelling import spell
-from regard.tasks.text_task import BATCH, TextTask
+from regard.tasks.text_task import BATCH, TextTask, Unanswerable
 
 
 class Forced(NamedTuple):
@@ -207,7 +207,9 @@ def _copied_words(
 ) -> dict[int, str]:
     """For the position of every UNK, the source piece attended to most (B26); EOS is no word."""
     if attention is None:
-        raise ValueError("replace_unknown needs a model that attends; this one does not")
+        raise Unanswerable(
+            "replace_unknown needs a model that attends; this one does not", "leave it out"
+        )
     words = [text[slice(*offset)] for offset in source.offsets]
     copied = attended_words([""] * len(ids), ids, attention[: len(ids)], words)
     return {i: word for i, word in enumerate(copied) if ids[i] == UNK}
