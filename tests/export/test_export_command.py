@@ -10,8 +10,10 @@ from typer.testing import CliRunner
 
 import regard
 from regard.cli.app import app
+from regard.data.checksums import Damaged
 from regard.export import refusals
 from regard.export.exporting import known_engine
+from regard.export.folder import read_record
 
 pytest.importorskip("ctranslate2")
 
@@ -53,3 +55,11 @@ def test_an_engine_that_is_missing_is_named_with_its_extra(monkeypatch):
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(ImportError, match=r"regard\[export\]"):
         refusals.need("ctranslate2")
+
+
+def test_a_damaged_record_of_an_export_is_told(tmp_path):
+    for content in ("", "[]", '{"format": 1}', '{"format": 1, "longest": 3}'):
+        (tmp_path / "export.json").write_text(content)
+        with pytest.raises(Damaged, match=r"export\.json is damaged") as told:
+            read_record(tmp_path)
+        assert "regard export" in told.value.hint

@@ -13,6 +13,7 @@ from toy import toy_recipe, write_corpus
 
 from regard.data.checksums import Damaged
 from regard.training.failures import NoCheckpoints, NotARun, OtherRecipe
+from regard.training.folder import RunFolder
 from regard.training.loading import EMBEDDED, load
 from regard.training.model_file import save_model
 from regard.training.run import train
@@ -194,6 +195,7 @@ def test_a_run_without_checkpoints_is_used_but_does_not_go_on(corpus, copy, caps
     with pytest.raises(NoCheckpoints, match=r"cannot go on to training\.epochs=3") as told:
         train(further, copy)
     assert "--run" in told.value.hint
+    assert RunFolder(copy).read_recipe().training.epochs == 2  # nothing was touched
     (copy / "model.safetensors").unlink()  # as the hint says
     train(further, copy, quiet=True)
     assert max((copy / "checkpoints").glob("step-*")).name == "step-00000045.safetensors"
@@ -203,16 +205,14 @@ def test_a_stopped_run_without_checkpoints_is_not_taken_for_a_whole_one(corpus, 
     shutil.rmtree(copy / "checkpoints")
     run = load(copy)
     sizes = len(run.tokenizers[0]), len(run.tokenizers[1])
-    save_model(
-        run.folder, run.recipe, run.module.weights(), sizes
-    )  # as a run that was stopped does
+    save_model(run.folder, run.recipe, run.module.weights(), sizes, stopped=True)
     with pytest.raises(NoCheckpoints, match="cannot go on to its end"):
         train(toy_recipe(corpus, training=TRAINING), copy, quiet=True)
 
 
 def test_what_has_no_checksum_is_taken_as_it_is(copy, expected):
     config = json.loads((copy / "config.json").read_text())
-    del config["sha256"], config["end"]
+    del config["sha256"], config["stopped"]
     (copy / "config.json").write_text(json.dumps(config))
     assert answers(copy) == expected
 

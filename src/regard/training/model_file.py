@@ -39,11 +39,11 @@ def save_model(
     sizes: tuple[int, int],
     *,
     dtype: Literal["float32", "float16"] = "float32",
-    end: str | None = None,
+    stopped: bool = False,
 ) -> None:
     """Write the weights, and what is needed to build the model again; sizes of the two vocabularies.
 
-    end: what ended its training, as in `training.epochs=30`; None: nothing did, it can be trained further.
+    stopped: on the way, before the end that the recipe sets.
     """
     kind = getattr(torch, dtype)
     with torch.device("meta"):
@@ -59,7 +59,7 @@ def save_model(
         "vocabularies": list(sizes),
         "parameters": sum(value.numel() for value in kept.values()),
         "dtype": dtype,
-        "end": end,
+        "stopped": stopped,
         "recipe": recipe.model_dump(mode="json"),
     }
     data = save(kept, metadata={"format": "pt"})

@@ -32,7 +32,7 @@ from regard.training.mistakes import RecipeError
 from regard.training.model_file import read_config, recipe_of, save_model
 from regard.training.preparing import make_task, prepare_data, read_dev
 from regard.training.progress import Lines, Reporter, clock, make_reporter
-from regard.training.recipe import Recipe
+from regard.training.recipe import Recipe, Training
 from regard.training.record import Record
 from regard.training.tasks import task_of
 from regard.training.updating import seed_by
@@ -49,11 +49,12 @@ def train(recipe: Recipe, folder: Path | str, *, quiet: bool = False) -> Path:
     _set_torch(recipe)
     fabric, run = _fabric(recipe), RunFolder(Path(folder))
     check_recipe(run, recipe)
+    evaluate_only = _only_model(run, recipe)
     with run.held() if _is_first() else nullcontext():
         if _is_first():  # before there are other processes: a mistake is told once
             run.claim(recipe)
             prepare_data(recipe, run, make_reporter(run.log, quiet=quiet).say)
-        if not _only_model(run, recipe):
+        if not evaluate_only:
             with _products(recipe):
                 fabric.launch(partial(_work, recipe=recipe, run=run, quiet=quiet))
         if _is_first():
@@ -139,20 +140,19 @@ def _only_model(run: RunFolder, recipe: Recipe) -> bool:
     if not run.model.is_file() or Checkpoints(run.checkpoints).last() is not None:
         return False
     config = read_config(run)
-    before, now = recipe_of(run, config).training, recipe.training
-    ended = config.get("end", "") is not None  # older ones do not say
-    further = [
-        f"training.{name}={value}"
-        for name, value in (now.limits | {"patience": now.patience}).items()
-        if value is not None
-        and value > ((before.limits | {"patience": before.patience}).get(name) or 0)
-    ]
-    if further or not ended:
+    before, now = (_ends(each.training) for each in (recipe_of(run, config), recipe))
+    further = [f"training.{name}={end}" for name, end in now.items() if end > before.get(name, 0)]
+    if further or config.get("stopped"):
         wish = " ".join(further) or "its end"
         raise NoCheckpoints(
             f"there are no checkpoints in {run.checkpoints}: the run cannot go on to {wish}"
         )
     return True
+
+
+def _ends(training: Training) -> dict[str, float]:
+    """All that can end a run."""
+    return training.limits | ({"patience": training.patience} if training.patience else {})
 
 
 def _publish(fit: Fit, run: RunFolder, reporter: Reporter) -> None:
@@ -170,7 +170,7 @@ def _publish(fit: Fit, run: RunFolder, reporter: Reporter) -> None:
         reporter.say(f"warning: {complaint}; {instead}")
     weights = average(best) if best else _last_weights(fit)
     sizes = len(task.source_tokenizer), len(task.target_tokenizer)
-    save_model(run, fit.recipe, weights, sizes, end=fit.end)
+    save_model(run, fit.recipe, weights, sizes, stopped=not fit.over)
 
 
 def _last_weights(fit: Fit) -> Weights:
