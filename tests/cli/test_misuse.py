@@ -156,7 +156,7 @@ def test_a_record_that_is_none_is_refused(run, here, name):
     assert_refused(run("look", name, "--terminal"))
 
 
-@pytest.mark.parametrize("name", ["missing", "folder", "text", "binary"])
+@pytest.mark.parametrize("name", ["missing", "folder", "text"])
 @pytest.mark.parametrize(
     "words",
     [

@@ -68,7 +68,6 @@ OF_THE_RUN: list[tuple[str, Damage]] = [
     ("recipe.yaml", delete),
     ("recipe.yaml", replace),
     ("metrics.csv", flip_a_bit),
-    ("metrics.csv", replace),
     ("scores.json", flip_a_bit),
     ("report.html", truncate),
     ("checkpoints/step-00000030.safetensors", replace),
@@ -76,10 +75,7 @@ OF_THE_RUN: list[tuple[str, Damage]] = [
     ("checkpoints/best-00000020.safetensors", replace),
     ("checkpoints/best-00000020.safetensors", delete),
     ("data/train/store.json", empty),
-    ("data/train/store.json", delete),
     ("data/train/source.ids", flip_a_bit),
-    ("data/train/target.ends", truncate),
-    ("data/train/lines", make_a_folder),
 ]
 
 

@@ -33,7 +33,10 @@ LEARN_ANEW = (
     "remove tokenizer*.json from the run folder and run the same command again: "
     "they are learnt anew, the same from the same data.train"
 )
-LAY_DOWN = "remove it and run the same command again: the recipe of the command takes its place"
+LAY_DOWN = (
+    "remove it and train with the recipe that the run was begun with, which takes its place; "
+    "config.json holds it too"
+)
 
 
 @dataclass(frozen=True)
