@@ -234,7 +234,7 @@ class Attends(nn.Module):
         if pairs is not None:
             self._check_pairs(pairs, query, states.shape[-2])
         if self.guard:  # before what nobody may attend meets a parameter
-            unseen = self._unseen(query.shape[-2], states, pairs, offset)
+            unseen = self._unseen(query.shape[-2], states, real, pairs, offset)
             states = states if unseen is None else without(states, unseen)
         memory = self.remember(states, real)
         if self.guard and source is None and real is not None:
@@ -243,12 +243,19 @@ class Attends(nn.Module):
         return query, memory, pairs
 
     def _unseen(
-        self, queries: int, states: Tensor, pairs: Tensor | None, offset: int | None
+        self,
+        queries: int,
+        states: Tensor,
+        real: Tensor | None,
+        pairs: Tensor | None,
+        offset: int | None,
     ) -> Tensor | None:
         """Which states no query may attend, by the region and a mask of pairs: (..., Lk)."""
         region = self.region if offset is None else self.region.at(offset)
         if not isinstance(region, Mask):
             region = Everywhere()
+        elif region.needs_lengths and real is not None:
+            pairs = real[..., None, :]
         return Limits(region, pairs, queries, states.shape[-2], states.device).unseen
 
     def _check_pairs(self, pairs: Tensor, query: Tensor, keys: int) -> None:
