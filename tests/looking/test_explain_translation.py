@@ -14,7 +14,7 @@ from regard.data.tokenizer import EOS, SPECIALS, Tokenizer
 from regard.layers.contracts import Decoded, Encoded
 from regard.looking.explaining import explain_translation
 from regard.looking.explaining.embedded import embedding, times_input
-from regard.looking.explaining.measuring import MOST_WORK, _searches
+from regard.looking.explaining.measuring import MOST_WORK, searches_within
 from regard.looking.explaining.translations import TranslationReading
 from regard.measures.explaining import rollout
 from regard.models import family
@@ -27,6 +27,7 @@ from regard.tasks.text_translator import TextTranslator
 LETTERS = Tokenizer.train(["a b c d e f g h"], kind="word")
 V, FIRST = len(LETTERS), len(SPECIALS)
 SOURCE, SAID = [4, 7, 5, 9], [6, 4, 10, EOS]
+EVERY = slice(0, len(SAID))
 NEAR = Mechanism(region="window(1)")
 ALL = {"gradient", "leave-one-out", "uniform", "permuted", "adversarial"}
 
@@ -93,8 +94,8 @@ def explained(model: nn.Module, source: list[int] = SOURCE, said: list[int] = SA
 def test_its_own_weights_give_its_own_answers(name):
     reading = reading_of(name)
     with torch.no_grad():
-        again = reading.steered(reading.weighed.weights.expand(2, -1, -1, -1))
-        reported = reading.reported(reading.weighed.weights)
+        again = reading.steered(reading.weighed.weights.expand(2, -1, -1, -1), EVERY)
+        reported = reading.reported(reading.weighed.weights, EVERY)
     torch.testing.assert_close(again, reading.answers.expand(2, -1, -1), atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(reported, reading.weighed.reported, atol=1e-5, rtol=1e-4)
 
@@ -105,7 +106,7 @@ def test_other_weights_at_one_row_change_this_row_alone(name):
     weights = reading.weighed.weights.clone()
     weights[1] = weights[1].flip(-1)
     with torch.no_grad():
-        changed = (reading.steered(weights[None])[0] - reading.answers).abs().amax(-1)
+        changed = (reading.steered(weights[None], EVERY)[0] - reading.answers).abs().amax(-1)
     assert changed[1] > 1e-4
     assert changed[[0, 2, 3]].amax() < 1e-5
 
@@ -115,11 +116,29 @@ def test_one_step_from_the_state_before_is_as_good_as_a_whole_target(name):
     reading = reading_of(name)
     tries = torch.rand(3, *reading.weighed.weights.shape).softmax(-1)
     with torch.no_grad():
-        steps, reported = reading.steered(tries), reading.reported(tries[0])
+        steps, reported = reading.steered(tries, EVERY), reading.reported(tries[0], EVERY)
         assert reading.steps is not None
         reading.steps = None
-        torch.testing.assert_close(reading.steered(tries), steps, atol=1e-5, rtol=1e-4)
-        torch.testing.assert_close(reading.reported(tries[0]), reported, atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(reading.steered(tries, EVERY), steps, atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(
+            reading.reported(tries[0], EVERY), reported, atol=1e-5, rtol=1e-4
+        )
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_measures_in_small_pieces_are_those_of_the_whole(name, monkeypatch):
+    reading = reading_of(name)
+    weights = reading.weighed.weights.flip(-1)
+
+    def measured(*rows: slice) -> list[Tensor]:
+        steered = [reading.steered(weights[None, part], part)[0] for part in rows]
+        return [torch.cat(steered), reading.without_each(), reading.gradients()]
+
+    with torch.no_grad():
+        whole = measured(EVERY)
+        monkeypatch.setattr("regard.looking.work.PIECE", 0.0)  # one row, one token at a time
+        in_pieces = measured(*(slice(n, n + 1) for n in range(len(SAID))))
+    torch.testing.assert_close(in_pieces, whole, atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["before", "luong", "transformer", "learned", "ensemble"])
@@ -220,7 +239,9 @@ def test_a_search_that_would_take_too_long_is_left_out(monkeypatch):
 def test_a_search_that_would_take_long_is_cut_short_and_says_so(monkeypatch):
     whole = explained(filled(small()))["adversarial"]
     assert "short search" not in whole.reading
-    monkeypatch.setattr("regard.looking.explaining.measuring._searches", lambda work: (2, 100))
+    monkeypatch.setattr(
+        "regard.looking.explaining.measuring.searches_within", lambda work: (2, 100)
+    )
     short = explained(filled(small()))["adversarial"]
     assert "A short search, 2 starts of 100 steps" in short.reading
     assert max(short.rows["TVD"]) <= 0.01 + 1e-6
@@ -228,9 +249,9 @@ def test_a_search_that_would_take_long_is_cut_short_and_says_so(monkeypatch):
 
 @pytest.mark.usefixtures("thorough")
 def test_less_is_searched_where_a_step_is_more_work():
-    assert _searches(1.0) == (5, 250)
-    assert _searches(MOST_WORK / 400) == (2, 200)
-    assert _searches(MOST_WORK) is None
+    assert searches_within(1.0) == (5, 250)
+    assert searches_within(MOST_WORK / 400) == (2, 200)
+    assert searches_within(MOST_WORK) is None
 
 
 class SameStates(nn.Module):

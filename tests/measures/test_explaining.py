@@ -71,7 +71,10 @@ def plain_tau(a: list[float], b: list[float]) -> float:
     return agree / math.sqrt(below) if below else math.nan
 
 
-def test_tau_is_its_definition_with_ties_and_masks():
+@pytest.mark.parametrize("pairs", [None, 0])
+def test_tau_is_its_definition_with_ties_and_masks(pairs, monkeypatch):
+    if pairs is not None:  # a row at a time
+        monkeypatch.setattr("regard.measures.explaining.MOST_PAIRS", pairs)
     a, b = torch.randint(0, 4, (40, 6)).float(), torch.randint(0, 4, (40, 6)).float()
     a[0], b[1] = 2.0, 1.0
     mask = torch.rand(40, 6) > 0.3

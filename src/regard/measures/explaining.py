@@ -15,6 +15,8 @@ from torch import Generator, Tensor
 
 from regard.attention.normalizers import masked_softmax
 
+MOST_PAIRS = 2**22  # of keys that are compared at once: memory
+
 
 def entropy(weights: Tensor) -> Tensor:
     """H = -Σ_j p_j ln p_j, p = weights / Σ weights: (..., K) -> (...); NaN where all are 0"""
@@ -51,6 +53,9 @@ def kendall_tau(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     C are ordered alike by both, D the other way; n_a of all n are ties in a. mask (..., K): which count.
     NaN where one of them orders nothing: a row of equal numbers, or of fewer than two.
     """
+    if a.dim() > 1 and a.shape[-1] ** 2 * len(a) > MOST_PAIRS:  # a row at a time
+        masks = [None] * len(a) if mask is None else mask.expand(a.shape)
+        return torch.stack([kendall_tau(*rows) for rows in zip(a, b, masks, strict=True)])
     order_a, order_b = (torch.sign(x[..., :, None] - x[..., None, :]) for x in (a, b))
     if mask is not None:
         pairs = mask[..., :, None] & mask[..., None, :]

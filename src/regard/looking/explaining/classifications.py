@@ -14,6 +14,7 @@ from regard.data.tokenizer import BOS, EOS
 from regard.layers.contracts import Encoded
 from regard.looking.explaining.embedded import embedding, times_input
 from regard.looking.explaining.reading import Weighed
+from regard.looking.work import ModelWork, pieces
 from regard.tasks.classify import FIRST, Classify
 
 
@@ -35,11 +36,11 @@ class ClassificationReading:
                 weights[:, None], torch.ones_like(weights[:, None]).bool(), weights
             )
 
-    def steered(self, weights: Tensor) -> Tensor:
+    def steered(self, weights: Tensor, rows: slice) -> Tensor:
         contexts = weights.squeeze(2).to(self.encoded.states) @ self.encoded.states[0]
         return self._distributions(contexts)
 
-    def reported(self, weights: Tensor) -> Tensor:
+    def reported(self, weights: Tensor, rows: slice) -> Tensor:
         return weights.squeeze(1)
 
     def gradients(self) -> Tensor:
@@ -50,9 +51,15 @@ class ClassificationReading:
             return times_input(answer[0, self.said].log().sum(), kept, self.source)
 
     def without_each(self) -> Tensor:
-        ids, keys = self.source[0], self.source.shape[1]
-        others = ~torch.eye(keys, dtype=torch.bool, device=ids.device)
-        encoded = self._encode(ids.expand(keys, -1)[others].view(keys, keys - 1))
+        keys = self.source.shape[1]
+        each = ModelWork.of(self.task.model).reading(keys, 1)
+        return torch.cat([self._without(part) for part in pieces(keys, each)], 1)
+
+    def _without(self, left_out: slice) -> Tensor:
+        """p(y) (1, N) if one of these N tokens were not there."""
+        ids = self.source[0]
+        others = ~torch.eye(len(ids), dtype=torch.bool, device=ids.device)[left_out]
+        encoded = self._encode(ids.expand(len(others), -1)[others].view(len(others), -1))
         return self._distributions(self._outputs(encoded))[:, self.said].T
 
     def _encode(self, source: Tensor) -> Encoded:

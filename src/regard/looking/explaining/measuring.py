@@ -12,7 +12,9 @@ import torch
 from torch import Tensor
 
 from regard.looking.explaining.reading import Reading, Weighed
+from regard.looking.work import GRADIENT, pieces
 from regard.measures.explaining import (
+    Adversarial,
     adversarial_attention,
     evenly,
     kendall_tau,
@@ -77,7 +79,9 @@ def leave_one_out(reading: Reading, of: str) -> Explanation:
 
 def even_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
     """TVD of each answer when its weights are all equal"""
-    even = reading.steered(evenly(weighed.weights, weighed.allowed)[None])[0]
+    weights = evenly(weighed.weights, weighed.allowed)[None]
+    parts = pieces(len(reading.said), reading.work)
+    even = torch.cat([reading.steered(weights[:, rows], rows)[0] for rows in parts])
     changes = total_variation(even, reading.answers)
     others = int((even.argmax(-1) != reading.answers.argmax(-1)).sum())
     said = (
@@ -90,8 +94,13 @@ def even_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
 
 def other_orders(reading: Reading, weighed: Weighed, of: str) -> Explanation:
     """The median TVD of each answer over random orders of its weights"""
-    tried = reading.steered(permuted(weighed.weights, weighed.allowed, DRAWS))
-    changes = total_variation(tried, reading.answers).median(0).values
+
+    def _change(rows: slice) -> Tensor:
+        orders = permuted(weighed.weights[rows], weighed.allowed[rows], DRAWS, seed=rows.start)
+        tried = reading.steered(orders, rows)
+        return total_variation(tried, reading.answers[rows]).median(0).values
+
+    changes = torch.cat([_change(rows) for rows in pieces(len(reading.said), DRAWS * reading.work)])
     said = (
         f"With the same weights in another order{_everywhere(weighed)} ({DRAWS} draws, their median) the "
         f"answers move by a TVD of {_mean(changes):.2f} on average: the smaller, the less it matters which "
@@ -108,19 +117,14 @@ def other_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
     if bool((weighed.weights < 0).any()):
         why = "Left out: weights below 0 are no distribution, and a JSD is between distributions."
         return Explanation("adversarial", title, why, of)
-    searches = _searches(reading.work * len(reading.said))
+    searches = searches_within(reading.work * len(reading.said))
     if searches is None:
         why = "Left out: the search for other weights takes too long with a model and a text of this size."
         return Explanation("adversarial", title, why, of)
     restarts, steps = searches
-    found = adversarial_attention(
-        reading.steered,
-        weighed.weights,
-        weighed.allowed,
-        tolerance=SAME,
-        restarts=restarts,
-        steps=steps,
-    )
+    parts = pieces(len(reading.said), GRADIENT * restarts * reading.work)
+    searched = [_search(reading, weighed, rows, restarts, steps) for rows in parts]
+    found = Adversarial(*map(torch.cat, zip(*(each[0] for each in searched), strict=True)))
     median, most = float(found.divergence.median()), math.log(2)
     far = int((found.divergence > most / 2).sum())
     said = (
@@ -135,12 +139,28 @@ def other_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
         title,
         said,
         of,
-        _numbers(reading.reported(found.weights)),
+        _numbers(torch.cat([reported for _, reported in searched])),
         rows=_rows({"JSD": found.divergence, "TVD": found.change}),
     )
 
 
-def _searches(work: float) -> tuple[int, int] | None:
+def _search(
+    reading: Reading, weighed: Weighed, rows: slice, restarts: int, steps: int
+) -> tuple[Adversarial, Tensor]:
+    """Other weights of these answers, and what the model would report of them."""
+    found = adversarial_attention(
+        lambda weights: reading.steered(weights, rows),
+        weighed.weights[rows],
+        weighed.allowed[rows],
+        tolerance=SAME,
+        restarts=restarts,
+        steps=steps,
+        seed=rows.start,
+    )
+    return found, reading.reported(found.weights, rows)
+
+
+def searches_within(work: float) -> tuple[int, int] | None:
     """Starts and steps of a search, fewer where a step is much work; None: even these take too long."""
     if work * RESTARTS * STEPS <= MOST_WORK:
         return RESTARTS, STEPS

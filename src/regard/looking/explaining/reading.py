@@ -1,7 +1,7 @@
 """One input as a model reads it, in a form that every measure can ask: its answers, and other ones.
 
 Legend: Q answers (target tokens, or one label), K keys (source tokens), M rows of weights for each answer
-(one; in a Transformer those of all heads of all layers), V what can be answered, R tries.
+(one; in a Transformer those of all heads of all layers), V what can be answered, R tries, N of the Q answers.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Reading(Protocol):
     weighed: Weighed | None  # None: nothing is attended to
     said: Tensor  # (Q,): the answers, each one of V
     answers: Tensor  # (Q, V): the distributions they were taken from
-    work: int  # multiplications, about, for one answer with other weights
+    work: float  # for one answer with other weights
 
-    def steered(self, weights: Tensor) -> Tensor:
-        """The distributions (R, Q, V) where each answer alone is made with weights (R, Q, M, K)."""
+    def steered(self, weights: Tensor, rows: slice) -> Tensor:
+        """The distributions (R, N, V) where each of these N answers alone is made with weights (R, N, M, K)."""
         ...
 
-    def reported(self, weights: Tensor) -> Tensor:
-        """What the model would report (Q, K) of weights (Q, M, K)."""
+    def reported(self, weights: Tensor, rows: slice) -> Tensor:
+        """What the model would report (N, K) of weights (N, M, K)."""
         ...
 
     def gradients(self) -> Tensor:

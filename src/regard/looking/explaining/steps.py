@@ -32,7 +32,7 @@ class Steps:
 
     decoder: RecurrentDecoder | TransformerDecoder
     inputs: Tensor  # (Q,): what each reads
-    state: RecurrentState | TransformerState  # before each
+    state: RecurrentState | TransformerState  # before each; of the sentence once for all
     embedded: Tensor | None = None  # (Q, D): the inputs at their own positions, where that matters
 
     @property
@@ -42,7 +42,7 @@ class Steps:
 
     def at(self, rows: Tensor) -> Step:
         """The steps `rows` (N,), their weights reported."""
-        state = self.state.select(rows, rows)
+        state = self.state.select(rows, torch.zeros_like(rows))
         with self._in_place(rows):
             return cast(Decoder, self.decoder).step(self.inputs[rows], state, weights=True)
 
@@ -80,12 +80,10 @@ def _recurrent(decoder: RecurrentDecoder, inputs: Tensor, encoded: Encoded) -> R
     for token in inputs:
         states.append(state)
         state = cast(RecurrentState, decoder.step(token[None], state).state)
-    one = torch.zeros_like(inputs)
-    repeated = states[0].select(one, one)  # what belongs to the sentence
     fed = [s.fed for s in states if s.fed is not None]
     layers = zip(*(s.cells for s in states), strict=True)
     cells = tuple(tuple(map(torch.cat, zip(*layer, strict=True))) for layer in layers)
-    return replace(repeated, cells=cells, fed=torch.cat(fed) if fed else None)
+    return replace(states[0], cells=cells, fed=torch.cat(fed) if fed else None)
 
 
 def _past(decoder: TransformerDecoder, inputs: Tensor, encoded: Encoded) -> TransformerState:
@@ -93,15 +91,18 @@ def _past(decoder: TransformerDecoder, inputs: Tensor, encoded: Encoded) -> Tran
     state = decoder.start(encoded)
     for token in inputs:
         last, state = state, cast(TransformerState, decoder.step(token[None], state).state)
-    count, one = len(inputs), torch.zeros_like(inputs)
+    count = len(inputs)
     earlier = torch.ones(count, count - 1, dtype=torch.bool, device=inputs.device).tril(-1)
     past = tuple(
-        replace(m, keys=m.keys[..., :-1, :], values=m.values[..., :-1, :]).select(one)
+        replace(m, keys=_for_each(m.keys, count), values=_for_each(m.values, count), mask=earlier)
         for m in cast(tuple[Memory, ...], state.past)
     )
-    past = tuple(replace(m, mask=earlier) for m in past)
-    source = tuple(None if m is None else m.select(one) for m in last.source)
-    return replace(last, past=past, source=source, mask=last.mask.index_select(0, one))
+    return replace(last, past=past)
+
+
+def _for_each(x: Tensor, count: int) -> Tensor:
+    """All but the last of (1, ..., Q, D), the same for every step: not copied"""
+    return x[..., :-1, :].expand(count, *x.shape[1:-2], -1, -1)
 
 
 def _anywhere(attention: Attends | None) -> bool:

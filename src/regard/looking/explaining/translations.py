@@ -1,7 +1,7 @@
 """A translation as its model reads it: the answers under other weights, without a token, and gradients.
 
 Each target token is made with other weights alone: those before it are given, and the model reads them as
-it would. Legend: as in `reading`; Q target tokens, N = R · Q copies.
+it would. Legend: as in `reading`; Q target tokens.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from regard.layers.contracts import Encoded, Translator
 from regard.looking.explaining.embedded import embedding, times_input
 from regard.looking.explaining.reading import Weighed
 from regard.looking.explaining.steps import all_steps
+from regard.looking.work import GRADIENT, ModelWork, pieces
 
 
 class TranslationReading:
@@ -45,33 +46,44 @@ class TranslationReading:
         if decoded.attended is not None and decoded.attended.weights is not None:
             self.weighed = self._weighed(recorded, decoded.attended.weights[0].float())
         self.steps = all_steps(model.decoder, self.inputs[0], self.encoded)
-        size = sum(p.numel() for p in self.module.parameters())
-        self.work = size if self.steps is not None else size * len(said)
+        work = ModelWork.of(self.module)
+        self.whole = work.reading(self.source.shape[1], len(said))
+        self.work = answer_work(work, self.source.shape[1], len(said), self.steps is not None)
 
-    def steered(self, weights: Tensor) -> Tensor:
-        return self._run(weights)[0]
+    def steered(self, weights: Tensor, rows: slice) -> Tensor:
+        return self._run(weights, rows)[0]
 
-    def reported(self, weights: Tensor) -> Tensor:
-        return self._run(weights[None])[1][0]
+    def reported(self, weights: Tensor, rows: slice) -> Tensor:
+        return self._run(weights[None], rows)[1][0]
 
     def gradients(self) -> Tensor:
-        copies = self.source.expand(len(self.said), -1)
+        parts = pieces(len(self.said), GRADIENT * self.whole)
+        return torch.cat([self._gradients(rows) for rows in parts])
+
+    def without_each(self) -> Tensor:
+        return torch.cat(
+            [self._without(keys) for keys in pieces(len(self.source[0]), self.whole)], 1
+        )
+
+    def _gradients(self, rows: slice) -> Tensor:
+        said = self.said[rows]
+        copies = self.source.expand(len(said), -1)
         with torch.enable_grad():
             with embedding(self.module) as kept:
                 encoded = self._encode(copies)
-            inputs = self.inputs.expand(len(self.said), -1)
+            inputs = self.inputs[:, : rows.stop].expand(len(said), -1)
             outputs = self.model.decoder.forward(inputs, encoded).outputs
-            rows = torch.arange(len(self.said), device=outputs.device)
-            log_probs = self.model.decoder.project(outputs[rows, rows]).float().log_softmax(-1)
-            total = log_probs.gather(-1, self.said[:, None]).sum()
-            return times_input(total, kept, copies)
+            own = outputs[torch.arange(len(said)), torch.arange(rows.start, rows.stop)]
+            log_probs = self.model.decoder.project(own).float().log_softmax(-1)
+            return times_input(log_probs.gather(-1, said[:, None]).sum(), kept, copies)
 
-    def without_each(self) -> Tensor:
-        ids, keys = self.source[0], self.source.shape[1]
-        others = ~torch.eye(keys, dtype=torch.bool, device=ids.device)
-        encoded = self._encode(ids.expand(keys, -1)[others].view(keys, keys - 1))
-        outputs = self.model.decoder.forward(self.inputs.expand(keys, -1), encoded).outputs
-        said = self.said[None, :, None].expand(keys, -1, 1)
+    def _without(self, left_out: slice) -> Tensor:
+        """p(y) (Q, N) if one of these N tokens were not there."""
+        ids = self.source[0]
+        others = ~torch.eye(len(ids), dtype=torch.bool, device=ids.device)[left_out]
+        encoded = self._encode(ids.expand(len(others), -1)[others].view(len(others), -1))
+        outputs = self.model.decoder.forward(self.inputs.expand(len(others), -1), encoded).outputs
+        said = self.said[None, :, None].expand(len(others), -1, 1)
         return self._distributions(outputs).gather(-1, said).squeeze(-1).T
 
     def _encode(self, source: Tensor) -> Encoded:
@@ -97,10 +109,10 @@ class TranslationReading:
             allowed.append(torch.ones_like(weights, dtype=torch.bool) if anywhere else weights != 0)
         return Weighed(torch.cat(rows, 1), torch.cat(allowed, 1), reported)
 
-    def _run(self, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """Answers (R, Q, V) and what is reported of them (R, Q, K), for weights (R, Q, M, K)."""
+    def _run(self, weights: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
+        """Answers (R, N, V) and what is reported of them (R, N, K), for weights (R, N, M, K) of N rows."""
         tries, count = weights.shape[:2]
-        row = torch.arange(count, device=weights.device).repeat(tries)
+        row = torch.arange(rows.start, rows.stop, device=weights.device).repeat(tries)
         decoder, weights = self.model.decoder, weights.flatten(0, 1)
         if self.steps is not None:
             here = torch.full_like(row, self.steps.position)
@@ -110,7 +122,7 @@ class TranslationReading:
         else:
             encoded = self.encoded.select(torch.zeros_like(row))
             inputs = self.inputs.expand(len(row), -1)
-            with steering(self.module, self._plan(weights, one_hot(row, count).bool())):
+            with steering(self.module, self._plan(weights, one_hot(row, len(self.said)).bool())):
                 outputs, attended = decoder.forward(inputs, encoded, weights=True)
             own = torch.arange(len(row), device=row.device), row
             logits = decoder.project(outputs[own])
@@ -128,3 +140,9 @@ class TranslationReading:
             part = part if heads is None else part[:, :, None]
             plan[name] = Steer(part.expand(*part.shape[:-2], rows.shape[1], -1), rows)
         return plan
+
+
+def answer_work(model: ModelWork, source: int, target: int, in_steps: bool) -> float:
+    """Of one answer with other weights: a step, or where it matters which one it is, the whole target."""
+    steps = 1 if in_steps else target
+    return steps * (model.token + (model.cross + model.encoder) * source + model.decoder * target)
