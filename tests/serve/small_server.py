@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from starlette.testclient import TestClient
+from torch import nn
 
 from regard.data.tokenizer import Tokens
 from regard.layers.positions import TooLong
@@ -22,6 +23,13 @@ from regard.tasks.prediction import Prediction
 HERE = "http://localhost:8000"
 
 
+class Letters:
+    """A token for each letter."""
+
+    def encode_ids(self, texts):
+        return [[4] * len(text) for text in texts]
+
+
 class Shouter:
     """abc -> ABC. It waits until `go` is set, and remembers which texts it got together."""
 
@@ -30,7 +38,12 @@ class Shouter:
         data = SimpleNamespace(source="en", target="en")
         self.recipe = SimpleNamespace(task=kind, data=data, model=SimpleNamespace(kind="shouter"))
         self.folder = SimpleNamespace(path=Path("/secret/place") / name)
-        self.module = SimpleNamespace(parameters=list, device="cpu")
+        self.recipe.search = SimpleNamespace(
+            beam=2, length_penalty=1.0, coverage_penalty=0.0, max_length=100
+        )
+        self.model = nn.Linear(1, 1)
+        self.module = SimpleNamespace(parameters=list, device="cpu", model=self.model)
+        self.tokenizers = (Letters(), Letters())
         self.asked: list[dict] = []
         self.go, self.begun = threading.Event(), threading.Event()
         self.go.set()

@@ -267,7 +267,7 @@ def test_the_beam_of_the_server_is_for_those_who_do_not_say():
 
 def test_long_texts_are_not_all_padded_side_by_side():
     run = Shouter()
-    with shelf_of(run, limits=Limits(batch=8, padded=1000)) as shelf:
+    with shelf_of(run, limits=Limits(batch=8, padded=2000)) as shelf:
         client = client_of(quiet_app(shelf))
         for length in (10, 400, 1500):
             client.post("/translate", json={"texts": ["x" * length, "y"]})

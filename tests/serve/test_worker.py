@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from regard.serve.jobs import Job
 from regard.serve.limits import Limits
 from regard.serve.refusals import Refused
-from regard.serve.worker import Job, Worker
+from regard.serve.worker import Worker
 
 
 @dataclass(eq=False)
@@ -30,7 +31,7 @@ class Upper:
     name: str = "a"
     alone: bool = False
 
-    def __call__(self, inputs):
+    def __call__(self, inputs, pause):
         self.log.calls.append(list(inputs))
         self.log.threads.add(threading.get_ident())
         self.log.begun.set()
@@ -209,7 +210,7 @@ class Slow:
     takes: float = 0.1
     alone: bool = False
 
-    def __call__(self, inputs):
+    def __call__(self, inputs, pause):
         self.sizes.append(len(inputs))
         self.begun.append(time.monotonic())
         time.sleep(self.takes)

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import regard
+from regard.serve.jobs import Job
 from regard.serve.messages import (
     AttentionRequest,
     HealthAnswer,
@@ -32,7 +33,6 @@ from regard.serve.messages import (
 from regard.serve.refusals import GONE, Refused
 from regard.serve.shelf import Served, Shelf
 from regard.serve.wishes import Looking, Scoring, Translating
-from regard.serve.worker import Job, Wish
 
 if TYPE_CHECKING:
     from regard.looking.question import Question
@@ -44,13 +44,15 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         400: "The body is no JSON.",
         401: "The token is missing or wrong.",
         404: "No such model.",
-        413: "The body is too large.",
+        413: "The body is too large, or the work: the answer says what would fit.",
         415: "The body is not said to be JSON.",
         422: "A field is missing, unknown or out of its limits, or the model cannot do it.",
-        503: "Too many are waiting: come back after Retry-After seconds.",
+        503: "Too much is waiting: come back after Retry-After seconds.",
         504: "It took too long.",
     }.items()
 }
+
+SICK = "A translation asked for now would be refused, or not answered."
 
 
 def api_routes(shelf: Shelf) -> APIRouter:
@@ -61,9 +63,12 @@ def api_routes(shelf: Shelf) -> APIRouter:
         """The best translation of each text, and with `nbest` the next best ones."""
         served = shelf.find(asked.model)
         served.must_translate()
-        beam = asked.beam or _widened(shelf.beam, asked.nbest)
+        _check_total(asked.texts, shelf)
+        beam = asked.beam or max(shelf.beam or served.estimates.settings.beam, asked.nbest)
         wish = Translating(served, shelf.limits, beam, asked.nbest)
-        found = await _answers(request, shelf, wish, asked.texts, asked.texts)
+        work = served.estimates.translating(asked.texts, beam)
+        longest = beam * max(map(len, asked.texts))
+        found = await _answers(request, shelf, Job(wish, asked.texts, longest, work))
         return TranslateAnswer(model=served.name, translations=[_translation(p) for p in found])
 
     @routes.post("/score", responses=PROBLEMS, summary="Score given translations")
@@ -74,10 +79,12 @@ def api_routes(shelf: Shelf) -> APIRouter:
         if len(asked.sources) != len(asked.targets):
             seen = f"{len(asked.sources)} sources but {len(asked.targets)} targets"
             raise Refused(422, f"there are {seen}: one is needed for each")
-        pairs = list(zip(asked.sources, asked.targets, strict=True))
         texts = [*asked.sources, *asked.targets]
-        wish = Scoring(served, shelf.limits)
-        found = await _answers(request, shelf, wish, pairs, texts)
+        _check_total(texts, shelf)
+        pairs = list(zip(asked.sources, asked.targets, strict=True))
+        work = served.estimates.scoring(asked.sources, asked.targets)
+        job = Job(Scoring(served, shelf.limits), pairs, max(map(len, texts)), work)
+        found = await _answers(request, shelf, job)
         return ScoreAnswer(model=served.name, scores=[_scored(p) for p in found])
 
     @routes.post(
@@ -89,40 +96,48 @@ def api_routes(shelf: Shelf) -> APIRouter:
     async def attention(asked: AttentionRequest, request: Request) -> Response:
         """What the model attends to while it works on a text: the record that the page draws."""
         served = shelf.find(asked.model)
-        beam = _widened(shelf.beam, asked.nbest or 1) if served.task == "translate" else None
+        beam = asked.beam
+        if shelf.beam is not None and beam is None and served.task == "translate":
+            beam = max(shelf.beam, asked.nbest or 1)
         with _mistakes_told():
-            question = _question(asked, asked.beam or beam)
-        (record,) = await _answers(request, shelf, Looking(served), [question], [asked.text])
+            question = _question(asked, beam)
+        work = served.estimates.looking(question)
+        (record,) = await _answers(request, shelf, Job(Looking(served), [question], 0, work))
         return Response(record, media_type="application/json")
 
     @routes.get("/models", responses={401: PROBLEMS[401]}, summary="The models that are served")
     async def models() -> ModelsAnswer:
         return ModelsAnswer(models=[_model(served) for served in shelf])
 
-    @routes.get("/health", responses={401: PROBLEMS[401]}, summary="How busy the server is")
-    async def health() -> HealthAnswer:
+    @routes.get(
+        "/health",
+        responses={401: PROBLEMS[401], 503: {"model": HealthAnswer, "description": SICK}},
+        summary="Whether the server can answer, and how busy it is",
+    )
+    async def health(response: Response) -> HealthAnswer:
+        worker = shelf.worker
+        if (state := worker.state) not in ("ok", "busy"):
+            response.status_code = 503
         return HealthAnswer(
-            status="ok",
+            status=state,
             version=regard.__version__,
             seconds=round(time.monotonic() - begin, 3),
-            waiting=shelf.worker.waiting,
+            waiting=worker.waiting,
+            load=round(worker.load, 3),
             models=[ServedCounts(name=each.name, **vars(each.counts)) for each in shelf],
         )
 
     return routes
 
 
-async def _answers(
-    request: Request,
-    shelf: Shelf,
-    wish: Wish,
-    inputs: Sequence[Any],
-    texts: Sequence[str],
-) -> Sequence[Any]:
-    """Queue, and wait until it is done, the client has gone, or it has taken too long."""
+def _check_total(texts: Sequence[str], shelf: Shelf) -> None:
     if (total := sum(map(len, texts))) > shelf.limits.total:
         raise Refused(413, f"{total:,} characters in a request, and {shelf.limits.total:,} may be")
-    job = Job(wish, inputs, max(map(len, texts)))
+
+
+async def _answers(request: Request, shelf: Shelf, job: Job) -> Sequence[Any]:
+    """Queue, and wait until it is done, the client has gone, or it has taken too long."""
+    job.long = job.work > shelf.limits.short
     shelf.worker.submit(job)
     gone = asyncio.ensure_future(request.receive())  # the body was read: only the end can come
     try:
@@ -147,11 +162,6 @@ def _mistakes_told() -> Iterator[None]:
         yield
     except ValueError as error:
         raise Refused(422, " ".join(str(error).split())) from error
-
-
-def _widened(beam: int | None, nbest: int) -> int | None:
-    """The server's beam, wide enough for the n-best list, as the recipe's is made."""
-    return None if beam is None else max(beam, nbest)
 
 
 def _question(asked: AttentionRequest, beam: int | None) -> Question:

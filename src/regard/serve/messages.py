@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from regard.serve.limits import Limits
+from regard.serve.worker import State
 
 MAX = Limits()
 Text = Annotated[str, Field(max_length=MAX.characters)]
@@ -165,8 +166,14 @@ class ServedCounts(Message):
 
 
 class HealthAnswer(Message):
-    status: str = Field(examples=["ok"])
+    status: State = Field(
+        description="ok: idle; busy: answering; overloaded, stopping: requests are refused; "
+        "stuck: nothing was heard of the model for too long; failed: its last answers were failures."
+    )
     version: str
     seconds: float = Field(description="Since the start.")
     waiting: int = Field(description="Sentences in the queue now.")
+    load: float = Field(
+        description="The long work that waits or runs, as a share of what may; near 1, more is refused."
+    )
     models: list[ServedCounts]

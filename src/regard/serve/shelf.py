@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from regard.serve.estimates import Estimates
 from regard.serve.limits import Limits
 from regard.serve.refusals import Refused
 from regard.serve.worker import Worker
@@ -42,6 +43,7 @@ class Served:
 
     name: str
     run: LoadedRun
+    estimates: Estimates
     counts: Counts = field(default_factory=Counts)
 
     @property
@@ -71,7 +73,10 @@ class Shelf:
         self.worker = Worker(load, self.limits)
         runs = self.worker.loaded
         names = distinct_names([run.folder.path for run in runs])
-        self._served = {name: Served(name, run) for name, run in zip(names, runs, strict=True)}
+        self._served = {
+            name: Served(name, run, Estimates(run, self.limits))
+            for name, run in zip(names, runs, strict=True)
+        }
 
     def __iter__(self) -> Iterator[Served]:
         return iter(self._served.values())

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from regard.serve.interrupting import Pause, interruptible
 from regard.serve.limits import Limits
 from regard.serve.shelf import Served
 
 if TYPE_CHECKING:
     from regard.looking.question import Question
     from regard.tasks.prediction import Prediction
+    from regard.training.loading import LoadedRun
 
 
 @dataclass(frozen=True)
@@ -20,13 +22,14 @@ class Translating:
 
     served: Served
     limits: Limits
-    beam: int | None
+    beam: int
     nbest: int
     alone: ClassVar[bool] = False
 
-    def __call__(self, texts: Sequence[str]) -> list[Prediction]:
-        batch = self.limits.side_by_side(max(map(len, texts)))
-        found = self.served.run.translate(texts, beam=self.beam, nbest=self.nbest, batch=batch)
+    def __call__(self, texts: Sequence[str], pause: Pause | None) -> list[Prediction]:
+        batch = self.limits.side_by_side(self.beam * max(map(len, texts)))
+        run = _run(self.served, pause)
+        found = run.translate(texts, beam=self.beam, nbest=self.nbest, batch=batch)
         self.served.counts.add(len(texts))
         return found
 
@@ -39,11 +42,14 @@ class Scoring:
     limits: Limits
     alone: ClassVar[bool] = False
 
-    def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
+    def __call__(self, pairs: Sequence[tuple[str, str]], pause: Pause | None) -> list[Prediction]:
         from regard.training.searching import search_settings
 
         sources, targets = zip(*pairs, strict=True)
-        run, batch = self.served.run, self.limits.side_by_side(max(map(len, (*sources, *targets))))
+        run, batch = (
+            _run(self.served, pause),
+            self.limits.side_by_side(max(map(len, (*sources, *targets)))),
+        )
         found = run.translator.score(sources, targets, search_settings(run.recipe), batch=batch)
         self.served.counts.add(len(pairs))
         return found
@@ -56,9 +62,14 @@ class Looking:
     served: Served
     alone: ClassVar[bool] = True
 
-    def __call__(self, questions: Sequence[Question]) -> list[str]:
+    def __call__(self, questions: Sequence[Question], pause: Pause | None) -> list[str]:
         from regard.looking.look import look_at
 
-        found = [look_at(self.served.run, question).to_json() for question in questions]
+        run = _run(self.served, pause)
+        found = [look_at(run, question).to_json() for question in questions]
         self.served.counts.looks += len(questions)
         return found
+
+
+def _run(served: Served, pause: Pause | None) -> LoadedRun:
+    return served.run if pause is None else interruptible(served.run, pause)

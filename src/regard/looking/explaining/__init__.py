@@ -20,14 +20,16 @@ from regard.attention.module import MultiHead
 from regard.attention.recording import recording
 from regard.data.tokenizer import EOS, Tokens
 from regard.looking.explaining.classifications import ClassificationReading
-from regard.looking.explaining.measuring import measure, stack_rollout
-from regard.looking.explaining.translations import TranslationReading
+from regard.looking.explaining.measuring import measure, measuring_work, stack_rollout
+from regard.looking.explaining.steps import has_steps
+from regard.looking.explaining.translations import TranslationReading, answer_work
+from regard.looking.work import ModelWork
 from regard.tasks.classify import Classify
 from regard.tasks.text_task import TextTask
 from regard.tasks.text_translator import TextTranslator
 from regard.view.record import Explanation
 
-__all__ = ["explain_classification", "explain_translation"]
+__all__ = ["explain_classification", "explain_translation", "explaining_work"]
 
 
 def explain_translation(
@@ -52,6 +54,12 @@ def explain_classification(task: Classify, tokens: Tokens) -> tuple[Explanation,
     with task.answering(), _differentiable():
         found = measure(ClassificationReading(task, tokens.ids), "pooling")
         return (*found, *_rollout(task, tokens))
+
+
+def explaining_work(task: TextTask, model: ModelWork, source: int, target: int) -> float:
+    """Of explaining an input of so many tokens, EOS among them, whose answer has so many."""
+    each = answer_work(model, source, target, has_steps(task.model.decoder))
+    return measuring_work(model, source, target, each)
 
 
 @contextmanager

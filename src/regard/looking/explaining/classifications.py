@@ -6,9 +6,10 @@ Legend: as in `reading`; Q = 1 and M = 1, the keys are the tokens and EOS.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.data.tokenizer import BOS, EOS
 from regard.layers.contracts import Encoded
@@ -29,7 +30,8 @@ class ClassificationReading:
         self.encoded = self._encode(self.source)
         decoded = self.decoder.forward(self._start(1), self.encoded, weights=True)
         self.answers = self._distributions(decoded.outputs[:, 0])
-        self.said, self.work = self.answers.argmax(-1), decoded.outputs.shape[-1] * len(task.labels)
+        self.said = self.answers.argmax(-1)
+        self.work: float = decoded.outputs.shape[-1] * len(task.labels)
         if decoded.attended is not None and decoded.attended.weights is not None:
             weights = decoded.attended.weights[0].float()  # (1, K)
             self.weighed = Weighed(
@@ -52,7 +54,7 @@ class ClassificationReading:
 
     def without_each(self) -> Tensor:
         keys = self.source.shape[1]
-        each = ModelWork.of(self.task.model).reading(keys, 1)
+        each = ModelWork.of(cast(nn.Module, self.task.model)).reading(keys, 1)
         return torch.cat([self._without(part) for part in pieces(keys, each)], 1)
 
     def _without(self, left_out: slice) -> Tensor:

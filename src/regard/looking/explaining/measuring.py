@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from regard.looking.explaining.reading import Reading, Weighed
-from regard.looking.work import GRADIENT, pieces
+from regard.looking.work import GRADIENT, ModelWork, pieces
 from regard.measures.explaining import (
     Adversarial,
     adversarial_attention,
@@ -166,6 +166,14 @@ def searches_within(work: float) -> tuple[int, int] | None:
         return RESTARTS, STEPS
     steps = min(STEPS, int(MOST_WORK / (work * FEWEST_RESTARTS)))
     return (FEWEST_RESTARTS, steps) if steps >= FEWEST_STEPS else None
+
+
+def measuring_work(model: ModelWork, keys: int, answers: int, each: float) -> float:
+    """Of all measures of a map; each: of one answer with other weights."""
+    restarts, steps = searches_within(each * answers) or (0, 0)
+    copies = GRADIENT * answers + keys  # of the whole input: for gradients, and without each token
+    tries = 1 + DRAWS + GRADIENT * restarts * steps
+    return copies * model.reading(keys, answers) + tries * answers * each
 
 
 def stack_rollout(layers: Sequence[Tensor], of: str) -> Explanation:

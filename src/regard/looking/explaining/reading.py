@@ -30,7 +30,7 @@ class Reading(Protocol):
     work: float  # for one answer with other weights
 
     def steered(self, weights: Tensor, rows: slice) -> Tensor:
-        """The distributions (R, N, V) where each of these N answers alone is made with weights (R, N, M, K)."""
+        """The distributions (R, N, V) where each of N answers alone is made with weights (R, N, M, K)."""
         ...
 
     def reported(self, weights: Tensor, rows: slice) -> Tensor:

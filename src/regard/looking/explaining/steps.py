@@ -66,13 +66,19 @@ class Steps:
 
 def all_steps(decoder: Decoder, inputs: Tensor, encoded: Encoded) -> Steps | None:
     """Of inputs (Q,) and one source; None where it matters to a step which one it is."""
-    if isinstance(decoder, RecurrentDecoder) and _anywhere(decoder.attention):
+    if not has_steps(decoder):
+        return None
+    if isinstance(decoder, RecurrentDecoder):
         return Steps(decoder, inputs, _recurrent(decoder, inputs, encoded))
-    if isinstance(decoder, TransformerDecoder) and _is_plain(decoder):
-        return Steps(
-            decoder, inputs, _past(decoder, inputs, encoded), decoder.embed(inputs[None])[0]
-        )
-    return None
+    assert isinstance(decoder, TransformerDecoder)
+    return Steps(decoder, inputs, _past(decoder, inputs, encoded), decoder.embed(inputs[None])[0])
+
+
+def has_steps(decoder: Decoder) -> bool:
+    """Whether one step alone is enough: it does not matter which one it is."""
+    if isinstance(decoder, RecurrentDecoder):
+        return _anywhere(decoder.attention)
+    return isinstance(decoder, TransformerDecoder) and _is_plain(decoder)
 
 
 def _recurrent(decoder: RecurrentDecoder, inputs: Tensor, encoded: Encoded) -> RecurrentState:

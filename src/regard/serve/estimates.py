@@ -1,0 +1,119 @@
+"""What a request will cost, before any of it is done; what is too much is refused.
+
+Targets are not known yet: they are counted as long as the search lets them become.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+
+from regard.serve.limits import Limits
+from regard.serve.refusals import Refused
+
+if TYPE_CHECKING:
+    from regard.looking.question import Question
+    from regard.training.loading import LoadedRun
+
+
+class Look(NamedTuple):
+    """A question in numbers of tokens, EOS among them; target None: it is searched for."""
+
+    source: int
+    target: int | None
+    beam: int
+    explain: bool
+
+
+class Estimates:
+    """Of one run, in its own tokens."""
+
+    def __init__(self, run: LoadedRun, limits: Limits) -> None:
+        from regard.looking.work import ModelWork
+        from regard.training.searching import search_settings
+
+        self.run, self.limits = run, limits
+        self.model = ModelWork.of(run.model)
+        self.settings = search_settings(run.recipe)
+
+    def translating(self, texts: Sequence[str], beam: int) -> float:
+        sources = self._lengths(texts)
+        targets = self.settings.limits(torch.tensor(sources)).tolist()
+        lengths = zip(sources, targets, strict=True)
+        return self._checked(sum(self.model.reading(s, t, beam) for s, t in lengths))
+
+    def scoring(self, sources: Sequence[str], targets: Sequence[str]) -> float:
+        lengths = zip(self._lengths(sources), self._lengths(targets, side=1), strict=True)
+        return self._checked(sum(self.model.reading(s, t) for s, t in lengths))
+
+    def looking(self, question: Question) -> float:
+        look, limits = self._look(question), self.limits
+        if (numbers := self._numbers(look)) > limits.numbers:
+            fits = self._largest(look, lambda less: self._numbers(less) <= limits.numbers)
+            raise Refused(
+                413,
+                f"the record of a text of {look.source:,} tokens may have {numbers:,} weights, and at most "
+                f"{limits.numbers:,} are sent: {fits:,} tokens fit, more of them with a narrower beam",
+            )
+        if (work := self._work(look)) > limits.work and look.explain:
+            fits = self._largest(look, lambda less: self._work(less) <= limits.work)
+            what = f"{fits:,} tokens fit" if fits else "no text is short enough with this model"
+            raise Refused(
+                413,
+                f"to explain {look.source:,} tokens is {self._share(work)}: {what}, or leave out explain",
+            )
+        return self._checked(work)
+
+    def _look(self, question: Question) -> Look:
+        task, module = self.run.recipe.task.kind, self.run.module
+        if task == "language":  # all of it is read by the decoder
+            return Look(1, self._lengths([question.text], side=1)[0], 1, explain=False)
+        (source,) = self._lengths([question.text])
+        if task != "translate":
+            longest = getattr(module, "max_length", None) or source
+            return Look(min(source, longest + 1), 1, 1, question.explain and task == "classify")
+        given = None if question.target is None else self._lengths([question.target], side=1)[0]
+        beam = question.beam or max(self.settings.beam, question.nbest or 1)
+        return Look(source, given, beam, question.explain)
+
+    def _target(self, look: Look) -> int:
+        found = (
+            self.settings.limits(torch.tensor([look.source]))
+            if look.target is None
+            else [look.target]
+        )
+        return int(found[0])
+
+    def _work(self, look: Look) -> float:
+        from regard.looking.explaining import explaining_work
+
+        target = self._target(look)
+        work = self.model.reading(look.source, target, look.beam)
+        work += self.model.reading(look.source, target)  # what was found is read once more
+        if look.explain:
+            work += explaining_work(self.run.module, self.model, look.source, target)
+        return work
+
+    def _numbers(self, look: Look) -> int:
+        return self.model.numbers(look.source, self._target(look), look.beam)
+
+    def _largest(self, look: Look, fits: Callable[[Look], bool]) -> int:
+        """Tokens of the longest source that fits, without EOS."""
+        sources = range(2, look.source)
+        return bisect_right(
+            sources, False, key=lambda source: not fits(look._replace(source=source))
+        )
+
+    def _checked(self, work: float) -> float:
+        if work > self.limits.work:
+            raise Refused(413, f"this is {self._share(work)}: send less text, or a narrower beam")
+        return work
+
+    def _share(self, work: float) -> str:
+        return f"{work / self.limits.work:.1f} times the work that one request may be"
+
+    def _lengths(self, texts: Sequence[str], side: int = 0) -> list[int]:
+        return [len(ids) + 1 for ids in self.run.tokenizers[side].encode_ids(list(texts))]
