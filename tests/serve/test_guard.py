@@ -10,7 +10,7 @@ from small_server import HERE, Shouter, client_of, quiet_app, shelf_of
 from regard.serve.guard import HEADERS
 from regard.serve.limits import Limits
 
-SMALL = Limits(body=100, seconds=0.3)
+SMALL = Limits(body=100, patience=0.3)
 
 
 @pytest.fixture

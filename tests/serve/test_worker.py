@@ -258,3 +258,141 @@ def test_those_who_do_not_come_back_are_not_waited_for_without_end():
 
     working(scene)
     assert wish.sizes == [1, 1]
+
+
+@dataclass(frozen=True)
+class Patient:
+    """A long call in many parts: it pauses before each, and remembers what was done when."""
+
+    log: Log
+    parts: int = 1000
+    alone: bool = True
+
+    def __call__(self, inputs, pause):
+        self.log.begun.set()
+        for _ in range(self.parts):
+            time.sleep(0.005)
+            pause()
+        self.log.calls.append(list(inputs))
+        return list(inputs)
+
+
+def long_job(worker: Worker, wish: Patient, work: float = 1e9) -> Job:
+    job = Job(wish, ["long"], 4, work, long=True)
+    worker.submit(job)
+    return job
+
+
+def test_a_long_call_lets_in_those_who_need_much_less():
+    async def scene(worker, log):
+        log.go.set()
+        job = long_job(worker, Patient(log, parts=40))
+        await begun(log)
+        answers = [await submitted(worker, Upper(log), text).answer for text in "ab"]
+        assert answers == [["A"], ["B"]]
+        assert not job.answer.done()
+        assert await job.answer == ["long"]
+
+    assert working(scene).calls == [["a"], ["b"], ["long"]]
+
+
+def test_a_long_call_is_not_kept_from_going_on_by_those_it_lets_in():
+    wish = Slow(takes=0.05)
+
+    async def scene(worker, log):
+        job = long_job(worker, Patient(log, parts=40))
+        others = asyncio.gather(*(keeps_asking(worker, wish, 100) for _ in range(4)))
+        begin = time.monotonic()
+        assert await job.answer == ["long"]
+        assert time.monotonic() - begin < 3  # 0.2 s of its own, and about as much for them
+        others.cancel()
+
+    working(scene)
+
+
+def test_one_long_call_does_not_let_in_another():
+    async def scene(worker, log):
+        first = long_job(worker, Patient(log, parts=20))
+        await begun(log)
+        second = long_job(worker, Patient(log, parts=1), work=1e9 / 2)
+        assert await second.answer == ["long"]
+        assert first.answer.done()
+
+    working(scene)
+
+
+@pytest.mark.parametrize("how", ["dropped", "stopped"])
+def test_a_long_call_ends_when_nobody_waits_for_it(how):
+    async def scene(worker, log):
+        job = long_job(worker, Patient(log))
+        await begun(log)
+        begin = time.monotonic()
+        if how == "dropped":
+            worker.drop(job)
+            log.go.set()
+            assert await submitted(worker, Upper(log), "next").answer == ["NEXT"]
+        else:
+            worker.stop()
+            with pytest.raises(Refused, match="stopping"):
+                await job.answer
+        assert time.monotonic() - begin < 2  # of 5
+
+    assert ["long"] not in working(scene).calls
+
+
+def test_long_work_waits_up_to_a_limit_and_short_work_is_not_kept_out_by_it():
+    async def scene(worker, log):
+        log.go.set()
+        long_job(worker, Patient(log), work=0.7e12)
+        await begun(log)
+        long_job(worker, Patient(log), work=0.2e12)
+        assert worker.load == pytest.approx(0.9)
+        with pytest.raises(Refused, match="18 s of work are waiting") as refused:
+            long_job(worker, Patient(log), work=0.2e12)
+        assert (refused.value.status_code, refused.value.headers) == (503, {"retry-after": "18"})
+        assert await submitted(worker, Upper(log), "short").answer == ["SHORT"]
+
+    working(scene, limits=Limits(work=1e12))
+
+
+@dataclass(frozen=True)
+class Broken:
+    log: Log
+    error: type[Exception] = RuntimeError
+    alone: bool = False
+
+    def __call__(self, inputs, pause):
+        raise self.error("no")
+
+
+def test_its_state_is_the_truth():
+    async def scene(worker, log):
+        async def fails(error: type[Exception]) -> None:
+            with pytest.raises(error):
+                await submitted(worker, Broken(log, error), "x").answer
+
+        assert worker.state == "ok"
+        for _ in range(5):
+            await fails(ValueError)  # the text is to blame
+        assert worker.state == "ok"
+        for _ in range(3):
+            await fails(RuntimeError)
+        assert worker.state == "failed"
+        running = submitted(worker, Upper(log), "a")
+        await begun(log)
+        log.go.set()
+        await running.answer
+        assert worker.state in ("ok", "busy")  # it can again
+        log.go.clear()
+        log.begun.clear()
+        submitted(worker, Upper(log), "b")
+        await begun(log)
+        assert worker.state == "busy"
+        submitted(worker, Upper(log), "c", "d")
+        assert worker.state == "overloaded"
+        await asyncio.sleep(0.6)
+        assert worker.state == "stuck"
+        worker.stop()
+        assert worker.state == "stopping"
+
+    working(scene, limits=Limits(waiting=2, seconds=0.5))

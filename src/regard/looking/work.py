@@ -15,7 +15,7 @@ from regard.looking.maps import attentions_in, heads_of
 
 FEATURE = 32  # multiplications that one feature of a pair is worth: it is copied, squashed and kept
 GRADIENT = 3  # a run forwards and the gradient of it, in runs forwards
-PIECE = 4e9  # of work at a time: some 50 ms, and what it keeps in memory stays small
+PIECE = 2e9  # of work at a time: some 50 ms, and what it keeps in memory stays small
 
 
 def pieces(count: int, each: float) -> Iterator[slice]:
@@ -38,7 +38,7 @@ class ModelWork:
     def of(cls, model: nn.Module) -> ModelWork:
         kinds = attentions_in(model)
         cross, encoder, decoder = (
-            FEATURE * sum(one.query_size for one in kinds[kind].values())
+            FEATURE * sum(one.query_size + one.value_size for one in kinds[kind].values())
             for kind in ("cross", "encoder", "decoder")
         )
         heads = (sum(map(heads_of, kinds[kind].values())) for kind in kinds)

@@ -98,7 +98,7 @@ class Guard:
             raise self._too_large()
         body = bytearray()
         try:
-            async with asyncio.timeout(self.limits.seconds):
+            async with asyncio.timeout(self.limits.patience):
                 while (message := await receive())["type"] == "http.request":
                     body += message.get("body", b"")
                     if len(body) > self.limits.body:

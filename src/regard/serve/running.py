@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from regard.serve.access import Access
 from regard.serve.app import make_app
+from regard.serve.connections import connection_class, sweep
 from regard.serve.limits import Limits
 from regard.serve.listening import address_of, check_token, listen
 from regard.serve.shelf import Shelf, distinct_names
@@ -18,6 +21,7 @@ from regard.serve.shelf import Shelf, distinct_names
 if TYPE_CHECKING:
     from regard.training.loading import LoadedRun
 
+LONG = 100  # tokens: kernels of long texts are used from here on
 GRACE = 2  # seconds that answers may take to leave when the server is stopped
 
 
@@ -31,6 +35,10 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         print(self.greeting, flush=True)
+
+    async def on_tick(self, counter: int) -> bool:
+        sweep(self.server_state.connections)
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.shelf.worker.stop()
@@ -53,7 +61,7 @@ def serve(
     with listener:
         if runs:
             distinct_names(runs)  # a run named twice is told before any is loaded
-        shelf = Shelf(lambda: _load(runs, device), Limits(batch=batch), beam=beam)
+        shelf = Shelf(lambda: _load(runs, device), Limits(batch=batch), beam=beam, warm=_warm)
         try:
             _serve(shelf, Access(token), listener)
         finally:
@@ -67,9 +75,17 @@ def _load(runs: Sequence[Path], device: str | None) -> list[LoadedRun]:
     return [load(run, device=device) for run in runs] or [load(device=device)]
 
 
-def _serve(shelf: Shelf, access: Access, listener: socket.socket) -> None:
+def _warm(runs: Sequence[LoadedRun]) -> None:
+    """What is compiled for long texts is compiled now, not while the first who sends one waits."""
+    for run in runs:
+        if run.recipe.task.kind == "translate":
+            for attention in (False, True):
+                run.translate(["a " * LONG], beam=5, attention=attention, max_length=5)
+
+
+def make_server(app: ASGIApp, shelf: Shelf, greeting: str) -> Server:
     config = uvicorn.Config(
-        make_app(shelf, access),
+        app,
         log_level="warning",
         access_log=False,  # it shows what follows the ?: the guard writes its own
         server_header=False,
@@ -77,11 +93,17 @@ def _serve(shelf: Shelf, access: Access, listener: socket.socket) -> None:
         lifespan="off",
         ws="none",
         timeout_graceful_shutdown=GRACE,
+        timeout_keep_alive=math.ceil(shelf.limits.idle),
+        http=connection_class(shelf.limits),
     )
+    return Server(config, shelf, greeting)
+
+
+def _serve(shelf: Shelf, access: Access, listener: socket.socket) -> None:
     names = ", ".join(served.name for served in shelf)
     step = "open it in a browser" + (" and give the token" if access.token else "")
     greeting = f"{names} at {address_of(listener)}: {step}; Ctrl-C ends"
     try:
-        Server(config, shelf, greeting).run(sockets=[listener])
+        make_server(make_app(shelf, access), shelf, greeting).run(sockets=[listener])
     except KeyboardInterrupt:  # uvicorn hands it on after a clean end
         print("stopped", flush=True)

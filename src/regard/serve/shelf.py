@@ -68,9 +68,10 @@ class Shelf:
         limits: Limits | None = None,
         *,
         beam: int | None = None,
+        warm: Callable[[Sequence[LoadedRun]], None] = lambda runs: None,
     ) -> None:
         self.limits, self.beam = limits or Limits(), beam
-        self.worker = Worker(load, self.limits)
+        self.worker = Worker(load, self.limits, warm)
         runs = self.worker.loaded
         names = distinct_names([run.folder.path for run in runs])
         self._served = {

@@ -41,7 +41,13 @@ BROKEN = 3  # calls in a row that failed, and the text was not to blame
 class Worker(Generic[Loaded]):
     """The thread, what it has loaded, and what waits for it."""
 
-    def __init__(self, load: Callable[[], Loaded], limits: Limits) -> None:
+    def __init__(
+        self,
+        load: Callable[[], Loaded],
+        limits: Limits,
+        warm: Callable[[Loaded], None] = lambda loaded: None,
+    ) -> None:
+        """warm: done once, before the first request, while the server can be reached already."""
         self.limits = limits
         self._waiting: dict[Job, None] = {}  # in the order of arrival
         self._running: list[Job] = []  # those that were let in by others come after these
@@ -51,7 +57,9 @@ class Worker(Generic[Loaded]):
         self._failures, self._alive = 0, time.monotonic()  # in a row; when it was last heard of
         self._changed = threading.Condition()
         ready: Future[Loaded] = Future()
-        self._thread = threading.Thread(target=self._work, args=(load, ready), name="regard serve")
+        self._thread = threading.Thread(
+            target=self._work, args=(load, warm, ready), name="regard serve"
+        )
         self._thread.start()
         try:
             self.loaded = ready.result()
@@ -121,12 +129,16 @@ class Worker(Generic[Loaded]):
     def join(self) -> None:
         self._thread.join()
 
-    def _work(self, load: Callable[[], Loaded], ready: Future[Loaded]) -> None:
+    def _work(
+        self, load: Callable[[], Loaded], warm: Callable[[Loaded], None], ready: Future[Loaded]
+    ) -> None:
         try:
-            ready.set_result(load())
+            loaded = load()
         except BaseException as error:
             ready.set_exception(error)
             return
+        ready.set_result(loaded)
+        warm(loaded)
         while jobs := self._take():
             begin = time.monotonic()
             self._do(jobs)

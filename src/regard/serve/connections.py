@@ -1,0 +1,120 @@
+"""Connections that nobody can hold for ever: a client has a few seconds for a request, and places are few.
+
+A connection either works for its client or waits for it: for the rest of a request, for the next one, or
+until an answer is read. Who lets it wait too long is hung up on; where all places are taken, whoever has
+let it wait longest makes room for who comes. A request that has arrived is never given up for another.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from regard.serve.limits import Limits
+
+BESIDE = 1 << 16  # bytes that may come beside a body: headers, what frames its chunks, trailers
+ON_THE_WAY = 1 << 19  # bytes that were sent before the guard could say that a body is too large
+
+
+def connection_class(limits: Limits) -> type[Connection]:
+    return type("LimitedConnection", (Connection,), {"limits": limits})
+
+
+def sweep(connections: Iterable[Any]) -> None:
+    """Hang up on those who have let us wait too long."""
+    now = time.monotonic()
+    for connection in tuple(connections):
+        if isinstance(connection, Connection):
+            connection.check_patience(now)
+
+
+class Connection(HttpToolsProtocol):
+    """uvicorn's, with an end to what it waits for and to what it takes: one request at a time."""
+
+    limits = Limits()
+    since = 0.0  # when it began to wait for its client
+    received = 0  # bytes of this request
+    unread = 0  # bytes of an answer that have not left
+    in_headers = False  # of a request that has begun
+    in_request = False  # whose end has not come
+
+    @property
+    def answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    @property
+    def waits(self) -> bool:
+        """For its client, who alone can change that."""
+        return self.in_request or self.flow.write_paused or not self.answering
+
+    def check_patience(self, now: float) -> None:
+        unread = self.transport.get_write_buffer_size()
+        if unread < self.unread:  # the client reads on
+            self.since = now
+        self.unread = unread
+        if not self.waits or now - self.since < self.limits.patience:
+            return
+        if self.in_headers:
+            self.refuse(408, "the headers did not arrive in time")
+            self.since = now  # to read that
+            self.in_headers = False
+        elif not (self.in_request and self.answering):  # the guard has its own clock for a body
+            self.transport.abort()
+
+    def refuse(self, status: int, reason: str) -> None:
+        """Where there is no request yet that the application could answer."""
+        body = json.dumps({"error": reason}).encode()
+        head = (
+            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.since = time.monotonic()
+        if len(self.connections) <= self.limits.connections:
+            return
+        others = [c for c in self.connections if isinstance(c, Connection) and c is not self]
+        if waiting := [other for other in others if other.waits]:
+            longest = min(waiting, key=lambda other: other.since)
+            longest.transport.abort()
+            self.connections.discard(longest)  # now, not when the loop comes to it
+        else:
+            self.refuse(503, "all connections are in use: try again in a moment")
+
+    def data_received(self, data: bytes) -> None:
+        self.received += len(data)
+        most = BESIDE if self.in_headers else self.limits.body + BESIDE + ON_THE_WAY
+        if self.received - len(data) > most:
+            self.transport.abort()
+        elif not self.transport.is_closing():
+            super().data_received(data)
+
+    def send_400_response(self, msg: str) -> None:
+        self.refuse(400, "this is no HTTP request, or one that came before the last was answered")
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.since, self.received = time.monotonic(), 0
+        self.in_headers = self.in_request = True
+
+    def on_headers_complete(self) -> None:
+        if self.answering:  # it could not be told when the client of the first goes
+            raise ValueError("one request at a time")  # to the parser, which gives up: 400
+        super().on_headers_complete()
+        self.in_headers = False
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self.in_request = False
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self.since = time.monotonic()
