@@ -43,15 +43,20 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     for status, said in {
         400: "The body is no JSON.",
         401: "The token is missing or wrong.",
+        403: "A page of another site asked.",
         404: "No such model.",
+        408: "The body did not arrive in time.",
         413: "The body is too large, or the work: the answer says what would fit.",
         415: "The body is not said to be JSON.",
-        422: "A field is missing, unknown or out of its limits, or the model cannot do it.",
+        421: "The server was asked by a name that is not this machine's.",
+        422: "A field is missing, unknown, out of its limits or against another, or the model cannot do it.",
+        500: "The server failed at this request; its log says why.",
         503: "Too much is waiting: come back after Retry-After seconds.",
         504: "It took too long.",
     }.items()
 }
 
+ANYWHERE: dict[int | str, dict[str, Any]] = {status: PROBLEMS[status] for status in (401, 403, 421)}
 SICK = "A translation asked for now would be refused, or not answered."
 
 
@@ -105,13 +110,13 @@ def api_routes(shelf: Shelf) -> APIRouter:
         (record,) = await _answers(request, shelf, Job(Looking(served), [question], 0, work))
         return Response(record, media_type="application/json")
 
-    @routes.get("/models", responses={401: PROBLEMS[401]}, summary="The models that are served")
+    @routes.get("/models", responses=ANYWHERE, summary="The models that are served")
     async def models() -> ModelsAnswer:
         return ModelsAnswer(models=[_model(served) for served in shelf])
 
     @routes.get(
         "/health",
-        responses={401: PROBLEMS[401], 503: {"model": HealthAnswer, "description": SICK}},
+        responses={**ANYWHERE, 503: {"model": HealthAnswer, "description": SICK}},
         summary="Whether the server can answer, and how busy it is",
     )
     async def health(response: Response) -> HealthAnswer:

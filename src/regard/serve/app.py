@@ -35,13 +35,17 @@ def make_app(shelf: Shelf, access: Access, log: Callable[[str], None] = write_li
         telemetry=SILENT,
     )
     app.include_router(page_routes(access))
-    app.include_router(api_routes(shelf))
+    api = api_routes(shelf)
+    app.include_router(api)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(Exception, _failed)
     if access.token is not None:
         _say_that_a_token_is_needed(app)
-    return Guard(app, access, shelf.limits, log)
+    asked = {
+        route.path for route in api.routes if "POST" in (getattr(route, "methods", None) or ())
+    }
+    return Guard(app, access, shelf.limits, asked, log)
 
 
 async def _invalid(_: Request, error: Exception) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -37,9 +37,15 @@ class Guard:
     """Access, the size of the body, safe headers, and one short line in the log, without texts."""
 
     def __init__(
-        self, app: ASGIApp, access: Access, limits: Limits, log: Callable[[str], None] = write_line
+        self,
+        app: ASGIApp,
+        access: Access,
+        limits: Limits,
+        asked: Collection[str],
+        log: Callable[[str], None] = write_line,
     ) -> None:
-        self.app, self.access, self.limits, self.log = app, access, limits, log
+        """asked: the paths that take a body; of all others it is not read."""
+        self.app, self.access, self.limits, self.asked, self.log = app, access, limits, asked, log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -72,7 +78,7 @@ class Guard:
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         self.access.check(scope["path"], headers)
-        if scope["method"] != "POST":
+        if scope["method"] != "POST" or scope["path"] not in self.asked:
             await self.app(scope, receive, send)
             return
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()

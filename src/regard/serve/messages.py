@@ -2,30 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from regard.serve.limits import Limits
 from regard.serve.worker import State
 
 MAX = Limits()
+MOST_TOKENS = 5_000  # what a token of a text may be counted as
+
+
+def _whole(number: object) -> object:
+    """3.0 is a whole number in JSON; true and "3" are none, and strictness refuses them."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
 Text = Annotated[str, Field(max_length=MAX.characters)]
 Texts = Annotated[list[Text], Field(min_length=1, max_length=MAX.texts)]
 Model = Annotated[
     str | None, Field(description="The name of a served model; the first if not given.")
 ]
+Width = Annotated[Whole, Field(ge=1, le=32)]
+Place = Annotated[Whole, Field(ge=0, le=MOST_TOKENS)]
 Beam = Annotated[
-    int | None,
-    Field(ge=1, le=32, description="Hypotheses kept open, 1: greedy; the model's if not given."),
+    Width | None,
+    Field(description="Hypotheses kept open, 1: greedy; the model's, or nbest, if not given."),
 ]
-Nbest = Annotated[int, Field(ge=1, le=32, description="Translations of each text, best first.")]
+NBEST = "Not more than the beam, where that is given."
 
 
 class Message(BaseModel):
     """Of a fixed shape: an unknown key is a mistake, not a wish that is ignored."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Searched(Message):
+    """What has a beam: an n-best list is no longer than it is wide."""
+
+    @model_validator(mode="after")
+    def _check_beam(self) -> Self:
+        beam, nbest = getattr(self, "beam", None), getattr(self, "nbest", None)
+        if beam is not None and nbest is not None and nbest > beam:
+            raise ValueError(f"nbest {nbest} needs a beam at least as wide, not beam {beam}")
+        return self
 
 
 def _example(**example: Any) -> ConfigDict:
@@ -41,11 +63,11 @@ class Problem(Message):
     )
 
 
-class TranslateRequest(Message):
+class TranslateRequest(Searched):
     texts: Texts = Field(description="What to translate; a blank text has an empty translation.")
     model: Model = None
     beam: Beam = None
-    nbest: Nbest = 1
+    nbest: Width = Field(1, description=f"Translations of each text, best first. {NBEST}")
     model_config = _example(texts=["我是一个学生。"], beam=5, nbest=2)
 
 
@@ -81,7 +103,7 @@ class TranslateAnswer(Message):
 
 class ScoreRequest(Message):
     sources: Texts
-    targets: Texts = Field(description="A translation for each source.")
+    targets: Texts = Field(description="A translation for each source: as many as those.")
     model: Model = None
     model_config = _example(sources=["我是一个学生。"], targets=["I am a student."])
 
@@ -103,19 +125,25 @@ class ScoreAnswer(Message):
 class Forced(Message):
     """Attention by hand: at one step of the target, look evenly at some source tokens."""
 
-    step: int = Field(ge=0, description="The target token, counted from 0.")
-    keys: list[Annotated[int, Field(ge=0)]] = Field(min_length=1, description="Source tokens.")
-    layer: int | None = Field(None, ge=0, description="All layers if not given.")
-    head: int | None = Field(None, ge=0, description="All heads if not given.")
+    step: Place = Field(description="The target token, counted from 0.")
+    keys: list[Place] = Field(
+        min_length=1,
+        max_length=MOST_TOKENS,
+        description="Source tokens, each once.",
+        json_schema_extra={"uniqueItems": True},
+    )
+    layer: Place | None = Field(None, description="All layers if not given.")
+    head: Place | None = Field(None, description="All heads if not given.")
 
 
-class AttentionRequest(Message):
+class AttentionRequest(Searched):
     text: Text
     prefix: Text = Field("", description="What the output must begin with.")
     target: Text | None = Field(None, description="Show this output instead of searching for one.")
     beam: Beam = None
-    nbest: Annotated[int, Field(ge=1, le=32)] | None = Field(
-        None, description="Hypotheses in the tree that are returned; the beam, at most 5."
+    nbest: Width | None = Field(
+        None,
+        description=f"Hypotheses in the tree that are returned; the beam, at most 5. {NBEST}",
     )
     force: Forced | None = None
     explain: bool = Field(False, description="Measures beside the weights; takes longer.")
