@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -42,9 +43,7 @@ def make_app(shelf: Shelf, access: Access, log: Callable[[str], None] = write_li
     app.add_exception_handler(Exception, _failed)
     if access.token is not None:
         _say_that_a_token_is_needed(app)
-    asked = {
-        route.path for route in api.routes if "POST" in (getattr(route, "methods", None) or ())
-    }
+    asked = {r.path for r in api.routes if isinstance(r, APIRoute) and "POST" in r.methods}
     return Guard(app, access, shelf.limits, asked, log)
 
 
