@@ -43,7 +43,7 @@ def make_app(shelf: Shelf, access: Access, log: Callable[[str], None] = write_li
     app.add_exception_handler(Exception, _failed)
     if access.token is not None:
         _say_that_a_token_is_needed(app)
-    asked = {r.path for r in api.routes if isinstance(r, APIRoute) and "POST" in r.methods}
+    asked = {r.path for r in api.routes if isinstance(r, APIRoute) and "POST" in (r.methods or ())}
     return Guard(app, access, shelf.limits, asked, log)
 
 
