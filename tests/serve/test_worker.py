@@ -347,12 +347,12 @@ def test_long_work_waits_up_to_a_limit_and_short_work_is_not_kept_out_by_it():
         await begun(log)
         long_job(worker, Patient(log), work=0.2e12)
         assert worker.load == pytest.approx(0.9)
-        with pytest.raises(Refused, match="18 s of work are waiting") as refused:
+        with pytest.raises(Refused, match="9 s of work are waiting") as refused:
             long_job(worker, Patient(log), work=0.2e12)
-        assert (refused.value.status_code, refused.value.headers) == (503, {"retry-after": "18"})
+        assert (refused.value.status_code, refused.value.headers) == (503, {"retry-after": "9"})
         assert await submitted(worker, Upper(log), "short").answer == ["SHORT"]
 
-    working(scene, limits=Limits(work=1e12))
+    working(scene, limits=Limits(queued=1e12))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """How much work something is, before any of it is done, and the pieces that it is done in.
 
-Work is counted in multiplications, about: what a small machine does in a second is some 5e10 of them.
+Work is counted in multiplications, about: what a small machine does in a second is some 1e11 of them.
 Legend: S source tokens, T target tokens, w hypotheses side by side.
 """
 

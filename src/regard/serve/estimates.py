@@ -1,22 +1,25 @@
 """What a request will cost, before any of it is done; what is too much is refused.
 
-Targets are not known yet: they are counted as long as the search lets them become.
+Targets are not known yet. Work is that of targets a little longer than their sources, as most are; for the
+size of a record they are counted as long as the search lets them become.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
+from regard.search.settings import EXTRA_LENGTH
 from regard.serve.limits import Limits
 from regard.serve.refusals import Refused
 
 if TYPE_CHECKING:
     from regard.looking.question import Question
     from regard.training.loading import LoadedRun
+
+SHORTER = 0.97  # lengths that are tried, each this part of the last
 
 
 class Look(NamedTuple):
@@ -41,9 +44,7 @@ class Estimates:
 
     def translating(self, texts: Sequence[str], beam: int) -> float:
         sources = self._lengths(texts)
-        targets = self.settings.limits(torch.tensor(sources)).tolist()
-        lengths = zip(sources, targets, strict=True)
-        return self._checked(sum(self.model.reading(s, t, beam) for s, t in lengths))
+        return self._checked(sum(self.model.reading(s, self._expected(s), beam) for s in sources))
 
     def scoring(self, sources: Sequence[str], targets: Sequence[str]) -> float:
         lengths = zip(self._lengths(sources), self._lengths(targets, side=1), strict=True)
@@ -79,18 +80,13 @@ class Estimates:
         beam = question.beam or max(self.settings.beam, question.nbest or 1)
         return Look(source, given, beam, question.explain)
 
-    def _target(self, look: Look) -> int:
-        found = (
-            self.settings.limits(torch.tensor([look.source]))
-            if look.target is None
-            else [look.target]
-        )
-        return int(found[0])
+    def _expected(self, source: int) -> int:
+        return min(source + EXTRA_LENGTH, self.settings.max_length)
 
     def _work(self, look: Look) -> float:
         from regard.looking.explaining import explaining_work
 
-        target = self._target(look)
+        target = self._expected(look.source) if look.target is None else look.target
         work = self.model.reading(look.source, target, look.beam)
         work += self.model.reading(look.source, target)  # what was found is read once more
         if look.explain:
@@ -98,14 +94,20 @@ class Estimates:
         return work
 
     def _numbers(self, look: Look) -> int:
-        return self.model.numbers(look.source, self._target(look), look.beam)
+        target = look.target or int(self.settings.limits(torch.tensor([look.source])))
+        return self.model.numbers(look.source, target, look.beam)
 
     def _largest(self, look: Look, fits: Callable[[Look], bool]) -> int:
-        """Tokens of the longest source that fits, without EOS."""
-        sources = range(2, look.source)
-        return bisect_right(
-            sources, False, key=lambda source: not fits(look._replace(source=source))
-        )
+        """Tokens of a source that fits, without EOS, to some percent the most; 0: none does.
+
+        Not by halving: a longer text can be less work, where a measure is left out for its length.
+        """
+        source = look.source
+        while source > 1:
+            source = min(source - 1, int(SHORTER * source))
+            if fits(look._replace(source=source)):
+                return source - 1
+        return 0
 
     def _checked(self, work: float) -> float:
         if work > self.limits.work:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SPEED = 5e10  # multiplications that a small machine does in a second, of those that are estimated
+SPEED = 1e11  # multiplications that a small machine does in a second, of those that are estimated
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class Limits:
         81_920  # … their number times the beam times the characters of the longest: memory
     )
     waiting: int = 1_024  # sentences in the queue
-    work: float = 2e12  # of a request, and of all long ones that wait: half a minute
+    work: float = 2e12  # of a request: half a minute of a small machine at most
+    queued: float = 4e12  # of all long requests that wait or are worked on; the same of short ones
     short: float = 5e9  # a request of this work is done without a pause: a few sentences
     numbers: int = 1 << 23  # weights in a record: what its answer weighs
     seconds: float = 30.0  # from the arrival of a request to its answer

@@ -75,7 +75,7 @@ class Worker(Generic[Loaded]):
     @property
     def load(self) -> float:
         """The long work that waits or runs, as a share of what may: near 1, more of it is refused."""
-        return self._pending(long=True) / self.limits.work
+        return self._pending(long=True) / self.limits.queued
 
     @property
     def state(self) -> State:
@@ -86,7 +86,7 @@ class Worker(Generic[Loaded]):
             return "failed"
         if silent > self.limits.seconds:
             return "stuck"
-        if self.waiting >= self.limits.waiting or self._pending(long=False) >= self.limits.work:
+        if self.waiting >= self.limits.waiting or self._pending(long=False) >= self.limits.queued:
             return "overloaded"
         return "busy" if self._running else "ok"
 
@@ -101,7 +101,7 @@ class Worker(Generic[Loaded]):
                     "try again in a moment",
                     retry_after="1",
                 )
-            if (before := self._pending(job.long)) and before + job.work > self.limits.work:
+            if (before := self._pending(job.long)) and before + job.work > self.limits.queued:
                 seconds = math.ceil(before / SPEED)
                 raise Refused(
                     503,

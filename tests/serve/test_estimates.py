@@ -1,0 +1,89 @@
+"""Work is estimated before it is done: what is too much is refused, and what is said to fit does fit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+import regard
+from regard.looking.look import look_at
+from regard.looking.question import Question
+from regard.serve.estimates import Estimates
+from regard.serve.limits import Limits
+from regard.serve.refusals import Refused
+
+TEXT = "我是一个学生他们都是大学生" * 160
+
+
+@pytest.fixture(scope="module")
+def run():
+    return regard.load(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def estimates(run):
+    return Estimates(run, Limits())
+
+
+def test_more_of_anything_is_more_work(estimates):
+    question = Question(TEXT[:50], beam=2)
+    more = [
+        replace(question, text=TEXT[:60]),
+        replace(question, beam=3),
+        replace(question, explain=True),
+        replace(question, nbest=3, beam=None),
+    ]
+    assert all(estimates.looking(each) > estimates.looking(question) for each in more)
+    assert estimates.translating(["你好"] * 2, 3) == 2 * estimates.translating(["你好"], 3)
+    assert estimates.translating(["你好"], 4) > estimates.translating(["你好"], 3)
+    assert estimates.scoring(["你好"], ["Hello."]) < estimates.translating(["你好"], 3)
+
+
+def refusal(estimates, question: Question) -> str:
+    with pytest.raises(Refused) as refused:
+        estimates.looking(question)
+    assert refused.value.status_code == 413
+    return refused.value.detail
+
+
+@pytest.mark.parametrize(
+    ("question", "limits"),
+    [
+        (Question(TEXT[:2000], explain=True), Limits()),
+        (Question(TEXT[:2000], explain=True, target="I am a student."), Limits()),
+        (Question(TEXT[:2000], beam=32), Limits()),
+        (Question(TEXT[:300], explain=True), Limits(work=1e12)),
+    ],
+)
+def test_what_is_said_to_fit_fits_and_much_more_does_not(run, question, limits):
+    estimates = Estimates(run, limits)
+    said = refusal(estimates, question)
+    fits = int(re.search(r"([\d,]+) tokens fit", said)[1].replace(",", ""))
+    assert 1 < fits < len(question.text)
+    assert estimates.looking(replace(question, text=TEXT[:fits])) <= limits.work
+    refusal(estimates, replace(question, text=TEXT[: int(1.05 * fits) + 2]))
+
+
+def test_where_no_text_is_short_enough_that_is_said(run):
+    said = refusal(Estimates(run, Limits(work=1e9)), Question(TEXT[:20], explain=True))
+    assert "no text is short enough" in said
+    assert "leave out explain" in said
+
+
+def test_too_many_texts_with_too_wide_a_beam(estimates):
+    with pytest.raises(Refused, match="send less text, or a narrower beam") as refused:
+        estimates.translating([TEXT[:2000]] * 25, 32)
+    assert refused.value.status_code == 413
+    estimates.translating([TEXT[:200]] * 250, 5)  # as many characters
+
+
+@pytest.mark.parametrize("length", [1, 20, 100])
+@pytest.mark.parametrize("beam", [1, 6])
+def test_a_record_has_no_more_weights_than_were_estimated(run, estimates, length, beam):
+    record = look_at(run, Question(TEXT[:length], beam=beam))
+    tree = 0 if record.beam is None else record.beam.weights.size
+    seen = tree + sum(each.weights.size for each in record.maps)
+    look = estimates._look(Question(TEXT[:length], beam=beam))
+    assert seen <= estimates._numbers(look)
