@@ -66,9 +66,11 @@ class Looking:
         from regard.looking.look import look_at
 
         run = _run(self.served, pause)
-        found = [look_at(run, question).to_json() for question in questions]
+        records = [look_at(run, question) for question in questions]
+        if pause is not None:
+            pause()
         self.served.counts.looks += len(questions)
-        return found
+        return [record.to_json() for record in records]
 
 
 def _run(served: Served, pause: Pause | None) -> LoadedRun:
