@@ -23,9 +23,9 @@ from statistics import quantiles
 from typing import Any
 
 import httpx
-from serve import COMMAND, TEST
 
 from regard.data.text import read_pairs
+from serve import COMMAND, TEST
 
 MOMENT = 0.02  # seconds between an answer and the next question
 LONG = "我是一个学生他们都是大学猫抓住了老鼠" * 120
@@ -45,7 +45,9 @@ async def normal(address: str, texts: list[str], seconds: float) -> list[float]:
     seen, until = [], time.perf_counter() + seconds
     async with httpx.AsyncClient(base_url=address, timeout=60) as client:
         while (begin := time.perf_counter()) < until:
-            answer = await client.post("/translate", json={"texts": [texts[len(seen) % len(texts)]]})
+            answer = await client.post(
+                "/translate", json={"texts": [texts[len(seen) % len(texts)]]}
+            )
             assert answer.status_code == 200, answer.text
             seen.append(1000 * (time.perf_counter() - begin))
             await asyncio.sleep(MOMENT)
@@ -106,7 +108,9 @@ def main() -> None:
     address = found[0]
     asyncio.run(normal(address, texts, 5.0))  # not counted
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, {asked.heavy} heavy clients\n")
-    print("| beside | requests | p50 ms | p99 ms | of the quiet p99 | longest ms | the others got | peak MB |")
+    print(
+        "| beside | requests | p50 ms | p99 ms | of the quiet p99 | longest ms | the others got | peak MB |"
+    )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     alone = asyncio.run(normal(address, texts, asked.seconds))
     print(row("nobody", alone, 0.0, "", memory(server.pid, "VmHWM")))

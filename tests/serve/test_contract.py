@@ -92,6 +92,12 @@ def test_every_mistake_in_a_field_is_refused_by_name_and_as_documented(client, s
         assert field in answer.json()["error"], body
 
 
+def test_thousands_of_unknown_keys_are_one_mistake(client):
+    answer = client.post("/translate", json={str(number): 1 for number in range(60_000)})
+    assert answer.status_code == 422
+    assert answer.json()["error"] == "body: 60,000 keys, and there are texts, model, beam, nbest"
+
+
 def test_a_whole_number_may_be_written_with_a_point(client):
     assert client.post("/translate", json={"texts": ["a"], "beam": 3.0, "nbest": 2}).is_success
 

@@ -39,11 +39,20 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Searched(Message):
-    """What has a beam: an n-best list is no longer than it is wide."""
+class Asked(Message):
+    """A part of a request."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_count(cls, given: Any) -> Any:
+        """Thousands of unknown keys are one mistake: as many would take seconds to tell."""
+        if isinstance(given, dict) and len(given) > 2 * len(cls.model_fields):
+            raise ValueError(f"{len(given):,} keys, and there are {', '.join(cls.model_fields)}")
+        return given
 
     @model_validator(mode="after")
     def _check_beam(self) -> Self:
+        """An n-best list is no longer than the beam is wide."""
         beam, nbest = getattr(self, "beam", None), getattr(self, "nbest", None)
         if beam is not None and nbest is not None and nbest > beam:
             raise ValueError(f"nbest {nbest} needs a beam at least as wide, not beam {beam}")
@@ -63,7 +72,7 @@ class Problem(Message):
     )
 
 
-class TranslateRequest(Searched):
+class TranslateRequest(Asked):
     texts: Texts = Field(description="What to translate; a blank text has an empty translation.")
     model: Model = None
     beam: Beam = None
@@ -101,7 +110,7 @@ class TranslateAnswer(Message):
     )
 
 
-class ScoreRequest(Message):
+class ScoreRequest(Asked):
     sources: Texts
     targets: Texts = Field(description="A translation for each source: as many as those.")
     model: Model = None
@@ -122,7 +131,7 @@ class ScoreAnswer(Message):
     scores: list[Scored] = Field(description="One for each pair, in their order.")
 
 
-class Forced(Message):
+class Forced(Asked):
     """Attention by hand: at one step of the target, look evenly at some source tokens."""
 
     step: Place = Field(description="The target token, counted from 0.")
@@ -136,7 +145,7 @@ class Forced(Message):
     head: Place | None = Field(None, description="All heads if not given.")
 
 
-class AttentionRequest(Searched):
+class AttentionRequest(Asked):
     text: Text
     prefix: Text = Field("", description="What the output must begin with.")
     target: Text | None = Field(None, description="Show this output instead of searching for one.")

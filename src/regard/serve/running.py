@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import socket
 from collections.abc import Sequence
@@ -62,6 +63,8 @@ def serve(
         if runs:
             distinct_names(runs)  # a run named twice is told before any is loaded
         shelf = Shelf(lambda: _load(runs, device), Limits(batch=batch), beam=beam, warm=_warm)
+        gc.collect()
+        gc.freeze()  # what was loaded stays: it need not be looked through while others wait
         try:
             _serve(shelf, Access(token), listener)
         finally:
