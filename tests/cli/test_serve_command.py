@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
+from contextlib import closing
+from pathlib import Path
 
 import httpx
 import pytest
@@ -86,6 +90,33 @@ def test_a_token_from_the_environment(started):
     out, err = process.communicate(timeout=20)
     assert process.returncode == 0
     assert TOKEN not in out + err
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads Linux's /proc")
+def test_who_asks_for_the_most_neither_stops_the_others_nor_takes_the_memory(started):
+    process, address = started("--port", "0")
+    text = "我是一个学生他们都是大学生" * 160
+    host, port = re.search(r"//(.+):(\d+)/", address).groups()
+    with httpx.Client(base_url=address, timeout=60) as client:
+        refused = client.post("/attention", json={"text": text[:2000], "explain": True})
+        assert refused.status_code == 413
+        fits = int(re.search(r"(\d+) tokens fit", refused.json()["error"])[1])
+        body = json.dumps({"text": text[:fits], "explain": True}).encode()
+        head = f"POST /attention HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+        with closing(socket.create_connection((host, int(port)))) as heavy:
+            heavy.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            while client.get("/health").json()["load"] == 0:
+                time.sleep(0.02)
+            for _ in range(20):
+                assert client.post("/translate", json={"texts": ["你好。"]}).status_code == 200
+            assert client.get("/health").json()["status"] == "busy"  # with the heavy one
+        begin = time.monotonic()  # it has hung up
+        while (health := client.get("/health").json())["status"] != "ok":
+            assert time.monotonic() - begin < 5, health
+            time.sleep(0.02)
+        assert health["load"] == health["models"][0]["looks"] == 0
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    assert int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) < 1 << 20  # 1 GiB, torch and all
 
 
 @pytest.mark.parametrize(
