@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 import pytest
 from small_server import Shouter, quiet_app, shelf_of
 
+from regard.serve.connections import Connection, sweep
 from regard.serve.limits import Limits
 from regard.serve.listening import listen
 from regard.serve.running import make_server
@@ -162,3 +163,31 @@ def test_one_request_at_a_time():
         run.go.set()
         assert is_answered(port)
     assert len(run.asked) <= 2
+
+
+class Unread:
+    """A transport whose client reads a byte at a time."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.aborted = size, False
+
+    def get_write_buffer_size(self) -> int:
+        self.size -= 1
+        return self.size
+
+    def abort(self) -> None:
+        self.aborted, self.size = True, 1
+
+
+def test_answers_that_are_hardly_read_do_not_fill_the_memory():
+    connections = []
+    for size in (1 << 20, 1 << 26, 1 << 24, 1 << 25, 1 << 26):
+        connection = Connection.__new__(Connection)
+        connection.cycle = connection.flow = None
+        connection.in_request, connection.since = True, time.monotonic()
+        connection.transport = Unread(size)
+        connections.append(connection)
+    for _ in range(10):
+        sweep(connections)
+    aborted = [connection.transport.aborted for connection in connections]
+    assert aborted == [False, True, False, False, False]

@@ -26,11 +26,12 @@ def connection_class(limits: Limits) -> type[Connection]:
 
 
 def sweep(connections: Iterable[Any]) -> None:
-    """Hang up on those who have let us wait too long."""
-    now = time.monotonic()
-    for connection in tuple(connections):
-        if isinstance(connection, Connection):
-            connection.check_patience(now)
+    """Hang up on those who have let us wait too long, and on the largest of too many unread answers."""
+    now, ours = time.monotonic(), [c for c in tuple(connections) if isinstance(c, Connection)]
+    for connection in ours:
+        connection.check_patience(now)
+    if sum(connection.unread for connection in ours) > Limits.unread:
+        max(ours, key=lambda connection: connection.unread).transport.abort()
 
 
 class Connection(HttpToolsProtocol):

@@ -30,6 +30,7 @@ class Limits:
     seconds: float = 30.0  # from the arrival of a request to its answer
     connections: int = 200  # at a time: below the 256 files that some systems open for a process
     patience: float = 10.0  # seconds in which a client must send the rest of a request, or read on
+    unread: int = 1 << 27  # bytes of answers that clients have not read, all together
     idle: float = 5.0  # seconds for which a connection is kept that asks nothing
 
     def fit(self, count: int, longest: int) -> bool:
