@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 import regard
+from regard.data.tokenizer import Tokenizer
 from regard.looking.look import look_at
 from regard.looking.question import Question
+from regard.models.family import classifier, language_model, masked_language_model
+from regard.models.stack import Shape
 from regard.serve.estimates import Estimates
 from regard.serve.limits import Limits
 from regard.serve.refusals import Refused
+from regard.tasks.classify import Classify
+from regard.tasks.language import Language
+from regard.tasks.masked import Masked
 
 TEXT = "我是一个学生他们都是大学生" * 160
 
@@ -87,3 +94,31 @@ def test_a_record_has_no_more_weights_than_were_estimated(run, estimates, length
     seen = tree + sum(each.weights.size for each in record.maps)
     look = estimates._look(Question(TEXT[:length], beam=beam))
     assert seen <= estimates._numbers(look)
+
+
+def other_run(task: str):
+    """A small run that does not translate."""
+    words = Tokenizer.train(["a b c d"], kind="word", mask=task == "masked")
+    size, shape = len(words), Shape(8, 2, inner=8)
+    if task == "classify":
+        labels = Tokenizer.of_labels(["no", "yes"])
+        module = Classify(classifier(size, len(labels), shape, layers=1), words, labels)
+    elif task == "language":
+        module = Language(language_model(size, shape, layers=1), words)
+    else:
+        module = Masked(masked_language_model(size, shape, layers=1), words)
+    search = SimpleNamespace(beam=5, length_penalty=1.0, coverage_penalty=0.0, max_length=100)
+    recipe = SimpleNamespace(task=SimpleNamespace(kind=task), search=search)
+    tokenizers = module.source_tokenizer, module.target_tokenizer
+    return SimpleNamespace(model=module.model, module=module, recipe=recipe, tokenizers=tokenizers)
+
+
+@pytest.mark.parametrize("task", ["classify", "language", "masked"])
+def test_every_kind_of_run_is_estimated(task):
+    estimates = Estimates(other_run(task), Limits())
+    short, long = (Question("a b " * times) for times in (2, 20))
+    assert 0 < estimates.looking(short) < estimates.looking(long)
+    more = estimates.looking(replace(long, explain=True)) - estimates.looking(long)
+    assert (more > 0) == (task == "classify")  # the others have nothing to explain
+    with pytest.raises(Refused):
+        Estimates(other_run(task), Limits(numbers=100)).looking(long)
