@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from random_attentions import TOLERANCES, Definition
 from torch import Tensor
@@ -11,11 +13,14 @@ import regard
 SENSIBLE = 1e20  # a number beyond it is a poison
 
 
-def assert_near(what: str, found: Tensor, expected: Tensor, dtype: torch.dtype) -> None:
+def assert_near(
+    what: str, found: Tensor, expected: Tensor, dtype: torch.dtype, summed: int = 1
+) -> None:
+    """To rounding, of the largest that is expected; `summed`: of so many numbers of either sign."""
     assert found.shape == expected.shape, f"{what} {found.shape}, not {expected.shape}"
     if expected.numel() == 0:
         return
-    bound = TOLERANCES[dtype] * (1 + expected.detach().abs().max())
+    bound = TOLERANCES[dtype] * (math.sqrt(summed) + expected.detach().abs().max())
     off = (found.detach().double() - expected.detach()).abs()
     if not (off <= bound).all():
         raise AssertionError(f"{what} is off by {off.max():.2g}, which may be {bound:.2g}")
@@ -36,7 +41,7 @@ def assert_outputs(
         if weights.dim() > found.context.dim():  # heads: (..., H, Lq, Lk)
             rows = rows.unsqueeze(-2).expand(weights.shape[:-1])
         assert_near("weights", weights[rows], answer.weights[rows], dtype)
-        assert not weights[~definition.reachable].any(), "weight of a forbidden key"
+        assert not weights[~definition.reachable & rows[..., None]].any(), "a forbidden key weighs"
 
 
 def assert_gradients(
@@ -57,9 +62,10 @@ def assert_gradients(
     ]
     ours = gradients(outputs, leaves, upstream)
     known = gradients(expected, definition.leaves, [x.double() for x in upstream])
+    rows = max(answer.certain.numel(), 1)
     for place, (one, other, leaf) in enumerate(zip(ours, known, leaves, strict=True)):
         real = leaf.detach().abs() < SENSIBLE
-        assert_near(f"gradient {place}", one[real], other[real], dtype)
+        assert_near(f"gradient {place}", one[real], other[real], dtype, summed=rows)
 
 
 def gradients(outputs: list[Tensor], by: list[Tensor], upstream: list[Tensor]) -> list[Tensor]:

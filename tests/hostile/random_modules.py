@@ -150,7 +150,7 @@ def draw_module(draw: random.Random, kind: str) -> Asked:
         module = regard.MultiHead(
             size, own, heads=heads, key_heads=shared, score=score, **choices
         )
-    randomised(module, numbers).to(dtype)
+    randomised(module, numbers).to(dtype).eval()  # nothing is drawn
     query = torch.randn(*lead, queries, size, generator=numbers).to(dtype)
     source = None
     if not itself:

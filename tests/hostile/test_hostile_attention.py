@@ -37,7 +37,7 @@ def check(problem: Problem, definition: Definition, inputs: list[Tensor]) -> Non
 @pytest.mark.parametrize("score", SCORES)
 def test_attend_gives_what_is_defined(trials, score):
     with trials(PART, score) as trial:
-        for case in trial.cases(1_000):
+        for case in trial.cases(1_500):
             with case:
                 problem = draw_problem(case.draw, score)
                 case.said = str(problem)
@@ -47,7 +47,7 @@ def test_attend_gives_what_is_defined(trials, score):
 @pytest.mark.parametrize("score", SCORES)
 def test_modules_give_what_is_defined(trials, score):
     with trials(PART, f"modules, {score}") as trial:
-        for case in trial.cases(150):
+        for case in trial.cases(250):
             with case:
                 asked = draw_module(case.draw, score)
                 case.said = str(asked)
@@ -62,7 +62,7 @@ def test_modules_give_what_is_defined(trials, score):
 @pytest.mark.parametrize("score", SCORES)
 def test_what_nobody_may_attend_changes_nothing(trials, score):
     with trials(PART, f"poisoned, {score}") as trial:
-        for case in trial.cases(200):
+        for case in trial.cases(300):
             with case:
                 poison = case.draw.choice(POISONS)
                 problem, definition, forbidden = draw_forbidden(case.draw, score)
@@ -88,7 +88,7 @@ def draw_forbidden(draw: random.Random, score: str) -> tuple[Problem, Definition
 @pytest.mark.parametrize("score", SCORES)
 def test_who_may_attend_a_nan_is_nan_and_nobody_else(trials, score):
     with trials(PART, f"NaN attended, {score}") as trial:
-        for case in trial.cases(100):
+        for case in trial.cases(150):
             with case:
                 problem = draw_problem(case.draw, score, least=1)
                 definition = define(problem)
@@ -104,3 +104,19 @@ def test_who_may_attend_a_nan_is_nan_and_nobody_else(trials, score):
                 assert_outputs(found, definition, problem.query.dtype, but=reached)
                 poisoned = found.context[reached & definition.answer.certain]
                 assert poisoned.isnan().all(), "a row that attends a NaN is not NaN"
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_a_nan_in_a_query_is_its_own_affair(trials, score):
+    with trials(PART, f"NaN asks, {score}") as trial:
+        for case in trial.cases(100):
+            with case:
+                problem = draw_problem(case.draw, score, least=1)
+                case.said = f"NaN in a query of {problem}"
+                definition = define(problem)
+                flags = torch.zeros(problem.query.shape[:-1], dtype=torch.bool)
+                flags.view(-1)[case.draw.randrange(flags.numel())] = True
+                query = problem.query.masked_fill(flags[..., None], math.nan)
+                found = problem.attend(query, *problem.inputs[1:])
+                asked = flags.expand(definition.answer.certain.shape)
+                assert_outputs(found, definition, problem.query.dtype, but=asked)
