@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 for folder in ("system", "cli"):  # toy.py, processes.py
     sys.path.insert(0, str(HERE.parent / folder))
 
+from forked_commands import Forked  # noqa: E402
 from trials import SEED, Trial, seed, table  # noqa: E402
 
 TRIALS = pytest.StashKey[list[Trial]]()
@@ -46,3 +47,10 @@ def trials(request: pytest.FixtureRequest) -> Callable[..., Trial]:
         return trial
 
     return begin
+
+
+@pytest.fixture(scope="session")
+def forked() -> Iterator[Forked]:
+    """`regard` in forks of a process that has everything imported."""
+    with Forked() as commands:
+        yield commands
