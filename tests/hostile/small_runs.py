@@ -11,13 +11,14 @@ from toy import toy_recipe, write_corpus
 
 from regard.training.reading import dump_recipe
 
+PAIRS = 48  # six updates an epoch
 TRAINING = {"epochs": 2, "checkpoint_every": 4, "keep": 2, "average": True}
 TRAINER = {"accelerator": "cpu", "devices": 1, "threads": 1}
 
 
 def write_recipe(folder: Path, **training: Any) -> Path:
     """A corpus and toy.yaml in the folder."""
-    write_corpus(folder)
+    write_corpus(folder, count=PAIRS)
     recipe = toy_recipe(folder, training=TRAINING | training, trainer=TRAINER)
     path = folder / "toy.yaml"
     path.write_text(dump_recipe(recipe))

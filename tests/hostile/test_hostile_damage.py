@@ -73,7 +73,6 @@ DAMAGES: list[Callable[[Path, Path, random.Random], None]] = [
     lengthened,
     flipped,
     flipped,
-    flipped,
     zeroed,
     exchanged,
     mistaken,
@@ -112,7 +111,7 @@ def check_translate(forked: Forked, run: Path, runs: Runs) -> None:
     if done.status == 0:
         assert small_runs.timeless(done.out) == runs.translations, "other translations"
     else:
-        assert_told(done, None)
+        assert_told(done, None, names=str(run))
 
 
 def check_evaluate(forked: Forked, run: Path, runs: Runs) -> None:
@@ -120,14 +119,14 @@ def check_evaluate(forked: Forked, run: Path, runs: Runs) -> None:
     if done.status == 0:
         assert small_runs.timeless(done.out) == runs.scores, "other scores"
     else:
-        assert_told(done, None)
+        assert_told(done, None, names=str(run))
 
 
 def check_train(forked: Forked, run: Path, runs: Runs) -> None:
     """Whether it was at its end or halfway: where training says that it is done, it is done well."""
     done = small_runs.train(forked, runs.recipe, run)
     if done.status:
-        assert_told(done, None)
+        assert_told(done, None, names=str(run))
         return
     name = "model.safetensors"
     assert (run / name).is_file(), f"trained, but there is no {name}"

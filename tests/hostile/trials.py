@@ -58,6 +58,7 @@ class Trial:
     findings: list[tuple[str, str]] = field(default_factory=list)  # what was wrong, and where
     begin: float = field(default_factory=time.monotonic)
     seconds: float = 0.0
+    notes: list[str] = field(default_factory=list)  # figures that are told and not judged
 
     def cases(self, count: int) -> Iterator[Case]:
         """So many; only one of them where the environment names it."""
@@ -84,10 +85,11 @@ class Trial:
 
 
 def table(trials: list[Trial]) -> list[str]:
-    """Markdown: a row for each part, in the order of their first trial."""
+    """Markdown: a row for each part, in the order of their first trial; then what they noted."""
     rows = ["| part | cases | seconds | found |", "| --- | ---: | ---: | ---: |"]
     for part in dict.fromkeys(trial.part for trial in trials):
         own = [trial for trial in trials if trial.part == part]
         tried, found = sum(t.tried for t in own), sum(len(t.findings) for t in own)
         rows.append(f"| {part} | {tried:,} | {sum(t.seconds for t in own):.0f} | {found:,} |")
-    return rows
+    notes = [f"{t.part}, {t.name}: {note}" for t in trials for note in t.notes]
+    return [*rows, "", *notes] if notes else rows
