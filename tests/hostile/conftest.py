@@ -19,6 +19,7 @@ TRIALS = pytest.StashKey[list[Trial]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "hostile: the trial, which takes minutes: make hostile")
     config.stash[TRIALS] = []
 
 

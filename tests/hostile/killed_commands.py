@@ -29,7 +29,12 @@ from regard.cli import main as regard_command
 from regard.training.updating import Updater
 
 SIGNALS = {"SIGTERM": 0.3, "SIGINT": 0.3, "SIGKILL": 0.4}
-WRITING = ("fsync", "replace", "rename", "unlink")  # of `os`: a file is being written, or cleared away
+WRITING = (
+    "fsync",
+    "replace",
+    "rename",
+    "unlink",
+)  # of `os`: a file is being written, or cleared away
 
 
 def live(recipe: Path, run: Path, deaths: list[tuple[str, Any]]) -> tuple[int, str, float]:

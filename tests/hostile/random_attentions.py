@@ -177,7 +177,9 @@ def define(problem: Problem) -> Definition:
         renormalize=getattr(problem.region, "renormalize", False),
         margin=margin,
     )
-    return expanded(answer, limit, problem.lead, [*inputs, *named.values(), *(window or {}).values()])
+    return expanded(
+        answer, limit, problem.lead, [*inputs, *named.values(), *(window or {}).values()]
+    )
 
 
 def draw_problem(draw: random.Random, kind: str, *, least: int = 0) -> Problem:

@@ -56,9 +56,7 @@ class Asked:
     def define(self) -> Definition:
         inputs = [x.detach().double().requires_grad_() for x in self.inputs]
         query, states = inputs[0], inputs[-1]
-        named = {
-            n: p.detach().double().requires_grad_() for n, p in self.module.named_parameters()
-        }
+        named = {n: p.detach().double().requires_grad_() for n, p in self.module.named_parameters()}
         window = _part(named, "region.") if isinstance(self.region, nn.Module) else None
         region = self.region
         if self.offset is not None and window is None:
@@ -147,9 +145,7 @@ def draw_module(draw: random.Random, kind: str) -> Asked:
         wide = size // heads
         score = make_score(kind, wide, wide, longest, numbers, heads=heads)
         shared = draw.choice([n for n in (1, 2, 4) if heads % n == 0])
-        module = regard.MultiHead(
-            size, own, heads=heads, key_heads=shared, score=score, **choices
-        )
+        module = regard.MultiHead(size, own, heads=heads, key_heads=shared, score=score, **choices)
     randomised(module, numbers).to(dtype).eval()  # nothing is drawn
     query = torch.randn(*lead, queries, size, generator=numbers).to(dtype)
     source = None

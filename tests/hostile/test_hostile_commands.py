@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import small_runs
+import toy_runs
 import wrong_commands
 from forked_commands import Done, Forked, assert_told
 from toy_tasks import task_recipe, write_labelled
@@ -24,8 +24,8 @@ SECONDS = 10  # a wrong command does not think for longer
 @pytest.fixture(scope="module")
 def places(tmp_path_factory, forked: Forked) -> Places:
     folder = tmp_path_factory.mktemp("commands")
-    recipe = small_runs.write_recipe(folder, epochs=None, steps=1)
-    run = str(small_runs.trained(forked, recipe, folder / "run"))
+    recipe = toy_runs.write_recipe(folder, epochs=None, steps=1)
+    run = str(toy_runs.trained(forked, recipe, folder / "run"))
     (folder / "source.txt").write_text("aa bb\ncc\n")
     tasks = {}
     labelled = folder / "tasks"
@@ -34,7 +34,7 @@ def places(tmp_path_factory, forked: Forked) -> Places:
     for kind in ("classify", "lines", "masked"):
         path = labelled / f"{kind}.yaml"
         path.write_text(dump_recipe(task_recipe(labelled, kind, training={"epochs": 1})))
-        tasks[kind] = str(small_runs.trained(forked, path, labelled / kind))
+        tasks[kind] = str(toy_runs.trained(forked, path, labelled / kind))
     wrong_commands.make_bad_files(folder, random.Random(seed()))
     pair = [str(folder / "source.txt")] * 2
     bases = {
@@ -77,7 +77,7 @@ def flat_recipe(folder: Path) -> dict[str, Any]:
         parts = (flat(v, f"{key}.{k}".strip(".")) for k, v in value.items())
         return {k: v for part in parts for k, v in part.items()}
 
-    recipe = small_runs.toy_recipe(folder, trainer=small_runs.TRAINER)
+    recipe = toy_runs.toy_recipe(folder, trainer=toy_runs.TRAINER)
     return flat(recipe.model_dump(mode="json"), "")
 
 

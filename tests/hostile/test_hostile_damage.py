@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import small_runs
+import toy_runs
 from forked_commands import Forked, assert_told
 
 PART = "damaged files"
@@ -97,34 +97,34 @@ class Runs:
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory, forked: Forked) -> Runs:
     folder = tmp_path_factory.mktemp("damage")
-    recipe = small_runs.write_recipe(folder)
-    whole = small_runs.trained(forked, recipe, folder / "whole")
-    half = small_runs.trained(forked, recipe, folder / "half", "training.epochs=1")
-    other = small_runs.trained(forked, recipe, folder / "other", "seed=2")
-    answers = small_runs.translated(forked, whole), small_runs.evaluated(forked, whole)
+    recipe = toy_runs.write_recipe(folder)
+    whole = toy_runs.trained(forked, recipe, folder / "whole")
+    half = toy_runs.trained(forked, recipe, folder / "half", "training.epochs=1")
+    other = toy_runs.trained(forked, recipe, folder / "other", "seed=2")
+    answers = toy_runs.translated(forked, whole), toy_runs.evaluated(forked, whole)
     assert [done.status for done in answers] == [0, 0]
-    return Runs(recipe, whole, half, other, *(small_runs.timeless(done.out) for done in answers))
+    return Runs(recipe, whole, half, other, *(toy_runs.timeless(done.out) for done in answers))
 
 
 def check_translate(forked: Forked, run: Path, runs: Runs) -> None:
-    done = small_runs.translated(forked, run)
+    done = toy_runs.translated(forked, run)
     if done.status == 0:
-        assert small_runs.timeless(done.out) == runs.translations, "other translations"
+        assert toy_runs.timeless(done.out) == runs.translations, "other translations"
     else:
         assert_told(done, None, names=str(run))
 
 
 def check_evaluate(forked: Forked, run: Path, runs: Runs) -> None:
-    done = small_runs.evaluated(forked, run)
+    done = toy_runs.evaluated(forked, run)
     if done.status == 0:
-        assert small_runs.timeless(done.out) == runs.scores, "other scores"
+        assert toy_runs.timeless(done.out) == runs.scores, "other scores"
     else:
         assert_told(done, None, names=str(run))
 
 
 def check_train(forked: Forked, run: Path, runs: Runs) -> None:
     """Whether it was at its end or halfway: where training says that it is done, it is done well."""
-    done = small_runs.train(forked, runs.recipe, run)
+    done = toy_runs.train(forked, runs.recipe, run)
     if done.status:
         assert_told(done, None, names=str(run))
         return
@@ -132,9 +132,9 @@ def check_train(forked: Forked, run: Path, runs: Runs) -> None:
     assert (run / name).is_file(), f"trained, but there is no {name}"
     same = (run / name).read_bytes() == (runs.whole / name).read_bytes()
     assert same, f"trained, but {name} is not what it would have been"
-    again = small_runs.translated(forked, run)
+    again = toy_runs.translated(forked, run)
     assert again.status == 0, f"trained, but it cannot be used: {again}"
-    assert small_runs.timeless(again.out) == runs.translations, "trained, but other translations"
+    assert toy_runs.timeless(again.out) == runs.translations, "trained, but other translations"
 
 
 CHECKS = {

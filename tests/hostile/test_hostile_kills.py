@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import small_runs
+import toy_runs
 from trials import seed
 
 PART = "killed trainings"
@@ -34,7 +34,7 @@ TRAINING = {
 @pytest.fixture(scope="module")
 def lives(tmp_path_factory) -> tuple[Path, list[dict[str, Any]]]:
     folder = tmp_path_factory.mktemp("killed")
-    recipe = small_runs.write_recipe(folder, **TRAINING)
+    recipe = toy_runs.write_recipe(folder, **TRAINING)
     done = subprocess.run(
         [sys.executable, PROGRAM, recipe, folder, str(seed()), str(HISTORIES)],
         capture_output=True,

@@ -189,8 +189,24 @@ def wrong_streams(places: Places) -> Iterator[Wrong]:
     yield Wrong((*places.bases["translate"], "-o", "/dev/full"))
 
 
-SHAPES = ("=1", "model", "model.hidden", "model.hidden=", "model..hidden=3", ".=1", "model.hidden.x=3")
-SHAPES += ("MODEL.HIDDEN=3", "модель=3", "model.hidden=3=4", "[]=1", " = ", "model=3", "training=[]")
+SHAPES = (
+    "=1",
+    "model",
+    "model.hidden",
+    "model.hidden=",
+    "model..hidden=3",
+    ".=1",
+    "model.hidden.x=3",
+)
+SHAPES += (
+    "MODEL.HIDDEN=3",
+    "модель=3",
+    "model.hidden=3=4",
+    "[]=1",
+    " = ",
+    "model=3",
+    "training=[]",
+)
 TOO_MUCH = ("model.hidden", "model.embedding", "model.encoder_layers", "tokenizer.source.size")
 TOO_MUCH += ("trainer.threads", "trainer.devices", "trainer.num_nodes", "search.beam", "seed")
 
