@@ -115,7 +115,8 @@ def _live(asked: dict[str, Any], files: list[Any]) -> int:
         with suppress(OSError):
             os.fstat(number)
             buffering = 1 if name == "stderr" else -1
-            setattr(sys, name, open(number, mode, buffering, encoding="utf-8", closefd=False))
+            stream = os.fdopen(number, mode, buffering, encoding="utf-8", closefd=False)
+            setattr(sys, name, stream)
     if asked["folder"]:
         os.chdir(asked["folder"])
 
@@ -161,7 +162,7 @@ def _serve() -> None:
     import regard.serve.running
     import regard.training.evaluating
     import regard.training.loading
-    import regard.training.run  # noqa: F401
+    import regard.training.run
 
     with suppress(ImportError):
         import regard.export.exporting  # noqa: F401

@@ -223,6 +223,9 @@ class NormalClient:
         if not self.seconds:
             return "no answer"
         ordered = sorted(self.seconds)
-        half, most = ordered[len(ordered) // 2], ordered[-1]
-        late = ordered[int(len(ordered) * 0.95)]
-        return f"{len(ordered)} answers, half of them within {half:.2f} s, 95 % {late:.2f} s, all {most:.2f} s"
+        shares = {"half": 0.5, "95 %": 0.95, "all": 1.0}
+        within = (
+            f"{name} within {ordered[min(int(len(ordered) * share), len(ordered) - 1)]:.2f} s"
+            for name, share in shares.items()
+        )
+        return f"{len(ordered)} answers to the normal client, {', '.join(within)}"

@@ -98,7 +98,7 @@ def test_who_may_attend_a_nan_is_nan_and_nobody_else(trials, score):
                 flags = torch.zeros(inputs[place].shape[:-1], dtype=torch.bool)
                 flags.view(-1)[case.draw.randrange(flags.numel())] = True
                 inputs[place][flags] = math.nan
-                case.said = f"NaN in {'query key value'.split()[place]} of {problem}"
+                case.said = f"NaN in {('query', 'key', 'value')[place]} of {problem}"
                 reached = (definition.reachable & flags[..., None, :]).any(-1)
                 found = problem.attend(*inputs)
                 assert_outputs(found, definition, problem.query.dtype, but=reached)

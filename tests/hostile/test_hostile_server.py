@@ -27,7 +27,7 @@ from hostile_clients import (
     status_of,
 )
 from processes import COMMAND
-from trials import Trial
+from trials import Case, Trial
 
 PART = "hostile clients"
 TAKEN = 2 << 30  # bytes that the server may take beyond what it had when it began to answer
@@ -47,9 +47,10 @@ class Served:
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) << 10
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory) -> Iterator[Served]:
-    log = tmp_path_factory.mktemp("serve") / "log"
+@pytest.fixture
+def served(tmp_path) -> Iterator[Served]:
+    """One for each test: what one finds does not hide what the next would."""
+    log = tmp_path / "log"
     with log.open("w") as err:
         process = subprocess.Popen(
             [*COMMAND, "serve", "--device", "cpu", "--port", "0"],
@@ -69,7 +70,7 @@ def served(tmp_path_factory) -> Iterator[Served]:
 
 @contextmanager
 def beside_a_normal_client(trial: Trial, served: Served) -> Iterator[None]:
-    """Its every question is a case too; and the log and the memory are looked at when all is over."""
+    """Its every question is a case too; so are the end of the server, its log and its memory."""
     client = NormalClient(served.address)
     with client.beside():
         before = served.memory()
@@ -78,12 +79,29 @@ def beside_a_normal_client(trial: Trial, served: Served) -> Iterator[None]:
     trial.findings += [(wrong, f"the normal client: {wrong}") for wrong in client.wrong]
     taken = served.memory() - before
     trial.notes.append(f"{client.latency()}; {max(taken, 0) >> 20:,} MB taken")
-    for case in trial.cases(1):
-        with case:
+    for number, look in enumerate((lambda: stops(served), lambda: told_no_traceback(served))):
+        with Case(trial, number) as case:
             case.said = "afterwards"
-            assert served.process.poll() is None, "the server has ended"
-            assert "Traceback" not in served.log.read_text(), served.log.read_text()[-2_000:]
-            assert taken < TAKEN, f"{taken >> 20:,} MB taken"
+            look()
+    with Case(trial, 2) as case:
+        case.said = "afterwards"
+        assert taken < TAKEN, f"{taken >> 20:,} MB taken"
+
+
+def stops(served: Served) -> None:
+    assert served.process.poll() is None, "the server has ended"
+    served.process.send_signal(signal.SIGINT)
+    try:
+        status = served.process.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        raise AssertionError("it does not stop within 20 s of Ctrl-C") from None
+    assert status == 0, f"it stopped with status {status}"
+
+
+def told_no_traceback(served: Served) -> None:
+    said = served.log.read_text()
+    at = said.find("Traceback")
+    assert at < 0, said[at : at + 2_000]
 
 
 def check(answer: bytes, *, must: bool) -> int | None:
@@ -155,10 +173,3 @@ def test_heavy_requests_and_clients_that_leave(trials, served: Served):
             time.sleep(case.draw.uniform(0.0, 0.5))
         for thread in threads:
             thread.join()
-
-
-def test_it_stops_when_it_is_told_to(served: Served):
-    """With all of this behind it; its last words are not a traceback."""
-    served.process.send_signal(signal.SIGINT)
-    assert served.process.wait(timeout=20) == 0
-    assert "Traceback" not in served.log.read_text()

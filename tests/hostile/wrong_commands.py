@@ -141,7 +141,8 @@ def wrong_files(places: Places) -> Iterator[Wrong]:
         yield Wrong(("data", "check", path))
         yield Wrong(("train", path, "--run", str(places.folder / "new"), "-q"))
         yield Wrong((*places.bases["train"], f"data.train={path}"))
-        yield Wrong((*places.bases["train"], f"data.dev={path}"))
+        if path:  # nothing means no dev set
+            yield Wrong((*places.bases["train"], f"data.dev={path}"))
         for command in ("score", "align"):
             for pair in ((path, good), (good, path)):
                 yield Wrong((command, "-m", run, *pair))
