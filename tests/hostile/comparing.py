@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
-from random_attentions import TOLERANCES, Definition
+from defined_attentions import TOLERANCES, Definition
 from torch import Tensor
 
 import regard

@@ -8,17 +8,9 @@ from typing import Any
 
 import plain_attention as plain
 import torch
+from defined_attentions import MARGINS, Definition, expanded, in_float64, limits
 from plain_regions import Tree, draw_region
-from random_attentions import (
-    LARGE,
-    MARGINS,
-    SMALL,
-    Definition,
-    expanded,
-    limits,
-    make_score,
-    randomised,
-)
+from random_attentions import LARGE, SMALL, make_score, randomised
 from torch import Tensor, nn
 
 import regard
@@ -56,7 +48,7 @@ class Asked:
     def define(self) -> Definition:
         inputs = [x.detach().double().requires_grad_() for x in self.inputs]
         query, states = inputs[0], inputs[-1]
-        named = {n: p.detach().double().requires_grad_() for n, p in self.module.named_parameters()}
+        named = in_float64(self.module)
         window = _part(named, "region.") if isinstance(self.region, nn.Module) else None
         region = self.region
         if self.offset is not None and window is None:
@@ -131,6 +123,8 @@ def draw_module(draw: random.Random, kind: str) -> Asked:
     if draw.random() < 0.12:
         region = regard.regions.PredictedWindow(draw.choice([1.5, 10.0]), size)
     normalizer = draw.choice(list(plain.NORMALIZERS))
+    if normalizer == "raw" and dtype == torch.bfloat16:
+        dtype = torch.float32  # weights without a bound, and four projections that round
     choices: dict[str, Any] = {
         "region": region if isinstance(region, nn.Module) else region.region(),
         "normalize": normalizer,

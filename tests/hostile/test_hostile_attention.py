@@ -8,7 +8,8 @@ import random
 import pytest
 import torch
 from comparing import assert_gradients, assert_outputs
-from random_attentions import SCORES, Definition, Problem, define, draw_problem
+from defined_attentions import Definition, define
+from random_attentions import SCORES, Problem, draw_problem
 from random_modules import draw_module
 from torch import Tensor
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 
 import pytest
+import torch
 
 SEED, ONLY = "REGARD_HOSTILE_SEED", "REGARD_HOSTILE_CASE"
 SHOWN = 12  # findings of a trial, those of different kinds first
@@ -36,6 +37,7 @@ class Case:
         self.draw = random.Random(f"{seed()} {trial.part} {trial.name} {number}")
 
     def __enter__(self) -> Case:
+        torch.manual_seed(self.number)
         return self
 
     def __exit__(
