@@ -173,3 +173,13 @@ def test_heavy_requests_and_clients_that_leave(trials, served: Served):
             time.sleep(case.draw.uniform(0.0, 0.5))
         for thread in threads:
             thread.join()
+
+
+def test_clients_that_leave_take_nobody_with_them(trials, served: Served):
+    """They ask, and hang up before, while or after they are answered."""
+    with trials(PART, "clients that leave") as trial, beside_a_normal_client(trial, served):
+        for case in trial.cases(300):
+            with case:
+                case.said = "a client that leaves"
+                data = post("/translate", {"texts": [TEXT]})
+                check(ask(served.address, data, case.draw.uniform(0.001, 0.08)), must=False)
