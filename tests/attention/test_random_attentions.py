@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from random_attentions import POISONS, Drawn, definition, draw, make_scores
+from drawn_attentions import POISONS, Drawn, definition, draw, make_scores
 from torch import Tensor
 
 import regard

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Generator, Tensor
 
-from regard.attention.limits import Limits, shelter, source_lengths
+from regard.attention.limits import Limits, for_every_key, shelter, source_lengths
 from regard.attention.normalizers import Choice, Normalizer, as_normalizer, clear
 from regard.attention.paths import Problem, run
 from regard.attention.plan import Plan, choose
@@ -147,6 +147,7 @@ def limit(
     region: Region, query: Tensor, queries: int, keys: int, mask: Tensor | None, score: Score
 ) -> tuple[Limits, Tensor | None]:
     """What restricts the keys, and the Gaussian of a predicted window (its queries are not projected)."""
+    mask = None if mask is None else for_every_key(mask, keys)
     if score.max_keys is not None and keys > score.max_keys:
         exists = torch.arange(keys, device=query.device)[None] < score.max_keys
         mask = exists if mask is None else mask & exists

@@ -158,6 +158,11 @@ def _reached(flags: Tensor, pattern: Pattern, queries: int) -> Tensor:
     return (until > before) & (low <= high)
 
 
+def for_every_key(mask: Tensor, keys: int) -> Tensor:
+    """A mask that says the same of every key, (..., 1), as one that names them all: (..., Lk)."""
+    return mask if mask.shape[-1] == keys else mask.expand(*mask.shape[:-1], keys)
+
+
 def source_lengths(mask: Tensor | None) -> Tensor | None:
     """Where each row's source ends: the last allowed key, counted from 1. (..., L, Lk) -> (..., L, 1)."""
     if mask is None:

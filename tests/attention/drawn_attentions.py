@@ -145,7 +145,8 @@ def draw(seed: int) -> Drawn:
     if chance.random() < 0.6:
         shape = [chance.choice((size, 1)) for size in full]
         rows = chance.choice((1, 1, 1, queries))
-        mask = torch.rand(*shape, rows, keys, generator=numbers) < chance.choice((0.1, 0.5, 0.9))
+        columns = chance.choice((keys, keys, keys, 1))
+        mask = torch.rand(*shape, rows, columns, generator=numbers) < chance.choice((0.1, 0.5, 0.9))
     return Drawn(
         query,
         key,
