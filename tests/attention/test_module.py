@@ -283,11 +283,12 @@ def test_definition_covers_every_mechanism():
 @pytest.mark.parametrize("region", ["window(1, clamp=true)", "window(2)", "causal", "atrous(2)"])
 def test_a_step_over_states_equals_a_step_over_their_memory(region):
     """Also beyond the end of a source, where a clamped window stands at its last real state."""
-    attention = regard.Attention(4, region=region)
-    states = torch.randn(2, 9, 4)
-    real = torch.arange(9) < torch.tensor([9, 4])[:, None]
-    memory = attention.remember(states, real)
-    for offset in (0, 3, 8, 12):
-        query = torch.randn(2, 1, 4)
-        over_states = attention(query, states, mask=real, offset=offset).context
-        assert torch.equal(over_states, attention(query, memory, offset=offset).context)
+    for score in ("scaled-dot", "location(6)"):
+        attention = regard.Attention(4, score=score, region=region)
+        states = torch.randn(2, 9, 4)
+        real = torch.arange(9) < torch.tensor([9, 4])[:, None]
+        memory = attention.remember(states, real)
+        for offset in (0, 3, 8, 12):
+            query = torch.randn(2, 1, 4)
+            over_states = attention(query, states, mask=real, offset=offset).context
+            assert torch.equal(over_states, attention(query, memory, offset=offset).context)

@@ -17,7 +17,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from regard.attention.attend import Attended, finish, limit, pose
-from regard.attention.limits import Limits, for_every_key, overflows, taint, without_empty
+from regard.attention.limits import overflows, taint, without_empty
 from regard.attention.memory import Memory
 from regard.attention.normalizers import Normalizer, as_normalizer
 from regard.attention.paths import Problem
@@ -233,7 +233,6 @@ class Attends(nn.Module):
         pairs = mask if real is None else None
         if pairs is not None:
             self._check_pairs(pairs, query, states.shape[-2])
-            pairs = for_every_key(pairs, states.shape[-2])
         if self.guard:  # before what nobody may attend meets a parameter
             unseen = self._unseen(query.shape[-2], states, real, pairs, offset)
             states = states if unseen is None else without(states, unseen)
@@ -257,7 +256,7 @@ class Attends(nn.Module):
             region = Everywhere()
         elif region.needs_lengths and real is not None:
             pairs = real[..., None, :]
-        return Limits(region, pairs, queries, states.shape[-2], states.device).unseen
+        return limit(region, states, queries, states.shape[-2], pairs, self.score)[0].unseen
 
     def _check_pairs(self, pairs: Tensor, query: Tensor, keys: int) -> None:
         expected = (*query.shape[:-1], keys)
