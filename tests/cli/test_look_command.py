@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import sys
 import xml.etree.ElementTree as ET
+from functools import partial
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import resvg_py
 
 from regard.looking.look import look as view_of
 from regard.view.record import AttentionRecord
@@ -55,6 +57,16 @@ def test_exports_are_written_and_named(run, asked, tmp_path):
     assert TEXT in "".join(ET.parse(paths["svg"]).getroot().itertext())
     assert paths["png"].read_bytes().startswith(b"\x89PNG")
     assert json.loads(paths["json"].read_text("utf-8"))["title"] == TEXT
+
+
+@pytest.mark.filterwarnings("default::regard.view.png.NoFont")
+def test_a_png_without_a_font_is_written_and_told_in_a_line(run, asked, tmp_path, monkeypatch):
+    bare = partial(resvg_py.svg_to_bytes, skip_system_fonts=True)
+    monkeypatch.setattr(resvg_py, "svg_to_bytes", bare)
+    done = run("look", "한", "--png", str(tmp_path / "out.png"))
+    assert (done.status, done.out) == (0, f"{tmp_path / 'out.png'}\n")
+    (told,) = done.err.splitlines()
+    assert told.startswith("warning: no font has '한'")
 
 
 def test_a_saved_record_is_opened_again_without_a_model(run, asked, tmp_path):

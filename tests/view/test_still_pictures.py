@@ -10,12 +10,11 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from regard.view import png
 from regard.view.drawing import common_scale, draw
 from regard.view.image_size import image_size
 from regard.view.paper import THEMES, fonts, hexadecimal, runs_right_to_left, wrapped
 from regard.view.picking import NoSuchPart, Pick, picked
-from regard.view.png import NoFont, data_uri, encode_png, rasterise
+from regard.view.png import data_uri, encode_png, rasterise
 from regard.view.record import AttentionMap, AttentionRecord
 from regard.view.side import NotARecord, Picture, Side
 
@@ -278,19 +277,6 @@ def test_the_png_of_a_drawing_has_its_size():
     svg = draw([record()])
     wide = int(ET.fromstring(svg).get("width"))
     assert image_size(data_uri(rasterise(svg, zoom=2), "png"))[0] == 2 * wide
-
-
-def test_a_character_that_no_font_has_is_told(monkeypatch):
-    """Not an empty box: which character, which package, what to do instead."""
-    drawn = draw([AttentionRecord.of([[1.0]], ["學"], ["x"])])
-    real = png._glyph
-    monkeypatch.setattr(
-        png, "_glyph", lambda resvg, family, c: real(resvg, family, png.MISSING if c == "學" else c)
-    )
-    with pytest.raises(
-        NoFont, match=r"no installed font has '學'.*fonts-noto-cjk.*\.svg or \.html"
-    ):
-        rasterise(drawn)
 
 
 def test_a_picture_from_elsewhere_is_not_fetched():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -93,7 +94,7 @@ def look(
     if files:
         style = {"style": "lines" if lines else "cells", "theme": "dark" if dark else "light"}
         for path in files:
-            print(view.save(path, **(style if path in (svg, png) else {})))
+            _save(view, path, style if path in (svg, png) else {})
     elif seen_here:
         _print(view, saved)
     else:
@@ -181,6 +182,13 @@ def _print(view: View, saved: bool) -> None:
     print(f"\n{view.to_text(colour=None)}")
     more = "" if saved else " …"
     print(f"\nthe whole page in a file: regard look{more} --html attention.html", file=sys.stderr)
+
+
+def _save(view: View, path: Path, style: dict[str, str]) -> None:
+    """Its name on standard output; what the picture cannot show, as a warning without its place."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: print(f"warning: {message}", file=sys.stderr)
+        print(view.save(path, **style))
 
 
 def _place(wish: str | None) -> int | str | None:

@@ -1,4 +1,7 @@
-"""Pictures as PNG: an array of pixels by zlib alone, an SVG by resvg with the fonts of the system."""
+"""Pictures as PNG: an array of pixels by zlib alone, an SVG by resvg.
+
+Letters come from the fonts of the system, from the embedded one where those have none.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,16 @@ import base64
 import re
 import struct
 import unicodedata
+import warnings
 import zlib
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.view import fonts
+
+BOX = "□"  # in the place of a character that no font has
 MISSING = "\U0010fffd"  # for private use: no font has it, so it is drawn as all that are missing
 TEXT = re.compile(r"<text([^>]*)>([^<]*)</text>")
 FAMILY = re.compile(r'font-family="([^"]*)"')
@@ -19,10 +26,8 @@ PACKAGES = {"CJK": "fonts-noto-cjk", "HIRAGANA": "fonts-noto-cjk", "KATAKANA": "
 PACKAGES |= {"HANGUL": "fonts-noto-cjk"}
 
 
-class NoFont(ValueError):
-    """No installed font has a character of the picture."""
-
-    hint = "an .svg or .html file shows it with the fonts of whoever opens it"
+class NoFont(UserWarning):
+    """No font has some characters of the picture, which are drawn as boxes."""
 
 
 def encode_png(pixels: NDArray[np.uint8]) -> bytes:
@@ -43,34 +48,54 @@ def data_uri(data: bytes, kind: str) -> str:
 
 
 def rasterise(svg: str, *, zoom: float = 2.0) -> bytes:
-    """The PNG of an SVG, `zoom` pixels for each of its units."""
+    """The PNG of an SVG, `zoom` pixels for each of its units; NoFont is warned of."""
+    if missing := _missing(svg):
+        warnings.warn(_advice(missing), NoFont, stacklevel=2)
+        boxes = dict.fromkeys(map(ord, missing), BOX)
+        svg = TEXT.sub(lambda found: f"<text{found[1]}>{found[2].translate(boxes)}</text>", svg)
+    return _render(svg, zoom=zoom)
+
+
+def _render(svg: str, **options: Any) -> bytes:
     import resvg_py
 
-    _check_fonts(svg, resvg_py)
-    return resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom)
+    return resvg_py.svg_to_bytes(
+        svg_string=svg,
+        font_files=[str(fonts.FONT)],  # asked for what the fonts before it do not have
+        sans_serif_family=fonts.FAMILY,  # where none of the named families is installed
+        **options,
+    )
 
 
-def _check_fonts(svg: str, resvg: Any) -> None:
-    """NoFont, naming a package, if a character would be drawn as an empty box."""
+def _missing(svg: str) -> list[str]:
+    """The characters that no font has."""
     seen: set[tuple[str, str]] = set()
     for attributes, content in TEXT.findall(svg):
         family = "".join(FAMILY.findall(attributes)[:1])
         seen |= {(family, c) for c in content if not c.isascii() and c.isprintable()}
-    boxes = {family: _glyph(resvg, family, MISSING) for family, _ in seen}
-    for family, character in sorted(seen):
-        if unicodedata.combining(character) or unicodedata.category(character) == "Mn":
-            continue  # is drawn on the character before it
-        if _glyph(resvg, family, character) == boxes[family]:
-            name = unicodedata.name(character, f"U+{ord(character):X}")
-            package = PACKAGES.get(name.split()[0], "fonts-noto")
-            raise NoFont(
-                f"no installed font has {character!r} ({name.lower()}), so a PNG would show an "
-                f"empty box: install one (Debian: {package}), or save an .svg or .html file"
-            )
+    boxes = {family: _glyph(family, MISSING) for family, _ in seen}
+    return sorted(
+        {
+            character
+            for family, character in seen
+            # a combining mark is drawn on the character before it
+            if not (unicodedata.combining(character) or unicodedata.category(character) == "Mn")
+            and _glyph(family, character) == boxes[family]
+        }
+    )
 
 
-def _glyph(resvg: Any, family: str, character: str) -> bytes:
+def _advice(missing: list[str]) -> str:
+    named = [unicodedata.name(c, f"U+{ord(c):X}") for c in missing]
+    packages = sorted({PACKAGES.get(name.split()[0], "fonts-noto") for name in named})
+    more = f" and {len(missing) - 1} more" if missing[1:] else ""
+    return (
+        f"no font has {missing[0]!r} ({named[0].lower()}){more}, so the PNG shows {BOX}: install one "
+        f"(Debian: {' '.join(packages)}), or save an .svg or .html file"
+    )
+
+
+def _glyph(family: str, character: str) -> bytes:
     # it stands in content that was escaped already, and is not ASCII
     text = f'<text x="4" y="30" font-size="24" font-family="{family}">{character}</text>'
-    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">{text}</svg>'
-    return resvg.svg_to_bytes(svg_string=svg)
+    return _render(f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">{text}</svg>')

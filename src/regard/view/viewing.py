@@ -61,7 +61,7 @@ class View:
         return draw(self.records, self.pick, style=style, theme=theme)
 
     def to_png(self, *, style: str = "cells", theme: str = "light", zoom: float = 2.0) -> bytes:
-        """The same in pixels, with the fonts of this system."""
+        """The same in pixels, with the fonts of this system and the embedded one."""
         return rasterise(self.to_svg(style=style, theme=theme), zoom=zoom)
 
     def to_json(self) -> str:
