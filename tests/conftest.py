@@ -1,12 +1,27 @@
-"""What every test shares: a fixed seed, and the modules beside the tests importable by name."""
+"""What every test shares: its surroundings, a fixed seed, and the modules beside the tests by name."""
 
 from __future__ import annotations
 
+import os
+import re
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 import torch
+
+# Settings that change what is read, written or asked, in tests and in the programs that they start
+FOREIGN = re.compile(
+    r"REGARD_(?!SCREENSHOTS)|\w+_PROXY$|LC_|LANG|LINES$|NO_COLOR|FORCE_COLOR|COLORTERM|SSH_|"
+    r"PYTHON(IOENCODING|UTF8|WARNINGS)|HF_|(LOCAL_|NODE_|GROUP_)?RANK$|WORLD_SIZE|MASTER_|SLURM_",
+    re.IGNORECASE,
+)
+for name in filter(FOREIGN.match, list(os.environ)):
+    del os.environ[name]
+os.environ |= {"COLUMNS": "80", "HF_HUB_OFFLINE": "1"}
+# nohup and the background jobs of a script ignore Ctrl-C, and so would all that is started from there
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.insert(0, str(Path(__file__).parent / "attention"))
 

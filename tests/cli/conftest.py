@@ -69,7 +69,6 @@ def reverser(monkeypatch) -> Reverser:
 @pytest.fixture
 def run(monkeypatch, capfdbinary):
     """Run a command in this process: run("translate", stdin=…) -> status, stdout, stderr."""
-    monkeypatch.delenv("REGARD_DEBUG", raising=False)
 
     def run(*arguments: str, stdin: bytes = b"") -> SimpleNamespace:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))

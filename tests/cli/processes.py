@@ -12,13 +12,12 @@ COMMAND = [sys.executable, "-c", "from regard.cli import main; main()"]
 def in_a_process(
     *arguments: str, stdin: str = "", **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run `regard` with these arguments, without colours and 80 columns wide."""
-    plain = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "REGARD_DEBUG")}
+    """Run `regard` with these arguments, and these settings beside those of the tests."""
     return subprocess.run(
         [*COMMAND, *arguments],
         capture_output=True,
         input=stdin,
         encoding="utf-8",
         timeout=300,
-        env=plain | {"NO_COLOR": "1", "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"} | environment,
+        env=os.environ | environment,
     )

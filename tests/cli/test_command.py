@@ -121,7 +121,6 @@ def test_a_failure_is_two_lines_and_a_status(run, monkeypatch, error, status, sa
 
 def test_debugging_shows_the_traceback(monkeypatch):
     monkeypatch.setattr(cli, "app", failing(ValueError("the mask must be bool")))
-    monkeypatch.delenv("REGARD_DEBUG", raising=False)
     with pytest.raises(ValueError, match="the mask must be bool"):
         cli.main(["tour", "--debug"])
     with pytest.raises(SystemExit):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import xml.etree.ElementTree as ET
 from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import resvg_py
 
+from regard.cli.look import _open_when_it_answers
 from regard.looking.look import look as view_of
 from regard.view.record import AttentionRecord
 
@@ -169,6 +172,27 @@ def test_with_a_browser_the_page_is_served_and_its_address_holds_the_text(
     )
     assert address == f"http://127.0.0.1:{port}/#{state}"
     assert asked.what == []  # the server asks, not this process
+
+
+def test_the_page_is_opened_once_it_answers_and_no_proxy_is_asked(monkeypatch):
+    asked, opened = [], threading.Event()
+
+    class Health(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.set() or True)
+    with HTTPServer(("127.0.0.1", 0), Health) as server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        _open_when_it_answers("http://the-page/", server.server_port)
+        assert opened.wait(timeout=5)  # a tenth of a second a try: it took few
+    assert asked == ["/health"]
 
 
 def test_no_browser_serves_and_prints_the_address(run, asked, served):

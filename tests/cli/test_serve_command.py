@@ -9,7 +9,9 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -24,14 +26,16 @@ def started():
     """started("--port", "0") -> the process, and the address that it says"""
     processes = []
 
-    def start(*arguments: str, **environment: str) -> tuple[subprocess.Popen[str], str]:
-        clean = {k: v for k, v in os.environ.items() if k not in ("REGARD_DEBUG", "REGARD_TOKEN")}
+    def start(
+        *arguments: str, before: Callable[[], object] | None = None, **environment: str
+    ) -> tuple[subprocess.Popen[str], str]:
         process = subprocess.Popen(
             [*COMMAND, "serve", "--device", "cpu", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",
-            env=clean | {"OMP_NUM_THREADS": "1"} | environment,
+            env=os.environ | {"OMP_NUM_THREADS": "1"} | environment,
+            preexec_fn=before,
         )
         processes.append(process)
         said = process.stdout.readline()
@@ -119,6 +123,17 @@ def test_who_asks_for_the_most_neither_stops_the_others_nor_takes_the_memory(sta
     assert int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) < 1 << 20  # 1 GiB, torch and all
 
 
+def test_started_where_ctrl_c_is_ignored_it_stays_until_it_is_terminated(started):
+    ignoring = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)  # as nohup does
+    process, address = started("--port", "0", before=ignoring)
+    process.send_signal(signal.SIGINT)
+    time.sleep(1)  # one that heeds it hangs up within a tenth
+    assert httpx.get(f"{address}health", timeout=60).json()["status"] == "ok"
+    process.terminate()
+    process.communicate(timeout=20)
+    assert process.returncode == -signal.SIGTERM
+
+
 @pytest.mark.parametrize(
     ("arguments", "said", "hint"),
     [
@@ -130,10 +145,7 @@ def test_who_asks_for_the_most_neither_stops_the_others_nor_takes_the_memory(sta
         (["--port", "0", "-m", "a", "-m", "./a"], "named twice", "once"),
     ],
 )
-def test_what_cannot_be_served_is_told_before_anything_starts(
-    run, monkeypatch, arguments, said, hint
-):
-    monkeypatch.delenv("REGARD_TOKEN", raising=False)
+def test_what_cannot_be_served_is_told_before_anything_starts(run, arguments, said, hint):
     done = run("serve", *arguments)
     assert (done.status, done.out) == (2, "")
     assert said in done.err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 
@@ -11,7 +10,6 @@ import pytest
 
 pytest.importorskip("transformers")
 pytest.importorskip("sentencepiece")
-os.environ["HF_HUB_OFFLINE"] = "1"
 
 import torch
 from safetensors.torch import load_file

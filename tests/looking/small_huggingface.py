@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
-
-os.environ["HF_HUB_OFFLINE"] = "1"
 
 import tokenizers
 import torch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +24,7 @@ def folder(tmp_path_factory):
         capture_output=True,
         text=True,
         timeout=300,
-        env={"PATH": "", "OMP_NUM_THREADS": "1"},
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("killed") >= 5, done.stdout

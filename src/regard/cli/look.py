@@ -159,13 +159,15 @@ def _open_when_it_answers(address: str, port: int) -> None:
     """In a thread: the port is not even taken yet, and a model may take seconds to load."""
     import threading
     import time
-    import urllib.request
     import webbrowser
+    from http.client import HTTPConnection  # not urllib, which would ask a proxy
 
     def wait_and_open() -> None:
         for _ in range(TRIES):
             try:
-                urllib.request.urlopen(f"http://{HOST}:{port}/health", timeout=120).close()
+                asked = HTTPConnection(HOST, port, timeout=120)
+                asked.request("GET", "/health")
+                asked.getresponse()
                 break
             except OSError:
                 time.sleep(0.1)

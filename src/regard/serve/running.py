@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import math
+import signal
 import socket
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -27,11 +29,19 @@ GRACE = 2  # seconds that answers may take to leave when the server is stopped
 
 
 class Server(uvicorn.Server):
-    """Says where it is when it can answer; when it is stopped, what waits is refused at once."""
+    """Says where it is when it can answer; when it is stopped, what waits is refused at once.
+
+    Ctrl-C that is ignored when the server starts, as under nohup, stays ignored.
+    """
 
     def __init__(self, config: uvicorn.Config, shelf: Shelf, greeting: str) -> None:
         super().__init__(config)
         self.shelf, self.greeting = shelf, greeting
+        self.deaf = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if sig != signal.SIGINT or not self.deaf:
+            super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

@@ -1,4 +1,7 @@
-"""Ctrl-C and SIGTERM as a wish to stop after the update at hand; a second Ctrl-C stops at once."""
+"""Ctrl-C and SIGTERM as a wish to stop after the update at hand; a second Ctrl-C stops at once.
+
+A signal that is ignored when the run starts, as Ctrl-C is under nohup, stays ignored.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,11 @@ class Signals:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():  # others may not set handlers
-            self._before = {number: signal.signal(number, self._note) for number in WATCHED}
+            self._before = {
+                number: signal.signal(number, self._note)
+                for number in WATCHED
+                if signal.getsignal(number) is not signal.SIG_IGN
+            }
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -27,4 +34,5 @@ class Signals:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.received = number
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if signal.SIGINT in self._before:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
