@@ -3,25 +3,43 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types pictures bench clean
+.PHONY: help setup demo quick test test-all hostile lint types pictures bench clean
 
 help:  ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: .venv/ready  ## make .venv and install regard with its development tools
 
+# .venv/unfinished stands there until all is installed: a set-up that was cut short begins again.
 .venv/ready: pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "There is no $(PYTHON) here: regard needs Python 3.11 or newer. Debian: apt install python3 python3-venv"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "regard needs Python 3.11 or newer; this is $$($(PYTHON) --version). Try: make PYTHON=python3.12"; exit 1; }
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
-	@touch $@
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "$(PYTHON) cannot make a virtual environment. Debian: apt install python3-venv"; exit 1; }
+	@echo "Installing regard, PyTorch and the tools into .venv: about 150 packages, 3 GB to download, 6 GB on disk; once, some minutes."
+	@echo "PyTorch's CPU build makes it 130 packages, 0.7 GB and 2.8 GB: see 'Install' in README.md."
+	@if [ -e .venv/unfinished ]; then rm -rf .venv; fi
+	@mkdir -p .venv && touch .venv/unfinished
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --root-user-action=ignore --constraint constraints.txt --editable '.[dev]'
+	@rm .venv/unfinished && touch $@
 
 demo: setup  ## train a small translator in five minutes and see what it looks at
 	@$(BIN)/regard demo
 
-test: setup lint types  ## lint, type-check and run every test
+quick: setup  ## the tests that matter while editing, in two minutes
+	$(BIN)/python -m pytest -m "not (slow or heavy or hostile)"
+
+test: setup lint types  ## lint, type-check and test
 	$(BIN)/python -m pytest
+
+test-all: setup lint types  ## the same with the heavy tests: every browser test, interpreted kernels
+	$(BIN)/python -m pytest -m "not hostile"
+
+hostile: setup  ## hostile inputs, files, clients and moments, from one seed
+	$(BIN)/python -m pytest -m hostile tests/hostile
 
 lint: setup
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -29,3 +30,11 @@ sys.path.insert(0, str(Path(__file__).parent / "attention"))
 @pytest.fixture(autouse=True)
 def _seed() -> None:
     torch.manual_seed(0)
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """What was skipped for want of something that can be installed, and how."""
+    skipped = Counter(report.longrepr[2] for report in terminalreporter.stats.get("skipped", []))
+    for reason, count in sorted(skipped.items()):
+        if "needs" in reason:
+            terminalreporter.write_line(f"{count} {reason[0].lower()}{reason[1:]}")

@@ -10,7 +10,7 @@ import torch
 
 import regard
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 
 SCORES = list(definition.all_scores())
 

@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "system"))  # toy.py
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM = next((found for name in NAMES if (found := shutil.which(name))), None)
+NO_BROWSER = "needs a browser. Debian: apt install chromium fonts-noto-cjk"
 SHOTS = Path(os.environ.get("REGARD_SCREENSHOTS", "build/screenshots"))
 HARMLESS = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:")
 PATIENCE = 60_000  # milliseconds that a page may take on a busy machine
@@ -39,7 +40,7 @@ STARTS = 60.0  # seconds that a server may take to start
 def browser() -> Iterator:
     """One for a module: while it runs, the thread has an event loop that other tests must not see."""
     if CHROMIUM is None:
-        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed")
+        pytest.skip(NO_BROWSER)
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
     playwright.expect.set_options(timeout=PATIENCE)
     with playwright.sync_playwright() as running:
@@ -141,7 +142,7 @@ def server() -> Iterator[str]:
 def server_of_two(tmp_path_factory) -> Iterator[str]:
     """One that serves the embedded model and, as `toy`, a Transformer of 2 layers × 2 heads."""
     if CHROMIUM is None:
-        pytest.skip("no browser to look at it with")
+        pytest.skip(NO_BROWSER)
     from regard.training.loading import EMBEDDED
 
     toy = toy_transformer(tmp_path_factory.mktemp("toy"))
@@ -166,7 +167,7 @@ def toy_transformer(folder: Path) -> Path:
 @contextmanager
 def serving(*arguments: str) -> Iterator[str]:
     if CHROMIUM is None:
-        pytest.skip("no browser to look at it with")
+        pytest.skip(NO_BROWSER)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

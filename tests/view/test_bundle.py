@@ -61,7 +61,7 @@ def test_names_are_unique_across_files() -> None:
     assert {"render", "h", "readRecord", "createStore"} <= owner.keys()
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node: apt install nodejs")
 def test_the_bundle_is_a_module_that_node_can_read(tmp_path: Path) -> None:
     file = tmp_path / "viewer.mjs"
     file.write_text(bundle.module(), encoding="utf-8")

@@ -12,6 +12,7 @@ import pytest
 NODE = shutil.which("node")
 TESTS = sorted((Path(__file__).parent / "page").glob("*.test.mjs"))
 OLDEST = (20, 19)  # reads a .js file as a module by what is in it
+NO_NODE = "needs node 20.19 or newer: apt install nodejs (Debian 13), or nodejs.org"
 
 
 def node_version() -> tuple[int, ...]:
@@ -21,7 +22,7 @@ def node_version() -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", said)[:2]))
 
 
-@pytest.mark.skipif(node_version() < OLDEST, reason="needs node 20.19 or newer")
+@pytest.mark.skipif(node_version() < OLDEST, reason=NO_NODE)
 @pytest.mark.parametrize("file", TESTS, ids=lambda file: str(file.name))
 def test_functions(file: Path) -> None:
     assert NODE is not None

@@ -2,6 +2,7 @@
 
 On a machine without CUDA they run under Triton's interpreter. That must be chosen before triton is imported,
 so `test_under_the_interpreter` runs this file again in a process of its own, and the rest waits for it.
+What takes the interpreter many seconds is heavy there, and not on a GPU.
 """
 
 # ruff: noqa: N803, N806  (sizes are capitals)
@@ -18,6 +19,7 @@ pytest.importorskip("triton")
 CUDA = torch.cuda.is_available()
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 DEVICE = "cuda" if CUDA else "cpu"
+LONG = [] if CUDA else [pytest.mark.heavy]
 
 if CUDA or INTERPRETED:
     from regard.attention.kernels import additive_triton as kernels
@@ -29,10 +31,17 @@ runs_kernels = pytest.mark.skipif(
 )
 
 
+def long_to_interpret(test):
+    for mark in LONG:
+        mark(test)
+    return test
+
+
 @pytest.mark.skipif(CUDA or INTERPRETED, reason="the kernels run in this process")
-def test_under_the_interpreter():
+def test_under_the_interpreter(request):
     environment = os.environ | {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
+    command += ["-m", request.config.option.markexpr]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     assert " passed" in run.stdout
@@ -94,9 +103,9 @@ def assert_close(out, exact, like, tolerance=2e-6, grad=None):
 
 SHAPES = [  # N, Lq, Lk, D, G
     (2, 3, 5, 7, 1),
-    (2, 33, 70, 5, 2),
+    pytest.param(2, 33, 70, 5, 2, marks=LONG),
     (1, 17, 1, 1, 1),
-    (4, 1, 9, 4, 2),
+    pytest.param(4, 1, 9, 4, 2, marks=LONG),
     (1, 1, 65, 4, 1),
     (1, 64, 64, 8, 1),
 ]
@@ -197,6 +206,7 @@ def test_gradients_hold_for_large_opposites():
 
 
 @runs_kernels
+@long_to_interpret
 def test_gradients_of_an_expanded_and_of_a_transposed_grad():
     inputs = draw(2, 6, 3), draw(2, 6, 3), draw(1, 3)
     for grad in (torch.ones(1, 1, 1, device=DEVICE).expand(2, 6, 6), draw(2, 6, 6).mT):
@@ -255,14 +265,19 @@ def assert_attention(query, key, value, weight, mask, scale, before, after, offs
     ("mask", "before", "after", "offset"),
     [
         (None, -1, -1, 0),
-        ("shared", -1, -1, 0),
-        ("padding", -1, 0, 3),
-        ("half", 4, -1, 0),
         ("full", 3, 2, -2),
-        ("transposed", -1, -1, 0),
-        (None, 0, 0, 60),
-        (None, 1, 1, 40),
-        (None, -1, 0, -9),
+        *(
+            pytest.param(*case, marks=LONG)
+            for case in [
+                ("shared", -1, -1, 0),
+                ("padding", -1, 0, 3),
+                ("half", 4, -1, 0),
+                ("transposed", -1, -1, 0),
+                (None, 0, 0, 60),
+                (None, 1, 1, 40),
+                (None, -1, 0, -9),
+            ]
+        ),
     ],
 )
 def test_attention_and_its_gradients(mask, before, after, offset):
@@ -280,6 +295,7 @@ def test_attention_of_odd_sizes_and_magnitudes(Lq, Dv, spread):
 
 
 @runs_kernels
+@long_to_interpret
 def test_attention_in_several_bands(monkeypatch):
     monkeypatch.setattr(in_bands, "BAND", 1)
     inputs = draw(1, 70, 2), draw(1, 68, 2), draw(1, 68, 3), draw(1, 2)
@@ -308,6 +324,7 @@ def test_queries_without_keys_get_nothing_and_give_nothing():
 
 
 @runs_kernels
+@long_to_interpret
 def test_what_the_mask_hides_from_all_may_be_anything():
     query, key, value, weight = draw(2, 3, 2), draw(2, 6, 2), draw(2, 6, 3), draw(1, 2)
     mask = torch.ones(2, 1, 6, dtype=torch.bool, device=DEVICE)
@@ -341,6 +358,7 @@ def test_float64_is_the_definition_itself():
 
 
 @runs_kernels
+@long_to_interpret
 def test_splitting_the_work_changes_rounding_only(monkeypatch):
     inputs = draw(1, 18, 3), draw(1, 130, 3), draw(1, 130, 4), draw(1, 3)
     options = None, 1.0, -1, -1, 0
@@ -358,6 +376,7 @@ def test_splitting_the_work_changes_rounding_only(monkeypatch):
 
 
 @runs_kernels
+@long_to_interpret
 def test_the_same_call_gives_the_same_bits():
     inputs = draw(2, 40, 6), draw(2, 70, 6), draw(1, 6)
     grad = draw(2, 40, 70)
