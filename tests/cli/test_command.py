@@ -154,3 +154,10 @@ def test_a_pipe_gets_utf8_whatever_the_machine_speaks():
     done = in_a_process("tour", PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert "学生" in done.stdout
+
+
+def test_arguments_are_utf8_whatever_the_machine_speaks():
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = in_a_process("train", "没有", **ascii_only)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: no recipe '没有'")

@@ -17,7 +17,7 @@ def main(arguments: list[str] | None = None) -> None:
     prepare_streams()
     # numba colours its errors, and for that writes an escape code to the terminal at the end
     os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
-    words = sys.argv[1:] if arguments is None else list(arguments)
+    words = _read_utf8(sys.argv[1:]) if arguments is None else list(arguments)
     debugging = _debugging(words)
     try:
         status = app(words, prog_name="regard", standalone_mode=False)
@@ -37,3 +37,11 @@ def _debugging(words: list[str]) -> bool:
     asked = "--debug" in words[:end]
     words[:end] = [word for word in words[:end] if word != "--debug"]
     return asked or bool(os.environ.get(DEBUG))
+
+
+def _read_utf8(words: list[str]) -> list[str]:
+    """Words that the locale cannot read, as Chinese ones where it is ASCII, are UTF-8."""
+    return [
+        word if word.isprintable() else os.fsencode(word).decode("utf-8", "surrogateescape")
+        for word in words
+    ]
