@@ -20,7 +20,7 @@ setup: .venv/ready  ## make .venv and install regard with its development tools
 	  { echo "$(PYTHON) cannot make a virtual environment. Debian: apt install python3-venv"; exit 1; }
 	@if [ -e $@ ]; then echo "Updating .venv: pyproject.toml or constraints.txt has changed."; else \
 	  echo "Installing regard, PyTorch and the tools into .venv: about 150 packages, 3 GB to download, 6 GB on disk; once, some minutes."; \
-	  echo "PyTorch's CPU build makes it 130 packages, 0.7 GB and 2.8 GB: see 'Install' in README.md."; fi
+	  echo "PyTorch's CPU build makes it 130 packages, 0.7 GB and 3 GB: see 'Install' in README.md."; fi
 	@if [ -e .venv/unfinished ]; then rm -rf .venv; fi
 	@mkdir -p .venv && touch .venv/unfinished
 	@$(PYTHON) -m venv .venv

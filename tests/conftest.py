@@ -24,7 +24,24 @@ os.environ |= {"COLUMNS": "80", "HF_HUB_OFFLINE": "1"}
 # nohup and the background jobs of a script ignore Ctrl-C, and so would all that is started from there
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-sys.path.insert(0, str(Path(__file__).parent / "attention"))
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "attention"))
+
+# What `make quick` leaves out: folders and files of tests that compile, train, start programs or a browser
+SLOW = ("browser", "export", "hf", "system", "test_docs.py", "attention/kernels")
+SLOW += (
+    "attention/test_torch_features.py",
+    "cli/test_serve_command.py",
+    "cli/test_tour_command.py",
+)
+SLOW += ("cli/test_two_files_to_a_model.py",)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    slow = [HERE / name for name in SLOW]
+    for item in items:
+        if any(item.path.is_relative_to(place) for place in slow):
+            item.add_marker("slow")
 
 
 @pytest.fixture(autouse=True)

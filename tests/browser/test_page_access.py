@@ -23,6 +23,12 @@ from regard.view.record import AttentionRecord
 
 RECORD = translation_record()
 PANELS = ["Step by step", "Beam", "Compare", "Is it an explanation?", "Table"]
+SCREENS = [  # how wide, and whether dark
+    (400, False),
+    (1280, True),
+    pytest.param(400, True, marks=pytest.mark.heavy),
+    pytest.param(1280, False, marks=pytest.mark.heavy),
+]
 
 
 IS_IN_SIGHT = """(cell) => {
@@ -68,8 +74,7 @@ def test_the_theme_is_that_of_the_system_until_it_is_chosen(open_records, dark):
         assert ground(page) < 0.3
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize(("width", "dark"), SCREENS)
 def test_every_panel_fits_the_screen_in_both_themes(open_records, keep, dark, width):
     page = open_records(RECORD, state={"layer": 1, "head": 2}, dark=dark, width=width)
     theme = "dark" if dark else "light"
@@ -84,8 +89,7 @@ def test_every_panel_fits_the_screen_in_both_themes(open_records, keep, dark, wi
     keep(page, f"panel-picture-{theme}-{width}")
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize(("width", "dark"), SCREENS)
 def test_the_served_page_fits_the_screen(open_page, server, keep, dark, width):
     page = open_page(server, dark=dark, width=width)
     keep(page, f"served-empty-{'dark' if dark else 'light'}-{width}")

@@ -320,7 +320,7 @@ def test_a_run_without_a_test_set_is_not_evaluated_by_itself(corpus):
         evaluate(run, corpus / "empty.tsv")
 
 
-@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("backwards", [pytest.param(False, marks=pytest.mark.heavy), True])
 @pytest.mark.parametrize(
     "model",
     [
