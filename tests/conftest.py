@@ -28,13 +28,18 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "attention"))
 
 # What `make quick` leaves out: folders and files of tests that compile, train, start programs or a browser
-SLOW = ("browser", "export", "hf", "system", "test_docs.py", "attention/kernels")
-SLOW += (
-    "attention/test_torch_features.py",
-    "cli/test_serve_command.py",
-    "cli/test_tour_command.py",
+SLOW = (
+    "browser",
+    "export",
+    "hf",
+    "looking",
+    "serve",
+    "system",
+    "attention/kernels",
+    "test_docs.py",
 )
-SLOW += ("cli/test_two_files_to_a_model.py",)
+SLOW += ("attention/test_torch_features.py", "cli/test_serve_command.py")
+SLOW += ("cli/test_tour_command.py", "cli/test_two_files_to_a_model.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
