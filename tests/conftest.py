@@ -14,7 +14,7 @@ import torch
 
 # Settings that change what is read, written or asked, in tests and in the programs that they start
 FOREIGN = re.compile(
-    r"REGARD_(?!SCREENSHOTS)|\w+_PROXY$|LC_|LANG|LINES$|NO_COLOR|FORCE_COLOR|COLORTERM|SSH_|"
+    r"REGARD_(?!SCREENSHOTS|HOSTILE)|\w+_PROXY$|LC_|LANG|LINES$|NO_COLOR|FORCE_COLOR|COLORTERM|SSH_|"
     r"PYTHON(IOENCODING|UTF8|WARNINGS)|HF_|(LOCAL_|NODE_|GROUP_)?RANK$|WORLD_SIZE|MASTER_|SLURM_",
     re.IGNORECASE,
 )
