@@ -188,24 +188,36 @@ def shelter(
     """
     if limits.keys == 0:
         return Sheltered(query, key, value, None)
+    unseen, same = limits.unseen, value is key
+    if (
+        limits.everywhere and limits.by_key and limits.queries
+    ):  # what is real is seen by every query
+        key = key if unseen is None else without(key, unseen)
+        value = key if same else value if unseen is None else without(value, unseen)
+        tainted = taint(value, (-2, -1))
+        if uses_keys and not same:
+            tainted = tainted + taint(key, (-2, -1))
+        return Sheltered(without_empty(query, limits), key, value, tainted[..., None])
     of_value = taint(value)
-    of_key = taint(key) if uses_keys and value is not key else None
-    either = of_value if of_key is None else of_key + of_value
-    if limits.mask is None and limits.everywhere and limits.queries:  # every query sees every key
-        return Sheltered(query, key, value, either.sum(-1, keepdim=True))
-    unseen, bad, same = limits.unseen, either.isnan(), value is key
-    alike = of_key is None or of_key.shape == of_value.shape
-    # where they are not alike, neither is to grow by the axes of the other
-    key = without(key, bad if alike or of_key is None else of_key.isnan(), unseen)
-    value = key if same else without(value, bad if alike else of_value.isnan(), unseen)
-    spoilt = limits.spoilt(bad, either.dtype) if limits.queries else None
-    return Sheltered(without_empty(query, limits), key, value, spoilt)
+    of_key = taint(key) if uses_keys and not same else of_value
+    if of_key.shape == of_value.shape:
+        bad = (of_value if of_key is of_value else of_key + of_value).isnan()
+        bad_key = bad_value = bad if unseen is None else bad | unseen
+    else:  # neither is to grow by the axes of the other
+        bad_key, bad_value = of_key.isnan(), of_value.isnan()
+        bad = bad_key | bad_value
+        if unseen is not None:
+            bad_key, bad_value = bad_key | unseen, bad_value | unseen
+    key = without(key, bad_key)
+    value = key if same else without(value, bad_value)
+    tainted = limits.spoilt(bad, value.dtype) if limits.queries else None
+    return Sheltered(without_empty(query, limits), key, value, tainted)
 
 
-def taint(x: Tensor) -> Tensor:
-    """NaN for a vector that is not finite, else 0: (..., L, D) -> (..., L), since x - x is."""
+def taint(x: Tensor, axes: int | tuple[int, int] = -1) -> Tensor:
+    """NaN where a vector is not finite, else 0: (..., L, D) -> (..., L), or (...) of all of them."""
     x = x.detach()
-    return (x - x).sum(-1)
+    return (x - x).sum(axes)
 
 
 def without_empty(query: Tensor, limits: Limits) -> Tensor:

@@ -16,9 +16,8 @@ _INTEGERS = {
 }
 
 
-def without(x: Tensor, flags: Tensor, more: Tensor | None = None) -> Tensor:
-    """0 in place of the vectors that are flagged, by either: x (..., L, D), flags (..., L)."""
-    flags = flags if more is None else flags | more
+def without(x: Tensor, flags: Tensor) -> Tensor:
+    """0 in place of the vectors that are flagged: x (..., L, D), flags (..., L)."""
     if _is_large_and_at_hand(x):
         kept = flags[..., None].to(_INTEGERS[x.dtype]) - 1  # no bit, or all of them
         return _Bits.apply(x, kept)
