@@ -194,10 +194,10 @@ def shelter(
     ):  # what is real is seen by every query
         key = key if unseen is None else without(key, unseen)
         value = key if same else value if unseen is None else without(value, unseen)
-        tainted = taint(value, (-2, -1))
+        either = taint(value, (-2, -1))
         if uses_keys and not same:
-            tainted = tainted + taint(key, (-2, -1))
-        return Sheltered(without_empty(query, limits), key, value, tainted[..., None])
+            either = either + taint(key, (-2, -1))
+        return Sheltered(without_empty(query, limits), key, value, either[..., None])
     of_value = taint(value)
     of_key = taint(key) if uses_keys and not same else of_value
     if of_key.shape == of_value.shape:
