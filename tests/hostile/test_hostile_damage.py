@@ -130,10 +130,12 @@ def check_train(forked: Forked, run: Path, runs: Runs) -> None:
         return
     name = "model.safetensors"
     assert (run / name).is_file(), f"trained, but there is no {name}"
-    same = (run / name).read_bytes() == (runs.whole / name).read_bytes()
-    assert same, f"trained, but {name} is not what it would have been"
     again = toy_runs.translated(forked, run)
     assert again.status == 0, f"trained, but it cannot be used: {again}"
+    if "is the model instead" in done.err or "average of the" in done.err:
+        return  # one of the best is lost, and what was made of the others is told
+    same = (run / name).read_bytes() == (runs.whole / name).read_bytes()
+    assert same, f"trained, but {name} is not what it would have been, and said {done.err!r}"
     assert toy_runs.timeless(again.out) == runs.translations, "trained, but other translations"
 
 

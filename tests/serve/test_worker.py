@@ -146,6 +146,30 @@ def test_what_nobody_waits_for_is_not_done():
     assert working(scene).calls == [["x"], ["kept"]]
 
 
+def test_who_leaves_while_others_are_waited_for_does_not_end_it():
+    """After a batch of four the worker waits for as many; the one who came has gone before that ends."""
+
+    @dataclass(frozen=True)
+    class Slow(Upper):
+        def __call__(self, inputs, pause):
+            time.sleep(0.2)
+            return super().__call__(inputs, pause)
+
+    async def scene(worker, log):
+        log.go.set()
+        together = [submitted(worker, Slow(log), text) for text in "abcd"]
+        for job in together:
+            await job.answer
+        gone = submitted(worker, Slow(log), "gone")
+        await asyncio.sleep(0.01)
+        worker.drop(gone)
+        await asyncio.sleep(0.3)
+        assert worker.state == "ok"
+        assert await submitted(worker, Slow(log), "still there").answer == ["STILL THERE"]
+
+    assert ["gone"] not in working(scene).calls
+
+
 def test_the_queue_has_an_end():
     async def scene(worker, log):
         submitted(worker, Upper(log), "x")

@@ -9,7 +9,7 @@ import typer
 
 from regard.cli.app import app
 from regard.cli.failures import DEBUG, INTERRUPTED, complain
-from regard.cli.standard_streams import flush_output, prepare_streams
+from regard.cli.standard_streams import abandon_output, flush_output, prepare_streams
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -28,6 +28,7 @@ def main(arguments: list[str] | None = None) -> None:
         if debugging:
             raise
         status = complain(error)
+        abandon_output()
     sys.exit(status if isinstance(status, int) else 0)
 
 

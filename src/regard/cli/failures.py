@@ -6,11 +6,12 @@ import errno
 import sys
 
 from regard.training.failures import OtherRecipe
-from regard.training.mistakes import RecipeError
+from regard.training.mistakes import RecipeError, shortened
 
 DEBUG = "REGARD_DEBUG"
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 WRONG_PATH = (FileNotFoundError, NotADirectoryError, IsADirectoryError, FileExistsError)
+NO_PATH = (errno.ENAMETOOLONG, errno.ELOOP)
 FORBIDDEN = "ls -l says who may read and write it"
 FULL = "free some space, or write elsewhere"
 
@@ -19,15 +20,17 @@ def complain(error: Exception) -> int:
     """Say what was wrong and what helps, on standard error; the status to exit with."""
     hint = getattr(error, "hint", f"{DEBUG}=1 regard … shows where it happened")
     message = str(error) or type(error).__name__
-    misused = isinstance(error, (RecipeError, OtherRecipe, PermissionError, *WRONG_PATH))
+    wrong_path = isinstance(error, WRONG_PATH) or getattr(error, "errno", None) in NO_PATH
+    misused = wrong_path or isinstance(error, (RecipeError, OtherRecipe, PermissionError))
     status = getattr(error, "status", MISUSED if misused else FAILED)
     if hasattr(error, "format_message"):  # a mistake in the command line, found by typer
         context = getattr(error, "ctx", None)
         message, status = error.format_message(), MISUSED
         hint = f"{context.command_path if context else 'regard'} --help lists what there is"
     elif isinstance(error, OSError) and error.strerror:
-        message = error.strerror + (f": {str(error.filename)!r}" if error.filename else "")
-    if isinstance(error, WRONG_PATH) and not hasattr(error, "hint"):
+        path = shortened(repr(str(error.filename)))
+        message = error.strerror + (f": {path}" if error.filename else "")
+    if wrong_path and not hasattr(error, "hint"):
         hint = "paths are looked up from this folder; data also under $REGARD_DATA"
     elif isinstance(error, PermissionError):
         hint = FORBIDDEN

@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+from contextlib import suppress
 
 
 class ClosedStream(ValueError):
@@ -66,6 +67,12 @@ def flush_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if error.errno != errno.EPIPE:  # a reader may stop early
             raise OSError(error.errno, error.strerror, "standard output") from error
+
+
+def abandon_output() -> None:
+    """After a failure that was told: what is left is written if it can be, and forgotten if not."""
+    with suppress(OSError, ClosedStream):
+        flush_output()
 
 
 def _occupy_descriptors() -> None:

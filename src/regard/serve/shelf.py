@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,7 +96,7 @@ class Shelf:
 
 def distinct_names(folders: Sequence[Path]) -> list[str]:
     """The last part of each path, with those before it where two would be called the same."""
-    paths = [folder.resolve() for folder in folders]
+    paths = [Path(os.path.realpath(folder)) for folder in folders]  # also of a link to itself
     if len(set(paths)) < len(paths):
         twice = next(path for path in paths if paths.count(path) > 1)
         raise RecipeError(f"{twice} is named twice", "name each run once")

@@ -162,10 +162,16 @@ class Worker(Generic[Loaded]):
     def _take(self) -> list[Job]:
         """The jobs of the next call; none: the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._stopping)
-            left = max(self._until - time.monotonic(), 0.0)
-            self._changed.wait_for(lambda: self.waiting >= self._expected or self._stopping, left)
-            return [] if self._stopping else self._taken(math.inf)
+            while not self._stopping:
+                self._changed.wait_for(lambda: self._waiting or self._stopping)
+                left = max(self._until - time.monotonic(), 0.0)
+                self._changed.wait_for(
+                    lambda: self.waiting >= self._expected or self._stopping, left
+                )
+                # those who waited may have left meanwhile
+                if not self._stopping and (jobs := self._taken(math.inf)):
+                    return jobs
+            return []
 
     def _taken(self, most: float) -> list[Job]:
         """Out of the queue: who has waited longest, of the kind whose turn it is, and who goes along.

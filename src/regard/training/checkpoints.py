@@ -46,7 +46,7 @@ class Checkpoints:
             )
         for path in reversed(paths):
             try:
-                return read_tree(path), complaints
+                return self._step(path), complaints
             except Damaged as damage:
                 complaints.append(f"{damage}; the one before it is used")
         if paths:
@@ -77,6 +77,12 @@ class Checkpoints:
             except Damaged as damage:
                 complaints.append(str(damage))
         return found, complaints
+
+    def _step(self, path: Path) -> dict[str, Any]:
+        tree = read_tree(path)
+        if "state" not in tree:
+            raise Damaged(f"{path} holds weights alone, as a best-… checkpoint does")
+        return tree
 
     def _path(self, kind: str, update: int) -> Path:
         return self.folder / f"{kind}-{update:08d}.safetensors"

@@ -25,3 +25,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     spelt = {name.lower(): name for name in known}
     found = difflib.get_close_matches(word.lower(), list(spelt), 1, cutoff=0.6)
     return spelt[found[0]] if found else None
+
+
+def shortened(text: str, most: int = 200) -> str:
+    """A sentence that repeats what was given stays one that can be read."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"

@@ -46,6 +46,8 @@ def prepare_data(recipe: Recipe, folder: RunFolder, say: Say) -> Store:
             say(f"left out of {name}: {problems.report()}")
         if held_out is not None:
             task.check_held_out(held_out, tokenizers)
+            if not task.examples(held_out, tokenizers):
+                raise RecipeError(f"data.{name} is {held_out}: nothing of it can be used", CHECK)
     return store
 
 

@@ -74,7 +74,8 @@ class Lines:
         self.sight, self.quiet, self._last = Sight(unit), quiet, time.monotonic()
 
     def say(self, text: str) -> None:
-        if not self.quiet:
+        """A warning is for those as well who want no progress."""
+        if not self.quiet or text.startswith("warning:"):
             print(text, file=sys.stderr, flush=True)
 
     def see(self, step: int, epoch: int, done: float, loss: float, tokens: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from regard.training.mistakes import RecipeError
+from regard.training.mistakes import RecipeError, shortened
 
 Path = tuple[str | int, ...]
 
@@ -85,7 +85,9 @@ def load(text: str, place: str = "") -> tuple[Any, dict[Path, Written]]:
         what = error.problem or error.context
     except yaml.reader.ReaderError as error:
         what, where = f"character {error.position + 1} cannot be part of a text", ""
-    raise RecipeError(f"{place or repr(text)} cannot be read: {what}{where}")
+    except RecursionError:
+        what, where = "lists or mappings are nested too deeply", ""
+    raise RecipeError(f"{place or shortened(repr(text))} cannot be read: {what}{where}")
 
 
 def dump(value: Any) -> str:
