@@ -226,3 +226,29 @@ def test_queries_that_share_their_weights_do_not_share_their_dropout():
     torch.testing.assert_close(shared, shared[:, :1].expand_as(shared))
     dropped = regard.attend(q, k, score=concat, dropout=0.5, training=True).context
     assert not torch.allclose(dropped[:, 0], dropped[:, 1])
+
+
+@pytest.mark.parametrize("length", [64, 100, 128, 300])
+@pytest.mark.parametrize(
+    "region", ["window(3, align={})", "sparse(4, align={})", "atrous(3, align={})"]
+)
+def test_queries_that_stand_beyond_all_keys_on_either_side(region, length):
+    """As those of a target that is longer than its source."""
+    for place in (-2 * length, -length - 4, -length, length, length + 4, 3 * length):
+        q, k = torch.randn(length, 8), torch.randn(length, 8)
+        named = region.format(place)
+        got = regard.attend(q, k, region=named).context
+        wanted = regard.attend(q, k, region=named, weights=True).context
+        torch.testing.assert_close(got, wanted)
+
+
+def test_a_rate_beyond_all_distances_costs_no_more_than_the_text_is_long():
+    q, k = torch.randn(5, 8), torch.randn(7, 8)
+    for region, near in (
+        ("atrous({})", "window(0)"),
+        ("atrous({}) & causal(end)", "window(0, align=end)"),
+    ):
+        got = regard.attend(q, k, region=region.format(10**12)).context
+        torch.testing.assert_close(got, regard.attend(q, k, region=near).context)
+        plan = regard.explain(q, k, region=region.format(10**12))
+        assert plan.pairs <= 35

@@ -157,3 +157,14 @@ def test_wrong_masks_are_refused():
         mean(torch.randn(2, 5, 4), torch.ones(5, 2, dtype=torch.bool))
     with pytest.raises(ValueError, match=r"states must be \(..., L, 4\), given \(2, 5, 3\)"):
         AttentionPooling(4)(torch.randn(2, 5, 3))
+
+
+def test_a_mean_over_more_steps_than_float16_can_count():
+    pooled = mean(torch.ones(1, 70_000, 2, dtype=torch.float16))
+    assert pooled.vector.float().sub(1).abs().max() < 0.2  # 1/70,000 has few digits there
+    assert mean(torch.ones(1, 3, 2)).vector.eq(1).all()
+
+
+def test_every_pooling_of_nothing_is_nothing():
+    for pool in (last, mean, max, AttentionPooling(2)):
+        assert pool(torch.ones(1, 0, 2)).vector.eq(0).all()

@@ -53,5 +53,15 @@ def test_a_transform_of_torch_func_sees_through_it():
     x, flagged = torch.randn(5, 3, 4), torch.rand(5, 3) < 0.5
     mapped = torch.func.vmap(without)(x, flagged)
     assert torch.equal(mapped, x.masked_fill(flagged[..., None], 0.0))
+    wide = torch.randn(3, 4)
+    mapped = torch.func.vmap(lambda flags: without(wide, flags))(
+        flagged
+    )  # only the flags are mapped
+    assert torch.equal(mapped, wide.masked_fill(flagged[..., None], 0.0))
+    leaf = torch.randn(3, 4, requires_grad=True)
+    out = without(leaf, flagged[0])
+    probes = torch.randn(6, 3, 4)
+    (batched,) = torch.autograd.grad(out, leaf, probes, is_grads_batched=True)
+    assert torch.equal(batched, probes.masked_fill(flagged[0][..., None], 0.0))
     _, tangent = torch.func.jvp(lambda x: without(x, flagged), (x,), (torch.ones_like(x),))
     assert torch.equal(tangent, (~flagged)[..., None].expand_as(x).float())

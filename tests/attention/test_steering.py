@@ -242,3 +242,16 @@ def test_one_head_is_steered_and_the_others_have_their_own_weights():
     assert torch.equal(steered.context[:, [0, 2]], own.context[:, [0, 2]])
     with pytest.raises(ValueError, match="the weights to steer by"):
         Steer(given[0], rows)
+
+
+@pytest.mark.parametrize("heads", [None, 2])
+def test_who_is_sent_to_a_state_that_is_not_finite_gets_nan(heads):
+    layer = regard.Attention(8) if heads is None else regard.MultiHead(8, heads=heads)
+    model = nn.Sequential(layer)
+    x = torch.randn(1, 4, 8)
+    x[0, 2] = torch.nan
+    weights = torch.zeros(1, *(() if heads is None else (heads,)), 4, 4)
+    weights[..., 0, 2] = weights[..., 1, 3] = 1.0
+    with steering(model, {"0": Steer(weights, torch.tensor([[True, True, False, False]]))}):
+        context = model(x).context
+    assert context.isnan().any(-1).tolist() == [[True, False, True, True]]

@@ -242,3 +242,54 @@ def test_without_any_key_there_is_nothing_masked_or_not(normalize, region):
             )
             assert got.context.shape == (2, 3, 8)
             assert got.context.eq(0).all()
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_a_value_that_only_float32_can_hold_spoils_its_rows_alone_under_autocast(dtype, weights):
+    x, v = torch.randn(6, 8), torch.randn(6, 8)
+    v[3] = 3.4e38
+    with torch.autocast("cpu", dtype=dtype):
+        attend = regard.attend(x, x, v, region="causal", weights=weights).context
+        own = v.clone()
+        own[:3], own[4:] = x[:3], x[4:]
+        module = regard.Attention(8, region="causal")(own).context
+    for context in (attend, module):
+        assert context.isnan().any(-1).tolist() == [False] * 3 + [True] * 3
+
+
+@pytest.mark.parametrize("poison", [math.nan, math.inf], ids=str)
+@pytest.mark.parametrize("score", ["scaled-dot", "additive", "cosine", "distance"])
+def test_what_a_memory_keeps_from_its_queries_reaches_no_parameter(score, poison):
+    for layer in (
+        regard.Attention(8, 8, score=score, region="window(1, 0)"),
+        regard.MultiHead(8, 8, heads=2, score=score, region="window(1, 0)"),
+        regard.MultiHead(8, 8, heads=2, key_heads=1, score=score, region="window(1, 0)"),
+    ):
+        states = torch.randn(1, 4, 8)
+        states[0, 0] = poison
+        states.requires_grad_()
+        memory = layer.remember(states[:, :2]).append(states[:, 2:])
+        pairs = torch.ones(1, 1, 4, dtype=torch.bool)
+        pairs[..., 0] = False
+        for asked in ({"offset": 3}, {"offset": 1, "mask": pairs}):
+            context = layer(torch.randn(1, 1, 8), memory, **asked).context
+            grads = torch.autograd.grad(
+                context.sum(), [states, *layer.parameters()], allow_unused=True, retain_graph=True
+            )
+            assert context.isfinite().all()
+            assert all(grad is None or grad.isfinite().all() for grad in grads)
+
+
+@poisons
+def test_the_query_of_an_empty_row_reaches_no_parameter_of_a_predicted_window(poison):
+    region = PredictedWindow(2.0, 8)
+    query = torch.randn(3, 8)
+    query[1] = poison
+    query.requires_grad_()
+    mask = torch.ones(1, 3, 5, dtype=torch.bool)
+    mask[:, 1] = False
+    context = regard.attend(query, torch.randn(1, 5, 8), region=region, mask=mask).context
+    context.sum().backward()
+    assert context.isfinite().all()
+    assert all(x.grad.isfinite().all() for x in (query, region.weight, region.vector))

@@ -17,7 +17,8 @@ from regard.attention.predicted_window import PredictedWindow
 from regard.attention.region import Region
 from regard.attention.regions import as_region
 from regard.attention.scores import Score, as_score
-from regard.attention.shapes import broadcast, of_rank
+from regard.attention.select import without
+from regard.attention.shapes import as_summed, broadcast, of_rank
 
 _READ: dict[tuple[str, str | None], Any] = {}  # mechanisms without parameters, by their names
 
@@ -153,6 +154,8 @@ def limit(
         mask = exists if mask is None else mask & exists
     inside = factor = None
     if isinstance(region, PredictedWindow):
+        if mask is not None:  # a query that may attend to nothing is to reach no parameter of it
+            query = without(query, ~mask.any(-1))
         inside, factor = region(query, keys, source_lengths(mask))
     return Limits(region, mask, queries, keys, query.device, inside), factor
 
@@ -172,6 +175,7 @@ def _prepare(
 ) -> tuple[Problem, Tensor | None]:
     value = key if value is None else value
     check_tensors(query, key, value)
+    value = as_summed(value)
     by: Score = _named("score", score, as_score, query, key_size=key.shape[-1])
     within: Region = _named("region", region, as_region, query)
     check_sizes(by, query, key)
@@ -266,6 +270,7 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
             f"the mask must be bool, True where a key may be attended; given {mask.dtype}. "
             "For 1/0 write mask.bool(), for 0/-inf write mask == 0"
         )
+    mask = mask if mask.dim() else mask[None]
     lead = broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2])
     expected = (*lead, query.shape[-2], key.shape[-2])
     given = tuple(mask.shape)

@@ -36,9 +36,17 @@ class Limits:
     def __post_init__(self) -> None:
         self.patterns = None
         if isinstance(self.region, Mask):
-            self.patterns = self.region.patterns(self.queries, self.keys)
+            found = self.region.patterns(self.queries, self.keys)
+            self.patterns = None if found is None else [self._plain(pattern) for pattern in found]
         if self.patterns and any(self._allows_all(pattern) for pattern in self.patterns):
             self.patterns = [Pattern()]  # as one step over a memory of the past alone does
+
+    def _plain(self, pattern: Pattern) -> Pattern:
+        """A rate beyond all distances leaves none but 0, which needs no dealing out."""
+        farthest = max(pattern.offset + self.queries, self.keys - pattern.offset)
+        if pattern.rate < farthest or pattern.rate == 1:
+            return pattern
+        return Pattern(before=0, after=0, offset=pattern.offset)
 
     def _allows_all(self, pattern: Pattern) -> bool:
         nearest, farthest = pattern.offset - self.keys + 1, pattern.offset + self.queries - 1
@@ -212,6 +220,18 @@ def shelter(
     value = key if same else without(value, bad_value)
     tainted = limits.spoilt(bad, value.dtype) if limits.queries else None
     return Sheltered(without_empty(query, limits), key, value, tainted)
+
+
+def without_spoilt(
+    key: Tensor, value: Tensor, *, uses_keys: bool = True
+) -> tuple[Tensor, Tensor, Tensor]:
+    """0 in place of the keys and values that are not finite; and which those are: (..., Lk)."""
+    either, same = taint(value), value is key
+    if uses_keys and not same:
+        either = either + taint(key)
+    bad = either.isnan()
+    key = without(key, bad)
+    return key, key if same else without(value, bad), bad
 
 
 def taint(x: Tensor, axes: int | tuple[int, int] = -1) -> Tensor:

@@ -17,7 +17,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from regard.attention.attend import Attended, finish, limit, pose
-from regard.attention.limits import overflows, taint, without_empty
+from regard.attention.limits import overflows, without_empty, without_spoilt
 from regard.attention.memory import Memory
 from regard.attention.normalizers import Normalizer, as_normalizer
 from regard.attention.paths import Problem
@@ -28,7 +28,7 @@ from regard.attention.regions import Everywhere, Mask, as_region
 from regard.attention.rotary import Rotary
 from regard.attention.scores import Score, as_score
 from regard.attention.select import without
-from regard.attention.shapes import broadcast
+from regard.attention.shapes import as_summed, broadcast
 
 
 class Attends(nn.Module):
@@ -107,20 +107,23 @@ class Attends(nn.Module):
             if self.guard:  # before what is not real meets a parameter: NaN times 0 is NaN
                 states = without(states, ~mask)
                 values = states if same else without(values, ~mask)
+        if not self.guard:
+            return Memory(self, *self._projected(states, values, start), mask, start)
+        states, values, bad = without_spoilt(states, values)
+        keys, values = self._projected(states, values, start)
+        values = as_summed(values)
+        if keys is not states or values is not states:  # finite states can have keys that are not
+            uses_keys = self.score.uses_keys
+            keys, values, overflowed = without_spoilt(keys, values, uses_keys=uses_keys)
+            for axis in self.heads_axis:  # what spoils one head spoils what they are merged into
+                overflowed = overflowed.any(axis + 1)
+            bad = bad | overflowed
+        return Memory(self, keys, values, mask, start, spoilt=bad)
+
+    def _projected(self, states: Tensor, values: Tensor, start: int) -> tuple[Tensor, Tensor]:
         keys = self.project_key(states, start)
         keys = keys if self.projects_late else self.score.project_key(keys)
-        values = self.project_value(values)
-        if not self.guard:
-            return Memory(self, keys, values, mask, start)
-        bad = taint(values)
-        if self.score.uses_keys and keys is not values:
-            bad = bad + taint(keys)
-        bad, same = bad.isnan(), keys is values
-        keys = without(keys, bad)
-        values = keys if same else without(values, bad)
-        for axis in self.heads_axis:  # what spoils one head spoils what they are merged into
-            bad = bad.any(axis + 1)
-        return Memory(self, keys, values, mask, start, spoilt=bad)
+        return keys, self.project_value(values)
 
     def forward(
         self,

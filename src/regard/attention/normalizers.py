@@ -31,6 +31,9 @@ __all__ = [
 ]
 
 
+COLDEST = torch.finfo(torch.float32).tiny
+
+
 class Choice(NamedTuple):
     """What a hard attention picked. A query with no allowed key picked -1, at log-probability 0."""
 
@@ -292,8 +295,11 @@ def _one_hot(index: Tensor, scores: Tensor) -> Tensor:
 
 
 def _check_temperature(normalizer: Any) -> None:
-    if not normalizer.temperature > 0:
+    name, temperature = type(normalizer).__name__, normalizer.temperature
+    if not temperature > 0:
+        raise ValueError(f"the temperature of {name} must be above 0, not {temperature}")
+    if temperature < COLDEST:
         raise ValueError(
-            f"the temperature of {type(normalizer).__name__} must be above 0, "
-            f"not {normalizer.temperature}"
+            f"the temperature of {name} is {temperature}, below {COLDEST:.2g}, the least that float32 has: "
+            "'hard' looks up the best key"
         )

@@ -251,7 +251,14 @@ def pays_in_blocks(case: Case, pattern: Pattern) -> bool:
     if fits_fused_additive(case):  # its kernel skips what lies outside the band by itself
         return False
     size = block_size(pattern)
-    return case.queries > size and 2 * (size + pattern.before + pattern.after) <= case.keys
+    few = 2 * (size + pattern.before + pattern.after) <= case.keys
+    return case.queries > size and few and _meets_keys(case, pattern)
+
+
+def _meets_keys(case: Case, pattern: Pattern) -> bool:
+    """Whether the queries stand near enough for the spans of their blocks to hold a key."""
+    first, last = pattern.offset - pattern.before, pattern.offset + case.queries + pattern.after
+    return first <= case.keys and last >= 0
 
 
 def sparse_parts(case: Case) -> tuple[Case, Case]:
@@ -266,6 +273,8 @@ def sparse_pays(case: Case) -> bool:
         return False
     near, far = case.patterns
     if near.rate != 1 or math.inf in (near.before, near.after) or far.offset % far.rate:
+        return False
+    if not _meets_keys(case, near):
         return False
     blocks, strides = sparse_parts(case)
     return far.rate > 1 and 2 * (blocks.keys + strides.keys) <= case.keys
@@ -301,6 +310,8 @@ def _why_dense(case: Case) -> str:
 
 
 def _amount(number: float, unit: str, step: int) -> str:
+    if isinstance(number, torch.SymInt):  # of a graph for every size
+        return f"{number} {unit}"
     for prefix in ("", "k", "M", "G", "T"):
         if number < step or prefix == "T":
             return f"{number:.3g} {prefix}{unit}"

@@ -24,6 +24,7 @@ from regard.attention.attend import attend
 from regard.attention.limits import source_lengths
 from regard.attention.normalizers import Normalizer
 from regard.attention.scores import Dot
+from regard.attention.shapes import at_least_single
 
 
 class Pooled(NamedTuple):
@@ -50,13 +51,18 @@ def last(states: Tensor, mask: Tensor | None = None, *, batch_first: bool = True
 def mean(states: Tensor, mask: Tensor | None = None, *, batch_first: bool = True) -> Pooled:
     """1/T Σ h_t over the T real steps."""
     states, mask = _batch_first(states, mask, batch_first)
-    real = states.new_ones(states.shape[:-1]) if mask is None else mask.to(states.dtype)
-    return _weighted(real / real.sum(-1, keepdim=True).clamp(min=1), states, mask, batch_first)
+    real = torch.ones_like(states[..., 0], dtype=torch.bool) if mask is None else mask
+    count = real.sum(-1, keepdim=True).clamp(min=1)
+    # in float32 at least: float16 ends at 65,504 steps
+    weights = (real / count.to(at_least_single(states).dtype)).to(states.dtype)
+    return _weighted(weights, states, mask, batch_first)
 
 
 def max(states: Tensor, mask: Tensor | None = None, *, batch_first: bool = True) -> Pooled:
     """max_t h_t, channel by channel: a hard attention for each, so its weights are (..., L, D)."""
     states, mask = _batch_first(states, mask, batch_first)
+    if states.shape[-2] == 0:
+        return _weighted(torch.zeros_like(states), states, mask, batch_first)
     scores = states if mask is None else states.masked_fill(~mask[..., None], -math.inf)
     index = scores.detach().argmax(-2, keepdim=True)
     weights = torch.zeros_like(states).scatter(-2, index, 1.0)

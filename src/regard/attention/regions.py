@@ -23,6 +23,8 @@ from regard.attention.language import build
 from regard.attention.predicted_window import PredictedWindow
 from regard.attention.region import Pattern, Region, refuse_to_compose
 
+FARTHEST = 1 << 40  # a position no tensor has
+
 Align = Literal["start", "end"] | int | None
 
 
@@ -356,11 +358,14 @@ def _check_count(region: Any, name: str, least: int) -> None:
             f"{name} of {type(region).__name__} must be a whole number of at least {least}, "
             f"not {value!r}"
         )
+    if value > FARTHEST:
+        raise ValueError(f"{name} of {type(region).__name__} is {value}: at most it is {FARTHEST}")
 
 
 def _check_align(region: Any) -> None:
     align = region.align
-    if align not in ("start", "end", None) and not isinstance(align, int):
+    placed = isinstance(align, int) and abs(align) <= FARTHEST
+    if align not in ("start", "end", None) and not placed:
         raise ValueError(
             f"align of {type(region).__name__} must be 'start', 'end' or a position, not {align!r}"
         )

@@ -18,20 +18,24 @@ _INTEGERS = {
 
 def without(x: Tensor, flags: Tensor) -> Tensor:
     """0 in place of the vectors that are flagged: x (..., L, D), flags (..., L)."""
-    if _is_large_and_at_hand(x):
+    if _is_large(x) and _is_at_hand(x) and _is_at_hand(flags):
         kept = flags[..., None].to(_INTEGERS[x.dtype]) - 1  # no bit, or all of them
         return _Bits.apply(x, kept)
     return x.masked_fill(flags[..., None], 0.0)
 
 
-def _is_large_and_at_hand(x: Tensor) -> bool:
-    """A CPU fills under a mask of rows ten times as slowly as it joins bits; a GPU or a graph does not."""
-    return (
-        x.device.type == "cpu"
-        and x.numel() >= SMALL
-        and x.dtype in _INTEGERS
-        and not torch.compiler.is_compiling()
-        and not torch._C._functorch.is_functorch_wrapped_tensor(x)
+def _is_large(x: Tensor) -> bool:
+    """A CPU fills under a mask of rows ten times as slowly as it joins bits; a GPU does not."""
+    return x.device.type == "cpu" and x.numel() >= SMALL and x.dtype in _INTEGERS
+
+
+def _is_at_hand(x: Tensor) -> bool:
+    """Whether its bits can be had: not in a graph, nor under a transform such as vmap."""
+    functorch = torch._C._functorch
+    return not (
+        torch.compiler.is_compiling()
+        or functorch.is_functorch_wrapped_tensor(x)
+        or functorch.is_legacy_batchedtensor(x)
     )
 
 
@@ -52,7 +56,8 @@ class _Bits(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         (kept,) = ctx.saved_tensors
-        return _Bits.apply(grad, kept).sum_to_size(ctx.shape), None
+        passed = _Bits.apply(grad, kept) if _is_at_hand(grad) else grad.masked_fill(kept == 0, 0.0)
+        return passed.sum_to_size(ctx.shape), None
 
     @staticmethod
     def jvp(ctx: Any, tangent: Tensor, _: None) -> Tensor:

@@ -105,6 +105,8 @@ class _Steered:
             weights = torch.where(rows[..., None], weights, output.weights.to(values))
             rows = rows.any(1)
         context = attention.merge((weights @ values).to(output.context.dtype))
+        if memory.spoilt is not None:
+            context = context.masked_fill(_reaches(weights, memory.spoilt)[..., None], torch.nan)
         kept = output.weights
         if kept is not None:
             here = rows[:, None, :, None] if attention.heads_axis else rows[..., None]
@@ -154,6 +156,12 @@ class _Steered:
                 "give weights for all of them, or for one"
             )
         return given.repeat_interleave(batch // len(given), 0)
+
+
+def _reaches(weights: Tensor, spoilt: Tensor) -> Tensor:
+    """Which queries are sent to a state that was not finite: (N, [H,] Lq, Lk), (N, Lk) -> (N, Lq)."""
+    sent = weights != 0
+    return ((sent.any(1) if sent.dim() == 4 else sent) & spoilt[:, None, :]).any(-1)
 
 
 def _asked(
