@@ -92,6 +92,10 @@ def test_every_name_can_be_written(name):
         ),
         (as_normalizer, "softmax & hard", "cannot read 'softmax & hard' in the normalizer"),
         (as_normalizer, "softmax(-1)", "must be above 0, not -1"),
+        (as_normalizer, "softmax(1e-320)", "the least that float32 has"),
+        (as_region, "window(10000000000000)", "at most it is"),
+        (as_region, "~" * 3000 + "causal", "joined of too many parts"),
+        (as_region, " & ".join(["window(3)"] * 3000), "joined of too many parts"),
         (as_normalizer, "soft", "no normalizer 'soft'. Did you mean 'softmax'?"),
     ],
 )

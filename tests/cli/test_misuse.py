@@ -151,6 +151,18 @@ def test_a_recipe_that_is_none_is_refused(run, here, name):
     assert_refused(run("train", name))
 
 
+def test_what_has_no_end_or_no_place_is_refused(run, here, monkeypatch):
+    """A device as a recipe, names longer than any, a home that nobody has, YAML deeper than can be read."""
+    (here / "deep.yaml").write_text("name: " + "[" * 5000 + "]" * 5000)
+    long = "x" * 5000
+    for recipe in ("/dev/zero", "deep.yaml", f"./{long}.yaml"):
+        assert len(assert_refused(run("train", recipe))) < 600
+    monkeypatch.setenv("REGARD_DATA", "~nobody-of-this-name/data")
+    assert_refused(run("data", "check", "no-such-corpus"))
+    assert len(assert_refused(run("data", "check", long))) < 600
+    assert len(assert_refused(run("translate", "-m", long, "a"))) < 600
+
+
 @pytest.mark.parametrize("name", ["missing.json", "empty.json", "binary.json", "text.json"])
 def test_a_record_that_is_none_is_refused(run, here, name):
     assert_refused(run("look", name, "--terminal"))

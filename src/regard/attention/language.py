@@ -48,13 +48,15 @@ def build(text: str, kind: str, table: Mapping[str, type], **sizes: Any) -> Any:
     try:
         # 'predicted-window' is one name, not a subtraction
         tree = ast.parse(re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", "_", text.strip()), mode="eval").body
+        return _evaluate(tree, text, kind, table, sizes)
     except SyntaxError as error:
         place = " " * max(min(error.offset or 1, len(text) + 1) - 1, 0) + "^"
         raise ValueError(
             f"cannot read the {kind} {text!r}:\n  {text.strip()}\n  {place}\n"
             f"write a name, or a name with arguments: {_examples(kind)}"
         ) from None
-    return _evaluate(tree, text, kind, table, sizes)
+    except (RecursionError, MemoryError):
+        raise ValueError(f"the {kind} {text[:60]!r} … is joined of too many parts") from None
 
 
 def _evaluate(

@@ -21,7 +21,10 @@ def complain(error: Exception) -> int:
     hint = getattr(error, "hint", f"{DEBUG}=1 regard … shows where it happened")
     message = str(error) or type(error).__name__
     wrong_path = isinstance(error, WRONG_PATH) or getattr(error, "errno", None) in NO_PATH
-    misused = wrong_path or isinstance(error, (RecipeError, OtherRecipe, PermissionError))
+    read_only = getattr(error, "errno", None) == errno.EROFS
+    misused = (
+        wrong_path or read_only or isinstance(error, (RecipeError, OtherRecipe, PermissionError))
+    )
     status = getattr(error, "status", MISUSED if misused else FAILED)
     if hasattr(error, "format_message"):  # a mistake in the command line, found by typer
         context = getattr(error, "ctx", None)
@@ -34,7 +37,7 @@ def complain(error: Exception) -> int:
         hint = "paths are looked up from this folder; data also under $REGARD_DATA"
     elif isinstance(error, PermissionError):
         hint = FORBIDDEN
-    elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
+    elif read_only or (isinstance(error, OSError) and error.errno == errno.ENOSPC):
         hint = FULL
     print(f"error: {_sentence(message)}\nhint: {hint}", file=sys.stderr)
     return status

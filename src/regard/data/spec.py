@@ -83,7 +83,7 @@ def parse_texts(spec: Spec) -> list[Corpus]:
 
 def locate(path: str | Path) -> Path:
     """Where a file is: in the current folder or under REGARD_DATA, compressed or not."""
-    path = Path(path).expanduser()
+    path = _expanded(path)
     for folder in _roots(path):
         for suffix in ("", *COMPRESSED):
             found = folder / f"{path}{suffix}"
@@ -212,7 +212,14 @@ def _embedded(name: str) -> Path | None:
 
 def _roots(path: Path) -> list[Path]:
     data = os.environ.get("REGARD_DATA")
-    return [Path(), Path(data).expanduser()] if data and not path.is_absolute() else [Path()]
+    return [Path(), _expanded(data)] if data and not path.is_absolute() else [Path()]
+
+
+def _expanded(path: str | Path) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # ~somebody who is not known here
+        return Path(path)
 
 
 def _missing(path: Path) -> str:

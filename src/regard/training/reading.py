@@ -215,6 +215,8 @@ def _text(name_or_path: str, extending: tuple[str, ...]) -> tuple[str, str, File
         if not path.exists():
             near = meant(path.name, (f.name for f in path.parent.glob("*.y*ml")))
             raise RecipeError(f"no recipe file {str(path)!r}.{near}", LISTING)
+        if not path.is_file():  # a device has no end
+            raise RecipeError(f"{path} is not a file, so no recipe", LISTING)
         try:
             return path.read_text(encoding="utf-8-sig"), str(path), path.parent
         except UnicodeDecodeError as error:
