@@ -15,6 +15,7 @@ from regard.measures.likelihood import Likelihood
 from regard.models.family import transformer
 from regard.models.stack import Shape
 from regard.search import Search
+from regard.tasks import text_translator
 from regard.tasks.by_length import batches_by_length
 from regard.tasks.spelling import spell
 
@@ -94,6 +95,24 @@ def test_likelihood_is_the_sum_of_the_scores(task):
     assert total.nll == pytest.approx(-sum(p.log_prob for p in scores), abs=1e-4)
     ones = [task.likelihood([s], [t]) for s, t in zip(sources, targets, strict=True)]
     assert total.correct == sum(ones, Likelihood()).correct
+
+
+def test_scores_do_not_depend_on_the_pieces_and_no_piece_is_larger_than_it_may_be(
+    task, monkeypatch
+):
+    sources, targets = ["a b c", "h", "d e", "a"], ["c b a", "a b c d e f g h", "e d", "a " * 30]
+    whole = task.score(sources, targets)
+    sizes, project, vocabulary = [], task.model.decoder.project, len(task.target_tokenizer)
+    monkeypatch.setattr(
+        task.model.decoder, "project", lambda out: sizes.append(len(out)) or project(out)
+    )
+    monkeypatch.setattr(text_translator, "LOGITS", 5 * vocabulary + 1)
+    monkeypatch.setattr(text_translator, "SCORED", 10)
+    for one, same in zip(task.score(sources, targets), whole, strict=True):
+        assert one.log_probs == pytest.approx(same.log_probs, abs=1e-5)
+        assert one.score == pytest.approx(same.score, abs=1e-5)
+    assert max(sizes) == 5
+    assert sum(sizes) == sum(len(one.log_probs) for one in whole)
 
 
 def test_prefixes_begin_the_translations(task):

@@ -46,11 +46,9 @@ class Scoring:
         from regard.training.searching import search_settings
 
         sources, targets = zip(*pairs, strict=True)
-        run, batch = (
-            _run(self.served, pause),
-            self.limits.side_by_side(max(map(len, (*sources, *targets)))),
-        )
-        found = run.translator.score(sources, targets, search_settings(run.recipe), batch=batch)
+        run = _run(self.served, pause)
+        settings, batch = search_settings(run.recipe), self.limits.batch
+        found = run.translator.score(sources, targets, settings, batch=batch)
         self.served.counts.add(len(pairs))
         return found
 

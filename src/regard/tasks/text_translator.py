@@ -25,11 +25,16 @@ from regard.tasks.prediction import Prediction
 from regard.tasks.spelling import spell
 from regard.tasks.text_task import BATCH, TextTask, Unanswerable
 
+SCORED = 1 << 14  # target tokens of a score that are read side by side: there is no beam of them
+LOGITS = (
+    1 << 20
+)  # of a score that are there at a time: 4 MB, whatever the vocabulary and the targets
+
 
 class Forced(NamedTuple):
-    """What a model gives for targets that are known."""
+    """What a model gives for targets that are known: `project(outputs)` are the logits, M · V numbers."""
 
-    logits: Tensor  # (M, V), the tokens of the first sentence first
+    outputs: Tensor  # (M, R), the tokens of the first sentence first
     wanted: Tensor  # (M,)
     lengths: list[int]  # tokens of each sentence, EOS included
     weights: Tensor | None  # (B, T, S)
@@ -102,10 +107,13 @@ class TextTranslator(TextTask):
         written = [self._written(target) for target in targets]
         found: dict[int, Prediction] = {}
         with self.answering():
-            for rows in batches_by_length([len(tokens) for tokens in read], batch):
+            # both sides are padded, and either can be the long one
+            pairs = zip(read, written, strict=True)
+            longer = [max(len(source), len(target)) for source, (_, target) in pairs]
+            for rows in batches_by_length(longer, batch, SCORED):
                 wanted = [written[i][1].ids for i in rows]
                 forced = self._force([read[i] for i in rows], wanted, weights=settings.weighs)
-                for i, log_probs, weights in zip(rows, *_by_sentence(forced), strict=True):
+                for i, log_probs, weights in zip(rows, *self._by_sentence(forced), strict=True):
                     weights = None if weights is None else weights[:, : len(read[i]) + 1]
                     found[i] = Prediction(
                         source=sources[i],
@@ -130,8 +138,9 @@ class TextTranslator(TextTask):
         with self.answering():
             for rows in batches_by_length([len(tokens) for tokens in read], batch):
                 forced = self._force([read[i] for i in rows], [written[i] for i in rows])
+                logits = self.model.decoder.project(forced.outputs)
                 every = torch.ones_like(forced.wanted, dtype=torch.bool)
-                total += Likelihood.of(forced.logits, forced.wanted, every)
+                total += Likelihood.of(logits, forced.wanted, every)
         return total
 
     def _search(
@@ -167,11 +176,28 @@ class TextTranslator(TextTask):
         decoder, real = self.model.decoder, real[:, 1:]
         decoded = decoder.forward(target[:, :-1], encoded, weights=weights)
         return Forced(
-            decoder.project(decoded.outputs[real]),
+            decoded.outputs[real],
             target[:, 1:][real],
             [len(ids) + 1 for ids in targets],
             None if decoded.attended is None else decoded.attended.weights,
         )
+
+    def _by_sentence(self, forced: Forced) -> tuple[list[list[float]], list[Tensor] | list[None]]:
+        """log-probabilities of the tokens of each sentence, and its attention over padded sources."""
+        size = max(1, LOGITS // len(self.target_tokenizer))
+        pieces = zip(forced.outputs.split(size), forced.wanted.split(size), strict=True)
+        each = [self._log_probs(outputs, wanted) for outputs, wanted in pieces]
+        scores = [one.tolist() for one in torch.cat(each).split(forced.lengths)]
+        if forced.weights is None:
+            return scores, [None] * len(scores)
+        weights = forced.weights.float().cpu()
+        return scores, [w[:n] for w, n in zip(weights, forced.lengths, strict=True)]
+
+    def _log_probs(self, outputs: Tensor, wanted: Tensor) -> Tensor:
+        """(m, R), (m,) -> (m,)"""
+        logits = self.model.decoder.project(outputs)
+        log_probs = torch.log_softmax(logits, -1, dtype=torch.float32)
+        return log_probs.gather(-1, wanted[:, None]).squeeze(-1)
 
     def _written(self, target: str | Tokens) -> tuple[str, Tokens]:
         if isinstance(target, str):
@@ -213,17 +239,6 @@ def _copied_words(
     words = [text[slice(*offset)] for offset in source.offsets]
     copied = attended_words([""] * len(ids), ids, attention[: len(ids)], words)
     return {i: word for i, word in enumerate(copied) if ids[i] == UNK}
-
-
-def _by_sentence(forced: Forced) -> tuple[list[list[float]], list[Tensor] | list[None]]:
-    """log-probabilities of the tokens of each sentence, and its attention over padded sources."""
-    log_probs = torch.log_softmax(forced.logits, -1, dtype=torch.float32)
-    each = log_probs.gather(-1, forced.wanted[:, None]).squeeze(-1).split(forced.lengths)
-    scores = [one.tolist() for one in each]
-    if forced.weights is None:
-        return scores, [None] * len(scores)
-    weights = forced.weights.float().cpu()
-    return scores, [w[:n] for w, n in zip(weights, forced.lengths, strict=True)]
 
 
 def _score(log_probs: list[float], weights: Tensor | None, settings: Search) -> float:
