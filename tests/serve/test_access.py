@@ -35,15 +35,42 @@ def test_this_machine_by_its_own_names(host):
         "evil.example:8000",
         "localhost.evil.example",
         "127.0.0.1.evil.example",
-        "127.0.0.1@evil.example",
         "0.0.0.0:8000",
         "192.168.0.7:8000",
-        "[::1",
     ],
 )
 def test_a_name_that_was_pointed_here_is_refused(host):
     assert status(Access(), host=host) == 421
     assert status(Access(), "/", host=host) == 421
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example@localhost",
+        "127.0.0.1@evil.example",
+        "localhost/evil",
+        "localhost?evil",
+        "localhost#evil",
+        "localhost\\evil",
+        "localhost:8000:1",
+        "localhost:http",
+        "localhost, evil.example",
+        "[::1",
+        "::1",
+        " ",
+    ],
+)
+@pytest.mark.parametrize("token", [None, TOKEN])
+def test_what_is_no_host_is_refused(host, token):
+    assert status(Access(token), "/", host=host) == 400
+
+
+@pytest.mark.parametrize("hosts", [("localhost", "evil.example"), ("localhost", "localhost")])
+def test_two_hosts_are_refused(hosts):
+    with pytest.raises(Refused, match="one Host header") as refused:
+        Access().check("/", Headers(raw=[(b"host", host.encode()) for host in hosts]))
+    assert refused.value.status_code == 400
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,31 @@ def test_one_request_at_a_time():
     assert len(run.asked) <= 2
 
 
+OFFERS = {
+    "h2c": b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n",
+    "websocket": b"Connection: Upgrade\r\nUpgrade: websocket\r\n",
+}
+
+
+@pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)
+@pytest.mark.parametrize("cut", [1, 20, len(ASKED) - 5])
+def test_an_offer_of_another_protocol_is_not_taken_and_the_request_answered(offer, cut, capfd):
+    asked = ASKED.replace(b"\r\nHost", b"\r\n" + offer + b"Host", 1)
+    chunked = HEAD + offer + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n"
+    with serving(Limits(patience=5)) as port, connected(port, asked[:cut]) as client:
+        time.sleep(0.05)
+        client.sendall(asked[cut:])
+        for sent in (b"", asked, ASKED, chunked % (len(BODY), BODY)):
+            client.sendall(sent)
+            status, found = answer(client)
+            assert (status, found["translations"][0]["text"]) == (200, "ABC")
+        client.sendall(b"GET /models HTTP/1.1\r\nHost: localhost\r\n" + offer + b"\r\n")
+        assert answer(client)[0] == 200
+        client.sendall(b"CONNECT localhost:1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert answer(client)[0] in (400, 404, 405)
+    assert "upgrade" not in capfd.readouterr().err.lower()
+
+
 class Unread:
     """A transport whose client reads a byte at a time."""
 

@@ -420,3 +420,21 @@ def test_its_state_is_the_truth():
         assert worker.state == "stopping"
 
     working(scene, limits=Limits(waiting=2, seconds=0.5))
+
+
+def test_it_is_busy_while_it_warms_up_and_stuck_if_that_does_not_end():
+    go = threading.Event()
+    worker = Worker(lambda: None, Limits(seconds=0.2), lambda _: go.wait(20) and None)
+    try:
+        assert worker.state == "busy"
+        time.sleep(0.3)
+        assert worker.state == "stuck"
+        go.set()
+        until = time.monotonic() + 10
+        while worker.state != "ok":
+            assert time.monotonic() < until
+            time.sleep(0.01)
+    finally:
+        go.set()
+        worker.stop()
+        worker.join()

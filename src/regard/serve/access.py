@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ from regard.serve.refusals import Refused
 
 PUBLIC = frozenset({"/", "/viewer.js", "/viewer.css", "/start.js"})  # the page itself; no answers
 NEEDED = "this server needs its token: send the header 'Authorization: Bearer TOKEN'"
+HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+)(:\d*)?", re.ASCII)  # [::1]:8000, localhost
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Access:
     def check(self, path: str, headers: Headers) -> None:
         """Refuse, or let pass."""
         host, origin = headers.get("host", ""), headers.get("origin")
+        if len(headers.getlist("host")) > 1 or (host and not HOST.fullmatch(host)):
+            raise Refused(400, "there must be one Host header, of a name and if need be a port")
         if self.token is None and not is_loopback(_hostname(host)):
             raise Refused(
                 421, f"this server is for its own machine, by the name localhost, not {host[:80]!r}"

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 
+from httptools import HttpParserUpgrade, HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from regard.serve.limits import Limits
@@ -96,7 +97,28 @@ class Connection(HttpToolsProtocol):
         if self.received - len(data) > most:
             self.transport.abort()
         elif not self.transport.is_closing():
-            super().data_received(data)
+            try:
+                super().data_received(data)
+            except HttpParserUpgrade as ended:
+                if self.offered:
+                    self._read_without_offer(data[ended.args[0] :])
+
+    @property
+    def offered(self) -> bool:
+        """Whether this request offers another protocol (h2c, websocket): it is answered as if it did not."""
+        return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
+
+    def _read_without_offer(self, rest: bytes) -> None:
+        """From the beginning: at an offer the parser ends before the body."""
+        method, version = self.parser.get_method(), self.parser.get_http_version().encode()
+        headers = [b"%s: %s\r\n" % each for each in self.headers if each[0] != b"upgrade"]
+        self.parser = HttpRequestParser(self)
+        self.data_received(
+            b"%s %s HTTP/%s\r\n%s\r\n%s" % (method, self.url, version, b"".join(headers), rest)
+        )
+
+    def _unsupported_upgrade_warning(self) -> None:
+        raise  # HttpParserUpgrade, which is being handled: to data_received
 
     def send_400_response(self, msg: str) -> None:
         self.refuse(400, "this is no HTTP request, or one that came before the last was answered")
@@ -109,12 +131,14 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         if self.answering:  # it could not be told when the client of the first goes
             raise ValueError("one request at a time")  # to the parser, which gives up: 400
-        super().on_headers_complete()
-        self.in_headers = False
+        if not self.offered:
+            super().on_headers_complete()
+            self.in_headers = False
 
     def on_message_complete(self) -> None:
-        super().on_message_complete()
-        self.in_request = False
+        if not self.offered:
+            super().on_message_complete()
+            self.in_request = False
 
     def on_response_complete(self) -> None:
         super().on_response_complete()

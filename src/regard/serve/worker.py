@@ -51,7 +51,7 @@ class Worker(Generic[Loaded]):
         self.limits = limits
         self._waiting: dict[Job, None] = {}  # in the order of arrival
         self._running: list[Job] = []  # those that were let in by others come after these
-        self._stopping = False
+        self._stopping, self._warming = False, False
         self._looked = False  # the turn before this one was a look
         self._expected, self._until = 0, 0.0  # sentences of the next batch, if they come by then
         self._failures, self._alive = 0, time.monotonic()  # in a row; when it was last heard of
@@ -79,7 +79,8 @@ class Worker(Generic[Loaded]):
 
     @property
     def state(self) -> State:
-        silent = time.monotonic() - self._alive if self._running else 0.0
+        working = self._warming or bool(self._running)
+        silent = time.monotonic() - self._alive if working else 0.0
         if self._stopping:
             return "stopping"
         if self._failures >= BROKEN or not self._thread.is_alive():
@@ -88,7 +89,7 @@ class Worker(Generic[Loaded]):
             return "stuck"
         if self.waiting >= self.limits.waiting or self._pending(long=False) >= self.limits.queued:
             return "overloaded"
-        return "busy" if self._running else "ok"
+        return "busy" if working else "ok"
 
     def submit(self, job: Job) -> None:
         with self._changed:
@@ -137,8 +138,10 @@ class Worker(Generic[Loaded]):
         except BaseException as error:
             ready.set_exception(error)
             return
+        self._alive, self._warming = time.monotonic(), True
         ready.set_result(loaded)
         warm(loaded)
+        self._warming = False
         while jobs := self._take():
             begin = time.monotonic()
             self._do(jobs)
