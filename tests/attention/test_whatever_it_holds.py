@@ -293,3 +293,20 @@ def test_the_query_of_an_empty_row_reaches_no_parameter_of_a_predicted_window(po
     context.sum().backward()
     assert context.isfinite().all()
     assert all(x.grad.isfinite().all() for x in (query, region.weight, region.vector))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("keys", [1, 5, 15, 16, 40])
+def test_a_nan_query_is_never_healed(keys, dtype):
+    """Torch's own kernel on a CPU gives 0 for it where there are fewer than 16 keys."""
+    for score in ("dot", "scaled-dot", "bilinear", "cosine", "concat", "additive", "distance"):
+        mechanism = definition.all_scores(dtype)[score]
+        q, k = torch.randn(2, 2, 3, 4, dtype=dtype), torch.randn(2, 2, keys, 4, dtype=dtype)
+        q[0, 0, 0] = torch.nan
+        for region in ("everywhere", "causal(end)", "window(20)"):
+            context = regard.attend(q, k, score=mechanism, region=region).context
+            seen = regard.attend(q, k, region=region, weights=True).weights[0, 0, 0].isnan().any()
+            assert context[0, 0, 0].isnan().all() == seen, (score, region)
+            assert context[1].isfinite().all()
+    heads = regard.MultiHead(4, 4, heads=2)
+    assert heads(q[:, 0].float(), k[:, 0].float()).context[0, 0].isnan().all()

@@ -171,12 +171,19 @@ def test_training_ends_with_the_same_model_or_says_why_not(
 
 def test_the_average_goes_without_a_best_checkpoint_that_is_damaged(corpus, copy, capsys):
     recipe, (best, second) = toy_recipe(corpus, training=TRAINING), sorted(copy.glob("*/best-*"))
+    model, whole = copy / "model.safetensors", (copy / "model.safetensors").read_bytes()
     flip_a_bit(best, best)
+    train(recipe, copy)  # a model that was made of it before is not made worse
+    assert f"warning: {best} is damaged" in (said := capsys.readouterr().err)
+    assert "stays as it is" in said
+    assert model.read_bytes() == whole
+    model.unlink()
     train(recipe, copy)
     assert "is damaged" in (said := capsys.readouterr().err)
     assert f"{best}" in said
     assert "the model is the average of the 1 left" in said
     second.unlink()
+    model.unlink()
     train(recipe, copy)
     said = capsys.readouterr().err
     assert f"{second} is gone; the last weights are the model instead" in said

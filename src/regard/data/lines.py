@@ -65,7 +65,8 @@ def refuse_utf16(name: Path | str, start: bytes) -> None:
     marked = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     even, odd = (part.count(0) > 0.9 * len(part) for part in (start[:99:2], start[1:99:2]))
     if marked or (len(start) > 3 and even != odd):
+        kind = "UTF-16" if marked else "UTF-16BE" if even else "UTF-16LE"
         raise CorpusError(
-            f"{name} is UTF-16, not UTF-8: convert it with `iconv -f UTF-16 -t UTF-8`",
-            "iconv -f UTF-16 -t UTF-8 OLD > NEW, then name NEW",
+            f"{name} is UTF-16, not UTF-8: convert it with `iconv -f {kind} -t UTF-8`",
+            f"iconv -f {kind} -t UTF-8 OLD > NEW, then name NEW",
         )

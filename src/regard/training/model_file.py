@@ -70,6 +70,16 @@ def save_model(
     write_whole(folder.model, data)
 
 
+def is_whole(folder: RunFolder) -> bool:
+    """Whether there is a model, as it was written at the end of a run, by its checksums."""
+    try:
+        config = read_config(folder)
+        check_seal(folder.config, config)
+    except (Damaged, OSError, RecipeError):
+        return False
+    return "sha256" in config and folder.model.is_file() and not config.get("stopped")
+
+
 def load_model(folder: RunFolder) -> tuple[nn.Module, Recipe]:
     """The model in float32 on the CPU, whatever it was written in, and the recipe it was made by.
 

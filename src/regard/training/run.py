@@ -29,7 +29,7 @@ from regard.training.fitting import Fit
 from regard.training.folder import RunFolder, check_recipe
 from regard.training.memory import keep_memory
 from regard.training.mistakes import RecipeError
-from regard.training.model_file import read_config, recipe_of, save_model
+from regard.training.model_file import is_whole, read_config, recipe_of, save_model
 from regard.training.preparing import make_task, prepare_data, read_dev
 from regard.training.progress import Lines, Reporter, clock, make_reporter
 from regard.training.recipe import Recipe, Training
@@ -82,7 +82,7 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
             f"{clock(fit.state.seconds)}, up to {fit.end}"
         )
         if first:
-            _publish(fit, run, reporter)
+            _publish(fit, run, reporter, already=already)
     except (RunEnded, OtherRecipe, Damaged) as ended:
         if not first:
             return  # the first process tells, for all
@@ -155,11 +155,20 @@ def _ends(training: Training) -> dict[str, float]:
     return training.limits | ({"patience": training.patience} if training.patience else {})
 
 
-def _publish(fit: Fit, run: RunFolder, reporter: Reporter) -> None:
-    """Write the model of the run: the best by the metric, or the average of the best, or the last."""
+def _publish(fit: Fit, run: RunFolder, reporter: Reporter, *, already: bool = False) -> None:
+    """Write the model of the run: the best by the metric, or the average of the best, or the last.
+
+    already: nothing was learnt since, so that a whole model stays where a checkpoint is lost.
+    """
     training, task, state = fit.training, fit.task, fit.state
     most = training.keep if training.average else 1
     best, complaints = fit.checkpoints.load_best(state.best_updates, most, state.best_sha256)
+    if complaints and already and is_whole(run):
+        for complaint in complaints:
+            reporter.say(
+                f"warning: {complaint}; the model was made of it before, and stays as it is"
+            )
+        return
     if not best:
         instead = "the last weights are the model instead"
     elif training.average:
