@@ -23,7 +23,7 @@ from experiments_tables import pictures, tables
 from regard.data.spec import locate
 from regard.data.text import read_lines, read_pairs
 from regard.measures import Links, WordPair, aer, align, read_pharaoh, spans, within
-from regard.training.loading import load
+from regard.runs.loading import load
 
 
 def recall(folder: Path) -> None:

@@ -30,9 +30,9 @@ from regard.looking.explaining import explain_classification, explain_translatio
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.modes import LabelDecoder, many_to_one
 from regard.models.summary import Summary
+from regard.records.record import Explanation
+from regard.runs.loading import load
 from regard.tasks.classify import Classify
-from regard.training.loading import load
-from regard.view.record import Explanation
 
 COLUMNS = {
     "JSD": ("adversarial", "JSD"),

@@ -29,9 +29,9 @@ import torch
 
 from regard.data.store import Store
 from regard.data.text import read_pairs
+from regard.runs.folder import RunFolder
 from regard.search import Search
-from regard.training.folder import RunFolder
-from regard.training.memory import keep_memory
+from regard.training.allocator import keep_memory
 from toolkit_peers import (
     BEAM,
     LONGEST,

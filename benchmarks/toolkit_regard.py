@@ -14,12 +14,12 @@ from torch import Tensor
 
 from regard.data.batch import Batch, Batches, Loader
 from regard.data.store import Store
+from regard.recipe import recipe
+from regard.recipe.model_sections import Attends, Model, Recurrent, RnnSearch
+from regard.runs.folder import RunFolder
 from regard.tasks.translate import Translate
-from regard.training import recipe
 from regard.training.checkpoints import Checkpoints
 from regard.training.fitting import Fit
-from regard.training.folder import RunFolder
-from regard.training.model_sections import Attends, Model, Recurrent, RnnSearch
 from regard.training.optimizing import build_optimizer
 from regard.training.preparing import make_task, prepare_data
 from regard.training.progress import Lines

@@ -32,10 +32,10 @@ import torch
 from regard.data.store import Store
 from regard.data.text import read_pairs
 from regard.export import load_engine
+from regard.runs.folder import RunFolder
+from regard.runs.loading import LoadedRun
 from regard.search import Search
-from regard.training.folder import RunFolder
-from regard.training.loading import LoadedRun
-from regard.training.memory import keep_memory
+from regard.training.allocator import keep_memory
 from toolkit import Contender, in_turns, table
 from toolkit_peers import BEAM, LONGEST, TEST, JoeyNMT, Turn, timed, write_for_joeynmt
 from toolkit_regard import BATCH

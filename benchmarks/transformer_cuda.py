@@ -23,9 +23,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.models.encoder_decoder import EncoderDecoder
-from regard.models.family import transformer
-from regard.models.stack import Shape
 from regard.models.transformer import TransformerDecoder
+from regard.models.transformer_config import Shape
+from regard.models.transformer_models import transformer
 from transformer_plain import PlainTransformer, largest_difference
 
 PAD, BOS, FIRST = 0, 2, 4

@@ -16,9 +16,9 @@ from regard.data.tokenizer import BOS, EOS, PAD, SPECIALS
 from regard.export.ctranslate2 import vocabulary
 from regard.hf.marian_weights import DECODER_BLOCK, ENCODER_BLOCK
 from regard.layers.positions import Sinusoidal
-from regard.tasks.by_length import batches_by_length
-from regard.training.loading import LoadedRun
-from regard.training.model_sections import Transformer
+from regard.recipe.model_sections import Transformer
+from regard.runs.loading import LoadedRun
+from regard.tasks.length_batches import batches_by_length
 from toolkit_peers import BEAM, LONGEST, joeynmt_rows
 from toolkit_regard import BATCH
 

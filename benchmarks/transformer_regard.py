@@ -15,12 +15,12 @@ from torch.profiler import ProfilerActivity, profile
 from regard.layers.blocks import Norm
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.transformer import TransformerDecoder
-from regard.training import recipe
-from regard.training.building import build
-from regard.training.folder import RunFolder
-from regard.training.loading import LoadedRun, load
-from regard.training.model_file import save_model
-from regard.training.model_sections import Transformer
+from regard.recipe import recipe
+from regard.recipe.model_sections import Transformer
+from regard.runs.building import build
+from regard.runs.folder import RunFolder
+from regard.runs.loading import LoadedRun, load
+from regard.runs.model_file import save_model
 from regard.training.run import train
 from toolkit_regard import SIZE, make_recipe
 

@@ -13,8 +13,8 @@ from torch import nn
 from regard.data.batch import Batch, Loader
 from regard.data.batches import Batches
 from regard.data.store import Store
+from regard.runs.folder import RunFolder
 from regard.tasks.loss import smoothed_cross_entropy
-from regard.training.folder import RunFolder
 from toolkit_peers import Turn, timed
 
 BATCH_TOKENS = 4096  # of both sides, padding included

@@ -25,7 +25,7 @@ os.environ |= {"COLUMNS": "80", "HF_HUB_OFFLINE": "1"}
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "attention"))
+sys.path[:0] = [str(HERE / "attention"), str(HERE / "system")]
 
 # What `make quick` leaves out: folders and files of tests that compile, train, start programs or a browser
 SLOW = (
@@ -52,6 +52,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def _seed() -> None:
     torch.manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A toy run, trained once for all tests that only look at it."""
+    from toy import toy_recipe, write_corpus
+
+    from regard.training.run import train
+
+    folder = tmp_path_factory.mktemp("toy")
+    write_corpus(folder)
+    return train(toy_recipe(folder, training={"epochs": 4}), folder / "run", quiet=True)
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

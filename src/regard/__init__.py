@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from regard.attention.module import Attention, MultiHead
     from regard.attention.normalizers import Choice, Reinforce
     from regard.looking.look import look
-    from regard.training.loading import load
-    from regard.view.record import AttentionRecord
+    from regard.records.record import AttentionRecord
+    from regard.runs.loading import load
 
 __all__ = [
     "Attended",
@@ -56,9 +56,9 @@ _HOMES = {
     "MultiHead": "regard.attention.module",
     "Choice": "regard.attention.normalizers",
     "Reinforce": "regard.attention.normalizers",
-    "load": "regard.training.loading",
+    "load": "regard.runs.loading",
     "look": "regard.looking.look",
-    "AttentionRecord": "regard.view.record",
+    "AttentionRecord": "regard.records.record",
 }
 
 

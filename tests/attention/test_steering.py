@@ -9,9 +9,9 @@ from torch import Tensor, nn
 import regard
 from regard.attention.recording import recording
 from regard.attention.steering import Steer, steering
-from regard.models import family
+from regard.models import transformer_models as family
 from regard.models.presets import luong, recurrent, rnnsearch, tutorial
-from regard.models.stack import Mechanism, Shape
+from regard.models.transformer_config import Mechanism, Shape
 from regard.search import Search, search
 
 V, BOS = 23, 2

@@ -22,8 +22,8 @@ from typing import IO
 
 import pytest
 
+from regard.records.record import AttentionRecord
 from regard.view.html import page_html
-from regard.view.record import AttentionRecord
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "system"))  # toy.py
 
@@ -143,7 +143,7 @@ def server_of_two(tmp_path_factory) -> Iterator[str]:
     """One that serves the embedded model and, as `toy`, a Transformer of 2 layers × 2 heads."""
     if CHROMIUM is None:
         pytest.skip(NO_BROWSER)
-    from regard.training.loading import EMBEDDED
+    from regard.runs.loading import EMBEDDED
 
     toy = toy_transformer(tmp_path_factory.mktemp("toy"))
     with serving("-m", str(EMBEDDED), "-m", str(toy)) as address:
@@ -154,7 +154,7 @@ def toy_transformer(folder: Path) -> Path:
     """A run that has learned little, but not to say nothing."""
     from toy import toy_recipe, write_corpus
 
-    from regard.training.recipe import Recipe
+    from regard.recipe.recipe import Recipe
     from regard.training.run import train
 
     write_corpus(folder)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from regard.looking.pictures import picture_record
-from regard.view.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
-from regard.view.side import END, START, Side
+from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
+from regard.records.side import END, START, Side
 
 LAYERS, HEADS, VALUES = 2, 3, 4
 SHARPNESS = np.array([[1.0, 3.0, 0.5], [2.0, 0.2, 6.0]])  # of each head: its entropy is its own

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from regard.view.record import AttentionRecord
+from regard.records.record import AttentionRecord
 
 expect = pytest.importorskip("playwright.sync_api", reason="needs playwright").expect
 

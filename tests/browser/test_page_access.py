@@ -19,7 +19,7 @@ from reading_pages import (
     words_of,
 )
 
-from regard.view.record import AttentionRecord
+from regard.records.record import AttentionRecord
 
 RECORD = translation_record()
 PANELS = ["Step by step", "Beam", "Compare", "Is it an explanation?", "Table"]

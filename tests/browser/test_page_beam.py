@@ -9,7 +9,7 @@ import pytest
 from made_records import translation_record
 from reading_pages import ROUNDED, ask, expect, number, open_panel, read_cells
 
-from regard.view.record import AttentionRecord
+from regard.records.record import AttentionRecord
 
 RECORD = translation_record()
 STUDENT = "我是一个学生。"

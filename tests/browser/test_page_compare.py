@@ -9,7 +9,7 @@ import pytest
 from made_records import translation_record
 from reading_pages import ROUNDED, ask, choose, expect, number, open_panel, read_cells
 
-from regard.view.record import AttentionRecord
+from regard.records.record import AttentionRecord
 
 ONE, OTHER = translation_record(0, "first model"), translation_record(1, "second model")
 LEFT, RIGHT = (record.map("cross").weights.mean((0, 1)) for record in (ONE, OTHER))

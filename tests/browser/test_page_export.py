@@ -13,7 +13,7 @@ import pytest
 from made_records import HOSTILE, hostile_record, translation_record
 from reading_pages import ROUNDED, ask, choose, expect, links_of, open_panel, shown_matrix, words_of
 
-from regard.view.record import AttentionRecord
+from regard.records.record import AttentionRecord
 
 RECORD = translation_record()
 SVG = "{http://www.w3.org/2000/svg}"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from reading_pages import QUESTION, ROUNDED, choose, expect, links_of, open_panel, pick
 
-from regard.view.record import AttentionRecord
+from regard.records.record import AttentionRecord
 
 SENTENCE = "aa bb cc dd"
 

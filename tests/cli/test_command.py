@@ -11,8 +11,8 @@ from processes import COMMAND, in_a_process
 
 import regard
 from regard import cli
-from regard.training.failures import Interrupted, NotARun
-from regard.training.mistakes import RecipeError
+from regard.recipe.mistakes import RecipeError
+from regard.runs.failures import Interrupted, NotARun
 
 COMMANDS = ["demo", "train", "evaluate", "translate", "look", "classify", "generate", "fill"]
 COMMANDS += ["score", "align", "export", "serve", "recipes", "schema", "tour", "data"]
@@ -32,7 +32,7 @@ def test_asking_for_help_waits_for_nothing_heavy():
 
 
 def test_load_is_found_when_it_is_asked_for():
-    from regard.training.loading import load
+    from regard.runs.loading import load
 
     assert regard.load is load
     assert "load" in dir(regard)

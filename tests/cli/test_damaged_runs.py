@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.training.loading import EMBEDDED
+from regard.runs.loading import EMBEDDED
 
 DAMAGES = {
     "config.json": [b"", b"{", b"[]", b"{}", b'{"format": 1}', b"\xff\xfe", b'{"format": [1]}'],

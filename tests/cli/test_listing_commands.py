@@ -8,7 +8,7 @@ import lzma
 import pytest
 
 from regard.data.public_sets import ORIGINS
-from regard.training.reading import read_recipe, shipped_recipes
+from regard.recipe.recipe_files import read_recipe, shipped_recipes
 from regard.view.cells import width
 
 

@@ -16,7 +16,7 @@ import resvg_py
 
 from regard.cli.look import _open_when_it_answers
 from regard.looking.look import look as view_of
-from regard.view.record import AttentionRecord
+from regard.records.record import AttentionRecord
 
 TEXT = "我是一个学生。"
 
@@ -38,7 +38,7 @@ def asked(monkeypatch) -> SimpleNamespace:
         made = [_record(text) for text in texts for _ in seen.runs]
         return view_of(*made, map=map, layer=layer, head=head, tokens=tokens)
 
-    monkeypatch.setitem(sys.modules, "regard.training.loading", SimpleNamespace(load=load))
+    monkeypatch.setitem(sys.modules, "regard.runs.loading", SimpleNamespace(load=load))
     monkeypatch.setitem(sys.modules, "regard.looking.look", SimpleNamespace(look=look))
     monkeypatch.setattr("regard.cli.look._has_browser", lambda: False)
     monkeypatch.setenv("NO_COLOR", "1")

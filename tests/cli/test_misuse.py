@@ -13,7 +13,7 @@ import typer
 from processes import COMMAND, in_a_process
 
 from regard.cli.app import app
-from regard.cli.failures import complain
+from regard.cli.error_lines import complain
 
 # what each command needs to be well-formed, beside the option that is not
 WELL_FORMED = {

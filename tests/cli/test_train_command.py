@@ -11,7 +11,7 @@ import pytest
 
 from regard.cli.demo import UNSEEN
 from regard.data.text import read_pairs
-from regard.training.reading import read_recipe
+from regard.recipe.recipe_files import read_recipe
 from regard.view.cells import width
 
 
@@ -75,7 +75,7 @@ def test_the_sentences_of_the_demo_are_in_the_test_part_alone():
 
 
 def test_a_folder_of_another_recipe_is_named(run, trained, monkeypatch):
-    from regard.training.failures import OtherRecipe
+    from regard.runs.failures import OtherRecipe
 
     def train(*_, **__):
         raise OtherRecipe("runs/zh-en holds a run of another recipe: seed was 1, is 2")

@@ -7,7 +7,7 @@ import json
 import pytest
 from processes import in_a_process
 
-from regard.training.loading import LoadedRun
+from regard.runs.loading import LoadedRun
 
 SOURCE = [f"{a} {b}" for a in ("我", "你", "他", "她") for b in ("好", "来", "去", "看", "说")]
 TARGET = [

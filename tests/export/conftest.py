@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from regard.data.tokenizer import BOS, EOS, PAD, Tokenizer
-from regard.training.building import build
-from regard.training.folder import RunFolder
-from regard.training.model_file import save_model
-from regard.training.reading import dump_recipe, read_recipe
-from regard.training.recipe import Recipe
+from regard.recipe.recipe import Recipe
+from regard.recipe.recipe_files import dump_recipe, read_recipe
+from regard.runs.building import build
+from regard.runs.folder import RunFolder
+from regard.runs.model_file import save_model
 
 SIGNS = [chr(0x4E00 + i) for i in range(40)]
 WORDS = [f"w{chr(97 + i // 6)}{chr(97 + i % 6)}" for i in range(36)]

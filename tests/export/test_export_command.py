@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import regard
 from regard.cli.app import app
 from regard.data.checksums import Damaged
-from regard.export import refusals
+from regard.export import unsupported as refusals
 from regard.export.exporting import known_engine
 from regard.export.folder import read_record
 

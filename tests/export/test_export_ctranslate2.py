@@ -10,9 +10,9 @@ import torch
 import regard
 from regard.export import CannotExport, export, load_engine
 from regard.export.ctranslate2 import vocabulary
+from regard.runs.folder import RunFolder
+from regard.runs.model_file import load_model, read_config, save_model
 from regard.tasks.prediction import Prediction
-from regard.training.folder import RunFolder
-from regard.training.model_file import load_model, read_config, save_model
 
 ctranslate2 = pytest.importorskip("ctranslate2")
 

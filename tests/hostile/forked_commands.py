@@ -159,9 +159,9 @@ def _serve() -> None:
 
     import regard.cli
     import regard.looking.look
+    import regard.report.evaluating
+    import regard.runs.loading
     import regard.serve.running
-    import regard.training.evaluating
-    import regard.training.loading
     import regard.training.run
 
     with suppress(ImportError):

@@ -15,7 +15,7 @@ from toy_tasks import task_recipe, write_labelled
 from trials import seed
 from wrong_commands import Places, Wrong
 
-from regard.training.reading import dump_recipe
+from regard.recipe.recipe_files import dump_recipe
 
 PART = "wrong commands"
 SECONDS = 10  # a wrong command does not think for longer

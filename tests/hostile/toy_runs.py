@@ -9,7 +9,7 @@ from typing import Any
 from forked_commands import Done, Forked
 from toy import toy_recipe, write_corpus
 
-from regard.training.reading import dump_recipe
+from regard.recipe.recipe_files import dump_recipe
 
 PAIRS = 48  # six updates an epoch
 TRAINING = {"epochs": 2, "checkpoint_every": 4, "keep": 2, "average": True}

@@ -6,9 +6,9 @@ import torch
 from torch import nn
 
 from regard.data.tokenizer import EOS, UNK, Tokenizer
-from regard.models.family import transformer
 from regard.models.presets import luong, recurrent
-from regard.models.stack import Mechanism, Shape
+from regard.models.transformer_config import Mechanism, Shape
+from regard.models.transformer_models import transformer
 from regard.tasks.text_translator import TextTranslator
 
 LETTERS = "a b c d e f g h"

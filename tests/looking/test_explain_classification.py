@@ -11,11 +11,11 @@ from torch import Tensor, nn
 from regard.data.tokenizer import EOS, SPECIALS, Tokenizer
 from regard.layers.contracts import Encoded
 from regard.looking.explaining import explain_classification
-from regard.models import family
+from regard.models import transformer_models as family
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.modes import LabelDecoder, many_to_one
-from regard.models.stack import Shape
 from regard.models.summary import Summary
+from regard.models.transformer_config import Shape
 from regard.tasks.classify import Classify
 
 LETTERS = Tokenizer.train(["a b c d e f g h"], kind="word")

@@ -13,7 +13,7 @@ from small_huggingface import small
 from regard.hf.capturing import capture
 from regard.looking.explaining.inputs import explain_inputs
 from regard.measures.explaining import rollout
-from regard.view.side import NotARecord
+from regard.records.side import NotARecord
 
 IDS = torch.tensor([[5, 9, 6, 11, 3]])
 WRITTEN = torch.tensor([[0, 8, 12]])

@@ -17,10 +17,10 @@ from regard.looking.explaining.embedded import embedding, times_input
 from regard.looking.explaining.measuring import MOST_WORK, searches_within
 from regard.looking.explaining.translations import TranslationReading
 from regard.measures.explaining import rollout
-from regard.models import family
+from regard.models import transformer_models as family
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.presets import luong, recurrent, rnnsearch
-from regard.models.stack import Mechanism, Shape
+from regard.models.transformer_config import Mechanism, Shape
 from regard.search.ensemble import Ensemble
 from regard.tasks.text_translator import TextTranslator
 

@@ -12,8 +12,8 @@ from small_huggingface import FAMILIES, byte_level, pieces, small
 
 import regard
 from regard.looking.token_text import side_of_ids
-from regard.view.record import AttentionRecord
-from regard.view.side import NotARecord
+from regard.records.record import AttentionRecord
+from regard.records.side import NotARecord
 
 TEXT = "the unreadable cat isn't on a mat."
 TRANSLATORS = ("marian", "t5")

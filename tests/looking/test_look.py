@@ -15,15 +15,15 @@ import regard
 from regard.data.tokenizer import Tokenizer
 from regard.looking.look import look, look_at
 from regard.looking.question import BadQuestion, Question
-from regard.models.family import classifier, language_model, masked_language_model
+from regard.models.transformer_models import classifier, language_model, masked_language_model
+from regard.recipe.recipe_files import read_recipe
+from regard.records.record import AttentionRecord
+from regard.records.side import NotARecord
+from regard.runs.folder import RunFolder
+from regard.runs.loading import LoadedRun
 from regard.tasks.classify import Classify
 from regard.tasks.language import Language
 from regard.tasks.masked import Masked
-from regard.training.folder import RunFolder
-from regard.training.loading import LoadedRun
-from regard.training.reading import read_recipe
-from regard.view.record import AttentionRecord
-from regard.view.side import NotARecord
 
 WEIGHTS = [[0.25, 0.75], [1.0, 0.0]]
 

@@ -11,11 +11,11 @@ from regard.attention.normalizers import as_normalizer
 from regard.data.tokenizer import Tokenizer
 from regard.looking.classification import look_at_classification
 from regard.looking.question import BadQuestion, Force, Question
-from regard.models.family import classifier
 from regard.models.modes import many_to_one
+from regard.models.transformer_models import classifier
+from regard.records.record import AttentionRecord
+from regard.records.side import END, START
 from regard.tasks.classify import Classify
-from regard.view.record import AttentionRecord
-from regard.view.side import END, START
 
 TEXT = "a b c zzz h"
 

@@ -10,12 +10,12 @@ from regard.data.tokenizer import Tokenizer
 from regard.looking.language import look_at_language, look_at_masked
 from regard.looking.question import BadQuestion, Question
 from regard.models import modes
-from regard.models.family import language_model, masked_language_model
+from regard.models.transformer_models import language_model, masked_language_model
+from regard.records.record import AttentionRecord
+from regard.records.side import END, START
 from regard.search import Search
 from regard.tasks.language import Language
 from regard.tasks.masked import Masked
-from regard.view.record import AttentionRecord
-from regard.view.side import END, START
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from regard.data.tokenizer import EOS
 from regard.looking import work
 from regard.looking.explaining.measuring import measure
 from regard.looking.explaining.translations import TranslationReading
-from regard.models import family
+from regard.models import transformer_models as family
 from regard.models.presets import rnnsearch
-from regard.models.stack import Shape
+from regard.models.transformer_config import Shape
 
 V = 20
 MODELS = {

@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from regard.layers.contracts import Encoded
-from regard.models import family, modes, presets
+from regard.models import modes, presets
+from regard.models import transformer_models as family
 from regard.models.encoder_decoder import EncoderDecoder
-from regard.models.stack import Mechanism, Shape
+from regard.models.transformer_config import Mechanism, Shape
 
 V = 23
 SOURCE = torch.tensor([[5, 6, 7, 8, 9, 10, 3], [11, 12, 13, 3, 0, 0, 0], [3, 0, 0, 0, 0, 0, 0]])

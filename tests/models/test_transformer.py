@@ -15,9 +15,9 @@ from regard.layers.blocks import EncoderBlock, Residual
 from regard.layers.embedding import Embedding
 from regard.layers.feed_forward import FeedForward
 from regard.layers.positions import Learned, Sinusoidal, TooLong, make_positions
-from regard.models import family
+from regard.models import transformer_models as family
 from regard.models.bare import bare_classifier, bare_self_attention
-from regard.models.stack import Mechanism, Shape
+from regard.models.transformer_config import Mechanism, Shape
 
 V = 23
 SOURCE = torch.tensor([[5, 6, 7, 8, 9, 10, 3], [11, 12, 13, 3, 0, 0, 0]])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regard.models import family
-from regard.models.stack import Mechanism, Shape
+from regard.models import transformer_models as family
+from regard.models.transformer_config import Mechanism, Shape
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 

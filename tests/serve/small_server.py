@@ -17,7 +17,7 @@ from regard.serve.access import Access
 from regard.serve.app import make_app
 from regard.serve.guard import Guard
 from regard.serve.limits import Limits
-from regard.serve.shelf import Shelf
+from regard.serve.models import Shelf
 from regard.tasks.prediction import Prediction
 
 HERE = "http://localhost:8000"

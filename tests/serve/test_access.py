@@ -6,7 +6,7 @@ import pytest
 from starlette.datastructures import Headers
 
 from regard.serve.access import Access, is_loopback
-from regard.serve.refusals import Refused
+from regard.serve.http_errors import Refused
 
 TOKEN = "a-token-of-twenty-letters"
 

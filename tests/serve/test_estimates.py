@@ -12,11 +12,11 @@ import regard
 from regard.data.tokenizer import Tokenizer
 from regard.looking.look import look_at
 from regard.looking.question import Question
-from regard.models.family import classifier, language_model, masked_language_model
-from regard.models.stack import Shape
+from regard.models.transformer_config import Shape
+from regard.models.transformer_models import classifier, language_model, masked_language_model
 from regard.serve.estimates import Estimates
+from regard.serve.http_errors import Refused
 from regard.serve.limits import Limits
-from regard.serve.refusals import Refused
 from regard.tasks.classify import Classify
 from regard.tasks.language import Language
 from regard.tasks.masked import Masked

@@ -9,9 +9,9 @@ import httpx
 import pytest
 from small_server import HERE, Shouter, client_of, quiet_app, shelf_of
 
+from regard.records.record import AttentionRecord
 from regard.serve.limits import Limits
-from regard.serve.shelf import Shelf, distinct_names
-from regard.view.record import AttentionRecord
+from regard.serve.models import Shelf, distinct_names
 
 SENTENCES = [
     "我是一个学生。",
@@ -26,7 +26,7 @@ SENTENCES = [
 @pytest.fixture(scope="module")
 def embedded():
     """The model that comes with the package."""
-    from regard.training.loading import load
+    from regard.runs.loading import load
 
     shelf = Shelf(lambda: [load(device="cpu")])
     yield shelf

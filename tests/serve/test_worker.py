@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from regard.serve.http_errors import Refused
 from regard.serve.jobs import Job
 from regard.serve.limits import Limits
-from regard.serve.refusals import Refused
 from regard.serve.worker import Worker
 
 

@@ -14,9 +14,9 @@ from toy import write_corpus
 from two_processes import PAIRS, make_task, make_updater
 
 from regard.data.batch import collate
-from regard.training.loading import load
+from regard.runs.loading import load
+from regard.runs.metrics_file import read_rows
 from regard.training.preparing import read_dev
-from regard.training.record import read_rows
 from regard.training.tree import read_tree
 from regard.training.validating import validate
 

@@ -14,17 +14,18 @@ import torch
 from toy import toy_recipe, write_corpus
 
 from regard.data.tokenizer import UNK
+from regard.recipe.mistakes import RecipeError
+from regard.recipe.model_sections import Transformer
+from regard.report.evaluating import evaluate
+from regard.runs import atomic_files as writing
+from regard.runs.atomic_files import DiskFull
+from regard.runs.failures import Diverged, Interrupted, OtherRecipe
+from regard.runs.loading import load
+from regard.runs.metrics_file import read_rows
 from regard.tasks.translate import Translate
-from regard.training import fitting, writing
-from regard.training.evaluating import evaluate
-from regard.training.failures import Diverged, Interrupted, OtherRecipe
-from regard.training.loading import load
-from regard.training.mistakes import RecipeError
-from regard.training.model_sections import Transformer
-from regard.training.record import read_rows
+from regard.training import fitting
 from regard.training.run import train
 from regard.training.updating import Updater
-from regard.training.writing import DiskFull
 
 SHORT = {"epochs": 2, "checkpoint_every": 4}  # 15 updates an epoch
 

@@ -13,14 +13,14 @@ import pytest
 import torch
 from toy_tasks import task_recipe, write_book, write_labelled
 
+from regard.recipe.mistakes import RecipeError
+from regard.report.evaluating import evaluate
+from regard.runs.failures import Interrupted, WrongTask
+from regard.runs.loading import load
+from regard.runs.metrics_file import read_rows
+from regard.tasks.choosing import task_of
 from regard.training import validating
-from regard.training.evaluating import evaluate
-from regard.training.failures import Interrupted, WrongTask
-from regard.training.loading import load
-from regard.training.mistakes import RecipeError
-from regard.training.record import read_rows
 from regard.training.run import train
-from regard.training.tasks import task_of
 from regard.training.updating import Updater
 
 KINDS = ["classify", "blocks", "lines", "masked"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from regard.training.recipe import Recipe
+from regard.recipe.recipe import Recipe
 
 WORDS = ["aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh"]
 

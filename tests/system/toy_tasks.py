@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from regard.training.recipe import Recipe
+from regard.recipe.recipe import Recipe
 
 WORDS = ["the", "film", "was", "a", "story", "of", "it", "and"]
 TOLD_BY = {"good": ["lovely", "fine"], "bad": ["dull", "poor"]}

@@ -7,8 +7,8 @@ import torch
 
 from regard.data.batch import pad
 from regard.data.tokenizer import EOS, MASK, SPECIALS, Tokenizer
-from regard.models.family import masked_language_model
-from regard.models.stack import Shape
+from regard.models.transformer_config import Shape
+from regard.models.transformer_models import masked_language_model
 from regard.tasks.masked import Masked
 
 LETTERS = "a b c d e f g h"

@@ -12,11 +12,11 @@ import torch
 from regard.data.tokenizer import EOS, UNK, Tokenizer
 from regard.layers.positions import TooLong
 from regard.measures.likelihood import Likelihood
-from regard.models.family import transformer
-from regard.models.stack import Shape
+from regard.models.transformer_config import Shape
+from regard.models.transformer_models import transformer
 from regard.search import Search
 from regard.tasks import text_translator
-from regard.tasks.by_length import batches_by_length
+from regard.tasks.length_batches import batches_by_length
 from regard.tasks.spelling import spell
 
 TEXTS = ["a b c d e f", "", "h", "b b b", "  \t", "c a", "g f e d c b a", "a", "d d", "e h a b"]

@@ -7,8 +7,8 @@ import math
 import pytest
 import torch
 
+from regard.recipe.recipe import Optimizer, Schedule
 from regard.training.optimizing import build_optimizer, learning_rate, scale_and_clip
-from regard.training.recipe import Optimizer, Schedule
 
 
 def rates(schedule: Schedule, updates: range, lr: float = 1.0, **more) -> list[float]:

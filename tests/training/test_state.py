@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from regard.training.recipe import Schedule, Training
+from regard.recipe.recipe import Schedule, Training
 from regard.training.state import State
 
 

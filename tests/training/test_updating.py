@@ -9,9 +9,9 @@ from lightning.fabric import Fabric
 from regard.data.batch import collate
 from regard.data.tokenizer import Tokenizer
 from regard.models.presets import recurrent
+from regard.recipe.recipe import Recipe
+from regard.runs.failures import Diverged, OutOfMemory
 from regard.tasks.translate import Translate
-from regard.training.failures import Diverged, OutOfMemory
-from regard.training.recipe import Recipe
 from regard.training.updating import Updater, seed_by
 
 PAIRS = [([4, 5, 6], [6, 5, 4]), ([7, 8], [8, 7, 9, 10, 11]), ([9], [9]), ([5, 5], [4])]

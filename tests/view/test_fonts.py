@@ -16,10 +16,10 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.ttLib import TTFont
 from PIL import Image
 
+from regard.records.record import AttentionRecord
 from regard.view.drawing import draw
 from regard.view.fonts import FONT
 from regard.view.png import BOX, NoFont, rasterise
-from regard.view.record import AttentionRecord
 
 EMOJI, HANGUL = "\U0001f600", "한"
 SQUARE = (0, 1000), (1000, 1000), (1000, 0)

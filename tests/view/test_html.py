@@ -12,9 +12,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from regard.records.record import AttentionRecord
+from regard.records.side import Side
 from regard.view.html import page_html
-from regard.view.record import AttentionRecord
-from regard.view.side import Side
 
 HOSTILE = "</script><script>alert(1)</script><!--"
 

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
+from regard.records.record import AttentionRecord
 from regard.view import widget as room
 from regard.view.bundle import module, stylesheet
-from regard.view.record import AttentionRecord
 from regard.view.viewing import View
 
 RECORD = AttentionRecord.of([[0.25, 0.75]], ["a"], ["x", "y"], title="a title")

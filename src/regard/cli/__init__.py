@@ -8,7 +8,7 @@ import sys
 import typer
 
 from regard.cli.app import app
-from regard.cli.failures import DEBUG, INTERRUPTED, complain
+from regard.cli.error_lines import DEBUG, INTERRUPTED, complain
 from regard.cli.standard_streams import abandon_output, flush_output, prepare_streams
 
 

@@ -11,9 +11,9 @@ from regard.cli.align import align
 from regard.cli.classify import classify
 from regard.cli.data import data
 from regard.cli.demo import demo
+from regard.cli.error_lines import DEBUG
 from regard.cli.evaluate import evaluate
 from regard.cli.export import export
-from regard.cli.failures import DEBUG
 from regard.cli.fill import fill
 from regard.cli.generate import generate
 from regard.cli.look import look

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.failures import FAILED
+from regard.cli.error_lines import FAILED
 from regard.cli.options import Json
 from regard.cli.plain_help import PlainCommand
 

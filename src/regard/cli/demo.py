@@ -48,9 +48,9 @@ def demo(
     """
     print(INTRODUCTION, flush=True)
 
-    from regard.cli.drawing import alignment, strong_links
-    from regard.training.loading import load
-    from regard.training.reading import read_recipe
+    from regard.cli.terminal_alignment import alignment, strong_links
+    from regard.recipe.recipe_files import read_recipe
+    from regard.runs.loading import load
     from regard.training.run import train
 
     train(read_recipe("demo"), run)

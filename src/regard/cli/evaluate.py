@@ -36,8 +36,8 @@ def evaluate(
     Example: regard evaluate -m runs/imdb --data reviews.tsv#1,0
     """
     from regard.data.problems import Problems
-    from regard.training.evaluating import evaluate as measure
-    from regard.training.loading import load
+    from regard.report.evaluating import evaluate as measure
+    from regard.runs.loading import load
 
     problems = Problems()
     found = measure(load(models or None, device=device), data, problems, join=join, beam=beam)

@@ -35,7 +35,7 @@ def export(
     Example: regard export -m runs/zh-en --to ctranslate2 --quantization int8
     """
     from regard.export.exporting import export as write
-    from regard.export.refusals import CannotExport
+    from regard.export.unsupported import CannotExport
 
     if model is None and output is None:
         raise CannotExport("the embedded model has no folder of yours: say where to", "-o FOLDER")

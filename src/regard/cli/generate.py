@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.drawn import Sample, Seed, Temperature, TopK, TopP, search_options
 from regard.cli.options import Beam, Device, Json, Output, TrainedRun
+from regard.cli.sampling_options import Sample, Seed, Temperature, TopK, TopP, search_options
 from regard.cli.texts import check_texts, chunks
 
 
@@ -44,7 +44,7 @@ def generate(
     check_texts(prompts or [], "generate")
 
     from regard.cli.streams import written_to
-    from regard.training.loading import load
+    from regard.runs.loading import load
 
     run = load(model, device=device)
     with written_to(output) as out:

@@ -114,7 +114,7 @@ def _view(
     if saved:
         return view_of(*texts, **picks)
 
-    from regard.training.loading import load
+    from regard.runs.loading import load
 
     runs = [load(model, device=device) for model in models or []] or [load(device=device)]
     return view_of(*runs, *texts, **asked, **picks)
@@ -134,8 +134,8 @@ def _serve(
     import socket
     from urllib.parse import urlencode
 
+    from regard.serve.models import distinct_names
     from regard.serve.running import serve
-    from regard.serve.shelf import distinct_names
     from regard.view.picking import Pick
     from regard.view.viewing import page_state
 

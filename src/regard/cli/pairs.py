@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.failures import MISUSED
+from regard.cli.error_lines import MISUSED
 
 if TYPE_CHECKING:
     from regard.data.problems import Problems

@@ -39,13 +39,13 @@ def _print_table(rows: list[dict[str, Any]], space: int) -> None:
 
 
 def _names() -> list[str]:
-    from regard.training.reading import shipped_recipes
+    from regard.recipe.recipe_files import shipped_recipes
 
     return shipped_recipes()
 
 
 def _row(name: str) -> dict[str, Any]:
-    from regard.training.reading import read_recipe
+    from regard.recipe.recipe_files import read_recipe
 
     recipe = read_recipe(name)
     train = recipe.data.train

@@ -10,6 +10,6 @@ def schema() -> None:
 
     Example: regard schema > recipe.schema.json
     """
-    from regard.training.reading import recipe_schema
+    from regard.recipe.recipe_files import recipe_schema
 
     print(json.dumps(recipe_schema(), indent=2, ensure_ascii=False))

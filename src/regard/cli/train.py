@@ -42,7 +42,7 @@ def train(
 
     Example: regard train rnnsearch data.train=a.zh,a.en model.hidden=256
     """
-    from regard.training.reading import read_recipe
+    from regard.recipe.recipe_files import read_recipe
 
     changes = [*(words or ()), *_device_words(device)]
     changes += [] if seed is None else [f"seed={seed}"]

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.drawn import Sample, Seed, Temperature, TopK, TopP, search_options
 from regard.cli.options import WIDEST, Beam, Device, Json, Output, Runs
+from regard.cli.sampling_options import Sample, Seed, Temperature, TopK, TopP, search_options
 from regard.cli.texts import check_texts, chunks
 
 if TYPE_CHECKING:
+    from regard.runs.loading import LoadedRun
     from regard.tasks.prediction import Prediction
-    from regard.training.loading import LoadedRun
 
 
 def translate(
@@ -90,7 +90,7 @@ def _loaded(models: list[Path] | None, engine: str | None, device: str | None) -
 
         return load_engine(only_one(models), engine, device=device)
 
-    from regard.training.loading import load
+    from regard.runs.loading import load
 
     return load(models or None, device=device)
 
@@ -100,8 +100,8 @@ def _on_a_terminal() -> bool:
 
 
 def _answer(prediction: Prediction, number: int, nbest: int, as_json: bool, shown: bool) -> str:
-    from regard.cli.drawing import alignment
     from regard.cli.streams import one_line
+    from regard.cli.terminal_alignment import alignment
 
     if as_json:
         return _record(prediction)

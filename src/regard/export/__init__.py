@@ -11,6 +11,6 @@ from __future__ import annotations
 
 from regard.export.engines import load_engine
 from regard.export.exporting import export
-from regard.export.refusals import CannotExport
+from regard.export.unsupported import CannotExport
 
 __all__ = ["CannotExport", "export", "load_engine"]

@@ -17,7 +17,7 @@ from regard.attention.module import MultiHead
 from regard.attention.normalizers import Softmax
 from regard.attention.scores import DotLike
 from regard.data.tokenizer import SPECIALS, Tokenizer
-from regard.export.refusals import check_for_ctranslate2, need
+from regard.export.unsupported import check_for_ctranslate2, need
 from regard.layers.blocks import DecoderBlock, EncoderBlock, Residual
 from regard.layers.embedding import Embedding
 from regard.layers.feed_forward import FeedForward

@@ -20,15 +20,15 @@ from torch import Tensor, nn
 
 from regard.data.tokenizer import BOS, EOS, PAD, SPECIALS, Tokenizer, Tokens
 from regard.export.ctranslate2 import vocabulary
-from regard.export.refusals import CannotExport, need
+from regard.export.unsupported import CannotExport, need
 from regard.layers.contracts import Translator
 from regard.layers.positions import TooLong
+from regard.runs.devices import find_device
 from regard.search import Hypothesis, Search
 from regard.search.settings import coverage
 from regard.tasks.prediction import Prediction
 from regard.tasks.text_task import BATCH
 from regard.tasks.text_translator import TextTranslator
-from regard.training.devices import find_device
 
 TOGETHER = 1024  # sentences that are handed over at once
 NO_EARLY_EXIT = (

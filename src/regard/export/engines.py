@@ -10,12 +10,12 @@ from regard.export.ctranslate2_translator import CTranslate2Translator
 from regard.export.exporting import export, known_engine
 from regard.export.folder import Engine, Record, default_folder, read_record
 from regard.export.onnx_translator import load_onnx
-from regard.export.refusals import CannotExport
+from regard.export.unsupported import CannotExport
 from regard.layers.contracts import Translator
+from regard.runs.folder import RunFolder
+from regard.runs.loading import EMBEDDED, LoadedRun
+from regard.runs.model_file import fingerprint
 from regard.tasks.text_translator import TextTranslator
-from regard.training.folder import RunFolder
-from regard.training.loading import EMBEDDED, LoadedRun
-from regard.training.model_file import fingerprint
 
 
 def load_engine(run: Path | str | None, engine: str, *, device: str | None = None) -> LoadedRun:

@@ -13,9 +13,9 @@ from typing import Literal
 
 from regard import __version__
 from regard.data.checksums import Damaged
-from regard.training.folder import RunFolder
-from regard.training.reading import dump_recipe
-from regard.training.recipe import Recipe
+from regard.recipe.recipe import Recipe
+from regard.recipe.recipe_files import dump_recipe
+from regard.runs.folder import RunFolder
 
 Engine = Literal["ctranslate2", "onnx"]
 RECORD = "export.json"

@@ -28,7 +28,7 @@ from regard.attention.memory import Memory
 from regard.attention.module import Attends
 from regard.attention.regions import Everywhere, Mask
 from regard.attention.scores import Additive, Score
-from regard.export.refusals import CannotExport, check_for_onnx
+from regard.export.unsupported import CannotExport, check_for_onnx
 from regard.layers.blocks import DecoderBlock
 from regard.layers.positions import KEPT, Sinusoidal
 from regard.models.encoder_decoder import EncoderDecoder

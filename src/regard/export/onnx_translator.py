@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from regard.attention.attend import Attended
 from regard.export.onnx import DECODER, ENCODER
-from regard.export.refusals import CannotExport, need
+from regard.export.unsupported import CannotExport, need
 from regard.layers.contracts import Decoded, Encoded, State, Step
 from regard.layers.positions import TooLong
 

@@ -32,16 +32,16 @@ from regard.hf.marian_tokenizer import (
 )
 from regard.hf.marian_weights import convert_weights, read_weights
 from regard.hf.sentencepiece_file import read_sentencepiece
-from regard.training.building import build
-from regard.training.devices import find_device
-from regard.training.folder import RunFolder
-from regard.training.loading import LoadedRun
-from regard.training.model_file import save_model
-from regard.training.model_sections import Transformer
-from regard.training.reading import dump_recipe
-from regard.training.recipe import Recipe
-from regard.training.tasks import task_of
-from regard.training.writing import write_whole
+from regard.recipe.model_sections import Transformer
+from regard.recipe.recipe import Recipe
+from regard.recipe.recipe_files import dump_recipe
+from regard.runs.atomic_files import write_whole
+from regard.runs.building import build
+from regard.runs.devices import find_device
+from regard.runs.folder import RunFolder
+from regard.runs.loading import LoadedRun
+from regard.runs.model_file import save_model
+from regard.tasks.choosing import task_of
 
 
 def load_marian(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from regard.training.model_sections import Transformer
-from regard.training.recipe import Data, Recipe, Search, Tokenizers, Vocabulary
+from regard.recipe.model_sections import Transformer
+from regard.recipe.recipe import Data, Recipe, Search, Tokenizers, Vocabulary
 
 Activation = Literal["relu", "gelu", "silu"]
 ACTIVATIONS: dict[str, Activation] = {

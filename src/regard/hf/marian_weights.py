@@ -14,7 +14,7 @@ from torch import Tensor
 from regard.data.tokenizer import PAD
 from regard.hf.marian_tokenizer import Vocabulary
 from regard.layers.positions import Sinusoidal
-from regard.models.family import Share
+from regard.models.transformer_models import Share
 
 NEVER = -1e4  # as a logit: e^-10000 is 0, and in float16 it is still a number
 ATTENTION = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
@@ -62,7 +62,7 @@ def convert_weights(
     share: Share,
     pad_counts: bool,
 ) -> dict[str, Tensor]:
-    """A state dict for `regard.models.family.transformer`.
+    """A state dict for `regard.models.transformer_models.transformer`.
 
     share: as there. pad_counts: PAD, which is never said, has its
     share of the probability all the same, as it has in transformers unless it renormalises.

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from regard.hf.capturing import Captured, CapturedLayer
 from regard.hf.modules import KINDS
-from regard.view.record import Array, AttentionMap
+from regard.records.record import Array, AttentionMap
 
 CLOSE = 1e-3  # how far softmax(scores) may lie from the weights and still be what was computed
 OTHER_TERMS = (

@@ -14,18 +14,18 @@ from regard.attention.pooling import AttentionPooling, Pooled
 from regard.attention.recording import recording
 from regard.attention.wording import written_normalizer
 from regard.data.tokenizer import Tokens
-from regard.looking.maps import (
+from regard.looking.question import BadQuestion, Question
+from regard.records.maps import (
     NOTHING,
     attention_map,
     attentions_in,
     check_size,
     within_budget,
 )
-from regard.looking.question import BadQuestion, Question
-from regard.looking.sides import token_side, unknown_note
+from regard.records.record import AttentionMap, AttentionRecord, Explanation
+from regard.records.side import Side
+from regard.records.token_sides import token_side, unknown_note
 from regard.tasks.classify import Classification, Classify
-from regard.view.record import AttentionMap, AttentionRecord, Explanation
-from regard.view.side import Side
 
 
 class PooledText(NamedTuple):

@@ -19,10 +19,10 @@ from torch import Tensor
 from regard.hf.capturing import Captured, CapturedLayer, capture
 from regard.hf.modules import Kind
 from regard.looking.captured_maps import captured_maps
-from regard.looking.maps import within_budget
 from regard.looking.token_text import side_of_ids
-from regard.view.record import AttentionMap, AttentionRecord, Explanation
-from regard.view.side import NotARecord, Side
+from regard.records.maps import within_budget
+from regard.records.record import AttentionMap, AttentionRecord, Explanation
+from regard.records.side import NotARecord, Side
 
 FIELDS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")
 FIX = (

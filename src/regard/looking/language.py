@@ -10,19 +10,19 @@ from torch import Tensor, nn
 from regard.attention.recording import recording
 from regard.data.batch import pad
 from regard.data.tokenizer import BOS, EOS, MASK, PAD
-from regard.looking.maps import (
+from regard.looking.question import BadQuestion, Question
+from regard.records.maps import (
     attention_map,
     attentions_in,
     check_attends,
     check_size,
     within_budget,
 )
-from regard.looking.question import BadQuestion, Question
-from regard.looking.sides import label_of, token_side, unknown_note
+from regard.records.record import AttentionRecord
+from regard.records.side import END
+from regard.records.token_sides import label_of, token_side, unknown_note
 from regard.tasks.language import Language
 from regard.tasks.masked import Masked
-from regard.view.record import AttentionRecord
-from regard.view.side import END
 
 
 def look_at_language(

@@ -31,14 +31,14 @@ from regard.looking.huggingface import (
 from regard.looking.pictures import picture_record
 from regard.looking.predictions import classification_record, prediction_record
 from regard.looking.question import Question
+from regard.recipe.mistakes import meant
+from regard.recipe.search_settings import search_settings
+from regard.records.record import AttentionRecord
+from regard.records.side import NotARecord, Side
+from regard.runs.loading import EMBEDDED, LoadedRun
 from regard.tasks.classify import Classification
 from regard.tasks.prediction import Prediction
-from regard.training.loading import EMBEDDED, LoadedRun
-from regard.training.mistakes import meant
-from regard.training.searching import search_settings
 from regard.view.picking import Pick
-from regard.view.record import AttentionRecord
-from regard.view.side import NotARecord, Side
 from regard.view.viewing import View, read_records
 from regard.view.widget import Live
 

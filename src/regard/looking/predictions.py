@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.looking.sides import label_of, token_side
+from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode
+from regard.records.side import END, NotARecord, Side
+from regard.records.token_sides import label_of, token_side
 from regard.tasks.classify import Classification
 from regard.tasks.prediction import Prediction
-from regard.view.record import AttentionMap, AttentionRecord, Beam, BeamNode
-from regard.view.side import END, NotARecord, Side
 
 LIVE = "or look at the run itself: regard.look(run, text)"
 

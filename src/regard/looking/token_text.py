@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from regard.looking.sides import BLANK, BLANKS
-from regard.view.side import Side
-from regard.view.words import word_numbers
+from regard.records.side import Side
+from regard.records.token_sides import BLANK, BLANKS
+from regard.records.words import word_numbers
 
 Offsets = list[tuple[int, int]]
 BROKEN = "\ufffd"  # what decoding shows for a part of a character

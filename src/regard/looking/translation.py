@@ -13,22 +13,22 @@ from regard.attention.recording import Recorded, recording
 from regard.data.batch import pad
 from regard.data.tokenizer import BOS, EOS, Tokens
 from regard.layers.contracts import Encoded
-from regard.looking.forcing import forced_note, forcing
-from regard.looking.maps import (
+from regard.looking.forced_attention import forced_note, forcing
+from regard.looking.question import BadQuestion, Question
+from regard.records.maps import (
     attention_map,
     attentions_in,
     check_attends,
     check_size,
     within_budget,
 )
-from regard.looking.question import BadQuestion, Question
-from regard.looking.sides import label_of, token_side, unknown_note
+from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
+from regard.records.side import END, Side
+from regard.records.token_sides import label_of, token_side, unknown_note
 from regard.search import Ensemble, Search, TreeNode, search_trees
 from regard.search.tree import path
 from regard.tasks.spelling import spell
 from regard.tasks.text_translator import TextTranslator
-from regard.view.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
-from regard.view.side import END, Side
 
 SHOWN = 5  # hypotheses that have a rank if nobody says how many
 AXES = {  # the sides of the queries and of the keys

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from regard.looking.maps import attentions_in, heads_of
+from regard.records.maps import attentions_in, heads_of
 
 FEATURE = 32  # multiplications that one feature of a pair is worth: it is copied, squashed and kept
 GRADIENT = 3  # a run forwards and the gradient of it, in runs forwards

@@ -19,7 +19,7 @@ from regard.measures.alignment_files import (
     to_pharaoh,
     within,
 )
-from regard.measures.by_length import Bucket, LengthCurve, LengthRow, by_length
+from regard.measures.bleu_by_length import Bucket, LengthCurve, LengthRow, by_length
 from regard.measures.classification import Confusion
 from regard.measures.likelihood import Likelihood
 from regard.measures.translation import TOKENIZERS, BleuScore, Score, bleu, chrf

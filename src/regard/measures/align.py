@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.measures.alignment import Links
-from regard.measures.by_length import Unit
+from regard.measures.bleu_by_length import Unit
 
 if TYPE_CHECKING:
     from torch import Tensor

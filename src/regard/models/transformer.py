@@ -15,7 +15,7 @@ from regard.attention.attend import Attended
 from regard.attention.memory import Memory
 from regard.layers.blocks import DecoderBlock, EncoderBlock
 from regard.layers.contracts import Decoded, Encoded, Step
-from regard.models.stack import PLAIN, Mechanism, Shape
+from regard.models.transformer_config import PLAIN, Mechanism, Shape
 
 
 class TransformerEncoder(nn.Module):

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
-from regard.serve.refusals import Refused
+from regard.serve.http_errors import Refused
 
 PUBLIC = frozenset({"/", "/viewer.js", "/viewer.css", "/start.js"})  # the page itself; no answers
 NEEDED = "this server needs its token: send the header 'Authorization: Bearer TOKEN'"

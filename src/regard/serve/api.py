@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import regard
+from regard.serve.http_errors import GONE, Refused
 from regard.serve.jobs import Job
 from regard.serve.messages import (
     AttentionRequest,
@@ -30,9 +31,8 @@ from regard.serve.messages import (
     TranslateRequest,
     Translation,
 )
-from regard.serve.refusals import GONE, Refused
-from regard.serve.shelf import Served, Shelf
-from regard.serve.wishes import Looking, Scoring, Translating
+from regard.serve.models import Served, Shelf
+from regard.serve.requests import Looking, Scoring, Translating
 
 if TYPE_CHECKING:
     from regard.looking.question import Question

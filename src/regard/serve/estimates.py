@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 
 from regard.search.settings import EXTRA_LENGTH
+from regard.serve.http_errors import Refused
 from regard.serve.limits import Limits
-from regard.serve.refusals import Refused
 
 if TYPE_CHECKING:
     from regard.looking.question import Question
-    from regard.training.loading import LoadedRun
+    from regard.runs.loading import LoadedRun
 
 SHORTER = 0.97  # lengths that are tried, each this part of the last
 
@@ -36,7 +36,7 @@ class Estimates:
 
     def __init__(self, run: LoadedRun, limits: Limits) -> None:
         from regard.looking.work import ModelWork
-        from regard.training.searching import search_settings
+        from regard.recipe.search_settings import search_settings
 
         self.run, self.limits = run, limits
         self.model = ModelWork.of(run.model)

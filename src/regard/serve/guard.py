@@ -11,8 +11,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from regard.serve.access import Access
+from regard.serve.http_errors import Refused, refusal
 from regard.serve.limits import Limits
-from regard.serve.refusals import Refused, refusal
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "

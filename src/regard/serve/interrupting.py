@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch import nn
 
-    from regard.training.loading import LoadedRun
+    from regard.runs.loading import LoadedRun
 
 Pause = Callable[[], None]
 
@@ -24,7 +24,7 @@ def interruptible(run: LoadedRun, pause: Pause) -> LoadedRun:
     It shares the weights and nothing else: what a look hooks into its modules does not reach the work
     that others do on the run itself in such a pause.
     """
-    from regard.training.loading import LoadedRun
+    from regard.runs.loading import LoadedRun
 
     module = run.module
     shared = [*module.parameters(), *module.buffers(), *run.tokenizers]

@@ -19,10 +19,10 @@ from regard.serve.app import make_app
 from regard.serve.connections import connection_class, sweep
 from regard.serve.limits import Limits
 from regard.serve.listening import address_of, check_token, listen
-from regard.serve.shelf import Shelf, distinct_names
+from regard.serve.models import Shelf, distinct_names
 
 if TYPE_CHECKING:
-    from regard.training.loading import LoadedRun
+    from regard.runs.loading import LoadedRun
 
 LONG = 100  # tokens: kernels of long texts are used from here on
 GRACE = 2  # seconds that answers may take to leave when the server is stopped
@@ -83,7 +83,7 @@ def serve(
 
 
 def _load(runs: Sequence[Path], device: str | None) -> list[LoadedRun]:
-    from regard.training.loading import load
+    from regard.runs.loading import load
 
     return [load(run, device=device) for run in runs] or [load(device=device)]
 

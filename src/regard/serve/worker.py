@@ -23,10 +23,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Generic, Literal, TypeVar
 
+from regard.serve.http_errors import Refused
 from regard.serve.interrupting import Cancelled, Pause
 from regard.serve.jobs import Job
 from regard.serve.limits import SPEED, Limits
-from regard.serve.refusals import Refused
 
 Loaded = TypeVar("Loaded")
 State = Literal["ok", "busy", "overloaded", "stopping", "stuck", "failed"]

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from regard.data.batch import pad
 from regard.data.tokenizer import BOS, SPECIALS, Tokenizer, Tokens
 from regard.layers.contracts import Translator
-from regard.tasks.by_length import batches_by_length
+from regard.tasks.length_batches import batches_by_length
 from regard.tasks.prediction import plain_tokens
 from regard.tasks.text_task import BATCH, Loss, TextTask
 

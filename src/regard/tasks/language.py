@@ -19,7 +19,7 @@ from regard.data.tokenizer import Tokenizer
 from regard.layers.contracts import Encoded, Translator, longest_target
 from regard.measures.likelihood import Likelihood
 from regard.search import Hypothesis, Search, search
-from regard.tasks.by_length import batches_by_length
+from regard.tasks.length_batches import batches_by_length
 from regard.tasks.loss import smoothed_cross_entropy
 from regard.tasks.prediction import Prediction
 from regard.tasks.spelling import spell

@@ -18,7 +18,7 @@ from regard.data.batch import pad
 from regard.data.tokenizer import EOS, MASK, SPECIALS, Tokenizer, Tokens
 from regard.layers.contracts import Encoded
 from regard.measures.likelihood import Likelihood
-from regard.tasks.by_length import batches_by_length
+from regard.tasks.length_batches import batches_by_length
 from regard.tasks.loss import smoothed_cross_entropy
 from regard.tasks.text_task import BATCH, Loss, TextTask, Unanswerable
 

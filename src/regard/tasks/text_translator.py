@@ -20,7 +20,7 @@ from regard.measures.likelihood import Likelihood
 from regard.search import Hypothesis, Search, search
 from regard.search import replace_unknown as attended_words
 from regard.search.settings import coverage
-from regard.tasks.by_length import batches_by_length
+from regard.tasks.length_batches import batches_by_length
 from regard.tasks.prediction import Prediction
 from regard.tasks.spelling import spell
 from regard.tasks.text_task import BATCH, TextTask, Unanswerable

@@ -12,8 +12,8 @@ from torch import Tensor
 from regard.attention.normalizers import Reinforce
 from regard.data.tokenizer import Tokenizer
 from regard.layers.contracts import Translator
-from regard.tasks.forcing import draw_forced, unroll
 from regard.tasks.loss import smoothed_cross_entropy
+from regard.tasks.teacher_forcing import draw_forced, unroll
 from regard.tasks.text_task import Loss
 from regard.tasks.text_translator import TextTranslator
 

@@ -20,18 +20,19 @@ from lightning.fabric import Fabric
 
 from regard.data.batch import Batch, Loader
 from regard.data.checksums import Damaged
+from regard.recipe.recipe import Recipe
+from regard.runs.failures import Diverged, Interrupted, OtherRecipe
+from regard.runs.folder import LEARN_ANEW, refuse_other
+from regard.runs.metrics_file import Record
+from regard.tasks.choosing import task_of
+from regard.tasks.run_task import Validation
 from regard.tasks.text_task import TextTask
 from regard.training.averaging import MovingWeights
 from regard.training.checkpoints import Checkpoints
-from regard.training.failures import Diverged, Interrupted, OtherRecipe
-from regard.training.folder import LEARN_ANEW, refuse_other
 from regard.training.optimizing import learning_rate
 from regard.training.progress import Reporter, clock
-from regard.training.recipe import Recipe
-from regard.training.record import Record
 from regard.training.signals import Signals
 from regard.training.state import State
-from regard.training.tasks import Validation, task_of
 from regard.training.updating import Updater
 from regard.training.validating import validate
 

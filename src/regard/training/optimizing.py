@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.optim import SGD, Adadelta, Adam, AdamW
 from torch.optim.optimizer import Optimizer
 
-from regard.training import recipe
+from regard.recipe import recipe
 
 
 def build_optimizer(

@@ -8,13 +8,13 @@ from typing import Any
 from regard.data.checksums import Damaged
 from regard.data.spec import keep_standard_input
 from regard.data.store import Store
+from regard.recipe.mistakes import RecipeError
+from regard.recipe.recipe import Recipe
+from regard.runs.atomic_files import write_whole
+from regard.runs.building import build
+from regard.runs.folder import RunFolder
+from regard.tasks.choosing import task_of
 from regard.tasks.text_task import TextTask
-from regard.training.building import build
-from regard.training.folder import RunFolder
-from regard.training.mistakes import RecipeError
-from regard.training.recipe import Recipe
-from regard.training.tasks import task_of
-from regard.training.writing import write_whole
 
 Say = Callable[[str], None]
 CHECK = "regard data check counts what can be used of a corpus"

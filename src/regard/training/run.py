@@ -19,22 +19,22 @@ from regard.data.batch import Loader
 from regard.data.batches import Batches
 from regard.data.checksums import Damaged
 from regard.data.store import Store
+from regard.recipe.mistakes import RecipeError
+from regard.recipe.recipe import Recipe, Training
+from regard.report.evaluating import write_report
+from regard.runs.devices import check_accelerator
+from regard.runs.failures import Interrupted, NoCheckpoints, OtherRecipe, RunEnded
+from regard.runs.folder import RunFolder, check_recipe
+from regard.runs.metrics_file import Record
+from regard.runs.model_file import is_whole, read_config, recipe_of, save_model
+from regard.tasks.choosing import task_of
+from regard.training.allocator import keep_memory
 from regard.training.averaging import Weights, average
 from regard.training.checkpoints import Checkpoints
-from regard.training.checks import check
-from regard.training.devices import check_accelerator
-from regard.training.evaluating import write_report
-from regard.training.failures import Interrupted, NoCheckpoints, OtherRecipe, RunEnded
 from regard.training.fitting import Fit
-from regard.training.folder import RunFolder, check_recipe
-from regard.training.memory import keep_memory
-from regard.training.mistakes import RecipeError
-from regard.training.model_file import is_whole, read_config, recipe_of, save_model
+from regard.training.preflight import check
 from regard.training.preparing import make_task, prepare_data, read_dev
 from regard.training.progress import Lines, Reporter, clock, make_reporter
-from regard.training.recipe import Recipe, Training
-from regard.training.record import Record
-from regard.training.tasks import task_of
 from regard.training.updating import seed_by
 
 SENTENCES = 64  # in a batch, where the recipe does not say

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from regard.training import recipe
+from regard.recipe import recipe
 
 
 @dataclass

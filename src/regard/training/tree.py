@@ -19,7 +19,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from regard.data.checksums import Damaged
-from regard.training.writing import write_whole
+from regard.runs.atomic_files import write_whole
 
 
 def write_tree(path: Path, tree: Any) -> str:

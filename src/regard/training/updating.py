@@ -18,11 +18,11 @@ from lightning.fabric import Fabric
 from torch import Tensor
 
 from regard.data.batch import Batch
+from regard.recipe.recipe import Recipe
+from regard.runs.failures import Diverged, OutOfMemory
 from regard.tasks.text_task import Loss, TextTask
-from regard.training.failures import Diverged, OutOfMemory
+from regard.training.collectives import add_up, gather
 from regard.training.optimizing import build_optimizer, scale_and_clip
-from regard.training.recipe import Recipe
-from regard.training.sharing import add_up, gather
 
 SCALE = 2.0**-12  # of a summed loss before its gradient: exact, and float16 does not overflow
 LINES_SHOWN = 20

@@ -8,10 +8,11 @@ from typing import Any
 import torch
 from lightning.fabric import Fabric
 
+from regard.recipe.recipe import Recipe
+from regard.tasks.choosing import task_of
+from regard.tasks.run_task import Tally, Validation
 from regard.tasks.text_task import TextTask
-from regard.training.recipe import Recipe
-from regard.training.sharing import add_up, gather
-from regard.training.tasks import Tally, Validation, task_of
+from regard.training.collectives import add_up, gather
 
 CHUNK = 16  # batches
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from regard.records.record import AttentionRecord
 from regard.view.cells import visible
 from regard.view.drawn_cells import draw_cells, draw_scale
 from regard.view.drawn_lines import draw_lines
@@ -20,7 +21,6 @@ from regard.view.drawn_picture import draw_panels
 from regard.view.markup import Markup, element, join
 from regard.view.paper import EM, Scale, Theme, length, theme_named, wrapped, write
 from regard.view.picking import Matrix, Pick, picked
-from regard.view.record import AttentionRecord
 
 STYLES = ("cells", "lines")
 MARGIN, GAP = 20, 36

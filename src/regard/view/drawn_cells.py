@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from regard.records.record import Array
 from regard.view.markup import Markup, element, join
 from regard.view.paper import Scale, hexadecimal, ink_on, label, length, runs_right_to_left, write
 from regard.view.picking import Allowed, Matrix
 from regard.view.png import data_uri, encode_png
-from regard.view.record import Array
 from regard.view.terminal import number
 
 LARGEST, SMALLEST, TINIEST = 38.0, 8.0, 2.0  # of a cell; of one of more than MANY

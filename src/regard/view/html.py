@@ -12,10 +12,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from regard.records.record import AttentionRecord
 from regard.view.bundle import module, stylesheet
 from regard.view.cells import visible
 from regard.view.markup import text
-from regard.view.record import AttentionRecord
 
 START = """
 render({

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.view.record import Array, AttentionMap, AttentionRecord
-from regard.view.side import NotARecord, Side
-from regard.view.words import merge_words
+from regard.records.record import Array, AttentionMap, AttentionRecord
+from regard.records.side import NotARecord, Side
+from regard.records.words import merge_words
 
 TOGETHER = ("mean", "max")
 Allowed = NDArray[np.bool_]

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from regard.records.record import AttentionRecord
 from regard.view.bundle import module, stylesheet
-from regard.view.record import AttentionRecord
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,10 @@ from regard.looking.explaining.measuring import measure, measuring_work, stack_r
 from regard.looking.explaining.steps import has_steps
 from regard.looking.explaining.translations import TranslationReading, answer_work
 from regard.looking.work import ModelWork
+from regard.records.record import Explanation
 from regard.tasks.classify import Classify
 from regard.tasks.text_task import TextTask
 from regard.tasks.text_translator import TextTranslator
-from regard.view.record import Explanation
 
 __all__ = ["explain_classification", "explain_translation", "explaining_work"]
 

@@ -14,8 +14,8 @@ from torch import Tensor
 from regard.hf.capturing import Captured, capture
 from regard.looking.explaining.measuring import gradient_beside, stack_rollout
 from regard.looking.explaining.reading import Weighed
-from regard.view.record import Explanation
-from regard.view.side import NotARecord
+from regard.records.record import Explanation
+from regard.records.side import NotARecord
 
 
 def explain_inputs(model: Any, inputs: Mapping[str, Tensor]) -> tuple[Explanation, ...]:

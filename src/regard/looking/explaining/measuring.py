@@ -22,7 +22,7 @@ from regard.measures.explaining import (
     rollout,
     total_variation,
 )
-from regard.view.record import Array, Explanation
+from regard.records.record import Array, Explanation
 
 DRAWS = 20  # orders of the weights that are tried
 RESTARTS, STEPS = 5, 250  # of the search for other weights

@@ -1,0 +1,1 @@
+"""A recipe: everything that makes a run, typed, checked, read and written. Nothing here needs torch."""

@@ -1,0 +1,136 @@
+"""The keys of a recipe: which sections there are, what each holds, and where a lost key belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from regard.options import Section
+from regard.recipe.mistakes import nearest
+from regard.recipe.recipe import Recipe, task_of_model
+from regard.recipe.task_sections import Task
+from regard.recipe.yaml_1_2 import Path
+
+# What other programs call some keys, for the error message only: there is one name for each.
+OTHER_NAMES = {
+    "batch_size": "training.batch_sentences",
+    "batch": "training.batch_sentences",
+    "learning_rate": "training.optimizer.lr",
+    "max_epochs": "training.epochs",
+    "max_steps": "training.steps",
+    "train_steps": "training.steps",
+    "clip_grad": "training.clip",
+    "gradient_clip_val": "training.clip",
+    "accumulate_grad_batches": "training.accumulate",
+    "scheduler": "training.schedule.kind",
+    "hidden_size": "model.hidden",
+    "embedding_size": "model.embedding",
+    "emb_size": "model.embedding",
+    "beam_size": "search.beam",
+    "vocab_size": "tokenizer.target.size",
+    "src": "data.source",
+    "tgt": "data.target",
+    "train": "data.train",
+    "valid": "data.dev",
+    "validation": "data.dev",
+    "device": "trainer.accelerator",
+    "gpus": "trainer.devices",
+}
+
+# Sections of which there are several kinds, each with keys of its own: the model.
+CHOSEN_BY_KIND = [name for name, field in Recipe.model_fields.items() if field.discriminator]
+
+
+def kinds(section: str) -> dict[str, type[Section]]:
+    """The kinds of a section that is chosen by its kind."""
+    found = _sections_in(Recipe.model_fields[section].annotation)
+    return {cls.model_fields["kind"].default: cls for cls in found}
+
+
+def section_at(path: Path, values: Mapping[str, Any]) -> type[Section] | None:
+    """The section that these values have at a path; None: a value, or nothing."""
+    cls: type[Section] = Recipe
+    for depth, key in enumerate(path):
+        field = cls.model_fields.get(str(key))
+        if field is None:
+            return None
+        choices = _sections_in(field.annotation)
+        if depth == 0 and key in CHOSEN_BY_KIND:
+            given = values.get(str(key))
+            kind = given.get("kind") if isinstance(given, dict) else None
+            choices = [choice for name, choice in kinds(str(key)).items() if name == kind]
+        if not choices:
+            return None
+        cls = choices[0]
+    return cls
+
+
+def advice(path: Path, value: Any, values: Mapping[str, Any]) -> str:
+    """What to say of an unknown key: the key that was meant, or the section it belongs to."""
+    *above, key = map(str, path)
+    section = ".".join(above)
+    if elsewhere := _homes(key, section, values):
+        return _moved(key, elsewhere, value)
+    if above and above[0] in CHOSEN_BY_KIND:
+        owners = [
+            kind
+            for kind, cls in kinds(above[0]).items()
+            if key in cls.model_fields and _of_same_task(cls, values)
+        ]
+        if owners and len(above) == 1:
+            return f": only {section}.kind={' or '.join(owners)} has it."
+    if key in OTHER_NAMES:
+        return f": it is called {OTHER_NAMES[key]} here: {OTHER_NAMES[key]}={_word(value)}"
+    cls = section_at(tuple(above), values)
+    siblings = list(cls.model_fields) if cls else []
+    if near := nearest(key, siblings):
+        return f". Did you mean '{'.'.join((*above, near))}'?"
+    inside = [cls for path, cls in _sections(Recipe, "", values) if path.startswith(section)]
+    if lost := nearest(key, {key for cls in inside for key in cls.model_fields}):
+        return f". Did you mean '{_homes(lost, section, values)[0]}.{lost}'?"
+    return f". The keys of {section or 'a recipe'}: {', '.join(siblings)}."
+
+
+def _of_same_task(model: type[Section], values: Mapping[str, Any]) -> bool:
+    """A kind of model for another task is no help; of a kind of task it is always true."""
+    given = values.get("task")
+    kind = given.get("kind") if isinstance(given, dict) else None
+    return issubclass(model, Task) or task_of_model(model) == kind
+
+
+def _moved(key: str, elsewhere: list[str], value: Any) -> str:
+    if len(elsewhere) == 1:
+        return f": it belongs to {elsewhere[0]}: {elsewhere[0]}.{key}={_word(value)}"
+    *most, last = (f"{section}.{key}" for section in elsewhere)
+    return f": it belongs to a section: {', '.join(most)} or {last}"
+
+
+def _homes(key: str, section: str, values: Mapping[str, Any]) -> list[str]:
+    """The sections that have this key, those inside `section` if there are any."""
+    found = [path for path, cls in _sections(Recipe, "", values) if key in cls.model_fields]
+    found = list(dict.fromkeys(filter(None, found)))
+    return [path for path in found if section and path.startswith(f"{section}.")] or found
+
+
+def _sections(
+    cls: type[Section], path: str, values: Mapping[str, Any]
+) -> Iterator[tuple[str, type[Section]]]:
+    """Every section of a recipe of these kinds, with its dotted path."""
+    yield path, cls
+    for name, field in cls.model_fields.items():
+        for inner in _sections_in(field.annotation):
+            if path or name not in CHOSEN_BY_KIND or inner is section_at((name,), values):
+                yield from _sections(inner, f"{path}.{name}".removeprefix("."), values)
+
+
+def _sections_in(annotation: Any) -> list[type[Section]]:
+    """The sections that an annotation allows: those of `Attends | None`, none of `str`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation] if issubclass(annotation, Section) else []
+    return [found for part in get_args(annotation) for found in _sections_in(part)]
+
+
+def _word(value: Any) -> str:
+    return "…" if isinstance(value, dict | list) else str(value)

@@ -1,0 +1,240 @@
+"""A recipe: everything that makes a run, typed and checked. Nothing here needs torch.
+
+    name: my-zh-en
+    data: {train: "a.zh,a.en", dev: "b.zh,b.en"}
+    model: {kind: rnnsearch, hidden: 256}
+    training: {epochs: 20, optimizer: {kind: adam, lr: 0.001}}
+
+`training/reading.py` reads one from YAML with `key=value` words on top. Unknown keys are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field, field_validator, model_validator
+
+from regard.options import (
+    Count,
+    CountOrZero,
+    Few,
+    InnerShare,
+    Length,
+    NotNegative,
+    Positive,
+    Rate,
+    Section,
+    Share,
+    Whole,
+    Width,
+)
+from regard.recipe.model_sections import Model, RnnSearch
+from regard.recipe.task_sections import AnyTask, Translate
+
+Corpus = str | list[str]
+LIMITS = ("epochs", "steps", "minutes")  # of a run: it ends at the first that is reached
+
+
+class Data(Section):
+    """Where the pairs come from. A corpus is `a.zh,a.en`, `pairs.tsv`, `pairs.jsonl` or an embedded one.
+
+    Text and label are a pair too; of texts alone a corpus is `book.txt`, `texts.tsv#2`, `texts.jsonl#text`.
+    """
+
+    train: Corpus = Field("tatoeba-zh-en:train", description="pairs to learn from")
+    dev: Corpus | None = Field(None, description="pairs to choose the best checkpoint by")
+    test: Corpus | None = Field(None, description="pairs for the final scores")
+    source: str = Field("zh", description="language code of the source")
+    target: str = Field("en", description="language code of the target")
+    max_length: Length = Field(
+        100,
+        description="translate, language: longer pairs or lines (in tokens) are not trained on; "
+        "classify, masked: longer texts are cut",
+    )
+    join: Few = Field(1, description="join 1 … n consecutive pairs into longer ones")
+
+
+class Vocabulary(Section):
+    """How one side is cut into tokens."""
+
+    kind: Literal["bpe", "unigram", "word", "character"] = "bpe"
+    size: Annotated[Whole, Field(gt=4, le=1_000_000)] = Field(
+        8000, description="tokens at most, the four special ones included"
+    )
+    lowercase: bool = False
+
+
+class Tokenizers(Section):
+    """The tokenisers, trained on the training pairs. Only a translation has a target that is cut."""
+
+    source: Vocabulary = Vocabulary()
+    target: Vocabulary = Vocabulary()
+    shared: bool = Field(
+        False,
+        description="one vocabulary for both sides, made as `target` says, whatever `source` does",
+    )
+
+
+class Optimizer(Section):
+    kind: Literal["adam", "adamw", "adadelta", "sgd"] = "adam"
+    lr: Positive = 0.001
+    betas: tuple[Rate, Rate] = (0.9, 0.999)
+    rho: Rate = 0.95
+    eps: Positive = 1e-8
+    momentum: Rate = 0.0
+    weight_decay: NotNegative = 0.0
+
+
+class Schedule(Section):
+    """How the learning rate moves: a factor on `optimizer.lr`."""
+
+    kind: Literal["constant", "noam", "inverse-sqrt", "plateau", "cosine", "halving"] = "constant"
+    warmup: CountOrZero = Field(0, description="steps of linear warm-up")
+    size: Width = Field(512, description="noam: the model size d")
+    factor: InnerShare = Field(0.5, description="plateau, halving: multiply by this")
+    patience: CountOrZero = Field(2, description="plateau: validations without improvement")
+    after: CountOrZero = Field(5, description="halving: every epoch after this one")
+    minimum: NotNegative = Field(0.0, description="cosine, plateau: the least learning rate")
+
+
+class TeacherForcing(Section):
+    """ratio 1: the next input is always the reference; 0: always the model's own prediction."""
+
+    ratio: Share = 1.0
+    draw: Literal["sequence", "step"] = "sequence"
+
+
+class Reinforce(Section):
+    """Training of hard attention by its reward."""
+
+    baseline: Literal["moving", "none"] = "moving"
+    entropy: NotNegative = 0.0
+    weight: Positive = 1.0
+
+
+class Training(Section):
+    epochs: Count | None = Field(None, description="passes over the pairs")
+    steps: Count | None = Field(None, description="updates")
+    minutes: Positive | None = Field(None, description="stop after this much training time")
+    batch_tokens: Count | None = Field(
+        None, description="tokens of both sides in a batch, padding included"
+    )
+    batch_sentences: Length | None = Field(None, description="pairs in a batch")
+    accumulate: Length = Field(1, description="batches for one update")
+    optimizer: Optimizer = Optimizer()
+    schedule: Schedule = Schedule()
+    clip: Positive | None = Field(1.0, description="greatest norm of the gradient")
+    label_smoothing: Rate = 0.0
+    teacher_forcing: TeacherForcing = TeacherForcing()
+    reinforce: Reinforce = Reinforce()
+    ema: Rate = Field(0.0, description="decay of a moving average of the weights; 0: none")
+    validate_every: Count | None = Field(
+        None, description="steps between validations; an epoch if not given"
+    )
+    checkpoint_every: Count = Field(500, description="steps between checkpoints to resume from")
+    metric: Literal["auto", "bleu", "chrf", "accuracy", "macro_f1", "loss"] = Field(
+        "auto",
+        description="what the best checkpoints are best in; of equals the lower dev loss. "
+        "auto: bleu, accuracy or loss, by the task",
+    )
+    patience: Count | None = Field(
+        None, description="stop after this many validations without a better one"
+    )
+    keep: Few = Field(3, description="best checkpoints kept")
+    average: bool = Field(
+        False, description="the model of the run is the average of the best checkpoints"
+    )
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Training:
+        if self.batch_tokens and self.batch_sentences:
+            raise ValueError("give batch_tokens or batch_sentences, not both")
+        return self
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """Those that are set."""
+        return {name: value for name in LIMITS if (value := getattr(self, name)) is not None}
+
+
+class Trainer(Section):
+    """Handed to Lightning: where and how the loop runs."""
+
+    accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"] = "auto"
+    devices: int | str | list[int] = Field(
+        "auto", description="how many, -1 for all, or their numbers, as in [0, 2]"
+    )
+    num_nodes: Few = 1
+    strategy: str = "auto"
+    precision: Literal["32", "tf32", "bf16-mixed", "16-mixed", "64"] = Field(
+        "32", description="tf32: float32 whose products are quicker and rounder on NVIDIA GPUs"
+    )
+    deterministic: bool = False
+    threads: Few | None = Field(None, description="CPU threads of a process")
+
+    @field_validator("devices", mode="before")
+    @classmethod
+    def _known_devices(cls, given: Any) -> Any:
+        several = given if isinstance(given, list) else str(given).split(",")
+        if given != "auto" and not all(re.fullmatch(r"-1|[0-9]{1,3}", str(n)) for n in several):
+            raise ValueError(
+                f"{given!r} is neither auto, a number up to 999, nor a list, as [0, 1]"
+            )
+        return given
+
+
+class Search(Section):
+    """How translations are searched for, in validation and in the final scores."""
+
+    beam: Few = 5
+    length_penalty: NotNegative = 1.0
+    coverage_penalty: NotNegative = 0.0
+    max_length: Length = 100
+    batch: Length = Field(64, description="sentences translated at a time")
+    validation_beam: Few = Field(1, description="the beam of the validations in training")
+
+
+class Recipe(Section):
+    """One experiment. `regard schema` prints the JSON schema of this."""
+
+    name: Annotated[str, Field(min_length=1)] = "run"
+    description: str = ""
+    seed: Annotated[Whole, Field(ge=0, lt=1 << 63)] = 1
+    task: AnyTask = Translate()
+    data: Data = Data()
+    tokenizer: Tokenizers = Tokenizers()
+    model: Model = RnnSearch()
+    training: Training = Training()
+    trainer: Trainer = Trainer()
+    search: Search = Search()
+
+    @model_validator(mode="after")
+    def _of_one_task(self) -> Recipe:
+        """Model and metric must be of the task; "auto" becomes the task's own metric."""
+        task, metric = self.task, self.training.metric
+        if task_of_model(type(self.model)) != task.kind:
+            raise ValueError(
+                f"model.kind={self.model.kind} is for task.kind={task_of_model(type(self.model))}; "
+                f"for {task.kind} there are {', '.join(kinds_for(task.kind))}"
+            )
+        if metric == "auto":
+            usual = self.training.model_copy(update={"metric": task.metrics[0]})
+            object.__setattr__(self, "training", usual)  # frozen for everybody else
+        elif metric not in task.metrics:
+            raise ValueError(
+                f"training.metric is {metric!r}, but task.kind={task.kind} is measured by "
+                f"{' or '.join(task.metrics)}"
+            )
+        return self
+
+
+def task_of_model(section: type[Section]) -> str:
+    """The kind of task that a kind of model is for."""
+    return getattr(section, "task", "translate")
+
+
+def kinds_for(task: str) -> list[str]:
+    """The kinds of model for a task, the usual one first."""
+    sections = get_args(get_args(Model)[0])
+    return [s.model_fields["kind"].default for s in sections if task_of_model(s) == task]

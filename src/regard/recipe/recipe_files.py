@@ -1,0 +1,237 @@
+"""Recipes read from YAML and the command line, and written back.
+
+    read_recipe("zh-en", ["model.hidden=512", "training.optimizer.lr=1e-3"])
+
+Later wins: the defaults, what the recipe extends, the recipe, the words of the command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path as File
+from typing import Any
+
+from pydantic import ValidationError
+
+from regard.data.spec import PARTS
+from regard.recipe import yaml_1_2
+from regard.recipe.keys import CHOSEN_BY_KIND
+from regard.recipe.mechanism_names import check_mechanisms
+from regard.recipe.mistakes import RecipeError, meant
+from regard.recipe.recipe import LIMITS, Recipe, kinds_for
+from regard.recipe.validation_errors import refusal, second_reading
+from regard.recipe.yaml_1_2 import Path, Written
+
+EXTENDS = "extends"
+LISTING = "regard recipes lists all there are"
+# in `training`: what is given of one group takes the place of what was given of it below
+IN_PLACE = (("batch_tokens", "batch_sentences"), LIMITS)
+NOT_LANGUAGES = ("txt", "tok", "src", "tgt", "bpe", "raw", "tsv", "csv")
+
+
+def read_recipe(name_or_path: str, words: Sequence[str] = ()) -> Recipe:
+    """The recipe of that name or in that file, with `key=value` words on top, checked."""
+    draft = _file(name_or_path, (name_or_path,))
+    draft.lay(*_words(words))
+    recipe = draft.recipe()
+    check_mechanisms(recipe)
+    return recipe
+
+
+def dump_recipe(recipe: Recipe) -> str:
+    """The whole recipe as YAML, which reads back equal."""
+    return yaml_1_2.dump(recipe.model_dump(mode="json"))
+
+
+def recipe_schema() -> dict[str, Any]:
+    """The JSON schema of a recipe file."""
+    schema = Recipe.model_json_schema()
+    extends = {"type": "string", "description": "a recipe to start from: its name or its path"}
+    schema["properties"] = {EXTENDS: extends} | schema["properties"]
+    return schema
+
+
+def shipped_recipes() -> list[str]:
+    """The names of the recipes that come with regard."""
+    files = (resources.files("regard") / "recipes").iterdir()
+    return sorted(f.name.removesuffix(".yaml") for f in files if f.name.endswith(".yaml"))
+
+
+@dataclass
+class Draft:
+    """Values on top of each other, not yet checked, and how each was written."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    written: dict[Path, Written] = field(default_factory=dict)
+
+    def lay(self, values: dict[str, Any], written: dict[Path, Written]) -> None:
+        """Put more values on top."""
+        self.values = _merged(self.values, values)
+        self.written |= written
+
+    def recipe(self) -> Recipe:
+        for name in CHOSEN_BY_KIND:  # a section without a kind is of the default one
+            section = self.values.get(name, {})
+            if isinstance(section, dict):
+                self.values[name] = {"kind": self._usual_kind(name)} | section
+        if isinstance(data := self.values.get("data"), dict):
+            self.values["data"] = _hold_out(data)
+        while True:
+            try:
+                return Recipe.model_validate(self.values)
+            except ValidationError as error:
+                if not second_reading(error, self.values, self.written):
+                    raise refusal(error, self.values, self.written) from None
+
+    def _usual_kind(self, section: str) -> str:
+        """Of a model it depends on the task."""
+        task = self.values.get("task")
+        given = task.get("kind") if isinstance(task, dict) else None
+        if section == "model" and isinstance(given, str) and (fitting := kinds_for(given)):
+            return fitting[0]
+        return str(Recipe.model_fields[section].default.kind)
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any], name: str = "") -> dict[str, Any]:
+    if name in CHOSEN_BY_KIND and above.get("kind", below.get("kind")) != below.get("kind"):
+        below = {}  # another kind of model starts from its own defaults
+    if name == "data" and above.get("train", below.get("train")) != below.get("train"):
+        # another corpus is not judged by the development and test pairs of this one
+        below = {k: v for k, v in below.items() if k not in ("dev", "test", "source", "target")}
+        above = languages_of(above["train"]) | above
+    for group in IN_PLACE if name == "training" else ():
+        if any(above.get(key) is not None for key in group):
+            below = {k: v for k, v in below.items() if k not in group}
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        if isinstance(value, dict) and isinstance(old, dict):
+            value = _merged(old, value, f"{name}.{key}".lstrip("."))
+        merged[key] = value
+    return merged
+
+
+def _hold_out(data: dict[str, Any]) -> dict[str, Any]:
+    """Pairs of the training corpus to choose and to score by, where none are named and none refused."""
+    train = data.get("train")
+    if (
+        isinstance(train, list)
+        and len(train) == 2
+        and not set("".join(map(str, train))) & set(",+#@:")
+    ):
+        train = ",".join(map(str, train))
+    if not isinstance(train, str) or "dev" in data or "test" in data:
+        return data
+    corpora = train.split("+")
+    if any(c.startswith("-") or c.rpartition("@")[2] in PARTS for c in corpora):
+        return data
+    parts = {part: "+".join(f"{corpus}@{part}" for corpus in corpora) for part in PARTS}
+    return data | parts
+
+
+def languages_of(corpus: object) -> dict[str, str]:
+    """What the names of the files tell: zh and en of `a.zh,a.en`; `und`, undetermined, if nothing."""
+    parts = corpus.split("+")[0].split("@")[0].split(",") if isinstance(corpus, str) else corpus
+    names = list(map(str, parts)) if isinstance(parts, list) else []
+    if names and (embedded := re.match(r".*-([a-z]{2,3})-([a-z]{2,3}):[a-z0-9]+(#1)?", names[0])):
+        found = [embedded[1], embedded[2]]
+        found = found[::-1] if embedded[3] else found
+    else:
+        found = [_language(name) for name in names]
+    source, target = found if len(found) == 2 else ("und", "und")
+    return {"source": source, "target": target}
+
+
+def _language(name: str) -> str:
+    match = re.search(r"\.([a-z]{2,3})(\.(gz|xz))?$", name.strip())
+    return match[1] if match and match[1] not in NOT_LANGUAGES else "und"
+
+
+def _words(words: Sequence[str]) -> tuple[dict[str, Any], dict[Path, Written]]:
+    """`model.hidden=512 model.feed=[initial,step]` as one layer."""
+    values: dict[str, Any] = {}
+    written: dict[Path, Written] = {}
+    for word in words:
+        key, equals, text = word.partition("=")
+        path = tuple(part.strip() for part in key.split("."))
+        if not equals or not all(path):
+            raise RecipeError(f"{word!r} is not key=value, as in model.hidden=512")
+        value, notes = _scalar_or_list(text)
+        section = values
+        for part in path[:-1]:
+            inner = section.setdefault(part, {})
+            if not isinstance(inner, dict):  # model.attention=null model.attention.score=dot
+                inner = section[part] = {}
+            section = inner
+        section[path[-1]] = value
+        written |= {(*path, *below): note for below, note in notes.items()}
+    return values, written
+
+
+def _scalar_or_list(text: str) -> tuple[Any, dict[Path, Written]]:
+    """The value of a word; what YAML would cut, refuse or take as a comment is text as it stands."""
+    try:
+        value, notes = yaml_1_2.load(text)
+    except RecipeError:
+        value, notes = text, {}
+    plain = text == "-" or (isinstance(value, str) and not text.startswith(("'", '"')))
+    if plain or (value is None and text not in ("", "~", "null", "Null", "NULL")):
+        value = text
+    return value, notes | {(): Written(text)}
+
+
+def _file(name_or_path: str, extending: tuple[str, ...]) -> Draft:
+    """The recipe of that name or at that path, laid on what it extends."""
+    text, place, folder = _text(name_or_path, extending)
+    values, written = yaml_1_2.load(text, place)
+    values = {} if values is None else values
+    if not isinstance(values, dict):
+        raise RecipeError(f"{place} is not a recipe: it holds {values!r}, not 'key: value' lines")
+    above = values.pop(EXTENDS, None)
+    if above is None:
+        return Draft(values, written)
+    line = written[(EXTENDS,)].place
+    if not isinstance(above, str):
+        raise RecipeError(f"extends is {above!r} ({line}): the name or the path of one recipe")
+    above = str(folder / above) if folder and _is_path(above) else above
+    if above in extending:
+        raise RecipeError(f"{place} extends itself: {' → '.join((*extending, above))}")
+    draft = _file(above, (*extending, above))
+    draft.lay(values, written)
+    return draft
+
+
+def _text(name_or_path: str, extending: tuple[str, ...]) -> tuple[str, str, File | None]:
+    """The text of a recipe, what to call it, and the folder it is in if it is a file."""
+    path = File(name_or_path)
+    if _is_path(name_or_path) or path.is_file():
+        if path.is_dir():
+            inside = path / "recipe.yaml"
+            more = f": write {inside}" if inside.exists() else ""
+            raise RecipeError(f"{path} is a folder, not a recipe{more}", LISTING)
+        if not path.exists():
+            near = meant(path.name, (f.name for f in path.parent.glob("*.y*ml")))
+            raise RecipeError(f"no recipe file {str(path)!r}.{near}", LISTING)
+        if not path.is_file():  # a device has no end
+            raise RecipeError(f"{path} is not a file, so no recipe", LISTING)
+        try:
+            return path.read_text(encoding="utf-8-sig"), str(path), path.parent
+        except UnicodeDecodeError as error:
+            raise RecipeError(f"{path} is not a recipe: byte {error.start} is not UTF-8") from None
+    names = shipped_recipes()
+    if name_or_path not in names:
+        near = meant(name_or_path, names)
+        by = f" (extended by {extending[-2]})" if len(extending) > 1 else ""
+        raise RecipeError(
+            f"no recipe {name_or_path!r}{by}.{near} 'regard recipes' lists all {len(names)}.",
+            LISTING,
+        )
+    shipped = resources.files("regard") / "recipes" / f"{name_or_path}.yaml"
+    return shipped.read_text(encoding="utf-8"), f"recipe {name_or_path}", None
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or "\\" in name or name.endswith((".yaml", ".yml"))

@@ -1,0 +1,129 @@
+"""What pydantic refuses in a recipe, said in the recipe's own words: key, what was seen, what is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from regard.recipe import yaml_1_2
+from regard.recipe.keys import advice, kinds
+from regard.recipe.mistakes import RecipeError, meant
+from regard.recipe.yaml_1_2 import Path, Written
+
+WANTED = {  # pydantic's name of an error, up to the first _
+    "int": "a whole number",
+    "float": "a number",
+    "finite": "a finite number",
+    "bool": "true or false",
+    "string": "text",
+    "string_too_short": "text that is not empty",
+    "list": "a list, as in [a, b]",
+    "tuple": "a list, as in [a, b]",
+    "missing": "a longer list",
+    "too": "a shorter list",
+    "greater": "greater than {gt}",
+    "greater_than_equal": "{ge} or greater",
+    "less": "less than {lt}",
+    "less_than_equal": "{le} or less",
+}
+
+
+def second_reading(
+    error: ValidationError, values: dict[str, Any], written: Mapping[Path, Written]
+) -> bool:
+    """Read what was refused as its type may want it: 32 as '32', `a,b` as a list. False: nothing to do."""
+    changed = False
+    for detail in error.errors():
+        path = _path(detail, values)
+        value, text = _at(path, values), getattr(written.get(path), "text", None)
+        if isinstance(value, int | float) and detail["type"] in ("string_type", "literal_error"):
+            again: Any = text
+        elif isinstance(value, str) and detail["type"] in ("list_type", "tuple_type"):
+            again = yaml_1_2.load(f"[{value}]")[0] if value[:1] not in "[{" else value
+        else:
+            continue
+        if path and again not in (None, value):
+            _at(path[:-1], values)[path[-1]] = again
+            changed = True
+    return changed
+
+
+def refusal(
+    error: ValidationError, values: Mapping[str, Any], written: Mapping[Path, Written]
+) -> RecipeError:
+    """The first mistake, in one line."""
+    details = error.errors()
+    detail = min(details, key=lambda d: d["type"] != "extra_forbidden")
+    path = _path(detail, values)
+    others = len({_path(d, values) for d in details}) - 1
+    more = f" ({others} more {'mistake' if others == 1 else 'mistakes'})" if others else ""
+    wrong = (*path, "kind") if detail["type"] == "union_tag_invalid" else path
+    return RecipeError(_sentence(detail, path, values, _place(wrong, written)) + more)
+
+
+def _sentence(detail: ErrorDetails, path: Path, values: Mapping[str, Any], place: str) -> str:
+    key, value, context = ".".join(map(str, path)), _at(path, values), detail.get("ctx", {})
+    match detail["type"]:
+        case "extra_forbidden":
+            return f"unknown key {key!r}{place}{advice(path, value, values)}"
+        case "value_error":  # a check of our own, which says it all
+            return f"{key or 'the recipe'}{place}: {context['error']}"
+        case "literal_error":
+            allowed = [word.strip("'") for word in str(context["expected"]).split(", ")]
+            allowed = [*allowed[:-1], *(word.strip("'") for word in allowed[-1].split("' or '"))]
+            return (
+                f"{key} is {_seen(value)}{place}.{meant(str(value), allowed)} "
+                f"Allowed: {', '.join(allowed)}."
+            )
+        case "union_tag_invalid":
+            kind = value.get("kind") if isinstance(value, dict) else value
+            allowed = list(kinds(key))
+            return (
+                f"no {key}.kind {kind!r}{place}.{meant(str(kind), allowed)} "
+                f"The kinds: {', '.join(allowed)}."
+            )
+        case "model_type" | "model_attributes_type":
+            return f"{key} is {_seen(value)}{place}, but it is a section: write {key}.KEY=VALUE"
+    if isinstance(value, dict):
+        return f"{key} is a value, not a section{place}: it cannot hold {', '.join(value)}"
+    return f"{key} is {_seen(value)}{place}: it must be {_wanted(detail)}"
+
+
+def _wanted(detail: ErrorDetails) -> str:
+    name = detail["type"]
+    known = WANTED.get(name) or WANTED.get(name.split("_")[0])
+    return known.format(**detail.get("ctx", {})) if known else detail["msg"]
+
+
+def _seen(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return repr(value)
+
+
+def _place(path: Path, written: Mapping[Path, Written]) -> str:
+    """` (a.yaml, line 3)`, of the value or of the section it is in."""
+    for end in range(len(path), 0, -1):
+        if note := written.get(path[:end]):
+            return f" ({note.place})" if note.place else ""
+    return ""
+
+
+def _path(detail: ErrorDetails, values: Mapping[str, Any]) -> Path:
+    """The keys of pydantic's location, without the names it adds for the members of unions."""
+    path: Path = ()
+    here: Any = values
+    for part in detail["loc"]:
+        inside = isinstance(here, dict) and part in here
+        if inside or (isinstance(here, list) and isinstance(part, int) and part < len(here)):
+            here, path = here[part], (*path, part)
+    return path
+
+
+def _at(path: Path, values: Any) -> Any:
+    for part in path:
+        values = values[part]
+    return values

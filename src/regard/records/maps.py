@@ -1,0 +1,159 @@
+"""From what a `recording` kept of one input to the maps of a record.
+
+Legend: H heads, Q queries, K keys, D features of a value; the batch is one input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from regard.attention.module import Attends, MultiHead
+from regard.attention.recording import Recorded
+from regard.attention.wording import mechanism, written_normalizer
+from regard.looking.question import BadQuestion
+from regard.records.record import AttentionMap
+
+MOST_DETAILS = (
+    2**18
+)  # numbers of scores and values in a record: a page of 12 × 12 heads stays below 4 MB
+MOST_WEIGHTS = 2**26  # that are computed for a record
+NOTHING = (
+    "there is nothing to look at: this model has no Attention, no MultiHead, and does not pool by "
+    "attention"
+)
+
+Attentions = Mapping[str, Attends]
+
+
+class Layer(NamedTuple):
+    """All calls of one attention for one input, as one."""
+
+    weights: Tensor  # (H, Q, K)
+    scores: Tensor | None  # (H, Q, K)
+    allowed: Tensor  # (H, Q, K)
+    factor: Tensor  # (H, Q, K)
+    values: Tensor | None  # (H, K, D)
+
+
+def attentions_in(model: nn.Module) -> dict[str, dict[str, Attends]]:
+    """The attentions of a model by kind, in the order of the layers: cross, encoder, decoder."""
+    kinds: dict[str, dict[str, Attends]] = {"cross": {}, "encoder": {}, "decoder": {}}
+    for name, part in model.named_modules():
+        if isinstance(part, Attends):
+            outside = "cross" if part.key_size is not None else "decoder"
+            kinds["encoder" if name.startswith("encoder.") else outside][name] = part
+    return kinds
+
+
+def heads_of(attention: Attends) -> int:
+    return attention.heads if isinstance(attention, MultiHead) else 1
+
+
+def check_attends(attentions: Mapping[str, Attentions]) -> None:
+    if not any(attentions.values()):
+        raise BadQuestion(NOTHING)
+
+
+def check_size(attentions: Attentions, tokens: int) -> None:
+    """Whether the weights of self-attention to this many tokens can be shown at all."""
+    heads = sum(map(heads_of, attentions.values()))
+    if heads * tokens**2 > MOST_WEIGHTS:
+        raise BadQuestion(
+            f"the text has {tokens:,} tokens, and {heads} heads would attend from each to each: "
+            f"at most {int((MOST_WEIGHTS / heads) ** 0.5):,} can be looked at"
+        )
+
+
+def attention_map(
+    name: str,
+    queries: str,
+    keys: str,
+    attentions: Attentions,
+    recorded: Sequence[Recorded],
+) -> AttentionMap:
+    """The map of these attentions, a layer each; queries, keys: the names of sides."""
+    layers = [_layer([each for each in recorded if each.name == one]) for one in attentions]
+    allowed = torch.stack([layer.allowed for layer in layers]).cpu()
+    factor = torch.stack([layer.factor for layer in layers])
+    return AttentionMap(
+        name,
+        queries,
+        keys,
+        _array(torch.stack([layer.weights for layer in layers])),
+        mechanism=_mechanisms([mechanism(one) for one in attentions.values()]),
+        normalizer=written_normalizer(next(iter(attentions.values())).normalize),
+        scores=_stacked([layer.scores for layer in layers]),
+        allowed=None if allowed.all() else allowed.numpy(),
+        factor=None if (factor == 1).all() else _array(factor),
+        values=_stacked([layer.values for layer in layers]),
+    )
+
+
+def within_budget(
+    maps: Sequence[AttentionMap], most: int = MOST_DETAILS
+) -> tuple[tuple[AttentionMap, ...], tuple[str, ...]]:
+    """The maps without values, then without scores, if there are too many numbers; and a note of it."""
+    numbers = _count(each.scores for each in maps) + _count(each.values for each in maps)
+    if numbers <= most:
+        return tuple(maps), ()
+    left_out = "values"
+    maps = [replace(each, values=None) for each in maps]
+    if _count(each.scores for each in maps) > most:
+        left_out = "scores and values"
+        maps = [replace(each, scores=None, factor=None) for each in maps]
+    note = f"{left_out} are left out: there are {numbers:,} numbers, and at most {most:,} are kept"
+    return tuple(maps), (note,)
+
+
+def _layer(calls: Sequence[Recorded]) -> Layer:
+    """Calls for one step each, or one for all: side by side along the queries."""
+    scores = [_heads(call.scores) for call in calls if call.scores is not None]
+    return Layer(
+        torch.cat([_heads(call.weights) for call in calls], -2),
+        torch.cat(scores, -2) if scores else None,
+        torch.cat([_spread(call.allowed, call) for call in calls], -2).bool(),
+        torch.cat([_spread(call.factor, call) for call in calls], -2).float(),
+        None if calls[-1].values is None else _heads(calls[-1].values),
+    )
+
+
+def _heads(x: Tensor) -> Tensor:
+    """(1, [H,] Q, K) -> (H, Q, K)"""
+    return x[0] if x.dim() == 4 else x
+
+
+def _spread(part: Tensor | None, call: Recorded) -> Tensor:
+    """What is broadcast to the weights (1, [H,] Q, K), as (H, Q, K); 1 where there is nothing."""
+    whole = call.weights.new_ones(()) if part is None else part
+    return _heads(whole.expand(call.weights.shape))
+
+
+def _stacked(layers: Sequence[Tensor | None]) -> NDArray[np.float32] | None:
+    there = [layer for layer in layers if layer is not None]
+    return _array(torch.stack(there)) if there else None
+
+
+def _array(x: Tensor) -> NDArray[np.float32]:
+    array: NDArray[np.float32] = x.float().cpu().numpy()
+    return array
+
+
+def _mechanisms(texts: Sequence[str]) -> str:
+    """What all layers have, or each kind with the layers that have it."""
+    places: dict[str, list[str]] = {}
+    for number, text in enumerate(texts, 1):
+        places.setdefault(text, []).append(str(number))
+    if len(places) == 1:
+        return texts[0]
+    return "; ".join(f"layers {', '.join(numbers)}: {text}" for text, numbers in places.items())
+
+
+def _count(arrays: Iterable[NDArray[np.float32] | None]) -> int:
+    return sum(array.size for array in arrays if array is not None)

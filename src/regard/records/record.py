@@ -1,0 +1,298 @@
+"""One record of what was attended to: everything the page, a file and a program need, as plain data.
+
+    record = AttentionRecord.of(weights, queries=["I", "am"], keys=["我", "是"])
+    record.to_json() == AttentionRecord.from_json(record.to_json()).to_json()
+
+A record has sides (rows and columns are tokens of one of them) and maps (weights of layers × heads
+× queries × keys). What each field means in JSON is said in docs/viewer/record.md; the format has a
+name, and readers refuse one that they do not know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.records.packing import pack, pack_bits, unpack
+from regard.records.side import NotARecord, Side
+
+FORMAT = "regard.attention/1"
+
+Array = NDArray[np.float32]
+Box = tuple[float, float, float, float]  # left, top, width, height, as shares of the picture
+
+
+@dataclass(frozen=True)
+class AttentionMap:
+    """The weights of one kind of attention: L layers, H heads, Q queries, K keys.
+
+    What led to the weights may be kept as well: scores before the region, which pairs were allowed,
+    a factor after the softmax (predicted windows), the values that were summed.
+    """
+
+    name: str  # "cross", "encoder", "decoder", "pooling"; one of its kind in a record
+    queries: str  # the name of a side
+    keys: str
+    weights: Array  # (L, H, Q, K), as they were used
+    layers: tuple[str, ...] = ()  # what each is called
+    mechanism: str = ""  # "score: additive · region: everywhere · normalize: softmax"
+    normalizer: str = ""  # "softmax", "sparsemax", "softmax(temperature=2)"; "": not known
+    reported: str = ""  # which of them the model itself reports: "layer 2, mean over heads"
+    shown: tuple[int | str, int | str] = (
+        "mean",
+        "mean",
+    )  # layer and head to begin with: 0 …, mean, max
+    scores: Array | None = None  # (L, H, Q, K), before region and normaliser
+    allowed: NDArray[np.bool_] | None = None  # broadcast to (L, H, Q, K); None: all pairs
+    factor: Array | None = None  # broadcast to (L, H, Q, K)
+    values: Array | None = None  # (L, H, K, D)
+
+    def __post_init__(self) -> None:
+        if self.weights.ndim != 4:
+            raise NotARecord(
+                f"the weights of a map are (layers, heads, queries, keys), not {self.weights.shape}"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        shape = self.weights.shape
+        whole = None if self.allowed is None else np.broadcast_to(self.allowed, shape)
+        return {
+            "name": self.name,
+            "queries": self.queries,
+            "keys": self.keys,
+            "layers": list(self.layers) or [str(n + 1) for n in range(shape[0])],
+            "mechanism": self.mechanism,
+            "normalizer": self.normalizer,
+            "reported": self.reported,
+            "shown": list(self.shown),
+            "weights": pack(self.weights),
+            "scores": None if self.scores is None else pack(self.scores, weights=False),
+            "allowed": None if whole is None else pack_bits(whole),
+            "factor": None
+            if self.factor is None
+            else pack(np.broadcast_to(self.factor, shape), weights=False),
+            "values": None if self.values is None else pack(self.values, weights=False),
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> AttentionMap:
+        kept: dict[str, Any] = {
+            name: unpack(given[name])
+            for name in ("weights", "scores", "allowed", "factor", "values")
+            if given.get(name) is not None
+        }
+        words = {
+            name: given.get(name, "")
+            for name in ("name", "queries", "keys", "mechanism", "normalizer", "reported")
+        }
+        layer, head = given.get("shown", ("mean", "mean"))
+        layers = tuple(given.get("layers", ()))
+        return cls(**words, layers=layers, shown=(layer, head), **kept)
+
+
+@dataclass(frozen=True)
+class BeamNode:
+    """One token of a hypothesis of a search; the path to the root is what came before it."""
+
+    parent: int  # the number of another node; -1: it is a first token
+    token: str
+    log_prob: float  # of this token
+    total: float  # of all tokens up to this one
+    fate: str  # "open": it went on, "ended": a whole hypothesis, "dropped": others were better
+    score: float | None = None  # of a whole hypothesis: what it was ranked by
+    rank: int | None = None  # 0: the best of those returned
+
+
+@dataclass(frozen=True)
+class Beam:
+    """The tree of a beam search, in the order of the steps."""
+
+    nodes: tuple[BeamNode, ...]
+    weights: Array | None = None  # (nodes, K): what each looked at, over the keys of side `keys`
+    keys: str = "source"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "keys": self.keys,
+            "nodes": [vars(node) for node in self.nodes],
+            "weights": None if self.weights is None else pack(self.weights),
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Beam:
+        nodes = tuple(BeamNode(**node) for node in given["nodes"])
+        weights = None if given.get("weights") is None else unpack(given["weights"])
+        return cls(nodes, weights, given.get("keys", "source"))
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A measure beside the weights of one map: on the same axes, a number for each query, or both."""
+
+    name: str  # "gradient", "leave-one-out", "rollout", "uniform", "permuted", "adversarial"
+    title: str
+    reading: str  # one line: what it says of this model and this sentence
+    map: str  # whose axes it has
+    matrix: Array | None = None  # (Q, K)
+    rows: Mapping[str, Sequence[float]] = field(
+        default_factory=dict
+    )  # name -> one for each query; NaN: undefined
+    signed: bool = False  # the matrix may be negative: drawn with the diverging scale
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "title": self.title,
+            "reading": self.reading,
+            "map": self.map,
+            "signed": self.signed,
+            "matrix": None if self.matrix is None else pack(self.matrix, weights=False),
+            "rows": {
+                name: [None if x != x else round(float(x), 6) for x in numbers]
+                for name, numbers in self.rows.items()
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Explanation:
+        rows = {
+            name: [float("nan") if x is None else x for x in numbers]
+            for name, numbers in given["rows"].items()
+        }
+        matrix = None if given.get("matrix") is None else unpack(given["matrix"])
+        return cls(
+            given["name"],
+            given["title"],
+            given["reading"],
+            given["map"],
+            matrix,
+            rows,
+            given["signed"],
+        )
+
+
+@dataclass(frozen=True)
+class AttentionRecord:
+    """What one model attended to in one input."""
+
+    sides: Mapping[str, Side]
+    maps: tuple[AttentionMap, ...]
+    title: str = ""
+    model: str = ""  # which model: a run, a checkpoint, a class
+    output: str = ""  # what came out, in words: the translation, the label
+    notes: tuple[str, ...] = ()  # what a reader must know: what was left out, what was forced
+    beam: Beam | None = None
+    explanations: tuple[Explanation, ...] = ()
+    glimpses: tuple[tuple[Box, ...], ...] = ()  # for each query of the first map, where it looked
+    question: Mapping[str, Any] = field(default_factory=dict)  # what was asked, to ask it again
+
+    def __post_init__(self) -> None:
+        for each in self.maps:
+            for axis, name in ((2, each.queries), (3, each.keys)):
+                if name not in self.sides:
+                    raise NotARecord(f"map {each.name!r} names a side {name!r} that there is not")
+                if each.weights.shape[axis] != len(self.sides[name]):
+                    raise NotARecord(
+                        f"map {each.name!r} has {each.weights.shape[axis]} "
+                        f"{'queries' if axis == 2 else 'keys'}, but its side {name!r} has "
+                        f"{len(self.sides[name])} tokens"
+                    )
+
+    @classmethod
+    def of(
+        cls,
+        weights: Any,
+        queries: Sequence[object] | Side,
+        keys: Sequence[object] | Side | None = None,
+        *,
+        title: str = "",
+        model: str = "",
+        mechanism: str = "",
+        name: str = "attention",
+    ) -> AttentionRecord:
+        """Of any weights (Q, K), (H, Q, K) or (L, H, Q, K), and what the rows and columns stand for.
+
+        keys None: the queries attend to each other.
+        """
+        numbers = np.asarray(weights, dtype=np.float32)
+        if numbers.ndim not in (2, 3, 4):
+            raise NotARecord(
+                f"weights are (queries, keys), with heads and layers before them if there are any; "
+                f"given {numbers.shape}"
+            )
+        numbers = numbers.reshape((1,) * (4 - numbers.ndim) + numbers.shape)
+        rows = queries if isinstance(queries, Side) else Side.of_labels(queries, title="queries")
+        sides, columns = {"queries": rows}, "queries"
+        if keys is not None:
+            columns = "keys"
+            sides["keys"] = keys if isinstance(keys, Side) else Side.of_labels(keys, title="keys")
+        made = AttentionMap(name, "queries", columns, numbers, mechanism=mechanism)
+        return cls(sides, (made,), title=title, model=model)
+
+    def map(self, name: str | None = None) -> AttentionMap:
+        """The map of that name; without one, the first."""
+        for each in self.maps:
+            if name is None or each.name == name:
+                return each
+        raise NotARecord(f"no map {name!r} in this record: {', '.join(m.name for m in self.maps)}")
+
+    def with_explanations(self, more: Sequence[Explanation]) -> AttentionRecord:
+        return replace(self, explanations=(*self.explanations, *more))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; arrays as bytes in base64, see `regard.records.packing`."""
+        return {
+            "format": FORMAT,
+            "title": self.title,
+            "model": self.model,
+            "output": self.output,
+            "notes": list(self.notes),
+            "sides": {name: side.to_dict() for name, side in self.sides.items()},
+            "maps": [each.to_dict() for each in self.maps],
+            "beam": None if self.beam is None else self.beam.to_dict(),
+            "explanations": [each.to_dict() for each in self.explanations],
+            "glimpses": [[list(box) for box in boxes] for boxes in self.glimpses],
+            "question": dict(self.question),
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> AttentionRecord:
+        if given.get("format") != FORMAT:
+            raise NotARecord(
+                f"this is no record of the format {FORMAT}: it says {given.get('format')!r}"
+            )
+        try:
+            return cls(
+                {name: Side.from_dict(side) for name, side in given["sides"].items()},
+                tuple(AttentionMap.from_dict(each) for each in given["maps"]),
+                given.get("title", ""),
+                given.get("model", ""),
+                given.get("output", ""),
+                tuple(given.get("notes", ())),
+                None if given.get("beam") is None else Beam.from_dict(given["beam"]),
+                tuple(Explanation.from_dict(each) for each in given.get("explanations", ())),
+                tuple(tuple(tuple(box) for box in boxes) for boxes in given.get("glimpses", ())),
+                given.get("question", {}),
+            )
+        except (KeyError, TypeError) as error:
+            raise NotARecord(
+                f"a part of the record is missing or of another kind: {error}"
+            ) from error
+
+    @classmethod
+    def from_json(cls, text: str) -> AttentionRecord:
+        try:
+            given = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise NotARecord(f"this is no JSON: {error}") from error
+        if not isinstance(given, dict):
+            raise NotARecord(f"a record is a JSON object, not {type(given).__name__}")
+        return cls.from_dict(given)

@@ -1,0 +1,125 @@
+"""What the rows and columns of weights stand for: tokens of a text, or cells of a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from regard.records.words import word_numbers
+
+START, END = "(start)", "(end)"  # of a sentence: positions that stand for no text
+
+
+class NotARecord(ValueError):
+    """What was given is no record, or none that this version can read."""
+
+    status = 2  # a mistake of whoever gave it
+    hint = "docs/viewer/record.md says what is in one"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What the keys lie on when they are cells of an image, row by row."""
+
+    source: str  # a data: URI of an image, so that nothing is ever fetched
+    rows: int
+    columns: int
+
+    def __post_init__(self) -> None:
+        if not self.source.startswith("data:image/"):
+            raise NotARecord(f"a picture is a data:image/ URI, not {self.source[:40]!r}")
+
+
+@dataclass(frozen=True)
+class Side:
+    """Tokens of one text, in their order, and where they stand in it."""
+
+    text: str
+    tokens: tuple[str, ...]  # what is shown for each: a slice of the text, or a name such as (end)
+    offsets: tuple[tuple[int, int], ...]  # into the text, in characters; (n, n): stands for no text
+    words: tuple[int, ...]  # the number of the word that each belongs to: rising, without gaps
+    special: tuple[bool, ...]  # True: marks the start or the end, or fills; no part of the text
+    language: str = ""  # zh, ja, …: which shapes of the characters are meant
+    title: str = ""  # "source", "target"
+    picture: Picture | None = None
+
+    def __post_init__(self) -> None:
+        lengths = {len(x) for x in (self.tokens, self.offsets, self.words, self.special)}
+        if len(lengths) != 1:
+            raise NotARecord(
+                f"a side needs tokens, offsets, words and special of one length, not {lengths}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        tokens: Sequence[str],
+        offsets: Sequence[tuple[int, int]],
+        *,
+        special: Sequence[bool] | None = None,
+        words: Sequence[int] | None = None,
+        language: str = "",
+        title: str = "",
+        picture: Picture | None = None,
+    ) -> Side:
+        """words: if not given, tokens that no blank and no sign parts are one word."""
+        marks = tuple(special) if special is not None else (False,) * len(tokens)
+        numbers = word_numbers(text, offsets, marks) if words is None else words
+        return cls(
+            text,
+            tuple(tokens),
+            tuple((int(a), int(b)) for a, b in offsets),
+            tuple(numbers),
+            marks,
+            language,
+            title,
+            picture,
+        )
+
+    @classmethod
+    def of_labels(cls, labels: Sequence[object], *, title: str = "", language: str = "") -> Side:
+        """Tokens without a text: each is a word, and the text is all of them with blanks between."""
+        tokens = [str(label) for label in labels]
+        offsets, end = [], 0
+        for token in tokens:
+            offsets.append((end, end + len(token)))
+            end += len(token) + 1
+        return cls.of(
+            " ".join(tokens),
+            tokens,
+            offsets,
+            words=range(len(tokens)),
+            title=title,
+            language=language,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "language": self.language,
+            "text": self.text,
+            "tokens": list(self.tokens),
+            "offsets": [list(pair) for pair in self.offsets],
+            "words": list(self.words),
+            "special": [int(mark) for mark in self.special],
+            "picture": None if self.picture is None else vars(self.picture),
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Side:
+        picture = given.get("picture")
+        return cls(
+            given["text"],
+            tuple(given["tokens"]),
+            tuple((a, b) for a, b in given["offsets"]),
+            tuple(given["words"]),
+            tuple(bool(mark) for mark in given["special"]),
+            given.get("language", ""),
+            given.get("title", ""),
+            None if picture is None else Picture(**picture),
+        )

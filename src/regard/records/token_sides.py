@@ -1,0 +1,56 @@
+"""From a text and its tokens to a side of a record: what is shown for each token."""
+
+from __future__ import annotations
+
+from regard.data.tokenizer import UNK, Tokens
+from regard.records.side import END, START, Side
+from regard.records.words import word_numbers
+
+UNKNOWN = "(unknown)"  # a token that the model wrote and that stands for no text
+BLANKS = {"\n": "⏎", "\t": "⇥"}
+BLANK = "␣"
+
+
+def token_side(
+    text: str,
+    tokens: Tokens,
+    *,
+    start: bool = False,
+    end: bool = False,
+    title: str = "",
+    language: str = "",
+) -> Side:
+    """start, end: whether a (start) stands before the tokens, an (end) behind them."""
+    labels = [
+        label_of(text[slice(*offset)], token)
+        for token, offset in zip(tokens.ids, tokens.offsets, strict=True)
+    ]
+    offsets, marks = [*tokens.offsets], [False] * len(labels)
+    apart = [a == b for a, b in offsets]  # what stands for no text joins no word
+    if start:
+        labels, offsets = [START, *labels], [(0, 0), *offsets]
+        marks, apart = [True, *marks], [True, *apart]
+    if end:
+        labels, offsets = [*labels, END], [*offsets, (len(text), len(text))]
+        marks, apart = [*marks, True], [*apart, True]
+    words = word_numbers(text, offsets, apart)
+    return Side.of(
+        text, labels, offsets, special=marks, words=words, title=title, language=language
+    )
+
+
+def label_of(piece: str, token: int) -> str:
+    """A piece of a text as it can be seen: blanks have signs, and nothing is not empty."""
+    if piece.strip():
+        return piece
+    if token == UNK:
+        return UNKNOWN
+    return "".join(BLANKS.get(character, BLANK) for character in piece) or BLANK
+
+
+def unknown_note(text: str, tokens: Tokens) -> tuple[str, ...]:
+    """What of a text the model has no token for, in one line; nothing if it knows all."""
+    pairs = zip(tokens.ids, tokens.offsets, strict=True)
+    pieces = (text[slice(*offset)] for token, offset in pairs if token == UNK)
+    unknown = dict.fromkeys(piece for piece in pieces if piece.strip())
+    return (f"the model has no token for {', '.join(unknown)}",) if unknown else ()

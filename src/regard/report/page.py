@@ -1,0 +1,231 @@
+"""What came of a training run, as one HTML file: no script, nothing fetched, light and dark.
+
+    Path("report.html").write_text(render(Report(title="zh-en", scores=(bleu(...),), ...)), "utf-8")
+
+Parts that are empty are left out. Every text is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+
+from regard.data.problems import Found, Problems
+from regard.measures.bleu_by_length import LengthCurve
+from regard.measures.classification import Confusion
+from regard.measures.translation import Score
+from regard.report.confusion_chart import confusion_table
+from regard.report.learning_curves import Metrics, learning_charts, learning_table
+from regard.report.length_chart import LengthTable, length_chart
+from regard.report.samples import TRANSLATION, Sample, SampleNames, sample_list, scrolled
+from regard.view import charts
+from regard.view.markup import Markup, element, join
+
+__all__ = ["NextStep", "Report", "Sample", "render", "stylesheet"]
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # the page may load nothing at all
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A command worth running now, and why."""
+
+    command: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything the page shows, as plain data."""
+
+    title: str
+    verdict: str = ""  # one line, in words
+    scores: Sequence[Score] = ()  # the most important first
+    facts: Mapping[str, str] = field(default_factory=dict)  # seed, parameters, time, machine, …
+    command: str = ""
+    recipe: str = ""  # YAML
+    metrics: Metrics = ()  # rows of step, train_loss, dev_loss, dev_perplexity, dev_bleu, …
+    by_length: Mapping[str, LengthCurve] = field(default_factory=dict)
+    confusions: Mapping[str, Confusion] = field(default_factory=dict)  # of dev, of test
+    samples: Sequence[Sample] = ()
+    sample_names: SampleNames = TRANSLATION  # what they and their parts are called
+    problems: Problems = field(default_factory=Problems)  # of the data, counted and skipped
+    next_steps: Sequence[NextStep] = ()
+    source_language: str = ""  # zh, ja, …: which shapes of the characters are meant
+    target_language: str = ""
+
+
+def render(report: Report) -> str:
+    """The whole page."""
+    parts: list[tuple[str, Callable[[Report], Markup], object]] = [
+        ("Learning", _learning, report.metrics),
+        ("Short and long sentences", _by_length, report.by_length),
+        ("What is taken for what", _confusions, report.confusions),
+        (report.sample_names.title, _samples, report.samples),
+        ("What was trained", _trained, report.facts or report.command or report.recipe),
+        ("The data", _problems, report.problems),
+        ("What to try next", _next_steps, report.next_steps),
+    ]
+    sections = [
+        element("section", element("h2", title), body)
+        for title, write, given in parts
+        if given and (body := write(report))
+    ]
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", f"{report.title} · regard"),
+        element("style", Markup(stylesheet())),
+    )
+    body = element("body", element("main", _header(report), *sections), _footer())
+    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+def stylesheet() -> str:
+    own = resources.files("regard.report").joinpath("report.css").read_text("utf-8")
+    return f"{charts.stylesheet()}{own}"
+
+
+def _header(report: Report) -> Markup:
+    scores = [
+        element(
+            "div",
+            element("dt", score.name),
+            element("dd", f"{score.value:.2f}", class_="value"),
+            element("dd", score.signature.replace("|", "|\u200b"), class_="signature"),
+        )
+        for score in report.scores
+    ]
+    return element(
+        "header",
+        element("p", "regard · training report", class_="eyebrow"),
+        element("h1", report.title),
+        element("p", report.verdict, class_="verdict") if report.verdict else "",
+        element("dl", *scores, class_="scores") if scores else "",
+    )
+
+
+def _learning(report: Report) -> Markup:
+    figures = [element("figure", chart.inline()) for chart in learning_charts(report.metrics)]
+    if not figures:
+        return Markup()
+    numbers = element(
+        "details",
+        element("summary", "The numbers"),
+        scrolled(learning_table(report.metrics), "Measures by step"),
+    )
+    return join([element("div", *figures, class_="charts"), numbers])
+
+
+def _by_length(report: Report) -> Markup:
+    curves = report.by_length
+    cells = LengthTable.of(curves)
+    groups = [element("th", name, scope="colgroup", colspan=len(cells.each)) for name in curves]
+    once = element("td", colspan=len(cells.shared))
+    names = element("tr", once, *groups) if len(curves) > 1 else ""
+    heads = [element("th", head, scope="col") for head in cells.heads]
+    rows = [
+        element("tr", element("th", label, scope="row"), *(element("td", one) for one in numbers))
+        for label, *numbers in cells.rows
+    ]
+    table = element(
+        "table",
+        element("caption", "BLEU, chrF and length ratio by the length of the source"),
+        element("thead", names, element("tr", *heads)),
+        element("tbody", *rows),
+        class_="numbers",
+    )
+    signatures = sorted({curve.signature for curve in curves.values()})
+    return join(
+        [
+            element(
+                "div",
+                element("figure", length_chart(curves, "BLEU").inline()),
+                scrolled(table, "Scores by source length"),
+                class_="beside",
+            ),
+            *(element("p", f"BLEU: {signature}", class_="signature") for signature in signatures),
+        ]
+    )
+
+
+def _confusions(report: Report) -> Markup:
+    parts: list[Markup] = []
+    for name, found in report.confusions.items():
+        parts += [
+            element("h3", f"{name}: {found.correct:,} of {found.total:,} right"),
+            scrolled(confusion_table(found), f"Labels and answers on {name}"),
+        ]
+    return join(parts)
+
+
+def _samples(report: Report) -> Markup:
+    languages = report.source_language, report.target_language
+    return sample_list(report.samples, report.sample_names, languages)
+
+
+def _trained(report: Report) -> Markup:
+    facts = [
+        element("div", element("dt", name), element("dd", value))
+        for name, value in report.facts.items()
+    ]
+    return join(
+        [
+            _command(report.command) if report.command else "",
+            element("dl", *facts, class_="facts") if facts else "",
+            element(
+                "details",
+                element("summary", "The recipe, complete"),
+                element("pre", element("code", report.recipe), tabindex="0"),
+            )
+            if report.recipe
+            else "",
+        ]
+    )
+
+
+def _problems(report: Report) -> Markup:
+    rows = [
+        element(
+            "tr",
+            element("th", kind, scope="row"),
+            element("td", f"{found.count:,}"),
+            element("td", _where(corpus, found), class_="where"),
+        )
+        for corpus, kinds in report.problems.found.items()
+        for kind, found in kinds.items()
+    ]
+    heads = [element("th", name, scope="col") for name in ("what", "how many", "where")]
+    table = element(
+        "table",
+        element("caption", "Lines that were counted and skipped in training"),
+        element("thead", element("tr", *heads)),
+        element("tbody", *rows),
+        class_="numbers problems",
+    )
+    return scrolled(table, "Problems in the data")
+
+
+def _where(corpus: str, found: Found) -> str:
+    numbers = ", ".join(f"{line:,}" for line in found.first)
+    more = " …" if found.count > len(found.first) else ""
+    return f"{corpus}: {'line' if found.count == 1 else 'lines'} {numbers}{more}"
+
+
+def _next_steps(report: Report) -> Markup:
+    steps = [
+        element("li", element("p", step.why), _command(step.command)) for step in report.next_steps
+    ]
+    return element("ol", *steps, class_="steps")
+
+
+def _command(command: str) -> Markup:
+    return element("pre", element("code", command), class_="command", tabindex="0")
+
+
+def _footer() -> Markup:
+    return element("footer", element("p", "Written by regard. Opens anywhere, loads nothing."))

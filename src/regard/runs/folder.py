@@ -1,0 +1,174 @@
+"""The run folder: where each file is, and whether it belongs to this recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from regard.data.checksums import Damaged
+from regard.data.tokenizer import Tokenizer
+from regard.runs.failures import FolderInUse, OtherRecipe
+from regard.recipe.mistakes import RecipeError
+from regard.recipe.recipe_files import dump_recipe, read_recipe
+from regard.recipe.recipe import LIMITS, Recipe
+from regard.runs.atomic_files import clear_partial, write_whole
+
+# may change from one start to the next: they say how far, where and how to search, not what is learnt
+FREE = (
+    *(f"training.{limit}" for limit in LIMITS),
+    "training.patience",
+    "training.checkpoint_every",
+    "data.test",
+    "trainer.",
+    "search.",
+    "name",
+    "description",
+)
+
+
+LEARN_ANEW = (
+    "remove tokenizer*.json from the run folder and run the same command again: "
+    "they are learnt anew, the same from the same data.train"
+)
+LAY_DOWN = (
+    "remove it and train with the recipe that the run was begun with, which takes its place; "
+    "config.json holds it too"
+)
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Everything needed to use, resume or publish a run."""
+
+    path: Path
+
+    @property
+    def recipe(self) -> Path:
+        return self.path / "recipe.yaml"
+
+    @property
+    def model(self) -> Path:
+        return self.path / "model.safetensors"
+
+    @property
+    def config(self) -> Path:
+        return self.path / "config.json"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
+
+    @property
+    def metrics(self) -> Path:
+        return self.path / "metrics.csv"
+
+    @property
+    def scores(self) -> Path:
+        return self.path / "scores.json"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "train.log"
+
+    @property
+    def store(self) -> Path:
+        return self.path / "data" / "train"
+
+    def tokenizers(self, recipe: Recipe) -> tuple[Path, Path]:
+        """Of the source and of the target: one file if they share a vocabulary."""
+        shared = recipe.task.one_text or recipe.tokenizer.shared
+        names = ("", "") if shared else (".source", ".target")
+        source, target = (self.path / f"tokenizer{name}.json" for name in names)
+        return source, target
+
+    def read_recipe(self) -> Recipe:
+        """Damaged if it is not one that was written whole."""
+        try:
+            recipe = read_recipe(str(self.recipe))
+        except RecipeError as error:
+            raise Damaged(f"{self.recipe} is damaged: {error}", LAY_DOWN) from None
+        if "search" not in recipe.model_fields_set:  # the last of its sections
+            raise Damaged(f"{self.recipe} is damaged: it is cut off", LAY_DOWN)
+        return recipe
+
+    def load_tokenizers(self, recipe: Recipe) -> tuple[Tokenizer, Tokenizer]:
+        try:
+            source, target = map(Tokenizer.load, self.tokenizers(recipe))
+        except ValueError as error:
+            raise Damaged(str(error), LEARN_ANEW) from error
+        return source, target
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else may train here meanwhile; a killed process holds nothing."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / ".lock").open("w") as file:
+            if not _lock(file):
+                raise FolderInUse(f"another process is training in {self.path}")
+            yield
+
+    @property
+    def begun(self) -> bool:
+        """Whether something was learnt here."""
+        return self.model.is_file() or any(self.checkpoints.glob("*.safetensors"))
+
+    def claim(self, recipe: Recipe) -> None:
+        """Make the folder this recipe's, or refuse if it is another's."""
+        check_recipe(self, recipe)
+        if self.recipe.is_file() and not self.begun:
+            for path in self.path.glob("tokenizer*.json"):  # of another recipe, perhaps
+                path.unlink()
+        self.checkpoints.mkdir(parents=True, exist_ok=True)
+        for folder in (self.path, self.checkpoints):
+            clear_partial(folder)
+        write_whole(self.recipe, dump_recipe(recipe))
+
+
+def check_recipe(folder: RunFolder, recipe: Recipe) -> None:
+    """OtherRecipe, naming the keys, if the run in the folder learnt something by another one."""
+    if not (folder.recipe.is_file() and folder.begun):
+        return
+    refuse_other(recipe, folder.read_recipe(), str(folder.path))
+
+
+def refuse_other(recipe: Recipe, learnt_by: Recipe, what: str) -> None:
+    """OtherRecipe, naming the keys, if `what` was learnt by a recipe that differs in more than may change."""
+    before, now = (_flat(each.model_dump(mode="json")) for each in (learnt_by, recipe))
+    changed = [
+        f"{key} was {before.get(key)!r}, is {now.get(key)!r}"
+        for key in sorted({*before, *now})
+        if before.get(key) != now.get(key) and not key.startswith(FREE)
+    ]
+    if changed:
+        raise OtherRecipe(f"{what} holds a run of another recipe: {'; '.join(changed)}")
+
+
+def _lock(file: IO[str]) -> bool:
+    """False if another process has it; where there are no locks it is always free."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        pass
+    return True
+
+
+def _flat(value: Any, key: str = "") -> dict[str, Any]:
+    """{"model.hidden": 256, …}"""
+    if not isinstance(value, dict):
+        return {key: value}
+    return {
+        k: v
+        for name, part in value.items()
+        for k, v in _flat(part, f"{key}.{name}".strip(".")).items()
+    }

@@ -1,0 +1,174 @@
+"""A trained model in its folder: weights in model.safetensors, all else about it in config.json.
+
+config.json holds the SHA-256 of itself, the weights and the tokenizers, looked at whenever they are loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import torch
+from pydantic import ValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
+
+from regard import __version__
+from regard.data.checksums import Damaged, check_seal, sealed, sha256_of
+from regard.data.tokenizer import Tokenizer
+from regard.runs.building import build
+from regard.runs.folder import RunFolder
+from regard.recipe.mistakes import RecipeError
+from regard.recipe.recipe import Recipe
+from regard.runs.atomic_files import write_whole
+
+FORMAT = 1
+ANEW = (
+    "copy the run again from where it came, or run the training command again: it writes the model "
+    "anew from its checkpoints; what was changed on purpose needs no sha256 in config.json"
+)
+
+
+def save_model(
+    folder: RunFolder,
+    recipe: Recipe,
+    weights: Mapping[str, Tensor],
+    sizes: tuple[int, int],
+    *,
+    dtype: Literal["float32", "float16"] = "float32",
+    stopped: bool = False,
+) -> None:
+    """Write the weights, and what is needed to build the model again; sizes of the two vocabularies.
+
+    stopped: on the way, before the end that the recipe sets.
+    """
+    kind = getattr(torch, dtype)
+    with torch.device("meta"):
+        names = _once(build(recipe.model, *sizes))
+    kept = {
+        name: (value.to(kind) if value.is_floating_point() else value).cpu().contiguous()
+        for name, value in weights.items()
+        if name in names
+    }
+    config = {
+        "format": FORMAT,
+        "regard": __version__,
+        "vocabularies": list(sizes),
+        "parameters": sum(value.numel() for value in kept.values()),
+        "dtype": dtype,
+        "stopped": stopped,
+        "recipe": recipe.model_dump(mode="json"),
+    }
+    data = save(kept, metadata={"format": "pt"})
+    files = {folder.model.name: hashlib.sha256(data).hexdigest()}
+    files |= {p.name: sha256_of(p) for p in folder.tokenizers(recipe) if p.is_file()}
+    whole = sealed(folder.config, config, files)
+    write_whole(folder.config, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+    write_whole(folder.model, data)
+
+
+def is_whole(folder: RunFolder) -> bool:
+    """Whether there is a model, as it was written at the end of a run, by its checksums."""
+    try:
+        config = read_config(folder)
+        check_seal(folder.config, config)
+    except (Damaged, OSError, RecipeError):
+        return False
+    return "sha256" in config and folder.model.is_file() and not config.get("stopped")
+
+
+def load_model(folder: RunFolder) -> tuple[nn.Module, Recipe]:
+    """The model in float32 on the CPU, whatever it was written in, and the recipe it was made by.
+
+    Damaged, if a file is not as it was written.
+    """
+    config = read_config(folder)
+    check_seal(folder.config, config, ANEW)
+    recipe = recipe_of(folder, config)
+    try:
+        model = build(recipe.model, *config["vocabularies"])
+        weights = load_file(folder.model)
+    except (SafetensorError, UnicodeDecodeError) as error:
+        raise Damaged(f"{folder.model} is damaged: {error}", ANEW) from error
+    wanted, found = _shapes(_once(model)), _shapes(weights)
+    wrong = sorted(name for name, _ in wanted.items() ^ found.items())
+    if wrong:
+        name = wrong[0]
+        raise Damaged(
+            f"{folder.model} does not fit {folder.config}: {name} is "
+            f"{found.get(name, 'missing')}, wanted is {wanted.get(name, 'no such weight')}",
+            ANEW,
+        )
+    model.load_state_dict(weights, strict=False)  # a tied weight is there under one name only
+    return model.eval(), recipe
+
+
+def check_vocabularies(folder: RunFolder, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
+    expected, seen = read_config(folder)["vocabularies"], [len(t) for t in tokenizers]
+    if expected != seen:
+        raise Damaged(
+            f"the tokenizers in {folder.path} have {seen} tokens, the model was trained with {expected}",
+            ANEW,
+        )
+
+
+def fingerprint(folder: RunFolder) -> str:
+    """The same if and only if the model file is the same."""
+    return sha256_of(folder.model)
+
+
+def recipe_of(folder: RunFolder, config: Mapping[str, Any]) -> Recipe:
+    """The recipe in what `read_config` read."""
+    try:
+        return Recipe.model_validate(config["recipe"])
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        key = ".".join(map(str, wrong["loc"])) or "recipe"
+        raise Damaged(
+            f"{folder.config} is damaged, or of another regard: {key}: {wrong['msg']}", ANEW
+        ) from None
+
+
+def read_config(folder: RunFolder) -> dict[str, Any]:
+    """What config.json holds, of this format and with all that a model is built of."""
+    try:
+        config: Any = json.loads(folder.config.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise Damaged(f"{folder.config} is damaged: {error}", ANEW) from None
+    if not isinstance(config, dict):
+        raise Damaged(f"{folder.config} is damaged: it holds no object", ANEW)
+    if "format" not in config and (kind := config.get("model_type")):
+        advice = (
+            f"regard.hf.load_marian({str(folder.path)!r}, save='runs/…') makes one of it"
+            if kind == "marian"
+            else "regard.hf.capture shows the attention of such a model"
+        )
+        raise RecipeError(
+            f"{folder.path} is a Hugging Face {kind} model, not a run: {advice}",
+            "docs/hugging-face.md says what can be done with one",
+        )
+    if config.get("format") != FORMAT:
+        raise Damaged(
+            f"{folder.config} is of format {config.get('format')}, this regard reads {FORMAT}: "
+            f"it was written by regard {config.get('regard')}",
+            "pip install -U regard, if that is a newer one; else copy the run again",
+        )
+    match config:
+        case {"vocabularies": [int(), int()], "recipe": dict()}:
+            return config
+    raise Damaged(f"{folder.config} is damaged: it lacks the vocabularies or the recipe", ANEW)
+
+
+def _shapes(weights: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(value.shape) for name, value in weights.items()}
+
+
+def _once(model: nn.Module) -> dict[str, Tensor]:
+    """Its weights, those that it has under several names under the first of them only."""
+    first = {name for name, _ in model.named_parameters()}
+    every = {name for name, _ in model.named_parameters(remove_duplicate=False)}
+    state = model.state_dict()
+    return {name: value for name, value in state.items() if name in first or name not in every}

@@ -1,0 +1,106 @@
+"""The runs that are served, by name, and the worker that asks them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regard.recipe.mistakes import RecipeError, meant
+from regard.serve.estimates import Estimates
+from regard.serve.http_errors import Refused
+from regard.serve.limits import Limits
+from regard.serve.worker import Worker
+
+if TYPE_CHECKING:
+    from regard.runs.loading import LoadedRun
+
+VERBS = {  # what a run does, by the task that it was trained for
+    "translate": "translate",
+    "classify": "classify",
+    "language": "write on",
+    "masked": "fill gaps",
+}
+
+
+@dataclass
+class Counts:
+    """What a model has done since the start."""
+
+    sentences: int = 0
+    batches: int = 0
+    looks: int = 0
+
+    def add(self, sentences: int) -> None:
+        self.sentences += sentences
+        self.batches += 1
+
+
+@dataclass(frozen=True, eq=False)
+class Served:
+    """A run and its name."""
+
+    name: str
+    run: LoadedRun
+    estimates: Estimates
+    counts: Counts = field(default_factory=Counts)
+
+    @property
+    def task(self) -> str:
+        return self.run.recipe.task.kind
+
+    def must_translate(self) -> None:
+        if self.task != "translate":
+            does = VERBS.get(self.task, self.task)
+            raise Refused(422, f"model {self.name!r} was trained to {does}, not to translate")
+
+
+class Shelf:
+    """Runs by name; the first is asked where no name is given.
+
+    beam: of those who do not say; the recipe's if not given.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[], Sequence[LoadedRun]],
+        limits: Limits | None = None,
+        *,
+        beam: int | None = None,
+        warm: Callable[[Sequence[LoadedRun]], None] = lambda runs: None,
+    ) -> None:
+        self.limits, self.beam = limits or Limits(), beam
+        self.worker = Worker(load, self.limits, warm)
+        runs = self.worker.loaded
+        names = distinct_names([run.folder.path for run in runs])
+        self._served = {
+            name: Served(name, run, Estimates(run, self.limits))
+            for name, run in zip(names, runs, strict=True)
+        }
+
+    def __iter__(self) -> Iterator[Served]:
+        return iter(self._served.values())
+
+    def find(self, name: str | None) -> Served:
+        if name is None:
+            return next(iter(self))
+        if name not in self._served:
+            asked, known = name[:80], ", ".join(self._served)
+            raise Refused(
+                404, f"no model {asked!r} is served.{meant(asked, self._served)} There is {known}"
+            )
+        return self._served[name]
+
+
+def distinct_names(folders: Sequence[Path]) -> list[str]:
+    """The last part of each path, with those before it where two would be called the same."""
+    paths = [Path(os.path.realpath(folder)) for folder in folders]  # also of a link to itself
+    if len(set(paths)) < len(paths):
+        twice = next(path for path in paths if paths.count(path) > 1)
+        raise RecipeError(f"{twice} is named twice", "name each run once")
+    depth = 1
+    while len(names := {"/".join(path.parts[-depth:]): None for path in paths}) < len(paths):
+        depth += 1
+    return list(names)

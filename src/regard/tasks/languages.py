@@ -1,0 +1,45 @@
+"""What is measured how, by the languages of a recipe."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from regard.recipe.recipe import Recipe
+from regard.recipe.task_sections import Translate
+
+SHORT = {  # of the codes with three letters
+    "zho": "zh",
+    "chi": "zh",
+    "cmn": "zh",
+    "jpn": "ja",
+    "tha": "th",
+    "lao": "lo",
+    "khm": "km",
+    "mya": "my",
+}
+SPACELESS = {"zh", "ja", "th", "lo", "km", "my"}  # written without spaces between words
+
+
+def bleu_tokenizer(recipe: Recipe) -> str:
+    """sacreBLEU's tokeniser for the target: those of Chinese and of spaces, else characters."""
+    language = _language(recipe.data.target)
+    chosen = "zh" if language == "zh" else "char" if language in SPACELESS else "13a"
+    return _task(recipe).bleu_tokenize or chosen
+
+
+def length_unit(recipe: Recipe) -> Literal["words", "characters"]:
+    """How the length of a source is counted."""
+    chosen: Literal["words", "characters"] = "words"
+    if _language(recipe.data.source) in SPACELESS:
+        chosen = "characters"
+    return _task(recipe).length_unit or chosen
+
+
+def _task(recipe: Recipe) -> Translate:
+    return recipe.task if isinstance(recipe.task, Translate) else Translate()
+
+
+def _language(code: str) -> str:
+    """zh of zh-Hant_TW, and of zho"""
+    first = code.replace("_", "-").split("-")[0].lower()
+    return SHORT.get(first, first)
