@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.data.batch import collate
-from regard.data.text import read_pairs
+from regard.data.examples import read_pairs
 from regard.data.tokenizer import EOS, Tokenizer
 from regard.layers.contracts import Encoded
 from regard.looking.explaining import explain_classification, explain_translation

@@ -26,7 +26,7 @@ from statistics import quantiles
 from typing import Any
 
 import regard
-from regard.data.text import read_pairs
+from regard.data.examples import read_pairs
 
 TEST = "tatoeba-zh-en:test"
 COMMAND = [sys.executable, "-c", "from regard.cli import main; main()", "serve", "--port", "0"]

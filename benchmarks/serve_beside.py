@@ -24,7 +24,7 @@ from typing import Any
 
 import httpx
 
-from regard.data.text import read_pairs
+from regard.data.examples import read_pairs
 from serve import COMMAND, TEST
 
 MOMENT = 0.02  # seconds between an answer and the next question

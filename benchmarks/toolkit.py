@@ -28,7 +28,7 @@ from statistics import median
 import torch
 
 from regard.data.store import Store
-from regard.data.text import read_pairs
+from regard.data.examples import read_pairs
 from regard.runs.folder import RunFolder
 from regard.search import Search
 from regard.training.allocator import keep_memory

@@ -30,7 +30,7 @@ from pathlib import Path
 import torch
 
 from regard.data.store import Store
-from regard.data.text import read_pairs
+from regard.data.examples import read_pairs
 from regard.export import load_engine
 from regard.runs.folder import RunFolder
 from regard.runs.loading import LoadedRun

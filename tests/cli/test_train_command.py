@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from regard.cli.demo import UNSEEN
-from regard.data.text import read_pairs
+from regard.data.examples import read_pairs
 from regard.recipe.recipe_files import read_recipe
 from regard.view.cells import width
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from regard.data.batch import Batches, Loader, collate, pad
 from regard.data.store import prepare
-from regard.data.text import read_pairs
+from regard.data.examples import read_pairs
 from regard.data.tokenizer import BOS, EOS, PAD, Tokenizer
 
 DEV = "tatoeba-zh-en:dev"

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from regard.data.spec import keep_standard_input, locate, parse
-from regard.data.text import read_pairs
+from regard.data.examples import read_pairs
 
 
 @pytest.fixture(autouse=True)

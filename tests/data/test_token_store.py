@@ -9,7 +9,7 @@ import pytest
 
 from regard.data import store as storing
 from regard.data.store import Store, prepare
-from regard.data.text import read_pairs
+from regard.data.examples import read_pairs
 from regard.data.tokenizer import Tokenizer
 
 DEV = "tatoeba-zh-en:dev"

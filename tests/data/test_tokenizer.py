@@ -203,7 +203,7 @@ def test_saved_and_loaded_is_the_same(trained, tmp_path, kind):
 TRAIN = """
 import sys
 from regard.data.tokenizer import KINDS, Tokenizer
-from regard.data.text import read_pairs
+from regard.data.examples import read_pairs
 texts = [text for pair in read_pairs("tatoeba-zh-en:dev") for text in (pair.source, pair.target)]
 for kind in KINDS:
     print(Tokenizer.train(iter(texts), kind=kind, size=2000).to_json())

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
+from regard.data.examples import Example, read_corpus, read_examples
+from regard.data.fields import Text
 from regard.data.problems import Problems
-from regard.data.spec import Spec, parse_texts
-from regard.data.store import CHUNK, Row
-from regard.data.texts import Text, read_corpus, read_texts
-from regard.data.tokenizer import EOS, Tokenizer
+from regard.data.spec import Spec, parse
+from regard.data.store import CHUNK
+from regard.data.tokenizer import EOS
 
 
 @dataclass(frozen=True)
@@ -37,37 +38,27 @@ class Line(NamedTuple):
 
 
 def blocks(
-    spec: Spec, tokenizer: Tokenizer, context: int | None, problems: Problems | None = None
+    spec: Spec,
+    field: Text,
+    context: int | None,
+    problems: Problems | None = None,
+    *,
+    count: bool = True,
 ) -> Iterator[Block]:
     """Blocks of `context` tokens, the last of each corpus shorter; lines if context is None.
 
-    All characters are counted once: line ends too, and the end of a line that is by itself.
+    All characters are counted once: line ends too, and the end of a line that is by itself. A store has
+    no use for them: count=False is faster.
     """
-    return _blocks(
-        spec, tokenizer, context, Problems() if problems is None else problems, count=True
-    )
-
-
-def block_rows(
-    spec: Spec, tokenizer: Tokenizer, context: int | None, problems: Problems
-) -> Iterator[Row]:
-    """The same for a store, where characters need not be counted: no source, all is target."""
-    for block in _blocks(spec, tokenizer, context, problems, count=False):
-        yield Row(block.line, [], block.ids)
-
-
-def _blocks(
-    spec: Spec, tokenizer: Tokenizer, context: int | None, problems: Problems, *, count: bool
-) -> Iterator[Block]:
+    problems = Problems() if problems is None else problems
     if context is None:
-        for line in _encoded(read_texts(spec, problems), tokenizer, count):
+        for line in _encoded(read_examples(spec, [field], problems), field, "", count):
             size = len(line.text.encode())
             yield Block(line.number, line.ids, len(line.text) + 1, size + 1)
         return
-    for corpus in parse_texts(spec):
-        lines = read_corpus(corpus, problems, blank=True)
-        ended = (text._replace(text=f"{text.text}\n") for text in lines)
-        yield from _cut(_encoded(ended, tokenizer, count), context)
+    for corpus in parse(spec, [field.name]):
+        lines = read_corpus(corpus, [field], problems)
+        yield from _cut(_encoded(lines, field, "\n", count), context)
 
 
 def _cut(lines: Iterator[Line], context: int) -> Iterator[Block]:
@@ -90,12 +81,15 @@ def _cut(lines: Iterator[Line], context: int) -> Iterator[Block]:
         yield Block(first if ids else number, [*ids, EOS], characters, size)
 
 
-def _encoded(texts: Iterator[Text], tokenizer: Tokenizer, count: bool) -> Iterator[Line]:
-    while chunk := list(islice(texts, CHUNK)):
-        written = [text.text for text in chunk]
+def _encoded(examples: Iterator[Example], field: Text, end: str, count: bool) -> Iterator[Line]:
+    tokenizer = field.tokenizer
+    while chunk := list(islice(examples, CHUNK)):
+        texts = [f"{example[field.name]}{end}" for example in chunk]
         if count:
-            for text, tokens in zip(chunk, tokenizer.encode_many(written), strict=True):
-                yield Line(text.line, text.text, tokens.ids, [end for _, end in tokens.offsets])
+            for example, text, tokens in zip(
+                chunk, texts, tokenizer.encode_many(texts), strict=True
+            ):
+                yield Line(example.line, text, tokens.ids, [stop for _, stop in tokens.offsets])
         else:
-            for text, ids in zip(chunk, tokenizer.encode_ids(written), strict=True):
-                yield Line(text.line, text.text, ids, None)
+            for example, text, ids in zip(chunk, texts, tokenizer.encode_ids(texts), strict=True):
+                yield Line(example.line, text, ids, None)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from regard.data.examples import read_pairs
 from regard.data.problems import SHOWN, Problems
 from regard.data.spec import Spec
-from regard.data.text import read_pairs
 
 PERCENTILES = (0, 50, 95, 99, 100)
 NO_TARGET = "lines without a column 1"  # as text.py counts them

@@ -15,8 +15,9 @@ A list is the same without the signs `,` and `+`, for names that contain them: a
 names (not .tsv, not .jsonl, not embedded) is a pair, any other list is several corpora, each of
 them a string or a pair: [[a.zh, a.en], pairs.tsv].
 
-Texts for a language model have one side (`parse_texts`): `book.txt` is every line of it, `pairs.tsv#2` a
-column, `texts.jsonl#body` a field (text unless told); `+` and `@` as above.
+That is so for any number of fields: three files, `#0,2,1`, `#document,question,answer`. Columns of JSON have
+the names of the fields unless told. Of a single field, `book.txt` is every line of it, `pairs.tsv#2` a
+column, `texts.jsonl#body` a value; `+` and `@` as above.
 
 Files may be compressed (.gz, .xz), and the suffix may be left out. A path is looked for in the
 current folder, then in the folder that the environment variable REGARD_DATA names.
@@ -30,7 +31,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -44,6 +45,8 @@ Spec: TypeAlias = "str | Path | Sequence[Spec]"
 
 COMPRESSED = (".gz", ".xz")
 PARTS = ("train", "dev", "test")
+PAIR = ("source", "target")
+NAMED_COLUMNS = (".jsonl", ".conllu")  # formats whose columns have names
 EMBEDDED_FOLDER = Path(__file__).parent / "corpora"
 _EMBEDDED = re.compile(r"([a-z0-9-]+):([a-z0-9]+)")
 
@@ -53,32 +56,30 @@ class Corpus:
     """One corpus of a spec, its files found."""
 
     name: str  # as it was written
-    files: tuple[Path, ...]  # source and target, or one file with both
-    columns: tuple[
-        str, ...
-    ]  # of one file: numbers (TSV) or names of fields (JSONL); (): whole lines
+    files: tuple[Path, ...]  # one for each field, or one file with all of them
+    columns: tuple[str, ...]  # of one file: numbers (TSV) or names (JSONL); (): whole lines
     part: str | None = None  # train, dev or test, of a corpus that is split; None: all of it
 
     @property
     def jsonl(self) -> bool:
         return len(self.files) == 1 and _ending(self.files[0].name) == ".jsonl"
 
+    @property
+    def running(self) -> bool:
+        """Whether it is a text whose lines follow from each other."""
+        return not self.columns
 
-def parse(spec: Spec) -> list[Corpus]:
-    """The corpora that a spec names. A missing file is a FileNotFoundError that says what is near."""
+
+def parse(spec: Spec, fields: Sequence[str] = PAIR) -> list[Corpus]:
+    """The corpora that a spec names, for these fields. A missing file is a FileNotFoundError that says
+    what is near.
+    """
     if isinstance(spec, str | Path):
-        return [_corpus(part) for part in _split(str(spec), "+")]
+        return [_part(text, fields) for text in _split(str(spec), "+")]
     parts = list(spec)
-    if len(parts) == 2 and all(_is_plain(part) for part in parts):
-        return [_pair(str(parts[0]), str(parts[1]))]
-    return [corpus for part in parts for corpus in _listed(part)]
-
-
-def parse_texts(spec: Spec) -> list[Corpus]:
-    """The corpora of texts, not pairs, that a spec names."""
-    if isinstance(spec, str | Path):
-        return [_part(text, _texts) for text in _split(str(spec), "+")]
-    return [corpus for part in spec for corpus in parse_texts(part)]
+    if len(parts) == len(fields) > 1 and all(_is_plain(part) for part in parts):
+        return [_aligned([str(part) for part in parts], fields)]
+    return [corpus for part in parts for corpus in _listed(part, fields)]
 
 
 def locate(path: str | Path) -> Path:
@@ -122,56 +123,74 @@ def keep_standard_input(spec: Spec, folder: Path, name: str = "standard-input.ts
     ]
 
 
-def _listed(part: Spec) -> list[Corpus]:
-    return [_corpus(str(part))] if isinstance(part, str | Path) else parse(part)
+def _listed(part: Spec, fields: Sequence[str]) -> list[Corpus]:
+    one = isinstance(part, str | Path) and len(fields) > 1
+    return [_part(str(part), fields)] if one else parse(part, fields)
 
 
-def _corpus(text: str) -> Corpus:
-    return _part(text, _whole)
-
-
-def _part(text: str, read: Callable[[str], Corpus]) -> Corpus:
+def _part(text: str, fields: Sequence[str]) -> Corpus:
     """The corpus, or the part of it that stands after @."""
     whole, at, part = text.rpartition("@")
     if not at or part not in PARTS or _exists(text):
-        return read(text)
-    return replace(read(whole), name=text, part=part)
+        return _whole(text, fields)
+    return replace(_whole(whole, fields), name=text, part=part)
 
 
-def _texts(text: str) -> Corpus:
+def _whole(text: str, fields: Sequence[str]) -> Corpus:
     name, _, wanted = (text, "", "") if _exists(text) else text.partition("#")
-    if "," in name and not _exists(name):
-        raise CorpusError(f"'{text}' names two files: a text is one file, and + adds another")
+    files = [name] if wanted else _split(name, ",")
+    if len(files) > 1:
+        return _aligned(files, fields)
     path = _embedded(name) or (Path(name) if name == STANDARD_INPUT else locate(name))
+    columns = tuple(wanted.split(",")) if wanted else _usual_columns(text, path, fields)
+    named = _ending(path.name) in NAMED_COLUMNS
+    if columns and (
+        len(columns) != len(fields)
+        or not all(columns)
+        or not (named or all(column.isdecimal() for column in columns))
+    ):
+        raise CorpusError(f"'{text}': after # {_meant(fields, named)}")
+    return Corpus(text, (path,), columns)
+
+
+def _usual_columns(text: str, path: Path, fields: Sequence[str]) -> tuple[str, ...]:
+    """Where nothing stands after #."""
     ending = _ending(path.name)
-    if not wanted and ending == ".jsonl":
-        wanted = "text"
-    if not wanted and ending == ".tsv":
-        raise CorpusError(f"'{text}' has columns: name the one with the text, as {name}#0")
-    if wanted and ending != ".jsonl" and not wanted.isdecimal():
-        raise CorpusError(f"'{text}': after # comes one column from 0, as #0")
-    return Corpus(text, (path,), (wanted,) if wanted else ())
+    if ending in NAMED_COLUMNS:
+        return tuple(fields)
+    if len(fields) > 1:
+        return tuple(str(number) for number in range(len(fields)))
+    if ending == ".tsv":
+        raise CorpusError(f"'{text}' has columns: name the one with the {fields[0]}, as {text}#0")
+    return ()
 
 
-def _whole(text: str) -> Corpus:
-    name, _, wanted = (text, "", "") if _exists(text) else text.partition("#")
-    if not wanted and len(files := _split(name, ",")) == 2:
-        return _pair(*files)
-    if not wanted and len(files) > 2:
-        raise CorpusError(f"'{text}' names {len(files)} files: a pair is 'source,target'")
-    path = _embedded(name) or (Path(name) if name == STANDARD_INPUT else locate(name))
-    jsonl = _ending(path.name) == ".jsonl"
-    columns = tuple(wanted.split(",")) if wanted else ("source", "target") if jsonl else ("0", "1")
-    if len(columns) != 2 or not all(columns) or not (jsonl or all(c.isdecimal() for c in columns)):
-        meant = "two fields, as #source,target" if jsonl else "two columns from 0, as #0,1"
-        raise CorpusError(f"'{text}': after # come {meant}")
-    return Corpus(text, (path,), (columns[0], columns[1]))
+def _meant(fields: Sequence[str], named: bool) -> str:
+    if len(fields) == 1:
+        return "comes one column from 0, as #0"
+    count = {2: "two", 3: "three", 4: "four"}.get(len(fields), str(len(fields)))
+    if named:
+        return f"come {count} fields, as #{','.join(fields)}"
+    return f"come {count} columns from 0, as #{','.join(map(str, range(len(fields))))}"
 
 
-def _pair(source: str, target: str) -> Corpus:
-    if not source or not target:
-        raise CorpusError(f"'{source},{target}': a pair is 'source,target', two files")
-    return Corpus(f"{source},{target}", (locate(source), locate(target)), ("0", "0"))
+def _aligned(files: Sequence[str], fields: Sequence[str]) -> Corpus:
+    """A file for each field."""
+    name, wanted = ",".join(files), ",".join(fields)
+    if len(fields) == 1:
+        raise CorpusError(
+            f"'{name}' names {_number(len(files))} files: a {fields[0]} is one file, and + adds another"
+        )
+    what = "a pair is" if len(fields) == 2 else f"{len(fields)} files are"
+    if len(files) != len(fields):
+        raise CorpusError(f"'{name}' names {len(files)} files: {what} '{wanted}'")
+    if not all(files):
+        raise CorpusError(f"'{name}': {what} '{wanted}', {_number(len(fields))} files")
+    return Corpus(name, tuple(locate(file) for file in files), ("0",) * len(files))
+
+
+def _number(count: int) -> str:
+    return {2: "two", 3: "three"}.get(count, str(count))
 
 
 def _split(text: str, sign: str) -> list[str]:

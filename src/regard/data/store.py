@@ -1,9 +1,8 @@
-"""Token ids of a corpus on disk, memory-mapped: a corpus may be larger than the memory.
+"""The numbers of a corpus on disk, memory-mapped: a corpus may be larger than the memory.
 
-A store is a folder: `source.ids` and `target.ids` hold the ids of all sentences, one after the other,
-`source.ends` and `target.ends` where each one ends, `lines` the line each pair came from (little-endian
-numbers, nothing else), and `store.json` what they were made of, with a SHA-256 of each. BOS and EOS are
-not stored.
+A store is a folder. For every part of every field, `source.ids` holds the numbers of all examples, one after
+the other, and `source.ids.ends` where each one ends; `lines` holds the line each example came from (little-
+endian numbers, nothing else), and `store.json` what they were made of, with a SHA-256 of each.
 """
 
 from __future__ import annotations
@@ -14,33 +13,42 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.checksums import check_seal, sealed, sha256_of
+from regard.data.fields import Field, Parts
 from regard.data.lines import STANDARD_INPUT
 from regard.data.problems import Problems
-from regard.data.spec import Corpus, Spec, parse
+from regard.data.spec import Corpus
 from regard.data.syncing import sync
-from regard.data.text import SIDES, Pair, read_pairs
-from regard.data.tokenizer import Tokenizer
 
-Ids: TypeAlias = NDArray[np.integer[Any]]
+Numbers: TypeAlias = NDArray[Any]
 
-CHUNK = 1000  # pairs tokenised or written together
-FORMAT = 1
-SETTINGS = "store.json"
-NUMBERS = (*(f"{side}.{what}" for side in SIDES for what in ("ids", "ends")), "lines")
+CHUNK = 1000  # examples encoded or written together
+FORMAT = 2
+SETTINGS, LINES, ENDS = "store.json", "lines", ".ends"
+
+
+class Stored(NamedTuple):
+    """One example: the line it came from, and the numbers of each field."""
+
+    line: int
+    fields: Mapping[str, Parts]
+
+
+# What a store is filled with; what is left out is counted in the problems.
+Rows: TypeAlias = Callable[[Problems], Iterator[Stored]]
 
 
 class Store:
-    """Pairs of token ids, read from disk when they are asked for. `Store.open(folder)` opens one."""
+    """Encoded examples, read from disk when they are asked for. `Store.open(folder)` opens one."""
 
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
         self.folder = folder
@@ -48,14 +56,15 @@ class Store:
         self.fingerprint: str = settings["fingerprint"]
         self.damage = ""  # what was wrong with the store that this one took the place of
         self._settings = settings
-        self._length: int = settings["pairs"]
-        self._ids = {s: self._map(f"{s}.ids", settings["types"][s]) for s in SIDES}
-        self._ends = {s: self._map(f"{s}.ends", "<i8") for s in SIDES}
-        self._lines = self._map("lines", "<i8")
-        for side in SIDES:
-            ends = self._ends[side]
-            if len(ends) != len(self) or len(self._ids[side]) != (ends[-1] if len(ends) else 0):
-                raise ValueError(f"{side}.ids and {side}.ends do not fit together")
+        self._length: int = settings["examples"]
+        self._lines = self._map(LINES, "<i8")
+        self._columns: dict[str, list[tuple[str, Numbers, Numbers]]] = {}
+        for name, kind in settings["types"].items():
+            field, part = name.rsplit(".", 1)
+            numbers, ends = self._map(name, kind), self._map(f"{name}{ENDS}", "<i8")
+            if len(ends) != len(self) or len(numbers) != (ends[-1] if len(ends) else 0):
+                raise ValueError(f"{name} and {name}{ENDS} do not fit together")
+            self._columns.setdefault(field, []).append((part, numbers, ends))
 
     @classmethod
     def open(cls, folder: Path | str) -> Store:
@@ -73,104 +82,68 @@ class Store:
     def __len__(self) -> int:
         return self._length
 
-    @property
-    def source_lengths(self) -> NDArray[np.int64]:
-        """In tokens, without EOS."""
-        return np.diff(self._ends["source"], prepend=0)
+    def counts(self, field: str) -> dict[str, NDArray[np.int64]]:
+        """How many numbers each part of a field has, for every example."""
+        return {part: np.diff(ends, prepend=0) for part, _, ends in self._columns[field]}
 
-    @property
-    def target_lengths(self) -> NDArray[np.int64]:
-        return np.diff(self._ends["target"], prepend=0)
+    def lengths(self, field: Field) -> NDArray[np.int64] | None:
+        """Positions that the field takes in a padded batch, for every example; None: it has no length."""
+        return field.length(self.counts(field.name))
 
-    def pair(self, row: int) -> tuple[Ids, Ids]:
-        """The ids of a source and of its target, without BOS and EOS."""
+    def example(self, row: int) -> dict[str, tuple[Numbers, ...]]:
+        """The numbers of each field."""
         if not 0 <= row < len(self):
-            raise IndexError(f"row {row} of a store of {len(self)} pairs")
-        return self._side("source", row), self._side("target", row)
+            raise IndexError(f"row {row} of a store of {len(self)} examples")
+        return {
+            field: tuple(
+                numbers[ends[row - 1] if row else 0 : ends[row]] for _, numbers, ends in parts
+            )
+            for field, parts in self._columns.items()
+        }
 
     def line(self, row: int) -> int:
-        """The number, from 1, of the line in its corpus that the pair came from."""
+        """The number, from 1, of the line in its corpus that the example came from."""
         return int(self._lines[row])
 
-    def _side(self, side: str, row: int) -> Ids:
-        ends = self._ends[side]
-        return self._ids[side][ends[row - 1] if row else 0 : ends[row]]
-
-    def _map(self, name: str, kind: str) -> Ids:
+    def _map(self, name: str, kind: str) -> Numbers:
         path = self.folder / name
         if path.stat().st_size == 0:  # an empty file cannot be mapped
             return np.empty(0, kind)
         return np.memmap(path, dtype=kind, mode="r")
 
 
-class Row(NamedTuple):
-    """One example of any task: the line it came from, its ids, and those that shall be answered."""
-
-    line: int
-    source: Sequence[int]
-    target: Sequence[int]
-
-
-class Rows(Protocol):
-    """What a store is filled with; what is left out is counted in the problems."""
-
-    def __call__(self, problems: Problems) -> Iterator[Row]: ...
-
-
-def prepare(
-    spec: Spec,
-    source_tokenizer: Tokenizer,
-    target_tokenizer: Tokenizer,
-    folder: Path | str,
-    *,
-    max_length: int | None = None,
-    join: int = 1,
-) -> Store:
-    """The store of pairs in `folder`: the one that is there if it was made of the same, or a new one.
-
-    Pairs with a side of more than `max_length` tokens are left out and counted in `Store.problems`,
-    beside those that `read_pairs` leaves out. The folder appears only when it is complete.
-    """
-    tokenizers = (source_tokenizer, target_tokenizer)
-
-    def rows(problems: Problems) -> Iterator[Row]:
-        pairs = read_pairs(spec, problems, join=join)
-        while chunk := list(islice(pairs, CHUNK)):
-            yield from _tokenised(chunk, tokenizers, max_length, problems)
-
-    return store_rows(folder, rows, parse(spec), tokenizers, [max_length, join], "pair")
-
-
-def store_rows(
+def make_store(
     folder: Path | str,
     rows: Rows,
     corpora: Sequence[Corpus],
-    tokenizers: tuple[Tokenizer, Tokenizer],
+    fields: Sequence[Field],
     settings: Sequence[int | str | None],
     noun: str,
 ) -> Store:
-    """A store of these rows, which are made of the corpora and the tokenizers by the settings.
+    """A store of these rows, which are made of the corpora and the fields by the settings.
 
     If all of these are as they were when the store in `folder` was written, it is used again, unless
-    it is damaged: then it is made anew, and `damage` of the new one says why.
+    it is damaged: then it is made anew, and `damage` of the new one says why. The folder appears only
+    when it is complete.
     """
     folder = Path(folder)
-    fingerprint = _fingerprint(corpora, tokenizers, settings)
+    fingerprint = _fingerprint(corpora, fields, settings)
     damage = ""
     try:
         if (store := _reusable(folder, fingerprint)) is not None:
             return store
     except ValueError as error:
         damage = str(error)
-        if any(path.name not in (SETTINGS, *NUMBERS) for path in folder.iterdir()):
+        if not _holds_a_store(folder):
             raise ValueError(
                 f"{folder} holds other things than a token store: name another folder"
             ) from None
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        content = {"fingerprint": fingerprint, **_write(new, rows, tokenizers, noun)}
-        whole = sealed(new / SETTINGS, content, {name: sha256_of(new / name) for name in NUMBERS})
+        content = {"fingerprint": fingerprint, **_write(new, rows, fields, noun)}
+        sums = {path.name: sha256_of(path) for path in sorted(new.iterdir())}
+        whole = sealed(new / SETTINGS, content, sums)
         text = json.dumps(whole, ensure_ascii=False, indent=1)
         (new / SETTINGS).write_text(text, encoding="utf-8")
         store = _publish(new, folder, fingerprint)
@@ -178,6 +151,12 @@ def store_rows(
         shutil.rmtree(new, ignore_errors=True)
     store.damage = damage
     return store
+
+
+def _holds_a_store(folder: Path) -> bool:
+    """Whether nothing but files of a store lies there, damaged or of an older format."""
+    names = {path.name.removesuffix(ENDS) for path in folder.iterdir()} - {SETTINGS, LINES}
+    return all("." in name for name in names) and (folder / SETTINGS).is_file()
 
 
 def _reusable(folder: Path, fingerprint: str) -> Store | None:
@@ -210,66 +189,50 @@ def _publish(new: Path, folder: Path, fingerprint: str) -> Store:
     return Store.open(folder)
 
 
-def _write(
-    folder: Path, rows: Rows, tokenizers: tuple[Tokenizer, Tokenizer], noun: str
-) -> dict[str, Any]:
+def _write(folder: Path, rows: Rows, fields: Sequence[Field], noun: str) -> dict[str, Any]:
     problems = Problems()
-    types = ["<u2" if len(tokenizer) <= 1 << 16 else "<i4" for tokenizer in tokenizers]
-    ends, count = [0, 0], 0
+    types = {
+        f"{field.name}.{part}": kind
+        for field in fields
+        for part, kind in zip(field.parts, field.types, strict=True)
+    }
+    ends, count = dict.fromkeys(types, 0), 0
     with ExitStack() as stack:
 
         def create(name: str) -> BinaryIO:
             return stack.enter_context(open(folder / name, "wb"))
 
-        ids_files = [create(f"{side}.ids") for side in SIDES]
-        ends_files = [create(f"{side}.ends") for side in SIDES]
-        lines_file = create("lines")
+        numbers_files = {name: create(name) for name in types}
+        ends_files = {name: create(f"{name}{ENDS}") for name in types}
+        lines_file = create(LINES)
         every = rows(problems)
         while chunk := list(islice(every, CHUNK)):
             count += len(chunk)
             lines_file.write(np.array([row.line for row in chunk], "<i8").tobytes())
-            sides = [row.source for row in chunk], [row.target for row in chunk]
-            for side, sentences in enumerate(sides):
-                flat = np.array([i for ids in sentences for i in ids], types[side])
-                steps = np.cumsum([len(ids) for ids in sentences], dtype="<i8") + ends[side]
-                ids_files[side].write(flat.tobytes())
-                ends_files[side].write(steps.tobytes())
-                ends[side] += len(flat)
+            for field in fields:
+                columns = zip(*(row.fields[field.name] for row in chunk), strict=True)
+                for part, column in zip(field.parts, columns, strict=True):
+                    name = f"{field.name}.{part}"
+                    flat = np.concatenate([np.asarray(x, types[name]) for x in column])
+                    steps = np.cumsum([len(x) for x in column], dtype="<i8") + ends[name]
+                    numbers_files[name].write(flat.tobytes())
+                    ends_files[name].write(steps.tobytes())
+                    ends[name] += len(flat)
     if not count:
         raise ValueError(f"no {noun} can be used. {problems.report() or 'The corpus is empty'}")
-    return {
-        "pairs": count,
-        "types": dict(zip(SIDES, types, strict=True)),
-        "problems": problems.to_json(),
-    }
-
-
-def _tokenised(
-    pairs: Sequence[Pair],
-    tokenizers: tuple[Tokenizer, Tokenizer],
-    max_length: int | None,
-    problems: Problems,
-) -> Iterator[Row]:
-    """The pairs with their ids, without those that are too long."""
-    sources = tokenizers[0].encode_ids([pair.source for pair in pairs])
-    targets = tokenizers[1].encode_ids([pair.target for pair in pairs])
-    for pair, *ids in zip(pairs, sources, targets, strict=True):
-        long = [s for s, x in zip(SIDES, ids, strict=True) if max_length and len(x) > max_length]
-        if long:
-            problems.add(pair.corpus, f"{long[0]} lines over {max_length} tokens", pair.line)
-        else:
-            yield Row(pair.line, *ids)
+    return {"examples": count, "types": types, "problems": problems.to_json()}
 
 
 def _fingerprint(
-    corpora: Sequence[Corpus],
-    tokenizers: tuple[Tokenizer, Tokenizer],
-    settings: Sequence[int | str | None],
+    corpora: Sequence[Corpus], fields: Sequence[Field], settings: Sequence[int | str | None]
 ) -> str:
     """Of all that a store is made of. Files count by name, size and time of change."""
     named = [(c.columns, [_stamp(file) for file in c.files], c.name) for c in corpora]
-    words = [hashlib.blake2b(t.to_json().encode()).hexdigest() for t in tokenizers]
-    made_of = json.dumps([FORMAT, named, words, *settings])
+    assets = [
+        (repr(field), hashlib.blake2b(field.to_json().encode()).hexdigest() if field.file else None)
+        for field in fields
+    ]
+    made_of = json.dumps([FORMAT, named, assets, *settings])
     return hashlib.blake2b(made_of.encode(), digest_size=16).hexdigest()
 
 

@@ -1,19 +1,18 @@
 """Text ⇄ token ids, with the place of every token in the raw text.
 
-Four kinds, all of them with the ids PAD, UNK, BOS, EOS = 0, 1, 2, 3:
+Five kinds, all of them with the ids PAD, UNK, BOS, EOS = 0, 1, 2, 3:
 
     bpe         pairs of pieces joined by frequency — Sennrich et al. 2016, https://arxiv.org/abs/1508.07909
     unigram     the likeliest pieces — Kudo 2018, https://arxiv.org/abs/1804.10959
     word        whole words (Chinese only where spaces stand between its words)
     character   what a reader calls one character, emoji and combining marks included
+    split       what stands between blanks: for text that is cut into words already
 
 A piece that follows a space, or begins a text, has the mark ▁, so that decoding gives the spaces
 back; scripts without spaces go unmarked. Pieces never reach over punctuation or from one script
 into another, and digits stand alone. A verbatim tokenizer keeps every blank as it is, line ends
 included, and marks no beginning: for language models. What `save` writes is a plain file of the
 tokenizers library.
-
-`Tokenizer.of_labels` is a fifth kind, label: every different text is one token.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers
 
 from regard.data.text import uses_no_spaces
-from regard.data.vocabulary import SPACE, SPECIALS, learn, learn_labels
+from regard.data.vocabulary import SPACE, SPECIALS, learn
 from regard.layers.special_tokens import BOS, EOS, PAD, UNK
 
 __all__ = ["BOS", "EOS", "KINDS", "MASK", "PAD", "SPECIALS", "UNK", "Tokenizer", "Tokens"]
@@ -38,7 +37,7 @@ __all__ = ["BOS", "EOS", "KINDS", "MASK", "PAD", "SPECIALS", "UNK", "Tokenizer",
 # Set, so that the library neither starts threads that a later fork would lose, nor warns of them.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-KINDS = ("bpe", "unigram", "word", "character")
+KINDS = ("bpe", "unigram", "word", "character", "split")
 MASK = "<mask>"  # in a text, of a tokenizer that has such a token
 
 _IDEOGRAPHS = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
@@ -117,17 +116,12 @@ class Tokenizer:
             )
         inner = tokenizers.Tokenizer(models.BPE())
         inner.normalizer = _normalizer(kind, lowercase, verbatim)
-        inner.pre_tokenizer = pre_tokenizers.Split(Regex(_pattern(kind)), "isolated")
+        inner.pre_tokenizer = _pre_tokenizer(kind)
         learnt = learn(inner, texts, kind, size)
         if mask:
             token = tokenizers.AddedToken(MASK, special=True, normalized=False, lstrip=True)
             learnt.add_special_tokens([token])
         return cls(learnt)
-
-    @classmethod
-    def of_labels(cls, labels: Iterable[str]) -> Tokenizer:
-        """A token for every different label, in the order of the alphabet."""
-        return cls(learn_labels(labels))
 
     @property
     def labels(self) -> list[str]:
@@ -159,7 +153,7 @@ class Tokenizer:
                 parts.append(self._spaced(unknown[position]))
             elif token >= len(SPECIALS):
                 parts.append(self._texts[token])
-        text = "".join(parts).replace(SPACE, " ")
+        text = (" " if self.kind == "split" else "").join(parts).replace(SPACE, " ")
         return text if self.verbatim else text.strip()
 
     def _spaced(self, word: str) -> str:
@@ -177,11 +171,17 @@ class Tokenizer:
     @classmethod
     def load(cls, path: Path | str) -> Tokenizer:
         try:
-            return cls(tokenizers.Tokenizer.from_str(Path(path).read_text(encoding="utf-8")))
-        except OSError:
-            raise
-        except Exception as error:  # the library raises nothing narrower
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except ValueError as error:
             raise ValueError(f"{path} is not a tokenizer file: {error}") from error
+
+    @classmethod
+    def from_json(cls, text: str) -> Tokenizer:
+        """What `to_json` gave."""
+        try:
+            return cls(tokenizers.Tokenizer.from_str(text))
+        except Exception as error:  # the library raises nothing narrower
+            raise ValueError(str(error)) from error
 
     def to_json(self) -> str:
         return self._inner.to_str(pretty=True)
@@ -198,7 +198,7 @@ def _normalizer(kind: str, lowercase: bool, verbatim: bool) -> normalizers.Norma
         normalizers.Strip(),
         normalizers.Replace(" ", SPACE),
     ]
-    if kind != "character":
+    if kind not in ("character", "split"):
         steps += [
             normalizers.Prepend(SPACE),
             normalizers.Replace(Regex(rf"^{SPACE}(?=[{_SPACELESS}])"), ""),
@@ -206,16 +206,18 @@ def _normalizer(kind: str, lowercase: bool, verbatim: bool) -> normalizers.Norma
     return normalizers.Sequence(steps)
 
 
-def _pattern(kind: str) -> str:
-    return _CHARACTERS if kind == "character" else _WORDS
+def _pre_tokenizer(kind: str) -> pre_tokenizers.PreTokenizer:
+    if kind == "split":
+        return pre_tokenizers.Split(Regex(SPACE), "removed")
+    return pre_tokenizers.Split(Regex(_CHARACTERS if kind == "character" else _WORDS), "isolated")
 
 
 def _kind(settings: dict[str, Any]) -> str:
     pattern = (settings.get("pre_tokenizer") or {}).get("pattern", {}).get("Regex")
     if pattern == _CHARACTERS:
         return "character"
-    if pattern is None and settings["model"]["type"] == "WordLevel":
-        return "label"
+    if pattern == SPACE:
+        return "split"
     kinds = {"BPE": "bpe", "Unigram": "unigram", "WordLevel": "word"}
     model = settings["model"]["type"]
     if model not in kinds:

@@ -14,14 +14,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import tokenizers
-from tokenizers import models, normalizers, trainers
+from tokenizers import models, trainers
 
 SPACE = "▁"
 SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
 SAMPLE = 1_000_000  # texts; more teach no better pieces
 RARE = 2  # a character seen so often, or less, may be left out
 UNSEEN = 0.0005  # of the running characters may be left out, so none of a small corpus is
-MOST_LABELS = 1000  # of a classifier; more are texts, not labels
 LONGEST_PIECE = 16  # of unigram models, in characters
 
 
@@ -40,26 +39,6 @@ def learn(
     units = _most_frequent(counts, size - len(SPECIALS))
     vocabulary = {unit: i for i, unit in enumerate((*SPECIALS, *units))}
     inner.model = models.WordLevel(vocabulary, unk_token=SPECIALS[1])
-    return inner
-
-
-def learn_labels(labels: Iterable[str]) -> tokenizers.Tokenizer:
-    """A tokenizer that knows each of these texts as a whole."""
-    known: set[str] = set()
-    for label in labels:
-        known.add(label.strip())
-        if len(known) > MOST_LABELS:
-            some = ", ".join(repr(text[:30]) for text in sorted(known)[:3])
-            raise ValueError(
-                f"there are more than {MOST_LABELS:,} different labels ({some}, …): are they in "
-                "another column? #0,1 means text in column 0, label in column 1"
-            )
-    if len(known) < 2:
-        seen = "there is no label" if not known else f"the only label is {min(known)!r}"
-        raise ValueError(f"{seen}: a classifier tells at least two apart")
-    vocabulary = {text: i for i, text in enumerate((*SPECIALS, *sorted(known)))}
-    inner = tokenizers.Tokenizer(models.WordLevel(vocabulary, unk_token=SPECIALS[1]))
-    inner.normalizer = normalizers.Strip()
     return inner
 
 

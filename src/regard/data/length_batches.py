@@ -1,7 +1,7 @@
-"""Which pairs go together in a batch, and in which order the batches come.
+"""Which examples go together in a batch, and in which order the batches come.
 
-Pairs of like lengths share a batch, so little is padding. The cut into batches depends on the
-lengths alone; which of the pairs of a length fall into which batch, and the order of the batches,
+Examples of like lengths share a batch, so little is padding. The cut into batches depends on the
+lengths alone; which of the examples of a length fall into which batch, and the order of the batches,
 are drawn anew each epoch from (seed, epoch). So every epoch has the same number of batches of the
 same sizes, and every process can tell its share by itself.
 """
@@ -9,6 +9,7 @@ same sizes, and every process can tell its share by itself.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,18 +19,18 @@ from numpy.typing import NDArray
 Array = NDArray[np.int64]
 
 
-class Batches:
+class LengthBatches:
     """Rows of a corpus in batches, for process `rank` of `world`.
 
-    tokens: at most so many in a padded batch, B · (S + T), EOS included. sentences: at most so many
-    pairs. A pair longer than `tokens` is a batch of its own: none is left out. Where the batches
-    cannot be dealt out evenly, the largest are cut in two (or, if all hold one pair, some joined).
+    lengths: the positions that each field with a length takes, EOS included, for every example.
+    tokens: at most so many positions in a padded batch, B · (S + T). sentences: at most so many examples.
+    An example longer than `tokens` is a batch of its own: none is left out. Where the batches cannot
+    be dealt out evenly, the largest are cut in two (or, if all hold one example, some joined).
     """
 
     def __init__(
         self,
-        source_lengths: NDArray[Any],
-        target_lengths: NDArray[Any],
+        lengths: Sequence[NDArray[Any]],
         *,
         tokens: int | None = None,
         sentences: int | None = None,
@@ -45,9 +46,11 @@ class Batches:
         if not 0 <= rank < world:
             raise ValueError(f"rank {rank} is not one of {world} processes (0 to {world - 1})")
         self.seed, self.rank, self.world, self.shuffle = seed, rank, world, shuffle
-        source, target = (_rounded(np.asarray(x) + 1) for x in (source_lengths, target_lengths))
-        self._order, self._classes = _by_length(source, target)
-        sizes = _cut(source[self._order], target[self._order], tokens, sentences)
+        if not lengths:
+            raise ValueError("there is no field to count by: give one length for every example")
+        rounded = [_rounded(np.asarray(x)) for x in lengths]
+        self._order, self._classes = _by_length(rounded)
+        sizes = _cut([x[self._order] for x in rounded], tokens, sentences)
         self._starts = np.concatenate([[0], np.cumsum(_dealt_evenly(sizes, world))])
 
     def __len__(self) -> int:
@@ -69,7 +72,7 @@ class Batches:
         if self.shuffle:
             draw = np.random.default_rng([self.seed, number])
             mixed = draw.permutation(len(order))
-            # a stable sort by class leaves pairs of one class in their new, mixed order
+            # a stable sort by class leaves examples of one class in their new, mixed order
             order = order[mixed[np.argsort(self._classes[mixed], kind="stable")]]
             draw.shuffle(rounds)
         # the processes get neighbours, batches of like lengths, so none waits for the others
@@ -78,32 +81,37 @@ class Batches:
 
 
 def _rounded(lengths: NDArray[Any]) -> Array:
-    """Up to three significant bits: 1 … 8, 10, 12, 14, 16, 20, … Pairs of a class can be exchanged."""
+    """Up to three significant bits: 1 … 8, 10, 12, 14, 16, 20, … Examples of a class can be exchanged."""
     step = 2 ** np.maximum(np.floor(np.log2(np.maximum(lengths - 1, 1))).astype(np.int64) - 2, 0)
     rounded: Array = -(-lengths // step) * step
     return rounded
 
 
-def _by_length(source: Array, target: Array) -> tuple[Array, Array]:
-    """Rows by target, then source; every other target class downwards, so that neighbours are alike."""
-    _, rank = np.unique(target, return_inverse=True)
-    turned = np.where(rank % 2, -source, source)
-    order = np.lexsort((turned, target))
-    new_class = np.diff(source[order], prepend=0) != 0
-    new_class |= np.diff(target[order], prepend=0) != 0
+def _by_length(lengths: Sequence[Array]) -> tuple[Array, Array]:
+    """Rows by the last length, then by those before it; and the class that each row is of.
+
+    Every other class of the last runs downwards, so that neighbours are alike.
+    """
+    *others, last = lengths
+    _, rank = np.unique(last, return_inverse=True)
+    turned = [np.where(rank % 2, -other, other) for other in others]
+    order = np.lexsort((*turned, last))
+    new_class = np.zeros(len(order), bool)
+    for each in lengths:
+        new_class |= np.diff(each[order], prepend=0) != 0
     return order, np.cumsum(new_class, dtype=np.int64)
 
 
-def _cut(source: Array, target: Array, tokens: int | None, sentences: int | None) -> list[int]:
+def _cut(lengths: Sequence[Array], tokens: int | None, sentences: int | None) -> list[int]:
     """Sizes of batches that fit, taken greedily along the sorted lengths."""
     sizes: list[int] = []
-    start, count = 0, len(source)
+    start, count = 0, len(lengths[0])
     while start < count:
         size = min(count - start, sentences or count)
         if tokens is not None:
-            size = min(size, max(tokens // int(source[start] + target[start]), 1))
+            size = min(size, max(tokens // max(sum(int(x[start]) for x in lengths), 1), 1))
             window = slice(start, start + size)
-            width = np.maximum.accumulate(source[window]) + np.maximum.accumulate(target[window])
+            width = sum(np.maximum.accumulate(x[window]) for x in lengths)
             fits = np.searchsorted(width * np.arange(1, size + 1), tokens, side="right")
             size = max(int(fits), 1)
         sizes.append(size)
@@ -112,10 +120,10 @@ def _cut(source: Array, target: Array, tokens: int | None, sentences: int | None
 
 
 def _dealt_evenly(sizes: list[int], world: int) -> list[int]:
-    """As many batches as `world` divides: the largest are halved, or, of single pairs, some joined."""
+    """As many batches as `world` divides: the largest are halved, or, of single examples, some joined."""
     sizes, over = list(sizes), len(sizes) % world
     if sum(sizes) < world:
-        raise ValueError(f"{sum(sizes)} pairs cannot be shared by {world} processes")
+        raise ValueError(f"{sum(sizes)} examples cannot be shared by {world} processes")
     if over and sum(sizes) >= len(sizes) + world - over:
         for _ in range(world - over):
             largest = int(np.argmax(sizes))

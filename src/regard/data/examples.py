@@ -1,0 +1,161 @@
+"""The examples of a corpus, in the fields of a task: read, checked, split.
+
+What cannot be used is counted in `Problems` and left out. spec.py says how a corpus is named, rows.py how
+its files are read. Nothing holds more than a row of each file in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from regard.data.fields import Field, Text, Unusable
+from regard.data.problems import Problems
+from regard.data.rows import read_rows
+from regard.data.spec import Corpus, Spec, parse
+from regard.data.text import uses_no_spaces
+
+ONE_IN = 50  # examples is held out for @dev, and one for @test
+HELD_OUT = 1_000  # such examples are used, at most
+STRETCH = 10  # lines of a running text that stay together
+PLACES = {ONE_IN // 2 - 1: "dev", ONE_IN - 1: "test"}  # of the stretches that are held out
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A value for each field, with the number (from 1) of the line they stand on."""
+
+    line: int
+    values: Mapping[str, Any]
+    corpus: str = ""  # its name in the spec
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+
+class Pair(NamedTuple):
+    """A sentence and its translation."""
+
+    line: int
+    source: str
+    target: str
+    corpus: str = ""
+
+
+def read_pairs(spec: Spec, problems: Problems | None = None, *, join: int = 1) -> Iterator[Pair]:
+    """The pairs of a corpus, in order, as a translator is trained on them."""
+    sides = (Text("source"), Text("target"))
+    for found in read_examples(spec, sides, problems, apart=("target",), join=join):
+        yield Pair(found.line, found["source"], found["target"], found.corpus)
+
+
+def read_examples(
+    spec: Spec,
+    fields: Sequence[Field],
+    problems: Problems | None = None,
+    *,
+    apart: Sequence[str] = (),
+    join: int = 1,
+) -> Iterator[Example]:
+    """The examples of a corpus, in order.
+
+    A split into @train, @dev and @test is told by the first field, whatever the order of the corpus.
+    apart: further fields whose held-out values are not in @train. join: see `joined`.
+    """
+    problems = Problems() if problems is None else problems
+    for number, corpus in enumerate(parse(spec, [field.name for field in fields])):
+        examples = read_corpus(corpus, fields, problems, apart=apart)
+        yield from examples if join == 1 else joined(examples, join, fields, seed=number)
+
+
+def read_corpus(
+    corpus: Corpus, fields: Sequence[Field], problems: Problems, *, apart: Sequence[str] = ()
+) -> Iterator[Example]:
+    """What belongs to this part of a corpus, so that nothing in @dev or @test is seen in @train."""
+    mine = _own(corpus, fields, problems)
+    if corpus.part != "train" or not apart:
+        return mine
+    others = [field for field in fields if field.name in apart]
+
+    def identities(example: Example) -> set[tuple[str, str]]:
+        return {(field.name, field.identity(example[field.name])) for field in others}
+
+    held = {
+        one
+        for part in ("dev", "test")
+        for example in _own(replace(corpus, part=part), fields, Problems())
+        for one in identities(example)
+    }
+    return (example for example in mine if not identities(example) & held)
+
+
+def joined(
+    examples: Iterator[Example], most: int, fields: Sequence[Field], *, seed: int = 0
+) -> Iterator[Example]:
+    """Longer examples, each of 1 to `most` consecutive ones; every one is used once.
+
+    How many are joined is drawn evenly from a generator of this seed: the same for the same corpus.
+    """
+    if most < 1:
+        raise ValueError(f"join must be 1 or more, given {most}")
+    if not all(isinstance(field, Text) for field in fields):
+        raise ValueError("only texts can be joined")
+    draw = np.random.default_rng(seed)
+    while (longer := next(examples, None)) is not None:
+        for _ in range(int(draw.integers(most))):
+            if (more := next(examples, None)) is None:
+                break
+            values = {name: _glue(value, more[name]) for name, value in longer.values.items()}
+            longer = replace(longer, values=values)
+        yield longer
+
+
+def home(identity: str) -> str:
+    """The part of a split corpus that an example belongs to, wherever it stands."""
+    digest = hashlib.blake2b(identity.encode(), digest_size=8).digest()
+    return {0: "dev", 1: "test"}.get(int.from_bytes(digest, "big") % ONE_IN, "train")
+
+
+def _own(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterator[Example]:
+    """The examples whose first field belongs to this part; of what is held out, not too many."""
+    examples = _usable(corpus, fields, problems)
+    if corpus.part is None:
+        return examples
+    mine = (example for example in examples if _home(corpus, fields[0], example) == corpus.part)
+    return mine if corpus.part == "train" else islice(mine, HELD_OUT)
+
+
+def _home(corpus: Corpus, first: Field, example: Example) -> str:
+    if corpus.running:  # a line goes on from the one before
+        return PLACES.get((example.line - 1) // STRETCH % ONE_IN, "train")
+    return home(first.identity(example[first.name]))
+
+
+def _usable(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterator[Example]:
+    folder = corpus.files[0].parent
+    alone = len(fields) == 1
+    for number, cells in read_rows(corpus, [field.name for field in fields]):
+        if isinstance(cells, Unusable):
+            problems.add(corpus.name, str(cells), number)
+            continue
+        values: dict[str, Any] = {}
+        for field, cell in zip(fields, cells, strict=True):
+            try:
+                values[field.name] = field.read(cell, folder)
+            except Unusable as trouble:
+                quoted = "'{}'" in str(trouble)
+                said = field.name if quoted else "" if alone else f"{field.name} "
+                problems.add(corpus.name, str(trouble).format(said), number)
+                break
+        else:
+            yield Example(number, values, corpus.name)
+
+
+def _glue(left: str, right: str) -> str:
+    left, right = left.rstrip(), right.lstrip()
+    return left + ("" if uses_no_spaces(left[-1]) else " ") + right

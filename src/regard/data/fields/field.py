@@ -1,0 +1,102 @@
+"""What a field is: one column of an example, for its whole life.
+
+    read      the cell of a corpus, or what a user gave, becomes a value
+    learn     what is known of the column is learnt from the training part: its asset, one file of a run
+    encode    a value becomes numbers, which are stored
+    collate   the numbers of several examples become named tensors: `source`, `source_mask`
+    length    how many positions they take, so that examples of like lengths share a batch
+    show      a value for a person
+
+A task makes its fields anew from its recipe; `learn` and `load` put the asset into the field itself.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+Cell: TypeAlias = Any  # text of a line or a table, a JSON value, an array, words of a treebank
+Parts: TypeAlias = Sequence[Sequence[int] | NDArray[Any]]  # numbers, for each of `Field.parts`
+
+
+class Unusable(ValueError):
+    """A cell that cannot be used. `{}` in the words is the name of its field, where there are several."""
+
+
+class Field(ABC):
+    """One column of an example. `name` begins the names of its tensors."""
+
+    parts: ClassVar[tuple[str, ...]]  # what is stored of a value
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    # from a corpus
+
+    @abstractmethod
+    def read(self, cell: Cell, folder: Path | None = None) -> Any:
+        """The value of a cell; Unusable says what is wrong with it. folder: where paths begin."""
+
+    def identity(self, value: Any) -> str:
+        """Values of one identity are never on both sides of a split into train, dev and test."""
+        return str(value)
+
+    # what is learnt of the column
+
+    @property
+    def file(self) -> str | None:
+        """The name of the asset's file in a run folder; None: there is nothing to learn."""
+        return None
+
+    def learn(self, values: Iterable[Any]) -> None:  # noqa: B027, most have nothing to learn
+        """Learn the asset from the values of the training part."""
+
+    def to_json(self) -> str:
+        """The asset, as its file holds it."""
+        raise NotImplementedError(f"{self!r} has no asset")
+
+    def load(self, text: str) -> None:  # noqa: B027
+        """Take the asset from what `to_json` gave; a ValueError says why it cannot be."""
+
+    @property
+    @abstractmethod
+    def size(self) -> Any:
+        """What a model must know: of a text the size of its vocabulary, of a label how many there are."""
+
+    # from values to tensors
+
+    @property
+    @abstractmethod
+    def types(self) -> tuple[str, ...]:
+        """The numpy type that each part is stored in, as `<u2`."""
+
+    @abstractmethod
+    def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
+        """The numbers of this field of each example. Other fields may be looked at, as a span does."""
+
+    @abstractmethod
+    def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
+        """The tensors of a batch, by their names."""
+
+    def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
+        """Positions in a padded batch, by how many numbers each part has; None: it has no length."""
+        return None
+
+    def too_long(self, parts: Parts) -> str | None:
+        """Why an example like this is not trained on, as `{}lines over 100 tokens`; None: it is."""
+        return None
+
+    # for people
+
+    def show(self, value: Any) -> str:
+        """A value in one line."""
+        return " ".join(str(value).split())

@@ -1,0 +1,98 @@
+"""One of a few labels, which are known from the training part."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from regard.data.fields.field import Cell, Field, Parts, Unusable
+
+MOST_LABELS = 1000  # more are texts, not labels
+SHOWN = 12  # labels named
+
+
+class Label(Field):
+    """One of K labels, in the order of the alphabet. Tensor: NAME (B,) int64, from 0 to K - 1."""
+
+    parts: ClassVar = ("number",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.labels: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def read(self, cell: Cell, folder: Path | None = None) -> str:
+        if isinstance(cell, bool) or not isinstance(cell, str | int):
+            raise Unusable("lines without a text '{}'")
+        label = str(cell).strip()
+        if not label:
+            raise Unusable("empty {}lines")
+        return label
+
+    @property
+    def file(self) -> str:
+        return f"labels.{self.name}.json"
+
+    def learn(self, values: Iterable[str]) -> None:
+        self._take(learn_labels(values))
+
+    def to_json(self) -> str:
+        return json.dumps({"labels": self.labels}, ensure_ascii=False, indent=1) + "\n"
+
+    def load(self, text: str) -> None:
+        self._take(labels_in(text))
+
+    def number(self, label: str) -> int:
+        """Where it stands among the labels; a KeyError if it is none of them."""
+        return self._numbers[label]
+
+    def __contains__(self, label: object) -> bool:
+        return label in self._numbers
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return ("<i4",)
+
+    def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
+        return [([self._numbers[example[self.name]]],) for example in examples]
+
+    def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
+        return {self.name: torch.tensor([int(parts[0][0]) for parts in several])}
+
+    def _take(self, labels: Sequence[str]) -> None:
+        self.labels = list(labels)
+        self._numbers = {label: number for number, label in enumerate(labels)}
+
+
+def learn_labels(values: Iterable[str]) -> list[str]:
+    """The different ones, sorted; too many or too few are refused."""
+    known: set[str] = set()
+    for label in values:
+        known.add(label)
+        if len(known) > MOST_LABELS:
+            some = ", ".join(repr(text[:30]) for text in sorted(known)[:3])
+            raise ValueError(
+                f"there are more than {MOST_LABELS:,} different labels ({some}, …): are they in "
+                "another column? #0,1 means text in column 0, label in column 1"
+            )
+    if len(known) < 2:
+        seen = "there is no label" if not known else f"the only label is {min(known)!r}"
+        raise ValueError(f"{seen}: a classifier tells at least two apart")
+    return sorted(known)
+
+
+def labels_in(text: str) -> list[str]:
+    """What `to_json` wrote."""
+    match json.loads(text):
+        case {"labels": list(labels)} if labels and all(isinstance(x, str) for x in labels):
+            return labels
+    raise ValueError("it holds no list of labels")

@@ -1,0 +1,144 @@
+"""A text, cut into tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data.fields.field import Cell, Field, Parts, Unusable
+from regard.data.padding import pad
+from regard.data.tokenizer import Tokenizer, Tokens
+
+
+class Text(Field):
+    """A text, or words that are cut already: ids x1 … xn EOS, with BOS before them if told.
+
+    kind, size, lowercase, verbatim, mask: as in `Tokenizer.train`; kind "split" takes what stands between
+    blanks, or the items of a list, as one token each. blank: empty texts can be used too.
+    max_length: longer ones are cut off there if `cut`, else not trained on. file: of the asset.
+
+    Tensors: NAME (B, L) int64, NAME_mask (B, L) bool, True where a token is real.
+    """
+
+    parts: ClassVar = ("ids",)
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        kind: str = "bpe",
+        size: int = 8000,
+        lowercase: bool = False,
+        verbatim: bool = False,
+        mask: bool = False,
+        bos: bool = False,
+        eos: bool = True,
+        blank: bool = False,
+        max_length: int | None = None,
+        cut: bool = False,
+        file: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.settings: dict[str, Any] = {
+            "kind": kind,
+            "size": size,
+            "lowercase": lowercase,
+            "verbatim": verbatim,
+            "mask": mask,
+        }
+        self.bos, self.eos, self.blank, self.max_length, self.cut = bos, eos, blank, max_length, cut
+        self._file = file or f"tokenizer.{name}.json"
+        self._tokenizer: Tokenizer | None = None
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        if self._tokenizer is None:
+            raise ValueError(f"{self!r} has learnt no tokenizer yet: learn or load one")
+        return self._tokenizer
+
+    @tokenizer.setter
+    def tokenizer(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    @property
+    def in_words(self) -> bool:
+        """Whether a value is a list of words, each of them one token."""
+        return self.settings["kind"] == "split"
+
+    def read(self, cell: Cell, folder: Path | None = None) -> str | list[str]:
+        if self.in_words:
+            words = cell if isinstance(cell, list | tuple) else _text(cell).split()
+            words = ["_".join(_text(word).split()) for word in words]
+            if not words or not all(words):
+                raise Unusable("empty {}lines")
+            return words
+        text = _text(cell)
+        if not text.strip() and not self.blank:
+            raise Unusable("empty {}lines")
+        return text
+
+    def identity(self, value: str | list[str]) -> str:
+        text = value if isinstance(value, str) else "".join(value)
+        return "".join(c for c in text.lower() if c.isalnum())
+
+    @property
+    def file(self) -> str:
+        return self._file
+
+    def learn(self, values: Iterable[str | list[str]]) -> None:
+        texts = (self.show(value) if self.in_words else value for value in values)
+        self._tokenizer = Tokenizer.train(texts, **self.settings)  # type: ignore[arg-type]
+
+    def to_json(self) -> str:
+        return self.tokenizer.to_json()
+
+    def load(self, text: str) -> None:
+        self._tokenizer = Tokenizer.from_json(text)
+
+    @property
+    def size(self) -> int:
+        return len(self.tokenizer)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return ("<u2" if self.size <= 1 << 16 else "<i4",)
+
+    def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
+        texts = [self._joined(example[self.name]) for example in examples]
+        end = self.max_length if self.cut else None
+        return [(ids[:end],) for ids in self.tokenizer.encode_ids(texts)]
+
+    def tokens(self, values: Sequence[str | list[str]]) -> list[Tokens]:
+        """The values in tokens, with the place of each; cut off as they are read."""
+        every = self.tokenizer.encode_many([self._joined(value) for value in values])
+        end = self.max_length if self.cut else None
+        return [Tokens(t.ids[:end], t.pieces[:end], t.offsets[:end]) for t in every]
+
+    def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
+        ids, mask = pad([parts[0] for parts in several], bos=self.bos, eos=self.eos)
+        return {self.name: ids, f"{self.name}_mask": mask}
+
+    def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+        return counts["ids"] + int(self.eos)
+
+    def too_long(self, parts: Parts) -> str | None:
+        if self.cut or self.max_length is None or len(parts[0]) <= self.max_length:
+            return None
+        return f"{{}}lines over {self.max_length} tokens"
+
+    def show(self, value: str | list[str]) -> str:
+        return super().show(self._joined(value))
+
+    def _joined(self, value: str | list[str]) -> str:
+        return value if isinstance(value, str) else " ".join(value)
+
+
+def _text(cell: Cell) -> str:
+    if not isinstance(cell, str):
+        raise Unusable("lines without a text '{}'")
+    return cell
