@@ -32,7 +32,7 @@ from regard.models.modes import LabelDecoder, many_to_one
 from regard.models.summary import Summary
 from regard.records.record import Explanation
 from regard.runs.loading import load
-from regard.tasks.classify import Classify
+from regard.tasks.classify.classify_module import Classify
 
 COLUMNS = {
     "JSD": ("adversarial", "JSD"),

@@ -17,7 +17,7 @@ from regard.data.store import Store
 from regard.recipe import recipe
 from regard.recipe.model_sections import Attends, Model, Recurrent, RnnSearch
 from regard.runs.folder import RunFolder
-from regard.tasks.translate import Translate
+from regard.tasks.translate.translate_loss import Translate
 from regard.training.checkpoints import Checkpoints
 from regard.training.fitting import Fit
 from regard.training.optimizing import build_optimizer

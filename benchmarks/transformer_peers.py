@@ -18,7 +18,7 @@ from regard.hf.marian_weights import DECODER_BLOCK, ENCODER_BLOCK
 from regard.layers.positions import Sinusoidal
 from regard.recipe.model_sections import Transformer
 from regard.runs.loading import LoadedRun
-from regard.tasks.length_batches import batches_by_length
+from regard.tasks.longest_first import batches_by_length
 from toolkit_peers import BEAM, LONGEST, joeynmt_rows
 from toolkit_regard import BATCH
 

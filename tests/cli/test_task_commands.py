@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from regard.data.tokenizer import Tokens
-from regard.tasks.classify import Classification
-from regard.tasks.masked import Filling, Guess
+from regard.tasks.classify.classify_module import Classification
+from regard.tasks.masked.masked_module import Filling, Guess
 from regard.tasks.prediction import Prediction
 
 NOTHING = Tokens([], [], [])

@@ -9,7 +9,7 @@ from regard.data.tokenizer import EOS, UNK, Tokenizer
 from regard.models.presets import luong, recurrent
 from regard.models.transformer_config import Mechanism, Shape
 from regard.models.transformer_models import transformer
-from regard.tasks.text_translator import TextTranslator
+from regard.tasks.translate.text_translator import TextTranslator
 
 LETTERS = "a b c d e f g h"
 SHAPE = Shape(size=16, heads=2, inner=16, dropout=0.0)

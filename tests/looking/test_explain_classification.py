@@ -16,7 +16,7 @@ from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.modes import LabelDecoder, many_to_one
 from regard.models.summary import Summary
 from regard.models.transformer_config import Shape
-from regard.tasks.classify import Classify
+from regard.tasks.classify.classify_module import Classify
 
 LETTERS = Tokenizer.train(["a b c d e f g h"], kind="word")
 LABELS = Tokenizer.of_labels(["no", "perhaps", "yes"])

@@ -11,7 +11,7 @@ import transformers as hf
 from small_huggingface import small
 
 from regard.hf.capturing import capture
-from regard.looking.explaining.inputs import explain_inputs
+from regard.looking.explained_inputs import explain_inputs
 from regard.measures.explaining import rollout
 from regard.records.side import NotARecord
 

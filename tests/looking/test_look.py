@@ -14,16 +14,16 @@ from small_runs import LETTERS, SHAPE, enlarge, translator_of
 import regard
 from regard.data.tokenizer import Tokenizer
 from regard.looking.look import look, look_at
-from regard.looking.question import BadQuestion, Question
+from regard.records.question import BadQuestion, Question
 from regard.models.transformer_models import classifier, language_model, masked_language_model
 from regard.recipe.recipe_files import read_recipe
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.runs.folder import RunFolder
 from regard.runs.loading import LoadedRun
-from regard.tasks.classify import Classify
-from regard.tasks.language import Language
-from regard.tasks.masked import Masked
+from regard.tasks.classify.classify_module import Classify
+from regard.tasks.language.language_module import Language
+from regard.tasks.masked.masked_module import Masked
 
 WEIGHTS = [[0.25, 0.75], [1.0, 0.0]]
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from regard.looking.question import LONGEST, BadQuestion, Force, Question
+from regard.records.question import LONGEST, BadQuestion, Force, Question
 
 QUESTIONS = [
     Question("我是一个学生。"),

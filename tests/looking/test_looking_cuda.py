@@ -8,7 +8,7 @@ import torch
 
 import regard
 from regard.looking.look import look_at
-from regard.looking.question import Force, Question
+from regard.records.question import Force, Question
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 TEXT = "我是一个学生，今天下午要去图书馆。"

@@ -7,9 +7,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from regard.data.tokenizer import EOS
-from regard.looking import work
-from regard.looking.explaining.measuring import measure
-from regard.looking.explaining.translations import TranslationReading
+from regard.explanations import model_work as work
+from regard.explanations.measured import measure
+from regard.tasks.translate.translate_explain import TranslationReading
 from regard.models import transformer_models as family
 from regard.models.presets import rnnsearch
 from regard.models.transformer_config import Shape
@@ -43,7 +43,7 @@ def test_pieces_are_all_of_it_once_and_none_is_more_than_a_piece():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_memory_does_not_grow_with_the_rows_that_are_measured(name, monkeypatch):
-    monkeypatch.setattr("regard.looking.explaining.measuring.STEPS", 2)
+    monkeypatch.setattr("regard.explanations.measured.STEPS", 2)
     monkeypatch.setattr("regard.measures.explaining.MOST_PAIRS", 0)
     model = MODELS[name]().eval()
 

@@ -11,15 +11,15 @@ import pytest
 import regard
 from regard.data.tokenizer import Tokenizer
 from regard.looking.look import look_at
-from regard.looking.question import Question
+from regard.records.question import Question
 from regard.models.transformer_config import Shape
 from regard.models.transformer_models import classifier, language_model, masked_language_model
 from regard.serve.estimates import Estimates
 from regard.serve.http_errors import Refused
 from regard.serve.limits import Limits
-from regard.tasks.classify import Classify
-from regard.tasks.language import Language
-from regard.tasks.masked import Masked
+from regard.tasks.classify.classify_module import Classify
+from regard.tasks.language.language_module import Language
+from regard.tasks.masked.masked_module import Masked
 
 TEXT = "我是一个学生他们都是大学生" * 160
 

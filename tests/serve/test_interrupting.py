@@ -6,7 +6,7 @@ import pytest
 
 import regard
 from regard.looking.look import look_at
-from regard.looking.question import Force, Question
+from regard.records.question import Force, Question
 from regard.serve.interrupting import Cancelled, interruptible
 
 TEXT = "我是一个学生。"

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from toy import toy_recipe, write_corpus
 
-from regard.tasks.translate import Translate
+from regard.tasks.translate.translate_loss import Translate
 from regard.training.run import train
 from regard.training.updating import Updater
 

@@ -16,13 +16,13 @@ from toy import toy_recipe, write_corpus
 from regard.data.tokenizer import UNK
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.model_sections import Transformer
-from regard.report.evaluating import evaluate
+from regard.report.evaluation import evaluate
 from regard.runs import atomic_files as writing
 from regard.runs.atomic_files import DiskFull
 from regard.runs.failures import Diverged, Interrupted, OtherRecipe
 from regard.runs.loading import load
 from regard.runs.metrics_file import read_rows
-from regard.tasks.translate import Translate
+from regard.tasks.translate.translate_loss import Translate
 from regard.training import fitting
 from regard.training.run import train
 from regard.training.updating import Updater

@@ -16,7 +16,7 @@ from regard.data.batch import collate
 from regard.data.tokenizer import Tokenizer
 from regard.models.presets import recurrent
 from regard.recipe.recipe import Recipe
-from regard.tasks.translate import Translate
+from regard.tasks.translate.translate_loss import Translate
 from regard.training.collectives import gather
 from regard.training.tree import read_tree, write_tree
 from regard.training.updating import Updater

@@ -7,7 +7,7 @@ import torch
 
 from regard.data.tokenizer import Tokenizer
 from regard.models.presets import recurrent
-from regard.tasks.translate import Translate
+from regard.tasks.translate.translate_loss import Translate
 
 LETTERS = "a b c d e f g h"
 

@@ -10,7 +10,7 @@ import torch
 from regard.data.batch import collate
 from regard.data.tokenizer import SPECIALS, Tokenizer
 from regard.models.modes import many_to_one
-from regard.tasks.classify import Classify
+from regard.tasks.classify.classify_module import Classify
 
 TEXTS = ["a b c", "h g", "a", "", "e e e e f g h a b c d"]
 

@@ -10,7 +10,7 @@ from regard.data.blocks import Block
 from regard.data.tokenizer import EOS, Tokenizer
 from regard.models.modes import language_model
 from regard.search import Search
-from regard.tasks.language import Language
+from regard.tasks.language.language_module import Language
 
 
 @pytest.fixture

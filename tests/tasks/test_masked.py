@@ -9,7 +9,7 @@ from regard.data.batch import pad
 from regard.data.tokenizer import EOS, MASK, SPECIALS, Tokenizer
 from regard.models.transformer_config import Shape
 from regard.models.transformer_models import masked_language_model
-from regard.tasks.masked import Masked
+from regard.tasks.masked.masked_module import Masked
 
 LETTERS = "a b c d e f g h"
 

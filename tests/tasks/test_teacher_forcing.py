@@ -8,7 +8,7 @@ import torch
 from regard.data.batch import collate
 from regard.data.tokenizer import EOS
 from regard.layers.contracts import Encoded, Step
-from regard.tasks.teacher_forcing import draw_forced, unroll
+from regard.tasks.translate.teacher_forcing import draw_forced, unroll
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from regard.measures.likelihood import Likelihood
 from regard.models.transformer_config import Shape
 from regard.models.transformer_models import transformer
 from regard.search import Search
-from regard.tasks import text_translator
-from regard.tasks.length_batches import batches_by_length
+from regard.tasks.translate import text_translator
+from regard.tasks.longest_first import batches_by_length
 from regard.tasks.spelling import spell
 
 TEXTS = ["a b c d e f", "", "h", "b b b", "  \t", "c a", "g f e d c b a", "a", "d d", "e h a b"]

@@ -8,7 +8,8 @@ import pytest
 from rich.console import Console
 
 from regard.training import progress
-from regard.training.progress import Bar, Lines, Sight, clock, make_reporter
+from regard.clock import clock
+from regard.training.progress import Bar, Lines, Sight, make_reporter
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from regard.data.tokenizer import Tokenizer
 from regard.models.presets import recurrent
 from regard.recipe.recipe import Recipe
 from regard.runs.failures import Diverged, OutOfMemory
-from regard.tasks.translate import Translate
+from regard.tasks.translate.translate_loss import Translate
 from regard.training.updating import Updater, seed_by
 
 PAIRS = [([4, 5, 6], [6, 5, 4]), ([7, 8], [8, 7, 9, 10, 11]), ([9], [9]), ([5, 5], [4])]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from regard.measures import Confusion
-from regard.report.confusion_chart import confusion_table, confusion_text
+from regard.view.confusion_chart import confusion_table, confusion_text
 from regard.report.page import Report, render
-from regard.report.samples import Sample, SampleNames
+from regard.view.samples import Sample, SampleNames
 from regard.view.cells import width
 
 FOUND = Confusion.of(["好评", "好评", "bad", "bad"], ["好评", "bad", "bad", "bad"])

@@ -11,7 +11,7 @@ from regard.cli.options import Device, Json, Output, TrainedRun
 from regard.cli.texts import check_texts, chunks
 
 if TYPE_CHECKING:
-    from regard.tasks.masked import Filling
+    from regard.tasks.masked.masked_module import Filling
 
 
 def fill(

@@ -27,15 +27,21 @@ PLACES = {ONE_IN // 2 - 1: "dev", ONE_IN - 1: "test"}  # of the stretches that a
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class Example(Mapping[str, Any]):
     """A value for each field, with the number (from 1) of the line they stand on."""
 
     line: int
-    values: Mapping[str, Any]
+    fields: Mapping[str, Any]
     corpus: str = ""  # its name in the spec
 
     def __getitem__(self, name: str) -> Any:
-        return self.values[name]
+        return self.fields[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)
 
 
 class Pair(NamedTuple):
@@ -110,8 +116,8 @@ def joined(
         for _ in range(int(draw.integers(most))):
             if (more := next(examples, None)) is None:
                 break
-            values = {name: _glue(value, more[name]) for name, value in longer.values.items()}
-            longer = replace(longer, values=values)
+            texts = {name: _glue(value, more[name]) for name, value in longer.items()}
+            longer = replace(longer, fields=texts)
         yield longer
 
 

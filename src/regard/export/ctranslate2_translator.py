@@ -27,8 +27,8 @@ from regard.runs.devices import find_device
 from regard.search import Hypothesis, Search
 from regard.search.settings import coverage
 from regard.tasks.prediction import Prediction
-from regard.tasks.text_task import BATCH
-from regard.tasks.text_translator import TextTranslator
+from regard.tasks.task_module import BATCH
+from regard.tasks.translate.text_translator import TextTranslator
 
 TOGETHER = 1024  # sentences that are handed over at once
 NO_EARLY_EXIT = (

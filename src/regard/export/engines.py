@@ -15,7 +15,8 @@ from regard.layers.contracts import Translator
 from regard.runs.folder import RunFolder
 from regard.runs.loading import EMBEDDED, LoadedRun
 from regard.runs.model_file import fingerprint
-from regard.tasks.text_translator import TextTranslator
+from regard.tasks.translate.text_translator import TextTranslator
+from regard.tasks.translate.translate_task import TranslateTask
 
 
 def load_engine(run: Path | str | None, engine: str, *, device: str | None = None) -> LoadedRun:
@@ -25,8 +26,9 @@ def load_engine(run: Path | str | None, engine: str, *, device: str | None = Non
     """
     engine = known_engine(engine)
     folder, record = _exported(Path(run) if run is not None else EMBEDDED, engine)
-    recipe = RunFolder(folder).read_recipe()
-    tokenizers = RunFolder(folder).load_tokenizers(recipe)
+    task = TranslateTask(RunFolder(folder).read_recipe())
+    RunFolder(folder).load_assets(task)
+    tokenizers = task.tokenizers
     translator: TextTranslator
     if engine == "ctranslate2":
         translator = CTranslate2Translator(
@@ -35,7 +37,7 @@ def load_engine(run: Path | str | None, engine: str, *, device: str | None = Non
     else:
         model = cast(Translator, load_onnx(folder, record.longest, device=device))
         translator = TextTranslator(model, *tokenizers)
-    return LoadedRun(recipe, translator.eval(), RunFolder(folder))
+    return LoadedRun(task, translator.eval(), RunFolder(folder))
 
 
 def only_one(runs: Sequence[Path | str] | None) -> Path | str | None:

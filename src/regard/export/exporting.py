@@ -79,5 +79,5 @@ def _write(
     else:
         longest, exact = onnx.longest(model), True
         onnx.write_onnx(model, folder)
-    copy_run_files(loaded.folder, loaded.recipe, folder)
+    copy_run_files(loaded.folder, loaded.task, folder)
     Record(engine, fingerprint(loaded.folder), quantization, longest, exact).write(folder)

@@ -13,9 +13,9 @@ from typing import Literal
 
 from regard import __version__
 from regard.data.checksums import Damaged
-from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import dump_recipe
 from regard.runs.folder import RunFolder
+from regard.tasks.task import Task
 
 Engine = Literal["ctranslate2", "onnx"]
 RECORD = "export.json"
@@ -64,10 +64,10 @@ def default_folder(run: Path, engine: Engine) -> Path:
     return run / "export" / engine
 
 
-def copy_run_files(run: RunFolder, recipe: Recipe, folder: Path) -> None:
+def copy_run_files(run: RunFolder, task: Task, folder: Path) -> None:
     """The recipe and the tokenizers, under the names that they have in a run."""
-    (folder / run.recipe.name).write_text(dump_recipe(recipe), encoding="utf-8")
-    for path in {*run.tokenizers(recipe)}:
+    (folder / run.recipe.name).write_text(dump_recipe(task.recipe), encoding="utf-8")
+    for path in run.assets(task):
         shutil.copy(path, folder / path.name)
 
 

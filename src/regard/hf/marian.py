@@ -41,7 +41,7 @@ from regard.runs.devices import find_device
 from regard.runs.folder import RunFolder
 from regard.runs.loading import LoadedRun
 from regard.runs.model_file import save_model
-from regard.tasks.choosing import task_of
+from regard.tasks.translate.translate_task import TranslateTask
 
 
 def load_marian(
@@ -59,21 +59,20 @@ def load_marian(
     vocabularies, tokenizers = _vocabularies(checkpoint)
     recipe = make_recipe(checkpoint, (len(tokenizers[0]), len(tokenizers[1])))
     model = _model(checkpoint, recipe, vocabularies)
+    task = TranslateTask(recipe)
+    task.source.tokenizer, task.target.tokenizer = tokenizers
     if place is not None:
-        _save(place, recipe, model, tokenizers)
-    module = task_of(recipe).used(model, tokenizers).to(find_device(device)).eval()
-    return LoadedRun(recipe, module, place or RunFolder(checkpoint.path))
+        _save(place, task, model)
+    module = task.for_inference(model).to(find_device(device)).eval()
+    return LoadedRun(task, module, place or RunFolder(checkpoint.path))
 
 
-def _save(
-    folder: RunFolder, recipe: Recipe, model: nn.Module, tokenizers: tuple[Tokenizer, Tokenizer]
-) -> None:
+def _save(folder: RunFolder, task: TranslateTask, model: nn.Module) -> None:
     folder.path.mkdir(parents=True, exist_ok=True)
-    for tokenizer, path in zip(tokenizers, folder.tokenizers(recipe), strict=True):
-        write_whole(path, tokenizer.to_json())
-    write_whole(folder.recipe, dump_recipe(recipe))
-    source, target = map(len, tokenizers)
-    save_model(folder, recipe, model.state_dict(), (source, target))
+    for path, field in folder.assets(task).items():
+        write_whole(path, field.to_json())
+    write_whole(folder.recipe, dump_recipe(task.recipe))
+    save_model(folder, task, model.state_dict())
 
 
 def _model(
@@ -81,7 +80,8 @@ def _model(
 ) -> nn.Module:
     section = recipe.model
     assert isinstance(section, Transformer)
-    model = build(section, *(len(vocabulary.rows) for vocabulary in vocabularies))
+    source, target = (len(vocabulary.rows) for vocabulary in vocabularies)
+    model = build(section, {"source": source, "target": target})
     try:
         converted = convert_weights(
             read_weights(checkpoint.path),

@@ -79,7 +79,7 @@ def model_record(
 
 
 def _explanations(model: Any, given: Mapping[str, Tensor]) -> tuple[Explanation, ...]:
-    from regard.looking.explaining.inputs import explain_inputs
+    from regard.looking.explained_inputs import explain_inputs
 
     return explain_inputs(model, given)
 

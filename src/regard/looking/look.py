@@ -30,13 +30,12 @@ from regard.looking.huggingface import (
 )
 from regard.looking.pictures import picture_record
 from regard.looking.predictions import classification_record, prediction_record
-from regard.looking.question import Question
 from regard.recipe.mistakes import meant
-from regard.recipe.search_settings import search_settings
+from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.runs.loading import EMBEDDED, LoadedRun
-from regard.tasks.classify import Classification
+from regard.tasks.classify.classify_module import Classification
 from regard.tasks.prediction import Prediction
 from regard.view.picking import Pick
 from regard.view.viewing import View, read_records
@@ -67,23 +66,7 @@ def look(*what: Any, **options: Any) -> View:
 
 def look_at(run: LoadedRun, question: Question) -> AttentionRecord:
     """What a run attends to when it is asked this, whatever it was trained for."""
-    from regard.looking.classification import look_at_classification
-    from regard.looking.language import look_at_language, look_at_masked
-    from regard.looking.translation import look_at_translation
-
-    data, task, name = run.recipe.data, run.recipe.task.kind, run_name(run)
-    languages = (data.source, data.target)
-    settings = search_settings(run.recipe)
-    if task == "translate":
-        return look_at_translation(
-            run.translator, question, settings, model=name, languages=languages
-        )
-    looking: dict[str, Callable[..., AttentionRecord]] = {
-        "classify": look_at_classification,
-        "language": look_at_language,
-        "masked": look_at_masked,
-    }
-    return looking[task](run.module, question, model=name, language=data.source)
+    return run.task.look(run.module, question, model=run_name(run))
 
 
 def run_name(run: LoadedRun) -> str:

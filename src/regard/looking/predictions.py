@@ -9,7 +9,7 @@ import numpy as np
 from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode
 from regard.records.side import END, NotARecord, Side
 from regard.records.token_sides import label_of, token_side
-from regard.tasks.classify import Classification
+from regard.tasks.classify.classify_module import Classification
 from regard.tasks.prediction import Prediction
 
 LIVE = "or look at the run itself: regard.look(run, text)"

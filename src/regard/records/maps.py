@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from regard.attention.module import Attends, MultiHead
 from regard.attention.recording import Recorded
 from regard.attention.wording import mechanism, written_normalizer
-from regard.looking.question import BadQuestion
+from regard.records.question import BadQuestion
 from regard.records.record import AttentionMap
 
 MOST_DETAILS = (

@@ -12,27 +12,16 @@ from dataclasses import dataclass, field
 from importlib import resources
 
 from regard.data.problems import Found, Problems
-from regard.measures.bleu_by_length import LengthCurve
-from regard.measures.classification import Confusion
 from regard.measures.translation import Score
-from regard.report.confusion_chart import confusion_table
 from regard.report.learning_curves import Metrics, learning_charts, learning_table
-from regard.report.length_chart import LengthTable, length_chart
-from regard.report.samples import TRANSLATION, Sample, SampleNames, sample_list, scrolled
+from regard.tasks.report_part import PLAIN, Drawing, NextStep
 from regard.view import charts
 from regard.view.markup import Markup, element, join
+from regard.view.samples import Sample, SampleNames, sample_list, scrolled
 
 __all__ = ["NextStep", "Report", "Sample", "render", "stylesheet"]
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # the page may load nothing at all
-
-
-@dataclass(frozen=True)
-class NextStep:
-    """A command worth running now, and why."""
-
-    command: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -46,10 +35,9 @@ class Report:
     command: str = ""
     recipe: str = ""  # YAML
     metrics: Metrics = ()  # rows of step, train_loss, dev_loss, dev_perplexity, dev_bleu, …
-    by_length: Mapping[str, LengthCurve] = field(default_factory=dict)
-    confusions: Mapping[str, Confusion] = field(default_factory=dict)  # of dev, of test
+    drawings: Sequence[Drawing] = ()  # charts and tables of the task
     samples: Sequence[Sample] = ()
-    sample_names: SampleNames = TRANSLATION  # what they and their parts are called
+    sample_names: SampleNames = PLAIN  # what they and their parts are called
     problems: Problems = field(default_factory=Problems)  # of the data, counted and skipped
     next_steps: Sequence[NextStep] = ()
     source_language: str = ""  # zh, ja, …: which shapes of the characters are meant
@@ -60,8 +48,7 @@ def render(report: Report) -> str:
     """The whole page."""
     parts: list[tuple[str, Callable[[Report], Markup], object]] = [
         ("Learning", _learning, report.metrics),
-        ("Short and long sentences", _by_length, report.by_length),
-        ("What is taken for what", _confusions, report.confusions),
+        *((title, _drawn(body), body) for title, body in report.drawings),
         (report.sample_names.title, _samples, report.samples),
         ("What was trained", _trained, report.facts or report.command or report.recipe),
         ("The data", _problems, report.problems),
@@ -83,6 +70,10 @@ def render(report: Report) -> str:
     )
     body = element("body", element("main", _header(report), *sections), _footer())
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _drawn(body: Markup) -> Callable[[Report], Markup]:
+    return lambda _: body
 
 
 def stylesheet() -> str:
@@ -119,48 +110,6 @@ def _learning(report: Report) -> Markup:
         scrolled(learning_table(report.metrics), "Measures by step"),
     )
     return join([element("div", *figures, class_="charts"), numbers])
-
-
-def _by_length(report: Report) -> Markup:
-    curves = report.by_length
-    cells = LengthTable.of(curves)
-    groups = [element("th", name, scope="colgroup", colspan=len(cells.each)) for name in curves]
-    once = element("td", colspan=len(cells.shared))
-    names = element("tr", once, *groups) if len(curves) > 1 else ""
-    heads = [element("th", head, scope="col") for head in cells.heads]
-    rows = [
-        element("tr", element("th", label, scope="row"), *(element("td", one) for one in numbers))
-        for label, *numbers in cells.rows
-    ]
-    table = element(
-        "table",
-        element("caption", "BLEU, chrF and length ratio by the length of the source"),
-        element("thead", names, element("tr", *heads)),
-        element("tbody", *rows),
-        class_="numbers",
-    )
-    signatures = sorted({curve.signature for curve in curves.values()})
-    return join(
-        [
-            element(
-                "div",
-                element("figure", length_chart(curves, "BLEU").inline()),
-                scrolled(table, "Scores by source length"),
-                class_="beside",
-            ),
-            *(element("p", f"BLEU: {signature}", class_="signature") for signature in signatures),
-        ]
-    )
-
-
-def _confusions(report: Report) -> Markup:
-    parts: list[Markup] = []
-    for name, found in report.confusions.items():
-        parts += [
-            element("h3", f"{name}: {found.correct:,} of {found.total:,} right"),
-            scrolled(confusion_table(found), f"Labels and answers on {name}"),
-        ]
-    return join(parts)
 
 
 def _samples(report: Report) -> Markup:

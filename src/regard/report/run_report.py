@@ -8,46 +8,46 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from regard import __version__
+from regard.clock import clock
 from regard.data.problems import Problems
 from regard.data.store import Store
 from regard.recipe.recipe_files import dump_recipe
-from regard.report.page import NextStep, Report
+from regard.report.page import Report
 from regard.runs.loading import LoadedRun
 from regard.runs.metrics_file import Row, read_rows
-from regard.tasks.choosing import task_of
-from regard.tasks.run_task import Evaluation
-from regard.training.progress import clock
+from regard.tasks.evaluation import Evaluation
+from regard.tasks.report_part import NextStep
 
 
 def make_report(run: LoadedRun, found: Mapping[str, Evaluation]) -> Report:
     """The page of a run, from its folder and from what was found on its dev and test sets."""
     recipe, folder = run.recipe, run.folder
-    metrics, parts = read_rows(folder.metrics), task_of(recipe).report(run, found)
-    unscored = f"There were no {task_of(recipe).noun} to score it on."
+    metrics, part = read_rows(folder.metrics), run.task.report(run.module, found, folder.path)
     return Report(
-        **parts
-        | {
-            "title": recipe.name,
-            "verdict": parts["verdict"] or unscored,
-            "facts": _facts(run, metrics) | parts["facts"],
-            "command": f"regard train {folder.recipe} --run {folder.path}",
-            "recipe": dump_recipe(recipe),
-            "metrics": metrics,
-            "problems": _problems(run),
-            "next_steps": [*parts["next_steps"], _train_longer(run)],
-            "source_language": recipe.data.source,
-            "target_language": recipe.data.target,
-        }
+        title=recipe.name,
+        verdict=part.verdict or f"There were no {run.task.noun} to score it on.",
+        scores=part.scores,
+        facts=_facts(run, metrics) | dict(part.facts),
+        command=f"regard train {folder.recipe} --run {folder.path}",
+        recipe=dump_recipe(recipe),
+        metrics=metrics,
+        drawings=part.drawings,
+        samples=part.samples,
+        sample_names=part.sample_names,
+        problems=_problems(run),
+        next_steps=[*part.next_steps, _train_longer(run)],
+        source_language=recipe.data.source,
+        target_language=recipe.data.target,
     )
 
 
 def _facts(run: LoadedRun, metrics: Sequence[Row]) -> dict[str, str]:
     last = metrics[-1] if metrics else {}
-    source, target = run.tokenizers
+    sizes = (f"{size:,} {name}" for name, size in run.task.sizes.items() if isinstance(size, int))
     return {
         "model": run.recipe.model.kind,
         "parameters": f"{sum(p.numel() for p in run.model.parameters()):,}",
-        "vocabularies": f"{len(source):,} source, {len(target):,} target",
+        "vocabularies": ", ".join(sizes),
         "steps": f"{last.get('step', 0):,.0f}",
         "training time": clock(last.get("seconds", 0.0)),
         "seed": str(run.recipe.seed),
@@ -60,7 +60,7 @@ def _problems(run: LoadedRun) -> Problems:
     folder, data = run.folder.store, run.recipe.data
     problems = Store.open(folder).problems if folder.is_dir() else Problems()
     for spec in (data.dev, data.test):
-        problems.found |= task_of(run.recipe).left_out(spec).found
+        problems.found |= run.task.left_out(spec).found
     return problems
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields as fields_of
 from typing import Any
 
@@ -30,8 +31,9 @@ from regard.recipe.model_sections import (
 )
 
 
-def build(section: Model, source_size: int, target_size: int) -> nn.Module:
-    """The network for vocabularies of these sizes."""
+def build(section: Model, sizes: Mapping[str, Any]) -> nn.Module:
+    """The network for fields of these sizes."""
+    source_size, target_size = (list(sizes.values()) * 2)[:2]
     if isinstance(section, Blocks):
         return _transformer(section, source_size, target_size)
     fields = section.model_dump(exclude={"kind", "attention"})

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from regard.data.checksums import Damaged
-from regard.data.tokenizer import Tokenizer
+from regard.data.fields import Field, Label, Text
+from regard.runs import older_runs
 from regard.runs.failures import FolderInUse, OtherRecipe
+from regard.tasks.task import Task
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe_files import dump_recipe, read_recipe
 from regard.recipe.recipe import LIMITS, Recipe
@@ -30,8 +32,8 @@ FREE = (
 
 
 LEARN_ANEW = (
-    "remove tokenizer*.json from the run folder and run the same command again: "
-    "they are learnt anew, the same from the same data.train"
+    "remove it from the run folder and run the same command again: it is learnt anew, the same from "
+    "the same data.train"
 )
 LAY_DOWN = (
     "remove it and train with the recipe that the run was begun with, which takes its place; "
@@ -81,12 +83,11 @@ class RunFolder:
     def store(self) -> Path:
         return self.path / "data" / "train"
 
-    def tokenizers(self, recipe: Recipe) -> tuple[Path, Path]:
-        """Of the source and of the target: one file if they share a vocabulary."""
-        shared = recipe.task.one_text or recipe.tokenizer.shared
-        names = ("", "") if shared else (".source", ".target")
-        source, target = (self.path / f"tokenizer{name}.json" for name in names)
-        return source, target
+    def assets(self, task: Task) -> dict[Path, Field]:
+        """The files of what the fields of a task know; fields that share one file are told once."""
+        return {
+            self.path / field.file: field for field in task.fields.values() if field.file is not None
+        }
 
     def read_recipe(self) -> Recipe:
         """Damaged if it is not one that was written whole."""
@@ -98,12 +99,20 @@ class RunFolder:
             raise Damaged(f"{self.recipe} is damaged: it is cut off", LAY_DOWN)
         return recipe
 
-    def load_tokenizers(self, recipe: Recipe) -> tuple[Tokenizer, Tokenizer]:
-        try:
-            source, target = map(Tokenizer.load, self.tokenizers(recipe))
-        except ValueError as error:
-            raise Damaged(str(error), LEARN_ANEW) from error
-        return source, target
+    def load_assets(self, task: Task, *, older: bool = False) -> None:
+        """Into the fields of the task."""
+        for field in task.fields.values():
+            if field.file is None:
+                continue
+            path = self.path / (older_runs.FILES.get(field.file, field.file) if older else field.file)
+            try:
+                labels = older and isinstance(field, Label)
+                field.load(older_runs.labels_in(path) if labels else path.read_text("utf-8"))
+            except OSError:
+                raise
+            except ValueError as error:
+                what = "tokenizer" if isinstance(field, Text) else "asset"
+                raise Damaged(f"{path} is not a {what} file: {error}", LEARN_ANEW) from error
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -123,8 +132,9 @@ class RunFolder:
         """Make the folder this recipe's, or refuse if it is another's."""
         check_recipe(self, recipe)
         if self.recipe.is_file() and not self.begun:
-            for path in self.path.glob("tokenizer*.json"):  # of another recipe, perhaps
-                path.unlink()
+            for pattern in ("tokenizer*.json", "*.*.json"):  # assets of another recipe, perhaps
+                for path in self.path.glob(pattern):
+                    path.unlink(missing_ok=True)
         self.checkpoints.mkdir(parents=True, exist_ok=True)
         for folder in (self.path, self.checkpoints):
             clear_partial(folder)

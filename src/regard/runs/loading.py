@@ -1,14 +1,14 @@
 """A trained run, ready for use.
 
 run = load("runs/zh-en")
+run.predict(["我是一个学生。"])[0].answer
 run.translate(["我是一个学生。"], beam=5, attention=True)[0].text
-load("runs/imdb").classify(["What a film!"])[0].label
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -18,53 +18,68 @@ from torch import nn
 from regard.data.tokenizer import Tokenizer, Tokens
 from regard.layers.contracts import Translator
 from regard.search import Ensemble
-from regard.tasks.classify import Classification, Classify
-from regard.tasks.language import Language
-from regard.tasks.masked import Filling, Masked
+from regard.tasks.classify.classify_module import Classification, Classify
+from regard.tasks.language.language_module import Language
+from regard.tasks.masked.masked_module import Filling, Masked
 from regard.tasks.prediction import Prediction
-from regard.tasks.text_task import TextTask
-from regard.tasks.text_translator import TextTranslator
+from regard.tasks.answer import Answer
+from regard.tasks.task import Task
+from regard.tasks.task_module import TaskModule
+from regard.tasks.translate.text_translator import TextTranslator
 from regard.runs.devices import find_device
 from regard.runs.failures import NotARun, WrongTask
 from regard.runs.folder import RunFolder
 from regard.recipe.mistakes import RecipeError
-from regard.runs.model_file import check_vocabularies, load_model
-from regard.recipe.recipe import Recipe
-from regard.recipe.search_settings import search_settings
-from regard.tasks.choosing import task_of
+from regard.runs.model_file import load_model
+from regard.tasks.search_settings import search_settings
 
-AnyTask = TypeVar("AnyTask", bound=TextTask)
+AnyModule = TypeVar("AnyModule", bound=TaskModule)
 
 EMBEDDED = Path(__file__).parent.parent / "models" / "zoo" / "zh-en"
 SHOWN = 5  # other runs named when there is none of that name
 
 
 class LoadedRun:
-    """A model, its tokenisers and its recipe; several models of an ensemble translate as one.
+    """A model, its task and its recipe; several models of an ensemble translate as one.
 
-    It does what it was trained for: translate (and score), classify, generate or fill.
+    `predict` answers whatever it was trained for; some tasks have a method of their own beside it:
+    translate (and score), classify, generate or fill.
     """
 
-    def __init__(self, recipe: Recipe, module: TextTask, folder: RunFolder) -> None:
-        self.recipe, self.module, self.folder = recipe, module, folder
+    def __init__(self, task: Task, module: TaskModule, folder: RunFolder) -> None:
+        self.task, self.module, self.folder = task, module, folder
+        self.recipe = task.recipe
 
     def __repr__(self) -> str:
-        data, kind, task = self.recipe.data, self.recipe.model.kind, self.recipe.task.kind
-        what = f"{data.source} → {data.target}" if task == "translate" else task
-        return f"<LoadedRun {self.folder.path}: {kind}, {what}>"
+        kind, task = self.recipe.model.kind, self.recipe.task.kind
+        return f"<LoadedRun {self.folder.path}: {kind}, {task}>"
 
     @property
     def model(self) -> nn.Module:
         return cast(nn.Module, self.module.model)
 
-    @property
-    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
-        """Of the source and of the target."""
-        return self.module.source_tokenizer, self.module.target_tokenizer
+    def predict(
+        self, examples: Iterable[Any], *, attention: bool = False, batch: int | None = None
+    ) -> list[Answer]:
+        """The answer to every example, in their order.
+
+        An example is a mapping from the names of the input fields to their values, or the bare value
+        where there is one input field. attention: with what was looked at, where the model has it.
+        """
+        if isinstance(examples, str | bytes | Mapping):
+            raise ValueError(f"give a list of examples, as in predict([{_short(examples)}])")
+        given = self.task.given(examples)
+        size = batch or self.recipe.search.batch
+        return self.task.predict(self.module, given, attention=attention, batch=size)
 
     @property
     def translator(self) -> TextTranslator:
         return self._able_to("translate", TextTranslator)
+
+    @property
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
+        """Of the source and of the target of a translator."""
+        return self.translator.source_tokenizer, self.translator.target_tokenizer
 
     def translate(
         self,
@@ -147,13 +162,12 @@ class LoadedRun:
         module = self._able_to("fill", Masked)
         return module.fill(texts, top=top, batch=batch or self.recipe.search.batch)
 
-    def _able_to(self, wish: str, wanted: type[AnyTask]) -> AnyTask:
+    def _able_to(self, wish: str, wanted: type[AnyModule]) -> AnyModule:
         if isinstance(self.module, wanted):
             return self.module
-        task = task_of(self.recipe)
         raise WrongTask(
             f"{self.folder.path} cannot {wish}: it was trained for task.kind={self.recipe.task.kind}",
-            f"regard {task.command} -m {self.folder.path} uses it",
+            f"regard {self.task.command} -m {self.folder.path} uses it",
         )
 
 
@@ -176,17 +190,18 @@ def load(
     first = runs[0].translator  # only translators can be joined
     ensemble = cast(Translator, Ensemble([one.translator.model for one in runs]))
     together = TextTranslator(ensemble, first.source_tokenizer, first.target_tokenizer)
-    return LoadedRun(runs[0].recipe, together.to(place).eval(), runs[0].folder)
+    return LoadedRun(runs[0].task, together.to(place).eval(), runs[0].folder)
 
 
 def _load_one(path: Path, device: torch.device) -> LoadedRun:
     folder = RunFolder(path)
     _check_is_run(folder)
-    model, recipe = load_model(folder)
-    tokenizers = folder.load_tokenizers(recipe)
-    check_vocabularies(folder, tokenizers)
-    module = task_of(recipe).used(model, tokenizers)
-    return LoadedRun(recipe, module.to(device).eval(), folder)
+    model, task = load_model(folder)
+    return LoadedRun(task, task.for_inference(model).to(device).eval(), folder)
+
+
+def _short(value: object) -> str:
+    return text if len(text := repr(value)) <= 60 else "…"
 
 
 def _check_list(texts: Sequence[str], method: str) -> None:
@@ -224,11 +239,11 @@ def _nearest(path: Path) -> str:
 def _check_same_vocabularies(runs: Sequence[LoadedRun]) -> None:
     first = runs[0]
     for other in runs[1:]:
-        for side in ("source_tokenizer", "target_tokenizer"):
-            a, b = (getattr(one.module, side).to_json() for one in (first, other))
-            if a != b:
+        for side, ours in first.task.fields.items():
+            theirs = other.task.fields.get(side)
+            if theirs is None or ours.to_json() != theirs.to_json():
                 raise RecipeError(
                     f"{first.folder.path} and {other.folder.path} cut text differently "
-                    f"({side.replace('_', ' ')}): the runs of an ensemble share their tokenizers",
+                    f"({side} tokenizer): the runs of an ensemble share their tokenizers",
                     "the same data.train and tokenizer.… give the same; seed may differ",
                 )

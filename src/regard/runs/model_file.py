@@ -18,14 +18,16 @@ from torch import Tensor, nn
 
 from regard import __version__
 from regard.data.checksums import Damaged, check_seal, sealed, sha256_of
-from regard.data.tokenizer import Tokenizer
 from regard.runs.building import build
 from regard.runs.folder import RunFolder
+from regard.tasks.choosing import task_of
+from regard.tasks.task import Task
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
+from regard.runs import older_runs
 from regard.runs.atomic_files import write_whole
 
-FORMAT = 1
+FORMAT = 2
 ANEW = (
     "copy the run again from where it came, or run the training command again: it writes the model "
     "anew from its checkpoints; what was changed on purpose needs no sha256 in config.json"
@@ -34,20 +36,19 @@ ANEW = (
 
 def save_model(
     folder: RunFolder,
-    recipe: Recipe,
+    task: Task,
     weights: Mapping[str, Tensor],
-    sizes: tuple[int, int],
     *,
     dtype: Literal["float32", "float16"] = "float32",
     stopped: bool = False,
 ) -> None:
-    """Write the weights, and what is needed to build the model again; sizes of the two vocabularies.
+    """Write the weights, and what is needed to build the model again.
 
     stopped: on the way, before the end that the recipe sets.
     """
     kind = getattr(torch, dtype)
     with torch.device("meta"):
-        names = _once(build(recipe.model, *sizes))
+        names = _once(build(task.recipe.model, task.sizes))
     kept = {
         name: (value.to(kind) if value.is_floating_point() else value).cpu().contiguous()
         for name, value in weights.items()
@@ -56,15 +57,15 @@ def save_model(
     config = {
         "format": FORMAT,
         "regard": __version__,
-        "vocabularies": list(sizes),
+        "sizes": task.sizes,
         "parameters": sum(value.numel() for value in kept.values()),
         "dtype": dtype,
         "stopped": stopped,
-        "recipe": recipe.model_dump(mode="json"),
+        "recipe": task.recipe.model_dump(mode="json"),
     }
     data = save(kept, metadata={"format": "pt"})
     files = {folder.model.name: hashlib.sha256(data).hexdigest()}
-    files |= {p.name: sha256_of(p) for p in folder.tokenizers(recipe) if p.is_file()}
+    files |= {p.name: sha256_of(p) for p in folder.assets(task) if p.is_file()}
     whole = sealed(folder.config, config, files)
     write_whole(folder.config, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
     write_whole(folder.model, data)
@@ -80,19 +81,22 @@ def is_whole(folder: RunFolder) -> bool:
     return "sha256" in config and folder.model.is_file() and not config.get("stopped")
 
 
-def load_model(folder: RunFolder) -> tuple[nn.Module, Recipe]:
-    """The model in float32 on the CPU, whatever it was written in, and the recipe it was made by.
+def load_model(folder: RunFolder) -> tuple[nn.Module, Task]:
+    """The model in float32 on the CPU, whatever it was written in, and its task, which knows its fields.
 
     Damaged, if a file is not as it was written.
     """
     config = read_config(folder)
     check_seal(folder.config, config, ANEW)
-    recipe = recipe_of(folder, config)
+    task = task_of(recipe_of(folder, config))
+    older = config["format"] == older_runs.FORMAT
+    sizes = older_runs.sizes_in(config, task) if older else config["sizes"]
     try:
-        model = build(recipe.model, *config["vocabularies"])
+        model = build(task.recipe.model, sizes)
         weights = load_file(folder.model)
     except (SafetensorError, UnicodeDecodeError) as error:
         raise Damaged(f"{folder.model} is damaged: {error}", ANEW) from error
+    weights = older_runs.weights_in(weights, task) if older else weights
     wanted, found = _shapes(_once(model)), _shapes(weights)
     wrong = sorted(name for name, _ in wanted.items() ^ found.items())
     if wrong:
@@ -103,16 +107,19 @@ def load_model(folder: RunFolder) -> tuple[nn.Module, Recipe]:
             ANEW,
         )
     model.load_state_dict(weights, strict=False)  # a tied weight is there under one name only
-    return model.eval(), recipe
-
-
-def check_vocabularies(folder: RunFolder, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
-    expected, seen = read_config(folder)["vocabularies"], [len(t) for t in tokenizers]
-    if expected != seen:
+    folder.load_assets(task, older=older)
+    if plain(task.sizes) != plain(sizes):
         raise Damaged(
-            f"the tokenizers in {folder.path} have {seen} tokens, the model was trained with {expected}",
+            f"what the fields in {folder.path} know has sizes {plain(task.sizes)}, the model was "
+            f"trained with {plain(sizes)}",
             ANEW,
         )
+    return model.eval(), task
+
+
+def plain(sizes: Mapping[str, Any]) -> dict[str, Any]:
+    """As JSON gives them back: a tuple is a list."""
+    return json.loads(json.dumps(sizes))
 
 
 def fingerprint(folder: RunFolder) -> str:
@@ -150,16 +157,18 @@ def read_config(folder: RunFolder) -> dict[str, Any]:
             f"{folder.path} is a Hugging Face {kind} model, not a run: {advice}",
             "docs/hugging-face.md says what can be done with one",
         )
-    if config.get("format") != FORMAT:
+    if config.get("format") not in (older_runs.FORMAT, FORMAT):
         raise Damaged(
             f"{folder.config} is of format {config.get('format')}, this regard reads {FORMAT}: "
             f"it was written by regard {config.get('regard')}",
             "pip install -U regard, if that is a newer one; else copy the run again",
         )
     match config:
+        case {"sizes": dict(), "recipe": dict()} if config["format"] == FORMAT:
+            return config
         case {"vocabularies": [int(), int()], "recipe": dict()}:
             return config
-    raise Damaged(f"{folder.config} is damaged: it lacks the vocabularies or the recipe", ANEW)
+    raise Damaged(f"{folder.config} is damaged: it lacks the sizes or the recipe", ANEW)
 
 
 def _shapes(weights: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:

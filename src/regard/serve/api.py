@@ -35,7 +35,7 @@ from regard.serve.models import Served, Shelf
 from regard.serve.requests import Looking, Scoring, Translating
 
 if TYPE_CHECKING:
-    from regard.looking.question import Question
+    from regard.records.question import Question
     from regard.tasks.prediction import Prediction
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -102,7 +102,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         """What the model attends to while it works on a text: the record that the page draws."""
         served = shelf.find(asked.model)
         beam = asked.beam
-        if shelf.beam is not None and beam is None and served.task == "translate":
+        if shelf.beam is not None and beam is None and served.run.task.searches:
             beam = max(shelf.beam, asked.nbest or 1)
         with _mistakes_told():
             question = _question(asked, beam)
@@ -170,7 +170,7 @@ def _mistakes_told() -> Iterator[None]:
 
 
 def _question(asked: AttentionRequest, beam: int | None) -> Question:
-    from regard.looking.question import Force, Question
+    from regard.records.question import Force, Question
 
     force = None
     if asked.force is not None:

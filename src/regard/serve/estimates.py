@@ -6,8 +6,8 @@ size of a record they are counted as long as the search lets them become.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -16,27 +16,19 @@ from regard.serve.http_errors import Refused
 from regard.serve.limits import Limits
 
 if TYPE_CHECKING:
-    from regard.looking.question import Question
+    from regard.records.question import Question
     from regard.runs.loading import LoadedRun
+    from regard.tasks.task import Extent
 
 SHORTER = 0.97  # lengths that are tried, each this part of the last
-
-
-class Look(NamedTuple):
-    """A question in numbers of tokens, EOS among them; target None: it is searched for."""
-
-    source: int
-    target: int | None
-    beam: int
-    explain: bool
 
 
 class Estimates:
     """Of one run, in its own tokens."""
 
     def __init__(self, run: LoadedRun, limits: Limits) -> None:
-        from regard.looking.work import ModelWork
-        from regard.recipe.search_settings import search_settings
+        from regard.explanations.model_work import ModelWork
+        from regard.tasks.search_settings import search_settings
 
         self.run, self.limits = run, limits
         self.model = ModelWork.of(run.model)
@@ -50,8 +42,21 @@ class Estimates:
         lengths = zip(self._lengths(sources), self._lengths(targets, side=1), strict=True)
         return self._checked(sum(self.model.reading(s, t) for s, t in lengths))
 
+    def predicting(self, examples: Sequence[Mapping[str, Any]]) -> float:
+        every = map(self.run.task.extent, examples)
+        return self._checked(
+            sum(
+                self.model.reading(
+                    each.source,
+                    self._expected(each.source) if each.target is None else each.target,
+                    each.beam,
+                )
+                for each in every
+            )
+        )
+
     def looking(self, question: Question) -> float:
-        look, limits = self._look(question), self.limits
+        look, limits = self.run.task.look_extent(question), self.limits
         if (numbers := self._numbers(look)) > limits.numbers:
             fits = self._largest(look, lambda less: self._numbers(less) <= limits.numbers)
             raise Refused(
@@ -68,36 +73,24 @@ class Estimates:
             )
         return self._checked(work)
 
-    def _look(self, question: Question) -> Look:
-        task, module = self.run.recipe.task.kind, self.run.module
-        if task == "language":  # all of it is read by the decoder
-            return Look(1, self._lengths([question.text], side=1)[0], 1, explain=False)
-        (source,) = self._lengths([question.text])
-        if task != "translate":
-            longest = getattr(module, "max_length", None) or source
-            return Look(min(source, longest + 1), 1, 1, question.explain and task == "classify")
-        given = None if question.target is None else self._lengths([question.target], side=1)[0]
-        beam = question.beam or max(self.settings.beam, question.nbest or 1)
-        return Look(source, given, beam, question.explain)
-
     def _expected(self, source: int) -> int:
         return min(source + EXTRA_LENGTH, self.settings.max_length)
 
-    def _work(self, look: Look) -> float:
-        from regard.looking.explaining import explaining_work
+    def _work(self, look: Extent) -> float:
+        from regard.explanations.explaining_work import explaining_work
 
         target = self._expected(look.source) if look.target is None else look.target
         work = self.model.reading(look.source, target, look.beam)
         work += self.model.reading(look.source, target)  # what was found is read once more
         if look.explain:
-            work += explaining_work(self.run.module, self.model, look.source, target)
+            work += explaining_work(self.run.module.model.decoder, self.model, look.source, target)
         return work
 
-    def _numbers(self, look: Look) -> int:
+    def _numbers(self, look: Extent) -> int:
         target = look.target or int(self.settings.limits(torch.tensor([look.source])))
         return self.model.numbers(look.source, target, look.beam)
 
-    def _largest(self, look: Look, fits: Callable[[Look], bool]) -> int:
+    def _largest(self, look: Extent, fits: Callable[[Extent], bool]) -> int:
         """Tokens of a source that fits, without EOS, to some percent the most; 0: none does.
 
         Not by halving: a longer text can be less work, where a measure is left out for its length.

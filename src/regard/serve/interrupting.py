@@ -24,10 +24,12 @@ def interruptible(run: LoadedRun, pause: Pause) -> LoadedRun:
     It shares the weights and nothing else: what a look hooks into its modules does not reach the work
     that others do on the run itself in such a pause.
     """
+    from regard.data.tokenizer import Tokenizer
     from regard.runs.loading import LoadedRun
 
     module = run.module
-    shared = [*module.parameters(), *module.buffers(), *run.tokenizers]
+    tokenizers = (each for each in vars(module).values() if isinstance(each, Tokenizer))
+    shared = [*module.parameters(), *module.buffers(), *tokenizers]
     twin = deepcopy(module, {id(each): each for each in shared})
 
     def before(_: nn.Module, args: Any) -> None:
@@ -35,4 +37,4 @@ def interruptible(run: LoadedRun, pause: Pause) -> LoadedRun:
 
     for part in twin.modules():
         part.register_forward_pre_hook(before)
-    return LoadedRun(run.recipe, twin, run.folder)
+    return LoadedRun(run.task, twin, run.folder)

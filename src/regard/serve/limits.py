@@ -11,7 +11,7 @@ SPEED = 1e11  # multiplications that a small machine does in a second, of those 
 class Limits:
     """What goes beyond is refused, with an answer that names the limit.
 
-    Work is estimated before any of it is done, in multiplications: see `regard.looking.work`.
+    Work is estimated before any of it is done, in multiplications: see `regard.explanations.model_work`.
     """
 
     body: int = 1 << 20  # bytes of a request

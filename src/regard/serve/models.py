@@ -17,13 +17,6 @@ from regard.serve.worker import Worker
 if TYPE_CHECKING:
     from regard.runs.loading import LoadedRun
 
-VERBS = {  # what a run does, by the task that it was trained for
-    "translate": "translate",
-    "classify": "classify",
-    "language": "write on",
-    "masked": "fill gaps",
-}
-
 
 @dataclass
 class Counts:
@@ -52,8 +45,8 @@ class Served:
         return self.run.recipe.task.kind
 
     def must_translate(self) -> None:
-        if self.task != "translate":
-            does = VERBS.get(self.task, self.task)
+        if not self.run.task.searches:
+            does = self.run.task.verb
             raise Refused(422, f"model {self.name!r} was trained to {does}, not to translate")
 
 

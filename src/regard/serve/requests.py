@@ -11,7 +11,7 @@ from regard.serve.limits import Limits
 from regard.serve.models import Served
 
 if TYPE_CHECKING:
-    from regard.looking.question import Question
+    from regard.records.question import Question
     from regard.runs.loading import LoadedRun
     from regard.tasks.prediction import Prediction
 
@@ -43,7 +43,7 @@ class Scoring:
     alone: ClassVar[bool] = False
 
     def __call__(self, pairs: Sequence[tuple[str, str]], pause: Pause | None) -> list[Prediction]:
-        from regard.recipe.search_settings import search_settings
+        from regard.tasks.search_settings import search_settings
 
         sources, targets = zip(*pairs, strict=True)
         run = _run(self.served, pause)

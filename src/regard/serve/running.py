@@ -24,7 +24,7 @@ from regard.serve.models import Shelf, distinct_names
 if TYPE_CHECKING:
     from regard.runs.loading import LoadedRun
 
-LONG = 100  # tokens: kernels of long texts are used from here on
+
 GRACE = 2  # seconds that answers may take to leave when the server is stopped
 
 
@@ -91,9 +91,7 @@ def _load(runs: Sequence[Path], device: str | None) -> list[LoadedRun]:
 def _warm(runs: Sequence[LoadedRun]) -> None:
     """What is compiled for long texts is compiled now, not while the first who sends one waits."""
     for run in runs:
-        if run.recipe.task.kind == "translate":
-            for attention in (False, True):
-                run.translate(["a " * LONG], beam=5, attention=attention, max_length=5)
+        run.task.warm(run.module)
 
 
 def make_server(app: ASGIApp, shelf: Shelf, greeting: str) -> Server:

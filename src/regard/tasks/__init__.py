@@ -1,1 +1,1 @@
-"""What a model is trained for: from a batch to a loss, from text to predictions."""
+"""What a model is trained for. task.py says what a task is; each has a folder, and a line in registry.py."""

@@ -1,23 +1,21 @@
-"""From the recipe's `task` section to what a run needs of it."""
+"""From the recipe's `task` section to the task."""
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
 
 from regard.recipe.recipe import Recipe
-from regard.tasks.classifying import ClassifyRun
-from regard.tasks.masking import MaskedRun
-from regard.tasks.modelling import LanguageRun
-from regard.tasks.run_task import RunTask
-from regard.tasks.translating import TranslateRun
+from regard.tasks.task import Task
 
-RUN_TASKS: dict[str, type[RunTask[Any]]] = {
-    "translate": TranslateRun,
-    "classify": ClassifyRun,
-    "language": LanguageRun,
-    "masked": MaskedRun,
+TASKS = {
+    "translate": "regard.tasks.translate.translate_task:TranslateTask",
+    "classify": "regard.tasks.classify.classify_task:ClassifyTask",
+    "language": "regard.tasks.language.language_task:LanguageTask",
+    "masked": "regard.tasks.masked.masked_task:MaskedTask",
 }
 
 
-def task_of(recipe: Recipe) -> RunTask[Any]:
-    return RUN_TASKS[recipe.task.kind](recipe)
+def task_of(recipe: Recipe) -> Task:
+    module, name = TASKS[recipe.task.kind].split(":")
+    made: Task = getattr(import_module(module), name)(recipe)
+    return made

@@ -18,7 +18,7 @@ def smoothed_cross_entropy(logits: Tensor, wanted: Tensor, smoothing: float = 0.
     """Σ over the tokens of  -(1 - ε) log p(wanted) - ε/(V - 2) Σ_v log p(v)
 
     logits (M, V), wanted (M,) -> a sum, not a mean. v runs over all tokens that can be an output:
-    smoothing gives nothing to PAD and BOS (D36). — Szegedy et al. 2016, https://arxiv.org/abs/1512.00567
+    smoothing gives nothing to PAD and BOS. — Szegedy et al. 2016, https://arxiv.org/abs/1512.00567
     """
     logits = logits.float() if logits.dtype in (torch.float16, torch.bfloat16) else logits
     if not smoothing:

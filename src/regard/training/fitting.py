@@ -18,24 +18,25 @@ from typing import Any, NoReturn
 
 from lightning.fabric import Fabric
 
+from regard.clock import clock
 from regard.data.batch import Batch, Loader
 from regard.data.checksums import Damaged
 from regard.recipe.recipe import Recipe
 from regard.runs.failures import Diverged, Interrupted, OtherRecipe
 from regard.runs.folder import LEARN_ANEW, refuse_other
 from regard.runs.metrics_file import Record
-from regard.tasks.choosing import task_of
-from regard.tasks.run_task import Validation
-from regard.tasks.text_task import TextTask
+from regard.tasks.task import Task, Validation
+from regard.tasks.task_module import TaskModule
 from regard.training.averaging import MovingWeights
 from regard.training.checkpoints import Checkpoints
 from regard.training.optimizing import learning_rate
-from regard.training.progress import Reporter, clock
+from regard.training.progress import Reporter
 from regard.training.signals import Signals
 from regard.training.state import State
 from regard.training.updating import Updater
 from regard.training.validating import validate
 
+FORMAT = 2  # of a checkpoint
 ROW_EVERY = 50  # updates between rows of metrics.csv
 
 
@@ -46,17 +47,18 @@ class Fit:
         self,
         recipe: Recipe,
         fabric: Fabric,
-        task: TextTask,
+        task: Task,
+        module: TaskModule,
         loader: Loader,
         dev: Sequence[Any],
         checkpoints: Checkpoints,
         reporter: Reporter,
     ) -> None:
         self.recipe, self.training, self.fabric = recipe, recipe.training, fabric
-        self.task, self.loader, self.dev = task, loader, dev
+        self.task, self.module, self.loader, self.dev = task, module, loader, dev
         self.checkpoints, self.reporter = checkpoints, reporter
-        self.updater = Updater(recipe, fabric, task, loader.store.line)
-        self.mean = MovingWeights(task, self.training.ema) if self.training.ema else None
+        self.updater = Updater(recipe, fabric, module, loader.store.line)
+        self.mean = MovingWeights(module, self.training.ema) if self.training.ema else None
         self.state, self.signals = State(), Signals()
         self.record: Record | None = None
         self._saved = -1, -1  # the update, and the update of the last validation
@@ -100,24 +102,31 @@ class Fit:
         if self.fabric.is_global_zero and now != self._saved:
             tree = {
                 "state": self.state.to_tree(),
-                "task": self.task.state_dict(),
+                "format": FORMAT,
+                "module": self.module.state_dict(),
                 "optimizer": self.updater.optimizer.state_dict(),
                 "mean": None if self.mean is None else self.mean.means,
                 "precision": self.fabric.strategy.precision.state_dict(),
                 "batches": self.loader.batches.fingerprint,
                 "recipe": self.recipe.model_dump(mode="json"),
-                "tokenizers": self._tokenizers,
+                "assets": self._assets,
             }
             self.checkpoints.save(self.state.update, tree, self.state.best_updates)
         self._saved = now
 
     def resume(self, tree: dict[str, Any]) -> None:
         """Stand where a checkpoint stood; one of another run is refused."""
-        if "recipe" in tree:  # older ones do not say
-            learnt_by = Recipe.model_validate(tree["recipe"])
-            refuse_other(self.recipe, learnt_by, str(self.checkpoints.folder))
-            if tree["tokenizers"] != self._tokenizers:
-                raise Damaged("a tokenizer is not the one that this run began with", LEARN_ANEW)
+        if tree.get("format") != FORMAT:
+            raise OtherRecipe(
+                f"{self.checkpoints.folder} was written by another version of regard: a training is gone on "
+                "with by the version that began it"
+            )
+        learnt_by = Recipe.model_validate(tree["recipe"])
+        refuse_other(self.recipe, learnt_by, str(self.checkpoints.folder))
+        if changed := [
+            name for name, sha in self._assets.items() if tree["assets"].get(name) != sha
+        ]:
+            raise Damaged(f"{changed[0]} is not the one that this run began with", LEARN_ANEW)
         self.state = State.from_tree(tree["state"])
         if self.state.batch and tree["batches"] != self.loader.batches.fingerprint:
             raise OtherRecipe(
@@ -126,7 +135,7 @@ class Fit:
                 f"{self.state.update:,}: the batches of the rest of it would be others"
             )
         try:
-            self.task.load_state_dict(tree["task"])
+            self.module.load_state_dict(tree["module"])
             self.updater.optimizer.load_state_dict(tree["optimizer"])
         except (RuntimeError, ValueError) as error:
             raise OtherRecipe(
@@ -139,9 +148,13 @@ class Fit:
         self._saved = self.state.update, self.state.validated
 
     @cached_property
-    def _tokenizers(self) -> list[str]:
-        both = (self.task.source_tokenizer, self.task.target_tokenizer)
-        return [hashlib.sha256(each.to_json().encode()).hexdigest() for each in both]
+    def _assets(self) -> dict[str, str]:
+        """What the fields know, by the names of their files."""
+        fields = (field for field in self.task.fields.values() if field.file is not None)
+        return {
+            str(field.file): hashlib.sha256(field.to_json().encode()).hexdigest()
+            for field in fields
+        }
 
     def _groups(self) -> Iterator[list[Batch]]:
         """The batches of one update after the other, from where the state stands."""
@@ -194,12 +207,14 @@ class Fit:
     def _validate(self) -> None:
         start = time.monotonic()
         with self.mean.in_place() if self.mean is not None else nullcontext():
-            found = validate(self.fabric, self.task, self.dev, self.recipe, self._asked_to_stop)
+            found = validate(self.fabric, self.task, self.module, self.dev, self._asked_to_stop)
             if found is not None:
                 best = self.state.note(found.merit(self.training.metric), self.training)
                 kept = self.state.update in self.state.best_updates
                 if kept and self.fabric.is_global_zero:
-                    written = self.checkpoints.save_best(self.state.update, self.task.weights())
+                    written = self.checkpoints.save_best(
+                        self.state.update, self.module.model_state()
+                    )
                     self.state.keep(written)
         if found is None:  # the weights are the run's own again: they can be saved
             self._interrupt()
@@ -235,6 +250,6 @@ class Fit:
         epoch = state.epoch + (state.batch > 0)
         return (
             f"step {state.update:,}, epoch {epoch}: dev loss {found.loss:.3f}, "
-            f"{task_of(self.recipe).words(found)}{', the best so far' if best else ''} "
+            f"{self.task.words(found)}{', the best so far' if best else ''} "
             f"({clock(seconds)})"
         )

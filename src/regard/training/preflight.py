@@ -60,7 +60,7 @@ def _check_corpora(recipe: Recipe) -> None:
 def _check_model(recipe: Recipe) -> None:
     try:
         with torch.device("meta"):  # no memory, and no random numbers are drawn
-            model = build(recipe.model, ANY_VOCABULARY, ANY_VOCABULARY)
+            model = build(recipe.model, dict.fromkeys(task_of(recipe).fields, ANY_VOCABULARY))
     except ValueError as error:
         raise RecipeError(f"model: {error}") from None
     _check_memory(model)

@@ -1,4 +1,4 @@
-"""What must be there before the first update: tokenisers, token ids, the model."""
+"""What must be there before the first update: what the fields know, the corpus in numbers, the model."""
 
 from __future__ import annotations
 
@@ -14,52 +14,58 @@ from regard.runs.atomic_files import write_whole
 from regard.runs.building import build
 from regard.runs.folder import RunFolder
 from regard.tasks.choosing import task_of
-from regard.tasks.text_task import TextTask
+from regard.tasks.task import Task
+from regard.tasks.task_module import TaskModule
 
 Say = Callable[[str], None]
 CHECK = "regard data check counts what can be used of a corpus"
 
 
 def prepare_data(recipe: Recipe, folder: RunFolder, say: Say) -> Store:
-    """Tokenisers and token ids of the training corpus, in the run folder; what is there is used again."""
+    """The training corpus in numbers, and what is learnt of it; what is in the run folder is used again."""
     data, task = recipe.data, task_of(recipe)
     spec = keep_standard_input(data.train, folder.store.parent, task.kept_input)
-    paths = folder.tokenizers(recipe)
+    assets = folder.assets(task)
     try:
-        if not all(path.is_file() for path in paths):
-            say("learning the tokenizers")
-            for path, tokenizer in zip(paths, task.learn_tokenizers(spec), strict=True):
-                write_whole(path, tokenizer.to_json())
-        tokenizers = folder.load_tokenizers(recipe)
-        store = task.store(spec, tokenizers, folder.store)
+        if not all(path.is_file() for path in assets):
+            say(f"learning the {task.learns}")
+            task.learn(spec)
+            for path, field in assets.items():
+                write_whole(path, field.to_json())
+        folder.load_assets(task)
+        store = task.store(spec, folder.store)
     except Damaged:
         raise
     except ValueError as error:
         raise RecipeError(f"data.train is {data.train}: {error}", CHECK) from error
     if store.damage:
         say(f"warning: {store.damage}; it was made anew")
-    say(task.describe(store, tokenizers))
+    say(task.describe(store))
     if store.problems:
         say(f"left out of training: {store.problems.report()}")
     for name, held_out in (("dev", data.dev), ("test", data.test)):
         if problems := task.left_out(held_out):
             say(f"left out of {name}: {problems.report()}")
         if held_out is not None:
-            task.check_held_out(held_out, tokenizers)
-            if not task.examples(held_out, tokenizers):
+            task.check_held_out(held_out)
+            if not task.examples(held_out):
                 raise RecipeError(f"data.{name} is {held_out}: nothing of it can be used", CHECK)
     return store
 
 
-def read_dev(recipe: Recipe, folder: RunFolder) -> list[Any]:
+def read_dev(task: Task) -> list[Any]:
     """What checkpoints are judged by."""
-    if not recipe.data.dev:
-        return []
-    return task_of(recipe).examples(recipe.data.dev, folder.load_tokenizers(recipe))
+    dev = task.recipe.data.dev
+    return task.examples(dev) if dev else []
 
 
-def make_task(recipe: Recipe, folder: RunFolder) -> TextTask:
-    """A new model for the tokenisers of the folder, with the losses of the recipe."""
-    tokenizers = folder.load_tokenizers(recipe)
-    model = build(recipe.model, *map(len, tokenizers))
-    return task_of(recipe).trained(model, tokenizers)
+def load_task(recipe: Recipe, folder: RunFolder) -> Task:
+    """The task of a recipe, with what its fields have learnt."""
+    task = task_of(recipe)
+    folder.load_assets(task)
+    return task
+
+
+def make_module(task: Task) -> TaskModule:
+    """A new model for the fields of the task, with the losses of the recipe."""
+    return task.for_training(build(task.recipe.model, task.sizes))

@@ -12,6 +12,8 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from regard.clock import clock
+
 LINE_EVERY = 30.0  # seconds between plain lines
 RECENT = 50  # updates that speed and loss are averaged over
 
@@ -37,7 +39,7 @@ class Sight:
 
     @property
     def speed(self) -> float:
-        """Tokens (or what is scored else) in a second; a pause of validation is not counted as training."""
+        """Tokens, or whatever is scored, per second; a pause for validation is not counted as training."""
         steps = list(self._recent)
         spans = sorted(b[0] - a[0] for a, b in pairwise(steps))
         if not spans:
@@ -140,12 +142,3 @@ def make_reporter(log: Path, *, quiet: bool = False, unit: str = "tokens") -> Re
     console = Console(stderr=True)
     moving = console.is_terminal and not console.is_dumb_terminal and not quiet
     return Logged(Bar(console, unit) if moving else Lines(quiet=quiet, unit=unit), log)
-
-
-def clock(seconds: float) -> str:
-    """4 s, 12:05, 3:07:00"""
-    minutes, rest = divmod(round(seconds), 60)
-    if not minutes:
-        return f"{rest} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

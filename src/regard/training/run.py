@@ -10,18 +10,20 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import torch
 from lightning.fabric import Fabric
 from lightning.fabric.utilities import rank_zero
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 
+from regard.clock import clock
 from regard.data.batch import Loader
-from regard.data.batches import Batches
 from regard.data.checksums import Damaged
+from regard.data.length_batches import LengthBatches
 from regard.data.store import Store
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe, Training
-from regard.report.evaluating import write_report
+from regard.report.evaluation import write_report
 from regard.runs.devices import check_accelerator
 from regard.runs.failures import Interrupted, NoCheckpoints, OtherRecipe, RunEnded
 from regard.runs.folder import RunFolder, check_recipe
@@ -33,8 +35,8 @@ from regard.training.averaging import Weights, average
 from regard.training.checkpoints import Checkpoints
 from regard.training.fitting import Fit
 from regard.training.preflight import check
-from regard.training.preparing import make_task, prepare_data, read_dev
-from regard.training.progress import Lines, Reporter, clock, make_reporter
+from regard.training.preparing import load_task, make_module, prepare_data, read_dev
+from regard.training.progress import Lines, Reporter, make_reporter
 from regard.training.updating import seed_by
 
 SENTENCES = 64  # in a batch, where the recipe does not say
@@ -98,12 +100,13 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
 def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> Fit:
     """Everything set up, and at the last checkpoint if there is one."""
     seed_by(recipe.seed, -1, 0, fabric.device)  # the same first weights in every process
-    task = make_task(recipe, run)
-    store, training = Store.open(run.store), recipe.training
+    task = load_task(recipe, run)
+    module = make_module(task)
+    store, training, fields = Store.open(run.store), recipe.training, list(task.fields.values())
     sentences = training.batch_sentences or (None if training.batch_tokens else SENTENCES)
-    batches = Batches(
-        store.source_lengths,
-        store.target_lengths,
+    lengths = [length for field in fields if (length := store.lengths(field)) is not None]
+    batches = LengthBatches(
+        lengths or [np.ones(len(store), np.int64)],
         tokens=training.batch_tokens,
         sentences=sentences,
         seed=recipe.seed,
@@ -111,8 +114,8 @@ def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> 
         world=fabric.world_size,
     )
     checkpoints = Checkpoints(run.checkpoints)
-    loader = Loader(store, batches)
-    fit = Fit(recipe, fabric, task, loader, read_dev(recipe, run), checkpoints, reporter)
+    loader = Loader(store, fields, batches)
+    fit = Fit(recipe, fabric, task, module, loader, read_dev(task), checkpoints, reporter)
     tree, complaints = checkpoints.latest()
     for complaint in complaints:
         reporter.say(f"warning: {complaint}")
@@ -123,7 +126,7 @@ def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> 
 
 
 def _say_where(fit: Fit, reporter: Reporter) -> None:
-    parameters = sum(p.numel() for p in fit.task.parameters())
+    parameters = sum(p.numel() for p in fit.module.parameters())
     state, fabric = fit.state, fit.fabric
     where = (
         f"{fabric.world_size} × {fabric.device.type}" if fabric.world_size > 1 else fabric.device
@@ -160,7 +163,7 @@ def _publish(fit: Fit, run: RunFolder, reporter: Reporter, *, already: bool = Fa
 
     already: nothing was learnt since, so that a whole model stays where a checkpoint is lost.
     """
-    training, task, state = fit.training, fit.task, fit.state
+    training, state = fit.training, fit.state
     most = training.keep if training.average else 1
     best, complaints = fit.checkpoints.load_best(state.best_updates, most, state.best_sha256)
     if complaints and already and is_whole(run):
@@ -178,15 +181,14 @@ def _publish(fit: Fit, run: RunFolder, reporter: Reporter, *, already: bool = Fa
     for complaint in complaints:
         reporter.say(f"warning: {complaint}; {instead}")
     weights = average(best) if best else _last_weights(fit)
-    sizes = len(task.source_tokenizer), len(task.target_tokenizer)
-    save_model(run, fit.recipe, weights, sizes, stopped=not fit.over)
+    save_model(run, fit.task, weights, stopped=not fit.over)
 
 
 def _last_weights(fit: Fit) -> Weights:
     if fit.mean is None:
-        return fit.task.weights()
+        return fit.module.model_state()
     with fit.mean.in_place():
-        return {name: value.clone() for name, value in fit.task.weights().items()}
+        return {name: value.clone() for name, value in fit.module.model_state().items()}
 
 
 def _is_first() -> bool:

@@ -1,4 +1,4 @@
-"""One update of the weights, whose gradient is that of all its batches joined into one (D17).
+"""One update of the weights, whose gradient is that of all its batches joined into one.
 
     g = Σ_ranks Σ_batches ∇ loss / Σ_ranks Σ_batches tokens
 
@@ -20,7 +20,7 @@ from torch import Tensor
 from regard.data.batch import Batch
 from regard.recipe.recipe import Recipe
 from regard.runs.failures import Diverged, OutOfMemory
-from regard.tasks.text_task import Loss, TextTask
+from regard.tasks.task_module import Loss, TaskModule
 from regard.training.collectives import add_up, gather
 from regard.training.optimizing import build_optimizer, scale_and_clip
 
@@ -39,17 +39,17 @@ class Updater:
     """The module, its optimiser, and the step from one set of weights to the next."""
 
     def __init__(
-        self, recipe: Recipe, fabric: Fabric, task: TextTask, line: Callable[[int], int]
+        self, recipe: Recipe, fabric: Fabric, module: TaskModule, line: Callable[[int], int]
     ) -> None:
         self.recipe, self.fabric, self.line = recipe, fabric, line
         self.precision = fabric.strategy.precision
         self.scaled = self.precision.precision == "16-mixed"
         optimizer = build_optimizer(
-            recipe.training.optimizer, task.parameters(), fused=not self.scaled
+            recipe.training.optimizer, module.parameters(), fused=not self.scaled
         )
         self.module: Any
-        self.module, self.optimizer = fabric.setup(task, optimizer)
-        self.parameters = [p for p in task.parameters() if p.requires_grad]
+        self.module, self.optimizer = fabric.setup(module, optimizer)
+        self.parameters = [p for p in module.parameters() if p.requires_grad]
 
     def update(
         self, batches: Sequence[Batch], *, number: int, rate: float, shared: Sequence[float] = ()
@@ -81,9 +81,7 @@ class Updater:
         try:
             here = batch.to(self.fabric.device, non_blocking=True)
             with self.fabric.no_backward_sync(self.module, enabled=not last):
-                loss: Loss = self.module(
-                    here.source, here.source_mask, here.target, here.target_mask
-                )
+                loss: Loss = self.module(**here)
                 self.fabric.backward(loss.total * SCALE)
         except RuntimeError as error:
             if isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error):
@@ -102,7 +100,7 @@ class Updater:
         return sums.tolist()
 
     def _diverged(self, what: str, batches: Sequence[Batch]) -> Diverged:
-        """All processes come here together, and tell each other which batches it were."""
+        """All ranks reach this and report their batches."""
         found = gather(self.fabric, [self._describe(batch) for batch in batches])
         return Diverged(f"{what} at {'; '.join(text for texts in found for text in texts)}")
 
@@ -110,8 +108,8 @@ class Updater:
         lines = [self.line(row) for row in batch.rows.tolist()]
         more = ", …" if len(lines) > LINES_SHOWN else ""
         return (
-            f"a batch of {len(batch)} pairs, source {tuple(batch.source.shape)}, target "
-            f"{tuple(batch.target.shape)}, lines {', '.join(map(str, lines[:LINES_SHOWN]))}{more}"
+            f"a batch of {len(lines)} examples, {batch.describe()}, lines "
+            f"{', '.join(map(str, lines[:LINES_SHOWN]))}{more}"
         )
 
 

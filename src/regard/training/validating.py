@@ -8,10 +8,8 @@ from typing import Any
 import torch
 from lightning.fabric import Fabric
 
-from regard.recipe.recipe import Recipe
-from regard.tasks.choosing import task_of
-from regard.tasks.run_task import Tally, Validation
-from regard.tasks.text_task import TextTask
+from regard.tasks.task import Tally, Task, Validation
+from regard.tasks.task_module import TaskModule
 from regard.training.collectives import add_up, gather
 
 CHUNK = 16  # batches
@@ -19,13 +17,13 @@ CHUNK = 16  # batches
 
 def validate(
     fabric: Fabric,
-    module: TextTask,
+    task: Task,
+    module: TaskModule,
     examples: Sequence[Any],
-    recipe: Recipe,
     stop: Callable[[], bool] = lambda: False,
 ) -> Validation | None:
     """Every process works on its share; None if it was asked to `stop` on the way."""
-    task, size = task_of(recipe), CHUNK * recipe.search.batch
+    size = CHUNK * task.recipe.search.batch
     mine = examples[fabric.global_rank :: fabric.world_size]
     found: list[Tally] = []
     # whole chunks, so that each is sorted by length, and a signal waits for one at most

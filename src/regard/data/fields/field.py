@@ -72,6 +72,9 @@ class Field(ABC):
     def size(self) -> Any:
         """What a model must know: of a text the size of its vocabulary, of a label how many there are."""
 
+    def check_known(self, value: Any) -> None:  # noqa: B027
+        """A ValueError says why a value of a dev or test set cannot be judged by what was learnt."""
+
     # from values to tensors
 
     @property
@@ -100,3 +103,7 @@ class Field(ABC):
     def show(self, value: Any) -> str:
         """A value in one line."""
         return " ".join(str(value).split())
+
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        """What was learnt of the column, in a few words; counts: as `length` takes them."""
+        return ""

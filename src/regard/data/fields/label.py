@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
@@ -53,6 +56,22 @@ class Label(Field):
 
     def __contains__(self, label: object) -> bool:
         return label in self._numbers
+
+    def check_known(self, value: str) -> None:
+        if value not in self._numbers:
+            near = difflib.get_close_matches(value, self.labels, 1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            raise ValueError(
+                f"no text to learn from has the label {value[:60]!r}.{meant} There are {self.named}"
+            )
+
+    @property
+    def named(self) -> str:
+        """The labels in words, not too many."""
+        return ", ".join(self.labels[:SHOWN]) + (", …" if len(self.labels) > SHOWN else "")
+
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        return f"{self.size:,} {self.name}s: {self.named}"
 
     @property
     def size(self) -> int:

@@ -134,6 +134,13 @@ class Text(Field):
     def show(self, value: str | list[str]) -> str:
         return super().show(self._joined(value))
 
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        known = f"{self.size:,} {self.name} tokens"
+        full = int((counts["ids"] >= self.max_length).sum()) if self.cut and self.max_length else 0
+        if not full:
+            return known
+        return f"{known} ({full:,} texts are read up to token {self.max_length} only)"
+
     def _joined(self, value: str | list[str]) -> str:
         return value if isinstance(value, str) else " ".join(value)
 

@@ -1,0 +1,20 @@
+"""How much work it is to explain an answer, before any of it is done."""
+
+from __future__ import annotations
+
+from regard.explanations.decoder_steps import has_steps
+from regard.explanations.measured import measuring_work
+from regard.explanations.model_work import ModelWork
+from regard.layers.contracts import Decoder
+
+
+def explaining_work(decoder: Decoder, model: ModelWork, source: int, target: int) -> float:
+    """Of explaining an input of so many tokens, EOS among them, whose answer has so many."""
+    each = answer_work(model, source, target, has_steps(decoder))
+    return measuring_work(model, source, target, each)
+
+
+def answer_work(model: ModelWork, source: int, target: int, in_steps: bool) -> float:
+    """Of one answer with other weights: a step, or where it matters which one it is, the whole target."""
+    steps = 1 if in_steps else target
+    return steps * (model.token + (model.cross + model.encoder) * source + model.decoder * target)

@@ -1,0 +1,98 @@
+"""How good a run is: on any corpus, and in the scores and the report of its folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from regard.data.checksums import check_seal, sealed, sha256_of
+from regard.data.problems import Problems
+from regard.data.spec import Spec
+from regard.recipe.mistakes import RecipeError
+from regard.report.page import render
+from regard.report.run_report import make_report
+from regard.runs.atomic_files import write_whole
+from regard.runs.folder import RunFolder
+from regard.runs.loading import LoadedRun, load
+from regard.runs.model_file import fingerprint
+from regard.tasks.evaluation import Evaluation
+
+NAME_ONE = "--data SPEC names others to score by"
+
+
+def evaluate(
+    run: LoadedRun,
+    data: Spec | None = None,
+    problems: Problems | None = None,
+    *,
+    join: int | None = None,
+    beam: int | None = None,
+) -> Evaluation:
+    """Judge a run by a corpus: its test set, or its dev set, if none is given.
+
+    problems: where the lines are counted that cannot be used and are left out.
+    join: up to so many neighbouring pairs become one; the recipe says it for its own dev and test sets.
+    beam: 1 is greedy; the recipe's if not given. Both mean something to some tasks only.
+    """
+    recipe, task = run.recipe, run.task
+    spec = data or recipe.data.test or recipe.data.dev
+    if spec is None:
+        raise RecipeError("the recipe has neither data.test nor data.dev", NAME_ONE)
+    for name, given in (("join", join), ("beam", beam)):
+        if given is not None and name not in task.evaluated_with:
+            raise RecipeError(
+                f"{name} means nothing to {run.folder.path}, whose task.kind is {recipe.task.kind}",
+                NAME_ONE,
+            )
+    problems = Problems() if problems is None else problems
+    examples = task.examples(spec, problems, join=join)
+    if not examples:
+        why = problems.report() or "it is empty"
+        raise RecipeError(f"there is no usable {task.noun[:-1]} in {spec}: {why}", NAME_ONE)
+    task.of_whole_corpora(problems, spec)
+    return task.evaluate(run.module, str(spec), examples, beam=beam)
+
+
+def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
+    """Evaluate the run on its dev and test sets, and write scores.json and report.html.
+
+    Nothing is done if they are there and of the same model, data and search.
+    """
+    recipe = folder.read_recipe()
+    made_of = {
+        "model": fingerprint(folder),
+        "data": recipe.data.model_dump(mode="json"),
+        "search": recipe.search.model_dump(mode="json"),
+    }
+    if _holds(folder, made_of):
+        say(f"evaluated already: {folder.report}")
+        return
+    run = load(folder.path)
+    run.recipe = run.task.recipe = recipe  # the search may have changed since the model was written
+    found: dict[str, Evaluation] = {}
+    for name, spec in (("dev", recipe.data.dev), ("test", recipe.data.test)):
+        if spec is None:
+            continue
+        if next(run.task.read(spec), None) is None:
+            noun = run.task.noun[:-1]
+            say(f"{name}: no {noun} in {spec} to score by; name others with data.{name}=…")
+            continue
+        found[name] = evaluate(run, spec)
+        say(f"{name}: {found[name].text}")
+    scores = {name: one.to_dict() for name, one in found.items()}
+    write_whole(folder.report, render(make_report(run, found)))
+    files = {folder.report.name: sha256_of(folder.report)}
+    whole = sealed(folder.scores, {"made_of": made_of, **scores}, files)
+    write_whole(folder.scores, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+    say(f"wrote {folder.report}")
+
+
+def _holds(folder: RunFolder, made_of: dict[str, Any]) -> bool:
+    """Whether scores.json and report.html are there, whole, and of the same."""
+    try:
+        scores = json.loads(folder.scores.read_text(encoding="utf-8"))
+        check_seal(folder.scores, scores)
+        return bool(scores["made_of"] == made_of) and folder.report.is_file()
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return False

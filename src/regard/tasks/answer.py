@@ -1,0 +1,45 @@
+"""What a run answers to one example, in the form that every task has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Answer:
+    """input: the example, or its value where there is one input field. answer: plain values, for JSON.
+
+    attention (rows, columns): what each part of the answer looked at, over parts of the input; None if it
+    was not asked for, or if the model has none. rows, columns: what these parts are called.
+    """
+
+    input: Any
+    answer: Any
+    score: float | None = (
+        None  # larger is surer: a probability or a log-probability, as the task says
+    )
+    attention: Tensor | None = None
+    rows: Sequence[str] = ()
+    columns: Sequence[str] = ()
+
+    @property
+    def line(self) -> str:
+        """The answer in one line of text."""
+        text = self.answer if isinstance(self.answer, str) else " ".join(map(str, self.answer))
+        return " ".join(text.splitlines())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; attention in six digits."""
+        weights = None if self.attention is None else self.attention.tolist()
+        return {
+            "input": self.input,
+            "answer": self.answer,
+            "score": self.score,
+            "attention": None
+            if weights is None
+            else [[round(w, 6) for w in row] for row in weights],
+        }

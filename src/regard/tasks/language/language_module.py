@@ -1,0 +1,140 @@
+"""Language modelling as a task: text in, its next token out.
+
+Legend: B texts or blocks, T positions, M real tokens, V the vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from torch import Tensor, nn
+
+from regard.data.blocks import Block
+from regard.data.padding import pad
+from regard.data.tokenizer import Tokenizer
+from regard.layers.contracts import Encoded, Translator, longest_target
+from regard.measures.likelihood import Likelihood
+from regard.search import Hypothesis, Search, search
+from regard.tasks.longest_first import batches_by_length
+from regard.tasks.loss import smoothed_cross_entropy
+from regard.tasks.prediction import Prediction
+from regard.tasks.spelling import spell
+from regard.tasks.task_module import BATCH, Loss, TaskModule, Unanswerable
+
+LENGTH = 200  # tokens that follow a prompt, if nobody says how many
+
+
+class Language(TaskModule):
+    """A model without a source, whose decoder scores the next token.
+
+    running: what it learns from are blocks of a longer text, so that the end of a block is not the
+    end of the text, and EOS is not to be predicted there; the stream has an EOS where it ends.
+    """
+
+    model: Translator
+
+    def __init__(
+        self,
+        model: nn.Module,
+        tokenizer: Tokenizer,
+        *,
+        running: bool = False,
+        label_smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(model)
+        self.tokenizer = tokenizer
+        self.running, self.label_smoothing = running, label_smoothing
+
+    def forward(self, text: Tensor, text_mask: Tensor) -> Loss:
+        """text (B, T + 1) = BOS y1 … EOS PAD …; of a block the last EOS is left out."""
+        logits, wanted = self._force(text, text_mask)
+        return Loss(
+            smoothed_cross_entropy(logits, wanted, self.label_smoothing),
+            wanted.new_tensor(len(wanted)),
+        )
+
+    def likelihood(self, blocks: Sequence[Block], *, batch: int = BATCH) -> Likelihood:
+        """How probable the model finds these texts or blocks."""
+        total = Likelihood()
+        with self.inference():
+            for rows in batches_by_length([len(block.ids) for block in blocks], batch):
+                text = pad([blocks[i].ids for i in rows], bos=True)
+                logits, wanted = self._force(*(x.to(self.device) for x in text))
+                total += Likelihood.of(logits, wanted, wanted.new_ones(len(wanted)).bool())
+        return total
+
+    def generate(
+        self,
+        prompts: Sequence[str],
+        settings: Search | None = None,
+        *,
+        length: int = LENGTH,
+        batch: int = BATCH,
+    ) -> list[Prediction]:
+        """Each prompt with what follows it, at most `length` tokens; the prompt may be empty.
+
+        It ends earlier at EOS, or where the positions of the model end.
+        """
+        settings = settings or Search(beam=1)
+        read = self.tokenizer.encode_many(prompts)
+        longest = longest_target(self.model.decoder) or math.inf
+        found: dict[int, Prediction] = {}
+        order = sorted(range(len(prompts)), key=lambda i: -len(read[i]))
+        with self.inference():
+            # of one length, so that each is continued by as many tokens
+            for size, same in groupby(order, key=lambda i: len(read[i])):
+                most = int(min(size + length, longest))
+                if size >= most:
+                    raise Unanswerable(
+                        f"a prompt has {size} tokens: the model has positions for {most} in all",
+                        "give a shorter prompt",
+                    )
+                # there is no source whose length would tell how long an answer may be
+                limited = replace(settings, max_length=most, max_ratio=float(most))
+                numbers = list(same)
+                for start in range(0, len(numbers), batch):
+                    rows = numbers[start : start + batch]
+                    answers = search(
+                        self.model.decoder,
+                        self._nothing(len(rows)),
+                        limited,
+                        prefix=[read[i].ids for i in rows],
+                        numbers=rows,
+                    )
+                    for i, answer in zip(rows, answers, strict=True):
+                        best, *others = (self._prediction(prompts[i], one) for one in answer)
+                        found[i] = replace(best, alternatives=tuple(others))
+        return [found[i] for i in range(len(prompts))]
+
+    def _force(self, text: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """logits (M, V) and what they should say (M,)"""
+        encoded = self.model.encode(text, mask)  # no source: it only says how many rows there are
+        scored = mask[:, 1:].clone()
+        if self.running:  # the last of a row is the EOS that every batch adds
+            scored[:, :-1] &= mask[:, 2:]
+            scored[:, -1] = False
+        decoder = self.model.decoder
+        decoded = decoder.forward(text[:, :-1], encoded)
+        return decoder.project(decoded.outputs[scored]), text[:, 1:][scored]
+
+    def _nothing(self, rows: int) -> Encoded:
+        source, mask = pad([[] for _ in range(rows)])
+        return self.model.encode(source.to(self.device), mask.to(self.device))
+
+    def _prediction(self, prompt: str, found: Hypothesis) -> Prediction:
+        tokenizer = self.tokenizer
+        ids = found.tokens[:-1] if found.finished else found.tokens
+        text, tokens = spell(tokenizer, ids)
+        return Prediction(
+            source=prompt,
+            text=text,
+            score=found.score,
+            log_prob=found.log_prob,
+            log_probs=tuple(found.log_probs),
+            source_tokens=tokenizer.encode(prompt),
+            tokens=tokens,
+            finished=found.finished,
+        )

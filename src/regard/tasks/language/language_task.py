@@ -1,0 +1,250 @@
+"""A language model: texts, perplexity and bits per character."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from torch import nn
+
+from regard.data.blocks import Block, blocks
+from regard.data.fields import Field, Text
+from regard.data.problems import Problems
+from regard.data.spec import Spec
+from regard.data.store import Rows, Store, Stored
+from regard.measures import Likelihood, Score
+from regard.records.question import Question
+from regard.records.record import AttentionRecord
+from regard.tasks.answer import Answer
+from regard.tasks.evaluation import Evaluation
+from regard.tasks.language.language_module import LENGTH, Language
+from regard.tasks.report_part import NextStep, ReportPart
+from regard.tasks.search_settings import search_settings
+from regard.tasks.task import Extent, Tally, Task, Validation, last
+from regard.view.samples import Sample, SampleNames
+
+SAMPLES = 6  # texts continued
+PROMPT, CONTINUED = 20, 150  # tokens
+DRAW: dict[str, Any] = {"method": "sample", "temperature": 0.8, "seed": 1}
+NAMES = SampleNames("Continued", "beginning", "how it went on", "the model's (temperature 0.8)")
+
+
+@dataclass(frozen=True)
+class LanguageEvaluation(Evaluation):
+    """How well a run foretells one corpus."""
+
+    corpus: str
+    blocks: Sequence[Block]
+    likelihood: Likelihood
+
+    @property
+    def characters(self) -> int:
+        return sum(block.characters for block in self.blocks)
+
+    @property
+    def bits_per_character(self) -> float:
+        return self.likelihood.bits(self.characters)
+
+    @property
+    def bits_per_byte(self) -> float:
+        return self.likelihood.bits(sum(block.bytes for block in self.blocks))
+
+    @property
+    def text(self) -> str:
+        found = self.likelihood
+        return (
+            f"{self.bits_per_character:.4f} bits per character, {self.bits_per_byte:.4f} per byte, "
+            f"loss {found.loss:.4f}, perplexity {found.perplexity:.2f}  ({self.characters:,} "
+            f"characters of {self.corpus}, {found.tokens:,} tokens)"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "corpus": self.corpus,
+            "characters": self.characters,
+            "tokens": self.likelihood.tokens,
+            "loss": self.likelihood.loss,
+            "perplexity": self.likelihood.perplexity,
+            "bits_per_character": self.bits_per_character,
+            "bits_per_byte": self.bits_per_byte,
+            "accuracy": self.likelihood.accuracy,
+        }
+
+
+class LanguageTask(Task):
+    columns: ClassVar = ("perplexity", "bits_per_character", "accuracy")
+    inputs: ClassVar = ("text",)
+    noun: ClassVar = "texts"
+    kept_input: ClassVar = "standard-input.txt"
+    command: ClassVar = "generate"
+    verb: ClassVar = "write on"
+
+    text: Text
+
+    @property
+    def context(self) -> int | None:
+        """Tokens of a block of running text; None: every line is a text by itself."""
+        context: int | None = self.recipe.task.context  # type: ignore[union-attr]
+        return context
+
+    def make_fields(self) -> Sequence[Field]:
+        self.text = Text(
+            "text",
+            **self.recipe.tokenizer.source.model_dump(),
+            verbatim=True,
+            bos=True,
+            blank=self.context is not None,
+            max_length=self.recipe.data.max_length if self.context is None else None,
+            file="tokenizer.json",
+        )
+        return (self.text,)
+
+    # the data
+
+    def learn(self, spec: Spec) -> None:
+        end = "" if self.context is None else "\n"
+        self.text.learn(f"{example['text']}{end}" for example in self.read(spec))
+
+    @property
+    def made_by(self) -> list[int | str | None]:
+        return [self.context, *super().made_by]
+
+    def rows(self, spec: Spec) -> Rows:
+        def encoded(problems: Problems) -> Iterator[Stored]:
+            for block in blocks(spec, self.text, self.context, problems, count=False):
+                if why := self.text.too_long((block.ids,)):
+                    problems.add(str(spec), why.format(""), block.line)
+                else:
+                    yield Stored(block.line, {"text": (block.ids,)})
+
+        return encoded
+
+    def describe(self, store: Store) -> str:
+        unit = "lines" if self.context is None else f"blocks of {self.context} tokens"
+        tokens = int(store.counts("text")["ids"].sum())
+        return (
+            f"{len(store):,} {unit} to learn from ({tokens:,} tokens, {self.text.size:,} different)"
+        )
+
+    def examples(
+        self, spec: Spec, problems: Problems | None = None, *, join: int | None = None
+    ) -> list[Block]:
+        return list(blocks(spec, self.text, self.context, problems))
+
+    # the model
+
+    def for_training(self, model: nn.Module) -> Language:
+        smoothing, running = self.recipe.training.label_smoothing, self.context is not None
+        return Language(model, self.text.tokenizer, running=running, label_smoothing=smoothing)
+
+    def given(self, examples: Iterable[Any]) -> list[dict[str, Any]]:
+        """A prompt may be empty."""
+        self.text.blank = True
+        return super().given(examples)
+
+    def predict(
+        self,
+        module: Language,
+        examples: Sequence[Mapping[str, Any]],
+        *,
+        attention: bool = False,
+        batch: int,
+    ) -> list[Answer]:
+        """The prompts with what follows them, the likeliest token after the other."""
+        prompts = [example["text"] for example in examples]
+        settings = search_settings(self.recipe, beam=1)
+        written = module.generate(prompts, settings, batch=batch)
+        return [Answer(found.source, found.text, found.log_prob) for found in written]
+
+    def extent(self, example: Mapping[str, Any]) -> Extent:
+        return Extent(1, super().extent(example).source + LENGTH)
+
+    def look_extent(self, question: Question) -> Extent:  # all of it is read by the decoder
+        return Extent(1, len(self.text.tokenizer.encode(question.text)) + 1)
+
+    # how good it is
+
+    def tally(self, module: Language, examples: Sequence[Block]) -> Tally:
+        found = module.likelihood(examples, batch=self.recipe.search.batch)
+        return Tally((found.nll, found.tokens, found.correct))
+
+    def validation(self, found: Tally, examples: Sequence[Block]) -> Validation:
+        total = Likelihood.summed(found.counts)
+        measures = {
+            "perplexity": total.perplexity,
+            "bits_per_character": total.bits(sum(block.characters for block in examples)),
+            "accuracy": total.accuracy,
+        }
+        return Validation(total.loss, measures)
+
+    def words(self, found: Validation) -> str:
+        of = found.measures
+        return (
+            f"perplexity {of['perplexity']:.2f}, {of['bits_per_character']:.4f} bits per "
+            f"character, accuracy {100 * of['accuracy']:.1f} %"
+        )
+
+    def evaluate(
+        self, module: Language, corpus: str, examples: Sequence[Block], *, beam: int | None = None
+    ) -> LanguageEvaluation:
+        found = module.likelihood(examples, batch=self.recipe.search.batch)
+        return LanguageEvaluation(corpus, examples, found)
+
+    def report(self, module: Language, found: Mapping[str, Any], folder: Path) -> ReportPart:
+        one = last(found)
+        scores = [
+            f"{one.bits_per_character:.3f} bits per character on {name}"
+            for name, one in found.items()
+        ]
+        facts = {}
+        for name, each in found.items():
+            facts[f"{name} bits per byte"] = f"{each.bits_per_byte:.4f}"
+            facts[f"{name} loss"] = f"{each.likelihood.loss:.4f}"
+        return ReportPart(
+            verdict=f"{' and '.join(scores)}." if scores else "",
+            scores=() if one is None else _scores(one),
+            facts=facts,
+            samples=() if one is None else self._samples(module, one),
+            sample_names=NAMES,
+            next_steps=[
+                NextStep(f"regard generate -m {folder} --sample", "Let it write."),
+                NextStep(
+                    f"regard evaluate -m {folder} --data book.txt", "Score it on another text."
+                ),
+            ],
+        )
+
+    def _samples(self, module: Language, found: LanguageEvaluation) -> list[Sample]:
+        """Beginnings from all over the corpus, how they went on, and how the model goes on."""
+        step = max(1, len(found.blocks) // SAMPLES)
+        chosen = found.blocks[::step][:SAMPLES]
+        decode = module.tokenizer.decode
+        prompts = [decode(block.ids[: min(PROMPT, len(block.ids) // 2)]) for block in chosen]
+        settings = search_settings(self.recipe, **DRAW)
+        written = module.generate(prompts, settings, length=CONTINUED)
+        return [
+            Sample(
+                source=prompt,
+                reference=decode(block.ids[: PROMPT + CONTINUED])[len(prompt) :],
+                hypothesis=answer.text[len(prompt) :],
+            )
+            for prompt, block, answer in zip(prompts, chosen, written, strict=True)
+        ]
+
+    # what it looks at
+
+    def look(self, module: Language, question: Question, *, model: str = "") -> AttentionRecord:
+        from regard.tasks.language.language_look import look_at_language
+
+        return look_at_language(module, question, model=model, language=self.recipe.data.source)
+
+
+def _scores(found: LanguageEvaluation) -> tuple[Score, Score]:
+    of = f"{found.characters:,} characters"
+    tokens = f"of a token, {found.likelihood.tokens:,} of them"
+    return (
+        Score("Bits per character", found.bits_per_character, of),
+        Score("Perplexity", found.likelihood.perplexity, tokens),
+    )

@@ -1,0 +1,1 @@
+"""Text to what is hidden of it."""

@@ -1,0 +1,38 @@
+"""What a task has to say in the report of a run, as plain data and drawings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from regard.measures.translation import Score
+from regard.view.markup import Markup
+from regard.view.samples import Sample, SampleNames
+
+PLAIN = SampleNames("Examples", "input", "wanted", "answer")
+
+
+class NextStep(NamedTuple):
+    """A command worth running now, and why."""
+
+    command: str
+    why: str
+
+
+class Drawing(NamedTuple):
+    """A section of the report: a chart or a table."""
+
+    title: str
+    body: Markup
+
+
+@dataclass(frozen=True)
+class ReportPart:
+    verdict: str = ""  # one line, in words; empty: there was nothing to judge by
+    scores: Sequence[Score] = ()  # the most important first
+    facts: Mapping[str, str] = field(default_factory=dict)
+    drawings: Sequence[Drawing] = ()
+    samples: Sequence[Sample] = ()
+    sample_names: SampleNames = PLAIN
+    next_steps: Sequence[NextStep] = ()

@@ -1,0 +1,383 @@
+"""What a task is: its fields, and what a loss, an answer, a judgement and a look are.
+
+The loop, the folder, the report, the server and the commands know no task by name: they ask for what is
+here. A task has a recipe, makes its fields from it, and learns or loads what the fields know.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+from torch import nn
+
+from regard.data.batch import Batch, collate
+from regard.data.examples import Example, read_examples
+from regard.data.fields import Field, Text
+from regard.data.problems import Problems
+from regard.data.spec import Corpus, Spec, parse
+from regard.data.store import CHUNK, Rows, Store, Stored, make_store
+from regard.measures.translation import Score
+from regard.recipe.mistakes import RecipeError
+from regard.recipe.recipe import Recipe
+from regard.records.question import BadQuestion, Question
+from regard.records.record import AttentionRecord
+from regard.tasks.answer import Answer
+from regard.tasks.evaluation import Evaluation, Measured
+from regard.tasks.longest_first import batches_by_length
+from regard.tasks.report_part import NextStep, ReportPart
+from regard.tasks.task_module import TaskModule, Unanswerable
+from regard.view.samples import Sample
+
+SAMPLES = 8  # wrong answers shown in a report
+
+
+class Tally(NamedTuple):
+    """What was found on some examples, to be joined with what other processes found."""
+
+    counts: tuple[float, ...]  # these are added up
+    answers: Sequence[str] = ()  # one for each example if there are any
+
+
+class Extent(NamedTuple):
+    """An answer in numbers of positions, EOS among them, for an estimate of its work."""
+
+    source: int
+    target: int | None = 1  # None: it is searched for
+    beam: int = 1
+    explain: bool = False  # whether measures of explanation are wanted, and there are any
+
+
+@dataclass(frozen=True)
+class Validation:
+    loss: float  # nats per target token
+    measures: Mapping[str, float]  # by the names of `Task.columns`
+
+    def merit(self, metric: str) -> tuple[float, float]:
+        """What the best is best in, larger is better; of equals that with the lower loss."""
+        return -self.loss if metric == "loss" else self.measures[metric], -self.loss
+
+
+class Task(ABC):
+    """One for each kind of task, made for one recipe."""
+
+    columns: ClassVar[tuple[str, ...]]  # measures of a validation, beside the loss
+    inputs: ClassVar[tuple[str, ...]]  # the fields that an answer needs; the others are answered
+    apart: ClassVar[tuple[str, ...]] = ()  # fields whose held-out values are not trained on
+    noun: ClassVar[str] = "examples"  # what a corpus is made of
+    scored: ClassVar[str] = "tokens"  # what a loss is the mean of
+    kept_input: ClassVar[str] = "standard-input.tsv"  # the file of what came from standard input
+    command: ClassVar[str] = "predict"  # of the CLI, that uses such a run
+    verb: ClassVar[str] = "answer"  # what such a run does
+    learns: ClassVar[str] = "tokenizers"  # what the fields learn, in a word
+    searches: ClassVar[bool] = False  # whether answers are searched for with a beam
+    evaluated_with: ClassVar[tuple[str, ...]] = ()  # options of `evaluate` that mean something
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.fields: dict[str, Field] = {field.name: field for field in self.make_fields()}
+
+    @abstractmethod
+    def make_fields(self) -> Sequence[Field]:
+        """The columns of an example, in the order of a corpus."""
+
+    # the data
+
+    def corpora(self, spec: Spec) -> list[Corpus]:
+        """The corpora that a spec names; a ValueError or FileNotFoundError says what is wrong."""
+        return parse(spec, list(self.fields))
+
+    def read(self, spec: Spec, problems: Problems | None = None) -> Iterator[Example]:
+        """What can be used of a corpus, as it stands there."""
+        return read_examples(spec, list(self.fields.values()), problems, apart=self.apart)
+
+    def left_out(self, spec: Spec | None) -> Problems:
+        """What of a dev or test set cannot be used. The lines of a corpus that is split count in training."""
+        problems = Problems()
+        if spec is not None and any(c.part is None for c in self.corpora(spec)):
+            deque(self.read(spec, problems), maxlen=0)
+        return self.of_whole_corpora(problems, spec)
+
+    def of_whole_corpora(self, problems: Problems, spec: Spec | None) -> Problems:
+        """Those of corpora that are not split: whose part is a line that cannot be read?"""
+        whole = {c.name for c in self.corpora(spec or []) if c.part is None}
+        problems.found = {name: found for name, found in problems.found.items() if name in whole}
+        return problems
+
+    def learn(self, spec: Spec) -> None:
+        """What the fields know of the training corpus."""
+        for field in self.fields.values():
+            if field.file is not None:
+                field.learn(example[field.name] for example in self.read(spec))
+
+    def store(self, spec: Spec, folder: Path) -> Store:
+        """The training corpus in numbers."""
+        fields = list(self.fields.values())
+        corpora, noun = self.corpora(spec), self.noun[:-1]
+        return make_store(folder, self.rows(spec), corpora, fields, self.made_by, noun)
+
+    @property
+    def made_by(self) -> list[int | str | None]:
+        """What else decides what is stored."""
+        return [field.max_length for field in self.fields.values() if isinstance(field, Text)]
+
+    def rows(self, spec: Spec) -> Rows:
+        """What is stored of a corpus."""
+
+        def encoded(problems: Problems) -> Iterator[Stored]:
+            examples = self.trained_on(spec, problems)
+            while chunk := list(islice(examples, CHUNK)):
+                yield from self._encoded(chunk, problems)
+
+        return encoded
+
+    def trained_on(self, spec: Spec, problems: Problems) -> Iterator[Example]:
+        """The examples to learn from."""
+        return self.read(spec, problems)
+
+    def _encoded(self, examples: Sequence[Example], problems: Problems) -> Iterator[Stored]:
+        """The examples in numbers, without those that are too long."""
+        columns = {name: field.encode(examples) for name, field in self.fields.items()}
+        for number, example in enumerate(examples):
+            parts = {name: column[number] for name, column in columns.items()}
+            reasons = (
+                (name, self.fields[name].too_long(numbers)) for name, numbers in parts.items()
+            )
+            name, why = next(((n, r) for n, r in reasons if r is not None), ("", None))
+            if why is None:
+                yield Stored(example.line, parts)
+            else:
+                said = f"{name} " if len(self.fields) > 1 else ""
+                problems.add(example.corpus, why.format(said), example.line)
+
+    def describe(self, store: Store) -> str:
+        """What there is to learn from, in a line."""
+        every = (field.describe(store.counts(name)) for name, field in self.fields.items())
+        return "; ".join([f"{len(store):,} {self.noun} to learn from", *filter(None, every)])
+
+    def examples(
+        self, spec: Spec, problems: Problems | None = None, *, join: int | None = None
+    ) -> list[Any]:
+        """A dev or test set, to be judged by; what is left out of it is counted in the problems."""
+        found = list(self.read(spec, problems))
+        for example in found:
+            for name, field in self.fields.items():
+                try:
+                    field.check_known(example[name])
+                except ValueError as error:
+                    raise RecipeError(
+                        f"{example.corpus}, line {example.line}: {error}",
+                        f"the columns stand as in data.train: {', '.join(self.fields)}",
+                    ) from None
+        return found
+
+    def check_held_out(self, spec: Spec) -> None:
+        """Refuse now what could not be judged after hours of training."""
+        self.examples(spec)
+
+    # the model
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """What a model must know of each field."""
+        return {name: field.size for name, field in self.fields.items()}
+
+    @abstractmethod
+    def for_training(self, model: nn.Module) -> TaskModule:
+        """The module that gives the loss of a batch."""
+
+    def for_inference(self, model: nn.Module) -> TaskModule:
+        """The module that answers."""
+        return self.for_training(model)
+
+    # what it answers
+
+    def given(self, examples: Iterable[Any]) -> list[dict[str, Any]]:
+        """Examples to be answered: mappings by field name, or the bare value of the one input field."""
+        found = []
+        for number, example in enumerate(examples, 1):
+            values = example
+            if not isinstance(values, Mapping):
+                if len(self.inputs) > 1:
+                    named = ", ".join(f"{name!r}: …" for name in self.inputs)
+                    raise Unanswerable(
+                        f"example {number} is {_seen(values)}: there are {len(self.inputs)} inputs",
+                        f"give a mapping: {{{named}}}",
+                    )
+                values = {self.inputs[0]: values}
+            if missing := [name for name in self.inputs if name not in values]:
+                there = ", ".join(map(str, values)) or "nothing"
+                raise Unanswerable(
+                    f"example {number} has no {missing[0]!r}; it has {there}",
+                    f"the inputs are {', '.join(self.inputs)}",
+                )
+            found.append({name: self._read(name, values[name], number) for name in self.inputs})
+        return found
+
+    def _read(self, name: str, value: Any, number: int) -> Any:
+        try:
+            return self.fields[name].read(value)
+        except ValueError as error:
+            what = str(error).replace("lines", "value").format(f"{name} ")
+            raise Unanswerable(f"example {number}: {what}", f"it was {_seen(value)}") from None
+
+    def bare(self, example: Mapping[str, Any]) -> Any:
+        """The example as `Answer.input` has it."""
+        values = {name: example[name] for name in self.inputs}
+        return values[self.inputs[0]] if len(self.inputs) == 1 else values
+
+    @abstractmethod
+    def predict(
+        self,
+        module: Any,
+        examples: Sequence[Mapping[str, Any]],
+        *,
+        attention: bool = False,
+        batch: int,
+    ) -> list[Answer]:
+        """The answer to each example, in their order."""
+
+    def extent(self, example: Mapping[str, Any]) -> Extent:
+        """How large the answer to an example is, before it is made."""
+        every = (parts for name in self.inputs for parts in self.fields[name].encode([example]))
+        return Extent(1 + sum(len(part) for parts in every for part in parts))
+
+    def warm(self, module: Any) -> None:  # noqa: B027, most have nothing that is compiled
+        """Have compiled now what the first long example would wait for."""
+
+    # how good it is
+
+    def batches(
+        self,
+        examples: Sequence[Mapping[str, Any]],
+        device: torch.device,
+        *,
+        inputs: bool = False,
+        batch: int | None = None,
+    ) -> Iterator[tuple[list[int], Batch]]:
+        """The examples in batches, those of like lengths together: their numbers, and their tensors.
+
+        inputs: of the input fields alone, for answers; batch: how many at most.
+        """
+        fields = [self.fields[name] for name in (self.inputs if inputs else self.fields)]
+        columns = {field.name: field.encode(examples) for field in fields}
+        lengths = [
+            sum(len(part) for field in fields for part in columns[field.name][i])
+            for i in range(len(examples))
+        ]
+        for rows in batches_by_length(lengths, batch or self.recipe.search.batch):
+            parts = [{name: column[i] for name, column in columns.items()} for i in rows]
+            yield rows, collate(fields, parts, rows).to(device)
+
+    def measure(self, answers: Sequence[Any], examples: Sequence[Any]) -> dict[str, float]:
+        """The measures by the names of `columns`, from the answers to all of the examples."""
+        raise NotImplementedError(f"{type(self).__name__} measures nothing")
+
+    def tally(self, module: Any, examples: Sequence[Any]) -> Tally:
+        """What is found on some of the examples: their loss, and the answers in JSON."""
+        total, scored = 0.0, 0.0
+        with module.inference():
+            for _, batch in self.batches(examples, module.device):
+                loss = module(**batch)
+                total, scored = total + float(loss.total), scored + float(loss.tokens)
+        found = self.predict(module, examples, batch=self.recipe.search.batch)
+        return Tally((total, scored), [json.dumps(one.answer) for one in found])
+
+    def validation(self, found: Tally, examples: Sequence[Any]) -> Validation:
+        """The measures, from what was found on all of the examples."""
+        total, scored = found.counts
+        answers = [json.loads(answer) for answer in found.answers]
+        return Validation(total / max(scored, 1), self.measure(answers, examples))
+
+    def words(self, found: Validation) -> str:
+        """The measures in a line of the log."""
+        return ", ".join(
+            f"{name.replace('_', ' ')} {100 * value:.2f} %"
+            for name, value in found.measures.items()
+        )
+
+    def evaluate(
+        self, module: Any, corpus: str, examples: Sequence[Any], *, beam: int | None = None
+    ) -> Evaluation:
+        """All there is to know about a run on these examples."""
+        start = time.monotonic()
+        tally = self.tally(module, examples)
+        found = self.validation(tally, examples)
+        return Measured(
+            corpus=corpus,
+            noun=self.noun,
+            examples=examples,
+            answers=[json.loads(answer) for answer in tally.answers],
+            loss=found.loss,
+            measures=found.measures,
+            words=self.words(found),
+            seconds=time.monotonic() - start,
+        )
+
+    def report(self, module: Any, found: Mapping[str, Any], folder: Path) -> ReportPart:
+        """This task's part of the report, from the evaluations by the name of their set."""
+        one = last(found)
+        steps = [
+            NextStep(f"regard {self.command} -m {folder}", "Use it, line by line."),
+            NextStep(f"regard evaluate -m {folder} --data SPEC", "Score it on another test set."),
+        ]
+        if not isinstance(one, Measured):
+            return ReportPart(next_steps=steps)
+        said = [
+            f"{each.words} on {len(each.examples):,} {name} {self.noun}"
+            for name, each in found.items()
+        ]
+        return ReportPart(
+            verdict=f"{' and '.join(said)}.",
+            scores=[Score(f"{n}, %", 100 * v, one.corpus) for n, v in one.measures.items()],
+            facts={f"{name} loss": f"{each.loss:.4f}" for name, each in found.items()},
+            samples=[self._sample(*pair) for pair in islice(_wrong(self, one), SAMPLES)],
+            next_steps=steps,
+        )
+
+    def wanted(self, example: Any) -> Any:
+        """What the answer to an example should be."""
+        values = [example[name] for name in self.fields if name not in self.inputs]
+        return values[0] if len(values) == 1 else values
+
+    def _sample(self, example: Any, answer: Any) -> Sample:
+        shown = "  ".join(self.fields[name].show(example[name]) for name in self.inputs)
+        return Sample(shown, plain(answer), plain(self.wanted(example)))
+
+    # what it looks at
+
+    def look(self, module: Any, question: Question, *, model: str = "") -> AttentionRecord:
+        """What the model attends to when it is asked this."""
+        raise BadQuestion(f"a model for task.kind={self.recipe.task.kind} shows no attention")
+
+    def look_extent(self, question: Question) -> Extent:
+        """How large a look is, before it is made."""
+        return self.extent({self.inputs[0]: self.fields[self.inputs[0]].read(question.text)})
+
+
+def last(found: Mapping[str, Any]) -> Any:
+    """The evaluation that counts most, or None."""
+    return found.get("test") or found.get("dev")
+
+
+def plain(value: Any) -> str:
+    """An answer in one line."""
+    return value if isinstance(value, str) else " ".join(map(str, value))
+
+
+def _wrong(task: Task, found: Measured) -> Iterator[tuple[Any, Any]]:
+    pairs = zip(found.examples, found.answers, strict=True)
+    return ((example, answer) for example, answer in pairs if answer != task.wanted(example))
+
+
+def _seen(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

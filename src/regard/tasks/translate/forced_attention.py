@@ -1,0 +1,80 @@
+"""What if it had looked elsewhere? One step of a translation attends to what it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+from regard.attention.module import Attends
+from regard.attention.steering import Steer, steering
+from regard.records.maps import Attentions, heads_of
+from regard.records.question import BadQuestion, Force, Question
+from regard.records.side import Side
+
+
+@contextmanager
+def forcing(
+    model: nn.Module, force: Force | None, attentions: Attentions, keys: int
+) -> Iterator[None]:
+    """Inside the block, the run of the model that begins in it attends as it is told to.
+
+    attentions: those to the source, a layer each; keys: the tokens of the source with its end.
+    """
+    if force is None:
+        yield
+        return
+    _check(force, attentions, keys)
+    names = [*attentions] if force.layer is None else [[*attentions][force.layer]]
+    with steering(model, {name: _steer(force, attentions[name], keys) for name in names}):
+        yield
+
+
+def forced_note(question: Question, sides: Mapping[str, Side]) -> tuple[str, ...]:
+    """What was forced, and what was not, a line each."""
+    if (force := question.force) is None:
+        return ()
+    source, target = sides["source"].tokens, sides["target"].tokens
+    if force.step >= len(target):
+        return (f"nothing was forced: the translation ends before token {force.step + 1}",)
+    where = [f"layer {force.layer + 1}"] if force.layer is not None else []
+    where += [f"head {force.head + 1}"] if force.head is not None else []
+    words = ", ".join(source[key] for key in force.keys)
+    note = (
+        f"forced: token {force.step + 1} ({target[force.step]}) attends to {words} "
+        f"in {', '.join(where) or 'every cross-attention'}"
+    )
+    unforced = "the measures of explanation are of the model as it is, without force"
+    return (note, unforced) if question.explain else (note,)
+
+
+def _steer(force: Force, attention: Attends, keys: int) -> Steer:
+    weights = torch.zeros(1, force.step + 1, keys)
+    weights[0, force.step, list(force.keys)] = 1 / len(force.keys)
+    rows = (torch.arange(force.step + 1) == force.step)[None]
+    if not attention.heads_axis:
+        return Steer(weights, rows)
+    if force.head is not None:
+        rows = rows & (torch.arange(heads_of(attention)) == force.head)[:, None]
+        rows = rows[None]
+    return Steer(weights[:, None], rows)
+
+
+def _check(force: Force, attentions: Attentions, keys: int) -> None:
+    if not attentions:
+        raise BadQuestion("this model does not attend to the source: there is nothing to force")
+    heads = min(map(heads_of, attentions.values()))
+    for name, count in (("layer", len(attentions)), ("head", heads)):
+        number = getattr(force, name)
+        if number is not None and number >= count:
+            raise BadQuestion(
+                f"force.{name} is {number}, but there {'is' if count == 1 else 'are'} {count}, "
+                "counted from 0"
+            )
+    if max(force.keys) >= keys:
+        raise BadQuestion(
+            f"force.keys has {max(force.keys)}, but the source has {keys} tokens (its end is one), "
+            "counted from 0"
+        )

@@ -1,0 +1,253 @@
+"""Text in, text out: translations, scores and likelihoods by a model and its two tokenisers.
+
+Legend: B sentences, S source and T target positions, M real target tokens, V the target vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple, cast
+
+import torch
+from torch import Tensor, nn
+
+from regard.data.padding import pad
+from regard.data.tokenizer import UNK, Tokenizer, Tokens
+from regard.layers.contracts import Encoded, Translator
+from regard.layers.positions import TooLong
+from regard.measures.likelihood import Likelihood
+from regard.search import Hypothesis, Search, search
+from regard.search import replace_unknown as attended_words
+from regard.search.settings import coverage
+from regard.tasks.longest_first import batches_by_length
+from regard.tasks.prediction import Prediction
+from regard.tasks.spelling import spell
+from regard.tasks.task_module import BATCH, TaskModule, Unanswerable
+
+SCORED = 1 << 14  # target tokens of a score that are read side by side: there is no beam of them
+LOGITS = (
+    1 << 20
+)  # of a score that are there at a time: 4 MB, whatever the vocabulary and the targets
+
+
+class Forced(NamedTuple):
+    """What a model gives for targets that are known: `project(outputs)` are the logits, M · V numbers."""
+
+    outputs: Tensor  # (M, R), the tokens of the first sentence first
+    wanted: Tensor  # (M,)
+    lengths: list[int]  # tokens of each sentence, EOS included
+    weights: Tensor | None  # (B, T, S)
+
+
+class TextTranslator(TaskModule):
+    """A source-to-target model that is asked in text and answers in text."""
+
+    model: Translator
+
+    def __init__(
+        self, model: Translator, source_tokenizer: Tokenizer, target_tokenizer: Tokenizer
+    ) -> None:
+        super().__init__(cast(nn.Module, model))
+        self.source_tokenizer, self.target_tokenizer = source_tokenizer, target_tokenizer
+
+    def predict(
+        self,
+        texts: Sequence[str],
+        settings: Search | None = None,
+        *,
+        prefixes: Sequence[str] | None = None,
+        replace_unknown: bool = False,
+        batch: int = BATCH,
+    ) -> list[Prediction]:
+        """The translation of every text, in their order; a blank text has an empty one.
+
+        prefixes: what each translation must begin with. replace_unknown: an UNK becomes the source
+        word it attends to most. Sentences of like lengths are searched together, `batch` at a time.
+        """
+        settings = settings or Search()
+        looking = replace(settings, attention=settings.attention or replace_unknown)
+        sources = self.source_tokenizer.encode_many(texts)
+        self._check_lengths(sources)
+        firsts = None if prefixes is None else self.target_tokenizer.encode_ids(prefixes)
+        found = [_nothing(text, tokens) for text, tokens in zip(texts, sources, strict=True)]
+        asked = [i for i, text in enumerate(texts) if text.strip()]
+        with self.inference():
+            for places in batches_by_length([len(sources[i]) for i in asked], batch):
+                rows = [asked[place] for place in places]
+                prefix = None if firsts is None else [firsts[i] for i in rows]
+                answers = self._search([sources[i] for i in rows], looking, prefix, rows)
+                for i, answer in zip(rows, answers, strict=True):
+                    best, *others = (
+                        self._prediction(texts[i], sources[i], one, settings, replace_unknown)
+                        for one in answer
+                    )
+                    found[i] = replace(best, alternatives=tuple(others))
+        return found
+
+    def score(
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str | Tokens],
+        settings: Search | None = None,
+        *,
+        batch: int = BATCH,
+    ) -> list[Prediction]:
+        """Each target as if it had been predicted with these settings: score, log-probabilities, attention.
+
+        A text is cut by the tokeniser; `Tokens`, such as those of a Prediction, are taken as they are.
+        """
+        settings = settings or Search()
+        if len(sources) != len(targets):
+            raise ValueError(
+                f"there are {len(sources):,} sources but {len(targets):,} targets: "
+                "one is needed for each"
+            )
+        read = self.source_tokenizer.encode_many(sources)
+        self._check_lengths(read)
+        written = [self._written(target) for target in targets]
+        found: dict[int, Prediction] = {}
+        with self.inference():
+            # both sides are padded, and either can be the long one
+            pairs = zip(read, written, strict=True)
+            longer = [max(len(source), len(target)) for source, (_, target) in pairs]
+            for rows in batches_by_length(longer, batch, SCORED):
+                wanted = [written[i][1].ids for i in rows]
+                forced = self._force([read[i] for i in rows], wanted, weights=settings.weighs)
+                for i, log_probs, weights in zip(rows, *self._by_sentence(forced), strict=True):
+                    weights = None if weights is None else weights[:, : len(read[i]) + 1]
+                    found[i] = Prediction(
+                        source=sources[i],
+                        text=written[i][0],
+                        score=_score(log_probs, weights, settings),
+                        log_prob=sum(log_probs),
+                        log_probs=tuple(log_probs),
+                        source_tokens=read[i],
+                        tokens=written[i][1],
+                        finished=True,
+                        attention=weights if settings.attention else None,
+                    )
+        return [found[i] for i in range(len(sources))]
+
+    def likelihood(
+        self, sources: Sequence[str], targets: Sequence[str], *, batch: int = BATCH
+    ) -> Likelihood:
+        """How probable the model finds these translations: perplexity and token accuracy."""
+        read = self.source_tokenizer.encode_many(sources)
+        written = self.target_tokenizer.encode_ids(targets)
+        total = Likelihood()
+        with self.inference():
+            for rows in batches_by_length([len(tokens) for tokens in read], batch):
+                forced = self._force([read[i] for i in rows], [written[i] for i in rows])
+                logits = self.model.decoder.project(forced.outputs)
+                every = torch.ones_like(forced.wanted, dtype=torch.bool)
+                total += Likelihood.of(logits, forced.wanted, every)
+        return total
+
+    def _search(
+        self,
+        sources: Sequence[Tokens],
+        settings: Search,
+        prefix: Sequence[Sequence[int]] | None,
+        numbers: Sequence[int],
+    ) -> list[list[Hypothesis]]:
+        """The nbest hypotheses of each source, best first."""
+        encoded = self._encode(sources)
+        return search(self.model.decoder, encoded, settings, prefix=prefix, numbers=numbers)
+
+    def _check_lengths(self, sources: Sequence[Tokens]) -> None:
+        """Before anything is searched: which text goes beyond the positions that were learnt."""
+        longest = getattr(getattr(self.model, "encoder", None), "longest", None)
+        for number, tokens in enumerate(sources, 1):
+            if longest is not None and len(tokens) >= longest:
+                raise TooLong(
+                    f"text {number} has {len(tokens)} tokens, and this model has learnt positions for "
+                    f"{longest - 1} and the end: cut it in two"
+                )
+
+    def _encode(self, sources: Sequence[Tokens]) -> Encoded:
+        source, mask = pad([tokens.ids for tokens in sources])
+        return self.model.encode(source.to(self.device), mask.to(self.device))
+
+    def _force(
+        self, sources: Sequence[Tokens], targets: Sequence[Sequence[int]], *, weights: bool = False
+    ) -> Forced:
+        encoded = self._encode(sources)
+        target, real = (x.to(encoded.mask.device) for x in pad(targets, bos=True))
+        decoder, real = self.model.decoder, real[:, 1:]
+        decoded = decoder.forward(target[:, :-1], encoded, weights=weights)
+        return Forced(
+            decoded.outputs[real],
+            target[:, 1:][real],
+            [len(ids) + 1 for ids in targets],
+            None if decoded.attended is None else decoded.attended.weights,
+        )
+
+    def _by_sentence(self, forced: Forced) -> tuple[list[list[float]], list[Tensor] | list[None]]:
+        """log-probabilities of the tokens of each sentence, and its attention over padded sources."""
+        size = max(1, LOGITS // len(self.target_tokenizer))
+        pieces = zip(forced.outputs.split(size), forced.wanted.split(size), strict=True)
+        each = [self._log_probs(outputs, wanted) for outputs, wanted in pieces]
+        scores = [one.tolist() for one in torch.cat(each).split(forced.lengths)]
+        if forced.weights is None:
+            return scores, [None] * len(scores)
+        weights = forced.weights.float().cpu()
+        return scores, [w[:n] for w, n in zip(weights, forced.lengths, strict=True)]
+
+    def _log_probs(self, outputs: Tensor, wanted: Tensor) -> Tensor:
+        """(m, R), (m,) -> (m,)"""
+        logits = self.model.decoder.project(outputs)
+        log_probs = torch.log_softmax(logits, -1, dtype=torch.float32)
+        return log_probs.gather(-1, wanted[:, None]).squeeze(-1)
+
+    def _written(self, target: str | Tokens) -> tuple[str, Tokens]:
+        if isinstance(target, str):
+            return target, self.target_tokenizer.encode(target)
+        return spell(self.target_tokenizer, target.ids)
+
+    def _prediction(
+        self, text: str, source: Tokens, found: Hypothesis, settings: Search, copy: bool
+    ) -> Prediction:
+        ids = found.tokens[:-1] if found.finished else found.tokens
+        unknown = _copied_words(ids, found.attention, text, source) if copy else None
+        spelt, tokens = spell(self.target_tokenizer, ids, unknown)
+        return Prediction(
+            source=text,
+            text=spelt,
+            score=found.score,
+            log_prob=found.log_prob,
+            log_probs=tuple(found.log_probs),
+            source_tokens=source,
+            tokens=tokens,
+            finished=found.finished,
+            attention=found.attention if settings.attention else None,
+        )
+
+
+def _nothing(text: str, source: Tokens) -> Prediction:
+    """The translation of a blank text."""
+    return Prediction(text, "", 0.0, 0.0, (), source, Tokens([], [], []), finished=True)
+
+
+def _copied_words(
+    ids: Sequence[int], attention: Tensor | None, text: str, source: Tokens
+) -> dict[int, str]:
+    """For the position of every UNK, the source piece attended to most; EOS is no word."""
+    if attention is None:
+        raise Unanswerable(
+            "replace_unknown needs a model that attends; this one does not", "leave it out"
+        )
+    words = [text[slice(*offset)] for offset in source.offsets]
+    copied = attended_words([""] * len(ids), ids, attention[: len(ids)], words)
+    return {i: word for i, word in enumerate(copied) if ids[i] == UNK}
+
+
+def _score(log_probs: list[float], weights: Tensor | None, settings: Search) -> float:
+    """What a search would rank it by."""
+    covered = None
+    if settings.coverage_penalty:
+        if weights is None:
+            raise ValueError("coverage_penalty needs a model that attends; this one does not")
+        attended = weights.sum(0)
+        covered = coverage(attended, torch.ones_like(attended, dtype=torch.bool))
+    return float(settings.score(torch.tensor(sum(log_probs)), len(log_probs), covered))

@@ -1,0 +1,162 @@
+"""A translation as its model reads it: the answers under other weights, without a token, and gradients.
+
+Each target token is made with other weights alone: those before it are given, and the model reads them as
+it would. Legend: as in `reading`; Q target tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import one_hot
+
+from regard.attention.module import Attends
+from regard.attention.recording import Recorded, recording
+from regard.attention.regions import Everywhere
+from regard.attention.steering import Steer, steering
+from regard.data.tokenizer import BOS, EOS, Tokens
+from regard.explanations.decoder_steps import all_steps
+from regard.explanations.embedded_inputs import embedding, times_input
+from regard.explanations.explained_model import differentiable, encoder_rollout
+from regard.explanations.explaining_work import answer_work
+from regard.explanations.measured import measure
+from regard.explanations.model_work import GRADIENT, ModelWork, pieces
+from regard.explanations.reading import Weighed
+from regard.layers.contracts import Encoded, Translator
+from regard.records.record import Explanation
+from regard.tasks.translate.text_translator import TextTranslator
+
+
+def explain_translation(
+    translator: TextTranslator, source: Tokens, target: Sequence[int]
+) -> tuple[Explanation, ...]:
+    """Of the maps "cross" (rows: target tokens; columns: source tokens, then EOS) and "encoder".
+
+    target: the ids of the rows, EOS at the end where the model said it. The model is asked as it is:
+    not inside a `steering` of its attentions.
+    """
+    if not target or not len(source):
+        return ()
+    with translator.inference(), differentiable():
+        found = measure(TranslationReading(translator.model, source.ids, target), "cross")
+        return (*found, *encoder_rollout(translator.model, source.ids, translator.device))
+
+
+class TranslationReading:
+    """source: ids without EOS; said: the ids of all target tokens, EOS too where it was said."""
+
+    weighed: Weighed | None = None
+
+    def __init__(self, model: Translator, source: Sequence[int], said: Sequence[int]) -> None:
+        self.model, self.module = model, cast(nn.Module, model)
+        device = next(self.module.parameters()).device
+        self.source = torch.tensor([[*source, EOS]], device=device)
+        self.said = torch.tensor(said, device=device)
+        self.inputs = torch.tensor([[BOS, *said[:-1]]], device=device)
+        self.encoded = self._encode(self.source)
+        self.heads: dict[
+            str, int | None
+        ] = {}  # of every attention to the source; None: no such axis
+        with recording(self.module) as recorded:
+            decoded = model.decoder.forward(self.inputs, self.encoded, weights=True)
+        self.answers = self._distributions(decoded.outputs[0])
+        if decoded.attended is not None and decoded.attended.weights is not None:
+            self.weighed = self._weighed(recorded, decoded.attended.weights[0].float())
+        self.steps = all_steps(model.decoder, self.inputs[0], self.encoded)
+        work = ModelWork.of(self.module)
+        self.whole = work.reading(self.source.shape[1], len(said))
+        self.work = answer_work(work, self.source.shape[1], len(said), self.steps is not None)
+
+    def steered(self, weights: Tensor, rows: slice) -> Tensor:
+        return self._run(weights, rows)[0]
+
+    def reported(self, weights: Tensor, rows: slice) -> Tensor:
+        return self._run(weights[None], rows)[1][0]
+
+    def gradients(self) -> Tensor:
+        parts = pieces(len(self.said), GRADIENT * self.whole)
+        return torch.cat([self._gradients(rows) for rows in parts])
+
+    def without_each(self) -> Tensor:
+        return torch.cat(
+            [self._without(keys) for keys in pieces(len(self.source[0]), self.whole)], 1
+        )
+
+    def _gradients(self, rows: slice) -> Tensor:
+        said = self.said[rows]
+        copies = self.source.expand(len(said), -1)
+        with torch.enable_grad():
+            with embedding(self.module) as kept:
+                encoded = self._encode(copies)
+            inputs = self.inputs[:, : rows.stop].expand(len(said), -1)
+            outputs = self.model.decoder.forward(inputs, encoded).outputs
+            own = outputs[torch.arange(len(said)), torch.arange(rows.start, rows.stop)]
+            log_probs = self.model.decoder.project(own).float().log_softmax(-1)
+            return times_input(log_probs.gather(-1, said[:, None]).sum(), kept, copies)
+
+    def _without(self, left_out: slice) -> Tensor:
+        """p(y) (Q, N) if one of these N tokens were not there."""
+        ids = self.source[0]
+        others = ~torch.eye(len(ids), dtype=torch.bool, device=ids.device)[left_out]
+        encoded = self._encode(ids.expand(len(others), -1)[others].view(len(others), -1))
+        outputs = self.model.decoder.forward(self.inputs.expand(len(others), -1), encoded).outputs
+        said = self.said[None, :, None].expand(len(others), -1, 1)
+        return self._distributions(outputs).gather(-1, said).squeeze(-1).T
+
+    def _encode(self, source: Tensor) -> Encoded:
+        return self.model.encode(source, torch.ones_like(source, dtype=torch.bool))
+
+    def _distributions(self, outputs: Tensor) -> Tensor:
+        return self.model.decoder.project(outputs).float().softmax(-1)
+
+    def _weighed(self, recorded: list[Recorded], reported: Tensor) -> Weighed:
+        """The rows of all attentions to the source, and where these might have looked."""
+        attentions = {n: m for n, m in self.module.named_modules() if isinstance(m, Attends)}
+        calls: dict[str, list[Tensor]] = {}
+        for each in recorded:
+            if attentions[each.name].key_size is not None:
+                calls.setdefault(each.name, []).append(each.weights[0].float())
+        rows, allowed = [], []
+        for name, parts in calls.items():
+            weights = torch.cat(parts, -2)  # ([H,] Q, K)
+            self.heads[name] = len(weights) if weights.dim() == 3 else None
+            weights = weights.transpose(0, 1) if weights.dim() == 3 else weights[:, None]
+            anywhere = isinstance(attentions[name].region, Everywhere)
+            rows.append(weights)
+            allowed.append(torch.ones_like(weights, dtype=torch.bool) if anywhere else weights != 0)
+        return Weighed(torch.cat(rows, 1), torch.cat(allowed, 1), reported)
+
+    def _run(self, weights: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
+        """Answers (R, N, V) and what is reported of them (R, N, K), for weights (R, N, M, K) of N rows."""
+        tries, count = weights.shape[:2]
+        row = torch.arange(rows.start, rows.stop, device=weights.device).repeat(tries)
+        decoder, weights = self.model.decoder, weights.flatten(0, 1)
+        if self.steps is not None:
+            here = torch.full_like(row, self.steps.position)
+            with steering(self.module, self._plan(weights, one_hot(here).bool())):
+                logits, _, attended = self.steps.at(row)
+            reported = None if attended is None else attended.weights
+        else:
+            encoded = self.encoded.select(torch.zeros_like(row))
+            inputs = self.inputs.expand(len(row), -1)
+            with steering(self.module, self._plan(weights, one_hot(row, len(self.said)).bool())):
+                outputs, attended = decoder.forward(inputs, encoded, weights=True)
+            own = torch.arange(len(row), device=row.device), row
+            logits = decoder.project(outputs[own])
+            reported = (
+                None if attended is None or attended.weights is None else attended.weights[own]
+            )
+        assert reported is not None
+        shape = (tries, count, -1)
+        return logits.float().softmax(-1).view(shape), reported.float().view(shape)
+
+    def _plan(self, weights: Tensor, rows: Tensor) -> dict[str, Steer]:
+        """Of weights (N, M, K) each attention's own, where rows (N, L) say."""
+        plan, parts = {}, weights.split([heads or 1 for heads in self.heads.values()], 1)
+        for (name, heads), part in zip(self.heads.items(), parts, strict=True):
+            part = part if heads is None else part[:, :, None]
+            plan[name] = Steer(part.expand(*part.shape[:-2], rows.shape[1], -1), rows)
+        return plan

@@ -1,0 +1,80 @@
+"""Translation as a task: the loss of a batch of pairs.
+
+Legend: B sentences, S source and T target positions, M real target tokens, V the target vocabulary.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from torch import Tensor
+
+from regard.attention.normalizers import Reinforce
+from regard.data.tokenizer import Tokenizer
+from regard.layers.contracts import Translator
+from regard.tasks.loss import smoothed_cross_entropy
+from regard.tasks.task_module import Loss
+from regard.tasks.translate.teacher_forcing import draw_forced, unroll
+from regard.tasks.translate.text_translator import TextTranslator
+
+
+class Translate(TextTranslator):
+    """A model and its two tokenisers. Called with a batch, it gives the loss to train by.
+
+    teacher_forcing: the share of reference tokens fed while training, drawn by sequence or step.
+    label_smoothing: as in `regard.tasks.loss`. reinforce: trains a hard attention; the reward of a
+    choice is log p(y_t), and this loss counts `reinforce_weight` times. None: another way trains it.
+    """
+
+    def __init__(
+        self,
+        model: Translator,
+        source_tokenizer: Tokenizer,
+        target_tokenizer: Tokenizer,
+        *,
+        label_smoothing: float = 0.0,
+        teacher_forcing: float = 1.0,
+        forcing_draw: Literal["sequence", "step"] = "sequence",
+        reinforce: Reinforce | None = None,
+        reinforce_weight: float = 1.0,
+    ) -> None:
+        super().__init__(model, source_tokenizer, target_tokenizer)
+        self.label_smoothing = label_smoothing
+        self.teacher_forcing, self.forcing_draw = teacher_forcing, forcing_draw
+        self.reinforce = reinforce
+        self.reinforce_weight = reinforce_weight
+
+    def forward(
+        self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor
+    ) -> Loss:
+        """source (B, S), target (B, T + 1) = BOS y1 … EOS PAD …; masks are True where tokens are real.
+
+        Only real positions are projected to the vocabulary: padding costs nothing.
+        """
+        encoded = self.model.encode(source, source_mask)
+        inputs, scored = target[:, :-1], target_mask[:, 1:]
+        forced = None
+        if self.teacher_forcing < 1:
+            forced = draw_forced(inputs, self.teacher_forcing, self.forcing_draw)
+        if forced is None or bool(forced.all()):
+            decoded = self.model.decoder.forward(inputs, encoded)
+            choice = None if decoded.attended is None else decoded.attended.choice
+            logits = self.model.decoder.project(decoded.outputs[scored])
+        else:
+            unrolled = unroll(self.model.decoder, encoded, inputs, forced)
+            scored = scored[:, : unrolled.going.shape[1]] & unrolled.going
+            choice, logits = unrolled.choice, unrolled.logits[scored]
+        wanted = target[:, 1 : 1 + scored.shape[1]][scored]
+        total = smoothed_cross_entropy(logits, wanted, self.label_smoothing)
+        if choice is not None and self.reinforce is not None:
+            reward = _likelihood_of_each(logits, wanted, scored)
+            made = choice._replace(index=choice.index.masked_fill(~scored, -1))
+            policy = self.reinforce(made, reward) * (made.index >= 0).sum()
+            total = total + self.reinforce_weight * policy
+        return Loss(total, scored.sum())
+
+
+def _likelihood_of_each(logits: Tensor, wanted: Tensor, scored: Tensor) -> Tensor:
+    """log p of the tokens scored (M,), in their places (B, T); it carries no gradient."""
+    log_probs = logits.detach().float().log_softmax(-1).gather(-1, wanted[:, None])
+    return log_probs.new_zeros(scored.shape).masked_scatter(scored, log_probs)

@@ -1,0 +1,115 @@
+"""Single sentences in a report: what went in, what came out, and what was looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from regard.view.heat_table import heat_table
+from regard.view.markup import Markup, element, join
+
+BESIDE = 14  # source tokens; the attention of a longer sentence goes below its text
+READING = (
+    "Each row is a word that was written, each column a word that was read; brighter means more "
+    "weight. It shows where the model looked, not why it answered."
+)
+MARKED = "The stronger a word is marked, the more it weighs in the vector that was judged."
+FAINT = 0.05  # of the heaviest mark: lighter ones are not drawn
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sentence, what it should be, and what the model made of it."""
+
+    source: str
+    hypothesis: str
+    reference: str = ""
+    scores: Mapping[str, float] = field(default_factory=dict)  # chrF: 61.2, log p: -0.31
+    source_tokens: Sequence[str] = ()
+    tokens: Sequence[str] = ()
+    attention: Sequence[Sequence[float]] = ()  # (tokens, source_tokens)
+    marks: Sequence[tuple[int, int, float]] = ()  # places in the source, and their weights
+
+
+@dataclass(frozen=True)
+class SampleNames:
+    """What samples of a task are called, and their parts."""
+
+    title: str
+    source: str
+    reference: str
+    hypothesis: str
+
+
+def sample_list(
+    samples: Sequence[Sample], names: SampleNames, languages: tuple[str, str]
+) -> Markup:
+    """All samples, and how to read them; languages of the source and of the target."""
+    notes = [READING] if any(sample.attention for sample in samples) else []
+    notes += [MARKED] if any(sample.marks for sample in samples) else []
+    written = [element("p", note, class_="note") for note in notes]
+    return join([*written, *(_sample(sample, names, *languages) for sample in samples)])
+
+
+def scrolled(content: Markup, label: str) -> Markup:
+    """Wide content that scrolls by itself, by the keyboard too."""
+    return element("div", content, class_="scroll", role="region", aria_label=label, tabindex="0")
+
+
+def _sample(sample: Sample, names: SampleNames, source: str, target: str) -> Markup:
+    texts = [
+        ("source", names.source, sample.source, source, sample.marks),
+        ("reference", names.reference, sample.reference, target, ()),
+        ("translation", names.hypothesis, sample.hypothesis, target, ()),
+    ]
+    written = [
+        element("div", element("dt", name), _sentence(text, language, marks), class_=role)
+        for role, name, text, language, marks in texts
+        if text or role != "reference"
+    ]
+    scores = [
+        element("span", f"{name} ", element("b", f"{value:.2f}".replace("-", "−")))
+        for name, value in sample.scores.items()
+    ]
+    picture: Markup | str = ""
+    if sample.attention:
+        picture = scrolled(
+            heat_table(
+                sample.attention,
+                sample.tokens,
+                sample.source_tokens,
+                caption=f"Attention of “{sample.hypothesis}”",
+                query_language=target,
+                key_language=source,
+            ),
+            f"Attention of {sample.hypothesis}",
+        )
+    words = element(
+        "div",
+        element("dl", *written),
+        element("p", *scores, class_="sample-scores") if scores else "",
+    )
+    fits = len(sample.source_tokens) <= BESIDE
+    return element("article", words, picture, class_="sample" if fits else "sample wide")
+
+
+def _sentence(text: str, language: str, marks: Sequence[tuple[int, int, float]]) -> Markup:
+    if not text.strip():
+        return element("dd", "(empty)", class_="empty")
+    return element("dd", *_marked(text, marks), dir="auto", lang=language or None)
+
+
+def _marked(text: str, marks: Sequence[tuple[int, int, float]]) -> list[str]:
+    """The text in parts, those with weight marked as strongly as they weigh."""
+    heaviest = max((weight for *_, weight in marks), default=0.0)
+    parts: list[str] = []
+    end = 0
+    for start, stop, weight in sorted(marks):
+        if start >= end and stop > start and weight > FAINT * heaviest:
+            parts.append(text[end:start])
+            share = f"--share:{100 * weight / heaviest:.0f}%"
+            parts.append(
+                element("mark", text[start:stop], style=share, title=f"{100 * weight:.1f} %")
+            )
+            end = stop
+    return [*parts, text[end:]]
