@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import hypothesis
 import pytest
 import torch
 
@@ -47,6 +48,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(item.path.is_relative_to(place) for place in slow):
             item.add_marker("slow")
+
+
+# a busy machine is no mistake of a test
+hypothesis.settings.register_profile("regard", deadline=None)
+hypothesis.settings.load_profile("regard")
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import json
 import pytest
 from processes import in_a_process
 
-from regard.runs.loading import LoadedRun
+from regard.tasks.translate.text_translator import TextTranslator
 
 SOURCE = [f"{a} {b}" for a in ("我", "你", "他", "她") for b in ("好", "来", "去", "看", "说")]
 TARGET = [
@@ -57,17 +57,17 @@ def test_the_run_can_be_used(folder, run):
 
 def test_the_beam_of_an_evaluation_can_be_chosen(folder, run, monkeypatch):
     beams = []
-    translate = LoadedRun.translate
+    predict = TextTranslator.predict
 
-    def spied(self, texts, **settings):
-        beams.append(settings.get("beam"))
-        return translate(self, texts, **settings)
+    def spied(self, texts, settings, **options):
+        beams.append(settings.beam)
+        return predict(self, texts, settings, **options)
 
-    monkeypatch.setattr(LoadedRun, "translate", spied)
+    monkeypatch.setattr(TextTranslator, "predict", spied)
     model = ["-m", str(folder / "run"), "--device", "cpu"]
     for beam in (["--beam", "1"], []):
         assert run("evaluate", *model, *beam).status == 0
-    assert beams == [1, None]
+    assert beams == [1, 5]
 
 
 def test_the_score_of_a_translation_is_the_score_reported(folder, run):

@@ -10,9 +10,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.batch import Batches, Loader, collate, pad
-from regard.data.store import prepare
+from regard.data.batch import Loader, collate, pad
 from regard.data.examples import read_pairs
+from regard.data.store import prepare
 from regard.data.tokenizer import BOS, EOS, PAD, Tokenizer
 
 DEV = "tatoeba-zh-en:dev"

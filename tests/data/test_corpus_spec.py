@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from regard.data.spec import keep_standard_input, locate, parse
 from regard.data.examples import read_pairs
+from regard.data.spec import keep_standard_input, locate, parse
 
 
 @pytest.fixture(autouse=True)

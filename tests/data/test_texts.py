@@ -7,11 +7,11 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from regard.data.texts import STRETCH, read_texts
 
 from regard.data.blocks import blocks
 from regard.data.problems import Problems
 from regard.data.spec import parse_texts
-from regard.data.texts import STRETCH, read_texts
 from regard.data.tokenizer import EOS, Tokenizer
 
 LETTERS = Tokenizer.train(

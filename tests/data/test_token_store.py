@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from regard.data import store as storing
-from regard.data.store import Store, prepare
 from regard.data.examples import read_pairs
+from regard.data.store import Store, prepare
 from regard.data.tokenizer import Tokenizer
 
 DEV = "tatoeba-zh-en:dev"

@@ -6,11 +6,11 @@ import math
 
 import pytest
 import torch
+from regard.looking.explaining import explain_classification
 from torch import Tensor, nn
 
 from regard.data.tokenizer import EOS, SPECIALS, Tokenizer
 from regard.layers.contracts import Encoded
-from regard.looking.explaining import explain_classification
 from regard.models import transformer_models as family
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.modes import LabelDecoder, many_to_one

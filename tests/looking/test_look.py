@@ -14,9 +14,9 @@ from small_runs import LETTERS, SHAPE, enlarge, translator_of
 import regard
 from regard.data.tokenizer import Tokenizer
 from regard.looking.look import look, look_at
-from regard.records.question import BadQuestion, Question
 from regard.models.transformer_models import classifier, language_model, masked_language_model
 from regard.recipe.recipe_files import read_recipe
+from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.runs.folder import RunFolder

@@ -9,12 +9,12 @@ from small_runs import LETTERS, SHAPE, enlarge
 
 from regard.attention.normalizers import as_normalizer
 from regard.data.tokenizer import Tokenizer
-from regard.tasks.classify.classify_look import look_at_classification
-from regard.records.question import BadQuestion, Force, Question
 from regard.models.modes import many_to_one
 from regard.models.transformer_models import classifier
+from regard.records.question import BadQuestion, Force, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import END, START
+from regard.tasks.classify.classify_look import look_at_classification
 from regard.tasks.classify.classify_module import Classify
 
 TEXT = "a b c zzz h"

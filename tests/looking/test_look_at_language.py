@@ -7,13 +7,13 @@ import pytest
 from small_runs import LETTERS, SHAPE, enlarge
 
 from regard.data.tokenizer import Tokenizer
-from regard.tasks.language.language_look import look_at_language, look_at_masked
-from regard.records.question import BadQuestion, Question
 from regard.models import modes
 from regard.models.transformer_models import language_model, masked_language_model
+from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import END, START
 from regard.search import Search
+from regard.tasks.language.language_look import look_at_language, look_at_masked
 from regard.tasks.language.language_module import Language
 from regard.tasks.masked.masked_module import Masked
 

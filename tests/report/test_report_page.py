@@ -9,13 +9,22 @@ import pytest
 
 from regard.data.problems import Problems
 from regard.measures import Bucket, LengthCurve, LengthRow, Score
-from regard.report.page import NextStep, Report, Sample, render
+from regard.report.page import Report, render
+from regard.tasks.report_part import Drawing, NextStep
 from regard.view.heat_table import heat_table
+from regard.view.length_chart import length_section
 from regard.view.markup import Markup, element
+from regard.view.samples import Sample
 
 VOID = {"meta", "br"}
 SIGNATURE = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
 CURVE = LengthCurve((LengthRow(Bucket(1, 10), 412, 5.5, 29.24, 58.9, 1.01),), "words", SIGNATURE)
+
+
+def lengths(curves: Mapping[str, LengthCurve]) -> Drawing:
+    return Drawing("Short and long sentences", length_section(curves))
+
+
 REPORT = Report(
     title="zh-en on Tatoeba",
     verdict="It translates.",
@@ -28,7 +37,7 @@ REPORT = Report(
         {"step": 100, "dev_loss": 4.5, "dev_bleu": 3.875},
         {"step": 200, "dev_loss": 4.0, "dev_bleu": 5.125},
     ],
-    by_length={"rnnsearch": CURVE},
+    drawings=(lengths({"rnnsearch": CURVE}),),
     samples=(
         Sample(
             source="我是学生。",
@@ -84,6 +93,12 @@ class Page(HTMLParser):
 
 def spoilt(value, evil: str):
     """The same data with `evil` at the end of every text in it."""
+    if isinstance(value, Markup):
+        return lengths({f"rnnsearch{evil}": CURVE, evil: CURVE}).body
+    if isinstance(value, Drawing):  # before the tuple that it is
+        return Drawing(value.title + evil, spoilt(value.body, evil))
+    if isinstance(value, NextStep):
+        return NextStep(value.command + evil, value.why + evil)
     if isinstance(value, str):
         return value + evil
     if isinstance(value, Problems):
@@ -163,7 +178,7 @@ EMPTY = {
     "verdict": "",
     "scores": (),
     "metrics": (),
-    "by_length": {},
+    "drawings": (),
     "samples": (),
     "problems": Problems(),
     "next_steps": (),
@@ -174,8 +189,8 @@ EMPTY = {
     ("part", "heading"),
     [
         ("metrics", "Learning"),
-        ("by_length", "Short and long sentences"),
-        ("samples", "Translations"),
+        ("drawings", "Short and long sentences"),
+        ("samples", "Examples"),
         ("problems", "The data"),
         ("next_steps", "What to try next"),
     ],
@@ -206,7 +221,9 @@ def test_a_sample_may_have_no_attention_no_reference_and_no_words():
 
 
 def test_several_systems_are_named_over_their_columns():
-    report = dataclasses.replace(REPORT, by_length={"attention": CURVE, "固定向量": CURVE})
+    report = dataclasses.replace(
+        REPORT, drawings=(lengths({"attention": CURVE, "固定向量": CURVE}),)
+    )
     page = Page(render(report))
     groups = [a for a in page.named("th") if a.get("scope") == "colgroup"]
     assert [a["colspan"] for a in groups] == ["3", "3"]
@@ -215,7 +232,9 @@ def test_several_systems_are_named_over_their_columns():
 
 def test_sets_of_other_sentences_have_their_own_counts():
     test = LengthCurve((LengthRow(Bucket(1, 10), 77, 6.25, 20.0, 50.0, 1.0),), "words", SIGNATURE)
-    page = Page(render(dataclasses.replace(REPORT, by_length={"dev": CURVE, "test": test})))
+    page = Page(
+        render(dataclasses.replace(REPORT, drawings=(lengths({"dev": CURVE, "test": test}),)))
+    )
     groups = [a for a in page.named("th") if a.get("scope") == "colgroup"]
     assert [a["colspan"] for a in groups] == ["5", "5"]
     row = page.text.index("1–10", page.text.index("hyp/ref"))

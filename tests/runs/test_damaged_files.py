@@ -207,8 +207,7 @@ def test_a_run_without_checkpoints_is_used_but_does_not_go_on(corpus, copy, caps
 def test_a_stopped_run_without_checkpoints_is_not_taken_for_a_whole_one(corpus, copy):
     shutil.rmtree(copy / "checkpoints")
     run = load(copy)
-    sizes = len(run.tokenizers[0]), len(run.tokenizers[1])
-    save_model(run.folder, run.recipe, run.module.weights(), sizes, stopped=True)
+    save_model(run.folder, run.task, run.module.model_state(), stopped=True)
     with pytest.raises(NoCheckpoints, match="cannot go on to its end"):
         train(toy_recipe(corpus, training=TRAINING), copy, quiet=True)
 

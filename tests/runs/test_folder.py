@@ -7,6 +7,7 @@ import pytest
 from regard.recipe.recipe import Recipe
 from regard.runs.failures import FolderInUse, OtherRecipe
 from regard.runs.folder import RunFolder
+from regard.tasks.choosing import task_of
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_where_nothing_was_learnt_another_recipe_begins_anew(tmp_path, learnt):
     folder = RunFolder(tmp_path / "run")
     folder.claim(Recipe(seed=1))
     shared = Recipe.model_validate({"tokenizer": {"shared": True}})
-    tokenizers = {*folder.tokenizers(Recipe()), *folder.tokenizers(shared)}
+    tokenizers = {path for each in (Recipe(), shared) for path in folder.assets(task_of(each))}
     for path in tokenizers:
         path.write_text("of the first recipe")
     folder.claim(Recipe(seed=2))

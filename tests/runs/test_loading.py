@@ -66,13 +66,12 @@ def test_float16_is_half_the_size_and_comes_back_as_float32(copy):
     folder = RunFolder(copy)
     size = folder.model.stat().st_size
     run = load(copy)
-    sizes = len(run.translator.source_tokenizer), len(run.translator.target_tokenizer)
-    save_model(folder, run.recipe, run.translator.weights(), sizes, dtype="float16")
+    save_model(folder, run.task, run.module.model_state(), dtype="float16")
     assert folder.model.stat().st_size < 0.6 * size
     again, _ = load_model(folder)
     for name, value in again.state_dict().items():
         assert value.dtype == torch.float32
-        torch.testing.assert_close(value, run.translator.weights()[name], rtol=1e-3, atol=1e-3)
+        torch.testing.assert_close(value, run.module.model_state()[name], rtol=1e-3, atol=1e-3)
 
 
 def test_an_ensemble_of_a_run_with_itself_is_the_run(trained):
@@ -136,7 +135,7 @@ def test_one_string_is_not_a_list_of_texts(trained):
 
 
 def test_a_run_says_what_it_is(trained):
-    assert repr(load(trained)) == f"<LoadedRun {trained}: recurrent, en → en>"
+    assert repr(load(trained)) == f"<LoadedRun {trained}: recurrent, translate>"
 
 
 @pytest.mark.parametrize("method", ["translate", "score"])

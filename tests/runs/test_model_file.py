@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from regard.data.tokenizer import Tokenizer
 from regard.recipe.recipe import Recipe
 from regard.runs.building import build
 from regard.runs.folder import RunFolder
 from regard.runs.model_file import load_model, save_model
+from regard.tasks.translate.translate_task import TranslateTask
 from regard.training.averaging import average
 
 SMALL = {"size": 8, "heads": 2, "inner": 8, "encoder_layers": 1, "decoder_layers": 1}
@@ -21,10 +23,14 @@ def test_tied_weights_come_back_tied_from_an_average(
     share: str, matrices: int, tmp_path: Path
 ) -> None:
     recipe = Recipe.model_validate({"model": {"kind": "transformer", "share": share, **SMALL}})
-    several = [build(recipe.model, 9, 9).state_dict() for _ in range(2)]
+    folder, task = RunFolder(tmp_path), TranslateTask(recipe)
+    task.source.tokenizer = task.target.tokenizer = Tokenizer.train(["abcde"], kind="character")
+    several = [build(recipe.model, task.sizes).state_dict() for _ in range(2)]
     mean = average(several)
-    save_model(RunFolder(tmp_path), recipe, mean, (9, 9))
-    model, _ = load_model(RunFolder(tmp_path))
+    for path, field in folder.assets(task).items():
+        path.write_text(field.to_json())
+    save_model(folder, task, mean)
+    model, _ = load_model(folder)
     for name, value in model.state_dict().items():
         torch.testing.assert_close(value, mean[name])
     tables = (model.encoder.embed.table, model.decoder.embed.table, model.decoder.output)

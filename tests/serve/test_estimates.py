@@ -11,9 +11,9 @@ import pytest
 import regard
 from regard.data.tokenizer import Tokenizer
 from regard.looking.look import look_at
-from regard.records.question import Question
 from regard.models.transformer_config import Shape
 from regard.models.transformer_models import classifier, language_model, masked_language_model
+from regard.records.question import Question
 from regard.serve.estimates import Estimates
 from regard.serve.http_errors import Refused
 from regard.serve.limits import Limits

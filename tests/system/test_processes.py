@@ -10,10 +10,10 @@ from pathlib import Path
 
 import torch
 from lightning.fabric import Fabric
+from pair_batches import pair_batch
 from toy import write_corpus
 from two_processes import PAIRS, make_task, make_updater
 
-from regard.data.batch import collate
 from regard.runs.loading import load
 from regard.runs.metrics_file import read_rows
 from regard.training.preparing import read_dev
@@ -42,7 +42,7 @@ def test_two_processes_make_the_update_of_one_with_the_joined_batch(tmp_path):
     task.load_state_dict(read_tree(tmp_path / "before"))
     fabric = Fabric(accelerator="cpu", devices=1)
     fabric.launch()
-    make_updater(fabric, task).update([collate(PAIRS)], number=0, rate=1.0)
+    make_updater(fabric, task).update([pair_batch(PAIRS)], number=0, rate=1.0)
     before = read_tree(tmp_path / "before")
     for name, expected in task.state_dict().items():
         moved = expected - before[name]

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from lightning.fabric import Fabric
+from pair_batches import pair_batch
 
-from regard.data.batch import collate
 from regard.data.tokenizer import Tokenizer
 from regard.models.presets import recurrent
 from regard.recipe.recipe import Recipe
@@ -39,7 +39,7 @@ def work(fabric: Fabric, folder: Path) -> None:
     task = make_task()
     task.load_state_dict(read_tree(folder / "before"))
     updater = make_updater(fabric, task)
-    batches = [collate(pairs) for pairs in SHARES[fabric.global_rank]]
+    batches = [pair_batch(pairs) for pairs in SHARES[fabric.global_rank]]
     made = updater.update(batches, number=0, rate=1.0, shared=(1.0, fabric.global_rank))
     assert made.tokens == 4 + 6 + 2 + 2, made
     assert made.shared == [2.0, 1.0], made

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regard.data.batch import collate
 from regard.data.blocks import Block
+from regard.data.padding import pad
 from regard.data.tokenizer import EOS, Tokenizer
 from regard.models.modes import language_model
 from regard.search import Search
@@ -27,12 +27,11 @@ def make_language():
 
 
 def loss_of(task: Language, rows: list[list[int]]):
-    batch = collate([([], row) for row in rows])
-    return task(batch.source, batch.source_mask, batch.target, batch.target_mask)
+    return task(*pad(rows, bos=True))
 
 
 def test_the_end_is_scored_of_a_text_but_not_of_a_block(make_language):
-    ids = make_language().target_tokenizer.encode("abc d").ids
+    ids = make_language().tokenizer.encode("abc d").ids
     whole = loss_of(make_language(), [ids])
     block = loss_of(make_language(running=True), [ids])
     ended = loss_of(make_language(running=True), [[*ids, EOS]])
@@ -44,7 +43,7 @@ def test_the_end_is_scored_of_a_text_but_not_of_a_block(make_language):
 @pytest.mark.parametrize("running", [True, False])
 def test_the_loss_of_a_batch_is_that_of_its_rows(make_language, running):
     task = make_language(running=running).double()
-    rows = [task.target_tokenizer.encode(text).ids for text in ("abcd", "e", "f a\n")]
+    rows = [task.tokenizer.encode(text).ids for text in ("abcd", "e", "f a\n")]
     together = loss_of(task, rows)
     alone = [loss_of(task, [row]) for row in rows]
     assert together.total.item() == pytest.approx(sum(one.total.item() for one in alone))

@@ -1,11 +1,11 @@
-"""Teacher forcing (B26, D13): what the decoder is fed, where it stops, where no gradient goes."""
+"""Teacher forcing: what the decoder is fed, where it stops, where no gradient goes."""
 
 from __future__ import annotations
 
 import pytest
 import torch
+from pair_batches import pair_batch
 
-from regard.data.batch import collate
 from regard.data.tokenizer import EOS
 from regard.layers.contracts import Encoded, Step
 from regard.tasks.translate.teacher_forcing import draw_forced, unroll
@@ -13,18 +13,19 @@ from regard.tasks.translate.teacher_forcing import draw_forced, unroll
 
 @pytest.fixture
 def batch():
-    return collate([([4, 5, 6], [6, 5, 4]), ([7, 8], [8, 7, 9, 10]), ([9], [9])])
+    return pair_batch([([4, 5, 6], [6, 5, 4]), ([7, 8], [8, 7, 9, 10]), ([9], [9])])
 
 
 def encoded_and_inputs(task, batch):
-    return task.model.encode(batch.source, batch.source_mask), batch.inputs
+    encoded = task.model.encode(batch["source"], batch["source_mask"])
+    return encoded, batch["target"][:, :-1]
 
 
 def test_ratio_1_feeds_the_shifted_target_and_equals_the_whole_target_at_once(make_task, batch):
     task = make_task()
     encoded, inputs = encoded_and_inputs(task, batch)
     found = unroll(task.model.decoder, encoded, inputs, draw_forced(inputs, 1.0, "step"))
-    assert found.fed.equal(batch.target[:, :-1])
+    assert found.fed.equal(batch["target"][:, :-1])
     assert found.going.all()
     decoder = task.model.decoder
     whole = decoder.project(decoder.forward(inputs, encoded).outputs)
@@ -42,7 +43,7 @@ def test_ratio_0_feeds_the_arg_max_of_the_step_before(make_task, batch):
 def test_no_gradient_passes_through_a_token_that_is_fed_back(make_task, batch):
     """With the tokens it chose given as the reference, the gradients are the same."""
     task = make_task()
-    inputs = batch.inputs
+    inputs = batch["target"][:, :-1]
     free = torch.zeros_like(inputs, dtype=torch.bool)
     gradients = []
     for forced in (free, ~free):

@@ -15,9 +15,9 @@ from regard.measures.likelihood import Likelihood
 from regard.models.transformer_config import Shape
 from regard.models.transformer_models import transformer
 from regard.search import Search
-from regard.tasks.translate import text_translator
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.spelling import spell
+from regard.tasks.translate import text_translator
 
 TEXTS = ["a b c d e f", "", "h", "b b b", "  \t", "c a", "g f e d c b a", "a", "d d", "e h a b"]
 SETTINGS = Search(beam=3, nbest=3, max_length=12, attention=True)

@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from regard.training import progress
 from regard.clock import clock
+from regard.training import progress
 from regard.training.progress import Bar, Lines, Sight, make_reporter
 
 

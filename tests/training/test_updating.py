@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 from lightning.fabric import Fabric
+from pair_batches import pair_batch
 
-from regard.data.batch import collate
 from regard.data.tokenizer import Tokenizer
 from regard.models.presets import recurrent
 from regard.recipe.recipe import Recipe
@@ -38,16 +38,18 @@ def weights_after(batches: list, **options) -> list[torch.Tensor]:
 
 @pytest.mark.parametrize("clip", [None, 0.01])
 def test_accumulated_batches_of_unequal_sizes_make_the_update_of_the_joined_batch(clip):
-    whole = weights_after([collate(PAIRS)], clip=clip)
-    parts = weights_after([collate(PAIRS[:1]), collate(PAIRS[1:3]), collate(PAIRS[3:])], clip=clip)
+    whole = weights_after([pair_batch(PAIRS)], clip=clip)
+    parts = weights_after(
+        [pair_batch(PAIRS[:1]), pair_batch(PAIRS[1:3]), pair_batch(PAIRS[3:])], clip=clip
+    )
     for one, other in zip(whole, parts, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
 
 
 def test_the_gradient_is_that_of_the_mean_over_target_tokens():
     updater, task = make_updater()
-    batch = collate(PAIRS)
-    loss = task(batch.source, batch.source_mask, batch.target, batch.target_mask)
+    batch = pair_batch(PAIRS)
+    loss = task(**batch)
     task.zero_grad()
     (loss.total / (4 + 6 + 2 + 2)).backward()
     expected = [p.detach() - p.grad for p in task.parameters()]
@@ -60,7 +62,7 @@ def test_the_gradient_is_that_of_the_mean_over_target_tokens():
 
 def test_float32_trains():
     updater, _ = make_updater("32")
-    losses = [updater.update([collate(PAIRS)], number=i, rate=0.5).loss for i in range(20)]
+    losses = [updater.update([pair_batch(PAIRS)], number=i, rate=0.5).loss for i in range(20)]
     assert losses[-1] < losses[0]
 
 
@@ -68,7 +70,7 @@ def test_float32_trains():
 @pytest.mark.parametrize("precision", ["32", "bf16-mixed", "16-mixed"])
 def test_every_precision_trains_on_a_gpu(precision):
     updater, task = make_updater(precision, "cuda")
-    losses = [updater.update([collate(PAIRS)], number=i, rate=0.5).loss for i in range(40)]
+    losses = [updater.update([pair_batch(PAIRS)], number=i, rate=0.5).loss for i in range(40)]
     assert losses[-1] < losses[0] / 2
     assert next(task.parameters()).dtype == torch.float32
 
@@ -78,8 +80,10 @@ def test_a_loss_that_is_not_a_number_names_its_lines_and_leaves_the_weights():
     with torch.no_grad():
         task.model.encoder.embed.weight[9] = torch.nan  # only the third pair has this token
     before = [p.detach().clone() for p in task.parameters()]
-    good, bad = collate(PAIRS[:2], [0, 1]), collate(PAIRS[2:], [2, 3])
-    with pytest.raises(Diverged, match=r"loss became nan at a batch of 2 pairs.* lines 102, 103$"):
+    good, bad = pair_batch(PAIRS[:2], [0, 1]), pair_batch(PAIRS[2:], [2, 3])
+    with pytest.raises(
+        Diverged, match=r"loss became nan at a batch of 2 examples.* lines 102, 103$"
+    ):
         updater.update([good, bad], number=0, rate=1.0)
     for weight, value in zip(task.parameters(), before, strict=True):
         torch.testing.assert_close(weight.detach(), value, equal_nan=True)
@@ -90,7 +94,7 @@ def test_a_gradient_that_is_not_finite_is_noticed_too():
     task.model.decoder.output.bias.register_hook(lambda grad: grad * float("inf"))
     before = task.model.decoder.output.weight.detach().clone()
     with pytest.raises(Diverged, match=r"norm of the gradient became (inf|nan)"):
-        updater.update([collate(PAIRS)], number=0, rate=1.0)
+        updater.update([pair_batch(PAIRS)], number=0, rate=1.0)
     assert task.model.decoder.output.weight.equal(before)
 
 
@@ -108,8 +112,10 @@ def test_out_of_memory_tells_the_batch(error, monkeypatch):
         raise error
 
     monkeypatch.setattr(task.model, "encode", fail)
-    with pytest.raises(OutOfMemory, match=r"4 pairs, source \(4, 4\), target \(4, 7\), lines 100"):
-        updater.update([collate(PAIRS)], number=0, rate=1.0)
+    with pytest.raises(
+        OutOfMemory, match=r"4 examples, source \(4, 4\), target \(4, 7\), lines 100"
+    ):
+        updater.update([pair_batch(PAIRS)], number=0, rate=1.0)
 
 
 def test_chance_is_a_function_of_seed_batch_and_rank():

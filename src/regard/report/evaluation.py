@@ -69,7 +69,7 @@ def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
         say(f"evaluated already: {folder.report}")
         return
     run = load(folder.path)
-    run.recipe = run.task.recipe = recipe  # the search may have changed since the model was written
+    run.recipe = recipe  # the search may have changed since the model was written
     found: dict[str, Evaluation] = {}
     for name, spec in (("dev", recipe.data.dev), ("test", recipe.data.test)):
         if spec is None:

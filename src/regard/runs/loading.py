@@ -30,6 +30,7 @@ from regard.runs.devices import find_device
 from regard.runs.failures import NotARun, WrongTask
 from regard.runs.folder import RunFolder
 from regard.recipe.mistakes import RecipeError
+from regard.recipe.recipe import Recipe
 from regard.runs.model_file import load_model
 from regard.tasks.search_settings import search_settings
 
@@ -48,11 +49,18 @@ class LoadedRun:
 
     def __init__(self, task: Task, module: TaskModule, folder: RunFolder) -> None:
         self.task, self.module, self.folder = task, module, folder
-        self.recipe = task.recipe
 
     def __repr__(self) -> str:
         kind, task = self.recipe.model.kind, self.recipe.task.kind
         return f"<LoadedRun {self.folder.path}: {kind}, {task}>"
+
+    @property
+    def recipe(self) -> Recipe:
+        return self.task.recipe
+
+    @recipe.setter
+    def recipe(self, recipe: Recipe) -> None:
+        self.task.recipe = recipe
 
     @property
     def model(self) -> nn.Module:
