@@ -18,6 +18,7 @@ from regard.cli.fill import fill
 from regard.cli.generate import generate
 from regard.cli.look import look
 from regard.cli.plain_help import PlainCommand
+from regard.cli.predict import predict
 from regard.cli.recipes import recipes
 from regard.cli.schema import schema
 from regard.cli.score import score
@@ -36,6 +37,7 @@ COMMANDS = (
     demo,
     train,
     evaluate,
+    predict,
     translate,
     look,
     classify,

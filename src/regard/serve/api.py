@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,9 @@ from regard.serve.messages import (
     HealthAnswer,
     Hypothesis,
     ModelsAnswer,
+    PredictAnswer,
+    Predicted,
+    PredictRequest,
     Problem,
     Record,
     ScoreAnswer,
@@ -32,7 +36,7 @@ from regard.serve.messages import (
     Translation,
 )
 from regard.serve.models import Served, Shelf
-from regard.serve.requests import Looking, Scoring, Translating
+from regard.serve.requests import Looking, Predicting, Scoring, Translating
 
 if TYPE_CHECKING:
     from regard.records.question import Question
@@ -68,7 +72,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         """The best translation of each text, and with `nbest` the next best ones."""
         served = shelf.find(asked.model)
         served.must_translate()
-        _check_total(asked.texts, shelf)
+        _check_total(sum(map(len, asked.texts)), shelf)
         beam = asked.beam or max(shelf.beam or served.estimates.settings.beam, asked.nbest)
         wish = Translating(served, shelf.limits, beam, asked.nbest)
         work = served.estimates.translating(asked.texts, beam)
@@ -85,12 +89,26 @@ def api_routes(shelf: Shelf) -> APIRouter:
             seen = f"{len(asked.sources)} sources but {len(asked.targets)} targets"
             raise Refused(422, f"there are {seen}: one is needed for each")
         texts = [*asked.sources, *asked.targets]
-        _check_total(texts, shelf)
+        _check_total(sum(map(len, texts)), shelf)
         pairs = list(zip(asked.sources, asked.targets, strict=True))
         work = served.estimates.scoring(asked.sources, asked.targets)
         job = Job(Scoring(served, shelf.limits), pairs, max(map(len, texts)), work)
         found = await _answers(request, shelf, job)
         return ScoreAnswer(model=served.name, scores=[_scored(p) for p in found])
+
+    @routes.post("/predict", responses=PROBLEMS, summary="Answer examples")
+    async def predict(asked: PredictRequest, request: Request) -> PredictAnswer:
+        """The answer to each example, whatever the model was trained for."""
+        served = shelf.find(asked.model)
+        sizes = [len(json.dumps(example)) for example in asked.examples]
+        _check_total(sum(sizes), shelf)
+        with _mistakes_told():
+            examples = served.run.task.given(asked.examples, files=False)
+            work = served.estimates.predicting(examples)
+        wish = Predicting(served, shelf.limits, asked.attention)
+        found = await _answers(request, shelf, Job(wish, examples, max(sizes), work))
+        answers = [Predicted(**answer.to_dict()) for answer in found]
+        return PredictAnswer(model=served.name, answers=answers)
 
     @routes.post(
         "/attention",
@@ -135,8 +153,8 @@ def api_routes(shelf: Shelf) -> APIRouter:
     return routes
 
 
-def _check_total(texts: Sequence[str], shelf: Shelf) -> None:
-    if (total := sum(map(len, texts))) > shelf.limits.total:
+def _check_total(total: int, shelf: Shelf) -> None:
+    if total > shelf.limits.total:
         raise Refused(413, f"{total:,} characters in a request, and {shelf.limits.total:,} may be")
 
 

@@ -56,7 +56,15 @@ async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     path, reason = request.url.path[:80], error.detail
     if error.status_code == 404 and reason == "Not Found":
-        known = ["/translate", "/score", "/attention", "/models", "/health", "/openapi.json"]
+        known = [
+            "/predict",
+            "/translate",
+            "/score",
+            "/attention",
+            "/models",
+            "/health",
+            "/openapi.json",
+        ]
         reason = f"nothing at {path!r}.{meant(path, known)} /openapi.json says what there is"
     if error.status_code == 405:
         allowed = (error.headers or {}).get("Allow", "")

@@ -131,6 +131,29 @@ class ScoreAnswer(Message):
     scores: list[Scored] = Field(description="One for each pair, in their order.")
 
 
+class PredictRequest(Asked):
+    examples: Annotated[list[Any], Field(min_length=1, max_length=MAX.texts)] = Field(
+        description="Values of the one input of the model's task, or objects with a value for each input."
+    )
+    attention: bool = Field(False, description="Also send what was attended to.")
+    model: Model = None
+    model_config = _example(examples=["我是一个学生。"])
+
+
+class Predicted(Message):
+    """As `regard predict --json` prints it."""
+
+    input: Any
+    answer: Any
+    score: float | None
+    attention: list[list[float]] | None
+
+
+class PredictAnswer(Message):
+    model: str
+    answers: list[Predicted] = Field(description="One for each example, in their order.")
+
+
 class Forced(Asked):
     """Attention by hand: at one step of the target, look evenly at some source tokens."""
 
@@ -174,7 +197,7 @@ class Record(BaseModel):
 
 class ServedModel(Message):
     name: str
-    task: str = Field(description="What it was trained for: translate, classify, language, masked.")
+    task: str = Field(description="What it was trained for: translate, classify, tag, …")
     kind: str = Field(description="The family of the network, as recipes name it.")
     source: str = Field(description="The language it reads; empty if it does not matter.")
     target: str = Field(description="The language it writes.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from regard.serve.interrupting import Pause, interruptible
 from regard.serve.limits import Limits
@@ -13,6 +13,7 @@ from regard.serve.models import Served
 if TYPE_CHECKING:
     from regard.records.question import Question
     from regard.runs.loading import LoadedRun
+    from regard.tasks.answer import Answer
     from regard.tasks.prediction import Prediction
 
 
@@ -50,6 +51,22 @@ class Scoring:
         settings, batch = search_settings(run.recipe), self.limits.batch
         found = run.translator.score(sources, targets, settings, batch=batch)
         self.served.counts.add(len(pairs))
+        return found
+
+
+@dataclass(frozen=True)
+class Predicting:
+    """Examples -> answers, of any task."""
+
+    served: Served
+    limits: Limits
+    attention: bool
+    alone: ClassVar[bool] = False
+
+    def __call__(self, examples: Sequence[dict[str, Any]], pause: Pause | None) -> list[Answer]:
+        run, batch = _run(self.served, pause), self.limits.batch
+        found = run.task.predict(run.module, examples, attention=self.attention, batch=batch)
+        self.served.counts.add(len(examples))
         return found
 
 

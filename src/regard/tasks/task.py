@@ -200,8 +200,11 @@ class Task(ABC):
 
     # what it answers
 
-    def given(self, examples: Iterable[Any]) -> list[dict[str, Any]]:
-        """Examples to be answered: mappings by field name, or the bare value of the one input field."""
+    def given(self, examples: Iterable[Any], *, files: bool = True) -> list[dict[str, Any]]:
+        """Examples to be answered: mappings by field name, or the bare value of the one input field.
+
+        files: whether values may be paths of files here; not those that come from elsewhere.
+        """
         found = []
         for number, example in enumerate(examples, 1):
             values = example
@@ -219,12 +222,14 @@ class Task(ABC):
                     f"example {number} has no {missing[0]!r}; it has {there}",
                     f"the inputs are {', '.join(self.inputs)}",
                 )
-            found.append({name: self._read(name, values[name], number) for name in self.inputs})
+            found.append(
+                {name: self._accept(name, values[name], number, files) for name in self.inputs}
+            )
         return found
 
-    def _read(self, name: str, value: Any, number: int) -> Any:
+    def _accept(self, name: str, value: Any, number: int, files: bool) -> Any:
         try:
-            return self.fields[name].read(value)
+            return self.fields[name].accept(value, files=files)
         except ValueError as error:
             what = str(error).replace("lines", "value").format(f"{name} ")
             raise Unanswerable(f"example {number}: {what}", f"it was {_seen(value)}") from None

@@ -46,6 +46,10 @@ class Field(ABC):
     def read(self, cell: Cell, folder: Path | None = None) -> Any:
         """The value of a cell; Unusable says what is wrong with it. folder: where paths begin."""
 
+    def accept(self, value: Cell, *, files: bool = True) -> Any:
+        """The value of what somebody gave to be answered; files: a path may be read, if it is one."""
+        return self.read(value)
+
     def identity(self, value: Any) -> str:
         """Values of one identity are never on both sides of a split into train, dev and test."""
         return str(value)

@@ -82,6 +82,9 @@ class Text(Field):
             raise Unusable("empty {}lines")
         return text
 
+    def accept(self, value: Cell, *, files: bool = True) -> str | list[str]:
+        return self.read(value) if self.in_words else _text(value)
+
     def identity(self, value: str | list[str]) -> str:
         text = value if isinstance(value, str) else "".join(value)
         return "".join(c for c in text.lower() if c.isalnum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -138,11 +138,6 @@ class LanguageTask(Task):
     def for_training(self, model: nn.Module) -> Language:
         smoothing, running = self.recipe.training.label_smoothing, self.context is not None
         return Language(model, self.text.tokenizer, running=running, label_smoothing=smoothing)
-
-    def given(self, examples: Iterable[Any]) -> list[dict[str, Any]]:
-        """A prompt may be empty."""
-        self.text.blank = True
-        return super().given(examples)
 
     def predict(
         self,
