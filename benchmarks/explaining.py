@@ -20,13 +20,13 @@ import time
 from collections.abc import Iterable, Sequence
 
 import torch
+from regard.looking.explaining import explain_classification, explain_translation
 from torch import Tensor, nn
 
 from regard.data.batch import collate
 from regard.data.examples import read_pairs
 from regard.data.tokenizer import EOS, Tokenizer
 from regard.layers.contracts import Encoded
-from regard.looking.explaining import explain_classification, explain_translation
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.modes import LabelDecoder, many_to_one
 from regard.models.summary import Summary

@@ -27,8 +27,8 @@ from statistics import median
 
 import torch
 
-from regard.data.store import Store
 from regard.data.examples import read_pairs
+from regard.data.store import Store
 from regard.runs.folder import RunFolder
 from regard.search import Search
 from regard.training.allocator import keep_memory

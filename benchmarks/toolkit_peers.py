@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from regard.data.batch import pad
-from regard.data.store import Store
 from regard.data.examples import read_pairs
+from regard.data.store import Store
 from regard.data.tokenizer import Tokenizer
 from regard.data.vocabulary import SPECIALS
 from toolkit_plain import PlainTranslator, beam_search, learn

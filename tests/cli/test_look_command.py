@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import resvg_py
 
-from regard.cli.look import _open_when_it_answers
+from regard.cli.commands.look import _open_when_it_answers
 from regard.looking.look import look as view_of
 from regard.records.record import AttentionRecord
 
@@ -40,7 +40,7 @@ def asked(monkeypatch) -> SimpleNamespace:
 
     monkeypatch.setitem(sys.modules, "regard.runs.loading", SimpleNamespace(load=load))
     monkeypatch.setitem(sys.modules, "regard.looking.look", SimpleNamespace(look=look))
-    monkeypatch.setattr("regard.cli.look._has_browser", lambda: False)
+    monkeypatch.setattr("regard.cli.commands.look._has_browser", lambda: False)
     monkeypatch.setenv("NO_COLOR", "1")
     return seen
 
@@ -159,8 +159,10 @@ def test_with_a_browser_the_page_is_served_and_its_address_holds_the_text(
     run, asked, served, monkeypatch
 ):
     opened = []
-    monkeypatch.setattr("regard.cli.look._has_browser", lambda: True)
-    monkeypatch.setattr("regard.cli.look._open_when_it_answers", lambda *a: opened.append(a))
+    monkeypatch.setattr("regard.cli.commands.look._has_browser", lambda: True)
+    monkeypatch.setattr(
+        "regard.cli.commands.look._open_when_it_answers", lambda *a: opened.append(a)
+    )
     done = run("look", "-m", "runs/a", TEXT, "--layer", "2", "--tokens")
     assert done.status == 0
     ((address, port),) = opened
@@ -203,15 +205,17 @@ def test_no_browser_serves_and_prints_the_address(run, asked, served):
 
 
 def test_terminal_is_stronger_than_a_browser(run, asked, served, monkeypatch):
-    monkeypatch.setattr("regard.cli.look._has_browser", lambda: True)
+    monkeypatch.setattr("regard.cli.commands.look._has_browser", lambda: True)
     assert "0.25" in run("look", TEXT, "--terminal", "--head", "1").out
     assert served == []
 
 
 def test_two_texts_or_models_are_compared_in_the_page(run, asked, served, monkeypatch):
     opened = []
-    monkeypatch.setattr("regard.cli.look._has_browser", lambda: True)
-    monkeypatch.setattr("regard.cli.look._open_when_it_answers", lambda *a: opened.append(a[0]))
+    monkeypatch.setattr("regard.cli.commands.look._has_browser", lambda: True)
+    monkeypatch.setattr(
+        "regard.cli.commands.look._open_when_it_answers", lambda *a: opened.append(a[0])
+    )
     run("look", "one", "two")
     run("look", "-m", "runs/a", "-m", "runs/b", "one")
     wished = [parse_qs(urlsplit(address).fragment) for address in opened]
@@ -223,7 +227,7 @@ def test_two_texts_or_models_are_compared_in_the_page(run, asked, served, monkey
 
 def test_what_was_measured_is_shown_as_a_file_in_the_browser(run, asked, served, monkeypatch):
     shown = []
-    monkeypatch.setattr("regard.cli.look._has_browser", lambda: True)
+    monkeypatch.setattr("regard.cli.commands.look._has_browser", lambda: True)
     monkeypatch.setattr("webbrowser.open", lambda address: shown.append(address) or True)
     assert run("look", "one", "--explain").status == 0
     assert shown[0].startswith("file://")
@@ -235,7 +239,7 @@ def test_what_was_measured_is_shown_as_a_file_in_the_browser(run, asked, served,
     [("", "linux", False), (":0", "linux", True), ("", "darwin", True)],
 )
 def test_whether_there_is_a_browser(monkeypatch, display, platform, expected):
-    from regard.cli.look import _has_browser
+    from regard.cli.commands.look import _has_browser
 
     for name in ("WAYLAND_DISPLAY", "SSH_CONNECTION"):
         monkeypatch.delenv(name, raising=False)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from regard.cli.demo import UNSEEN
+from regard.cli.commands.demo import UNSEEN
 from regard.data.examples import read_pairs
 from regard.recipe.recipe_files import read_recipe
 from regard.view.cells import width

@@ -100,7 +100,7 @@ def test_the_output_may_be_a_file(run, reverser, tmp_path):
 def test_a_terminal_sees_the_alignment_and_a_pipe_does_not(run, reverser, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     assert run("translate", "ab cd").out == "ba dc\n"
-    monkeypatch.setattr("regard.cli.translate._on_a_terminal", lambda: True)
+    monkeypatch.setattr("regard.cli.commands.translate._on_a_terminal", lambda: True)
     text, blank, heads, *rows = run("translate", "ab cd").out.splitlines()
     assert (text, blank) == ("ba dc", "")
     assert heads.split() == ["ab", "cd", "(end)"]

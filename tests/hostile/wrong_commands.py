@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from typer.models import OptionInfo
 
 from regard.cli.app import COMMANDS
-from regard.cli.data import check_corpus
+from regard.cli.commands.data import check_corpus
 
 HUGE = "9" * 25
 NO_NUMBERS = ["x", "", "1.5.2", "0x10", "1e", "--", "½"]

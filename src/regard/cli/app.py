@@ -7,25 +7,25 @@ from typing import Annotated
 import typer
 
 import regard
-from regard.cli.align import align
-from regard.cli.classify import classify
-from regard.cli.data import data
-from regard.cli.demo import demo
+from regard.cli.commands.align import align
+from regard.cli.commands.classify import classify
+from regard.cli.commands.data import data
+from regard.cli.commands.demo import demo
+from regard.cli.commands.evaluate import evaluate
+from regard.cli.commands.export import export
+from regard.cli.commands.fill import fill
+from regard.cli.commands.generate import generate
+from regard.cli.commands.look import look
+from regard.cli.commands.predict import predict
+from regard.cli.commands.recipes import recipes
+from regard.cli.commands.schema import schema
+from regard.cli.commands.score import score
+from regard.cli.commands.serve import serve
+from regard.cli.commands.tour import tour
+from regard.cli.commands.train import train
+from regard.cli.commands.translate import translate
 from regard.cli.error_lines import DEBUG
-from regard.cli.evaluate import evaluate
-from regard.cli.export import export
-from regard.cli.fill import fill
-from regard.cli.generate import generate
-from regard.cli.look import look
 from regard.cli.plain_help import PlainCommand
-from regard.cli.predict import predict
-from regard.cli.recipes import recipes
-from regard.cli.schema import schema
-from regard.cli.score import score
-from regard.cli.serve import serve
-from regard.cli.tour import tour
-from regard.cli.train import train
-from regard.cli.translate import translate
 
 app = typer.Typer(
     add_completion=False,
