@@ -70,9 +70,7 @@ def test_a_whole_run_of_two_processes(tmp_path):
     loaded = load(run, device="cpu")
     fabric = Fabric(accelerator="cpu", devices=1)
     fabric.launch()
-    alone = validate(
-        fabric, loaded.translator, read_dev(loaded.recipe, loaded.folder), loaded.recipe
-    )
+    alone = validate(fabric, loaded.task, loaded.module, read_dev(loaded.task))
     assert alone is not None
     for name, value in {"loss": alone.loss, **alone.measures}.items():
         assert abs(value - row[f"dev_{name}"]) < 1e-3 * max(1, row[f"dev_{name}"])

@@ -213,17 +213,17 @@ def test_a_loss_that_is_not_a_number_names_step_lines_and_the_last_good_checkpoi
     real = Translate.forward
     calls = 0
 
-    def spoilt(self, *batch):
+    def spoilt(self, **batch):
         nonlocal calls
         calls += 1
-        loss = real(self, *batch)
+        loss = real(self, **batch)
         return loss._replace(total=loss.total * torch.nan) if calls == 7 else loss
 
     monkeypatch.setattr(Translate, "forward", spoilt)
     with pytest.raises(Diverged) as caught:
         train(toy_recipe(corpus, training=SHORT), corpus / "run", quiet=True)
     said = str(caught.value)
-    assert said.startswith("step 7: the loss became nan at a batch of 8 pairs")
+    assert said.startswith("step 7: the loss became nan at a batch of 8 examples")
     assert "lines " in said
     assert said.endswith("checkpoints/step-00000004.safetensors")
 

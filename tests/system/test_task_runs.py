@@ -18,7 +18,6 @@ from regard.report.evaluation import evaluate
 from regard.runs.failures import Interrupted, WrongTask
 from regard.runs.loading import load
 from regard.runs.metrics_file import read_rows
-from regard.tasks.choosing import task_of
 from regard.training import validating
 from regard.training.run import train
 from regard.training.updating import Updater
@@ -97,17 +96,17 @@ def test_a_run_leaves_scores_curves_and_a_report(runs, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_measures_of_two_processes_are_those_of_one(runs, monkeypatch, kind):
     run = load(runs[kind])
-    task = task_of(run.recipe)
-    examples = task.examples(run.recipe.data.dev, run.tokenizers)
+    task = run.task
+    examples = task.examples(run.recipe.data.dev)
     one = SimpleNamespace(global_rank=0, world_size=1, device="cpu")
-    alone = validating.validate(one, run.module, examples, run.recipe)
+    alone = validating.validate(one, task, run.module, examples)
     shares = [task.tally(run.module, examples[rank::2]) for rank in (0, 1)]
     other = torch.tensor(shares[1].counts, dtype=torch.float64)
     monkeypatch.setattr(validating, "add_up", lambda _, mine: mine + other)
     answers = [list(share.answers) for share in shares]
     monkeypatch.setattr(validating, "gather", lambda _, mine: [mine, answers[1]])
     first = SimpleNamespace(global_rank=0, world_size=2, device="cpu")
-    together = validating.validate(first, run.module, examples, run.recipe)
+    together = validating.validate(first, task, run.module, examples)
     assert together.loss == pytest.approx(alone.loss, rel=1e-5)
     assert together.measures == pytest.approx(alone.measures, rel=1e-5)
 
@@ -163,7 +162,7 @@ def test_a_run_is_not_asked_for_what_it_cannot_do(runs):
         load().fill(["<mask>"])
     with pytest.raises(WrongTask, match="cannot translate"):
         load([runs["classify"], runs["classify"]])
-    with pytest.raises(RecipeError, match="beam is for translations"):
+    with pytest.raises(RecipeError, match="beam means nothing to"):
         evaluate(classifier, beam=3)
 
 
