@@ -9,10 +9,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from regard.data.tokenizer import EOS
 from regard.explanations import model_work as work
 from regard.explanations.measured import measure
-from regard.tasks.translate.translate_explain import TranslationReading
 from regard.models import transformer_models as family
 from regard.models.presets import rnnsearch
 from regard.models.transformer_config import Shape
+from regard.tasks.translate.translate_explain import TranslationReading
 
 V = 20
 MODELS = {

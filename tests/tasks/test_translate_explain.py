@@ -11,11 +11,9 @@ from torch import Tensor, nn
 import regard
 from regard.attention.recording import recording
 from regard.data.tokenizer import EOS, SPECIALS, Tokenizer
-from regard.layers.contracts import Decoded, Encoded
-from regard.looking.explaining import explain_translation
 from regard.explanations.embedded_inputs import embedding, times_input
 from regard.explanations.measured import MOST_WORK, searches_within
-from regard.tasks.translate.translate_explain import TranslationReading
+from regard.layers.contracts import Decoded, Encoded
 from regard.measures.explaining import rollout
 from regard.models import transformer_models as family
 from regard.models.encoder_decoder import EncoderDecoder
@@ -23,6 +21,7 @@ from regard.models.presets import luong, recurrent, rnnsearch
 from regard.models.transformer_config import Mechanism, Shape
 from regard.search.ensemble import Ensemble
 from regard.tasks.translate.text_translator import TextTranslator
+from regard.tasks.translate.translate_explain import TranslationReading, explain_translation
 
 LETTERS = Tokenizer.train(["a b c d e f g h"], kind="word")
 V, FIRST = len(LETTERS), len(SPECIALS)
@@ -136,7 +135,9 @@ def test_measures_in_small_pieces_are_those_of_the_whole(name, monkeypatch):
 
     with torch.no_grad():
         whole = measured(EVERY)
-        monkeypatch.setattr("regard.explanations.model_work.PIECE", 0.0)  # one row, one token at a time
+        monkeypatch.setattr(
+            "regard.explanations.model_work.PIECE", 0.0
+        )  # one row, one token at a time
         in_pieces = measured(*(slice(n, n + 1) for n in range(len(SAID))))
     torch.testing.assert_close(in_pieces, whole, atol=1e-5, rtol=1e-4)
 
@@ -239,9 +240,7 @@ def test_a_search_that_would_take_too_long_is_left_out(monkeypatch):
 def test_a_search_that_would_take_long_is_cut_short_and_says_so(monkeypatch):
     whole = explained(filled(small()))["adversarial"]
     assert "short search" not in whole.reading
-    monkeypatch.setattr(
-        "regard.explanations.measured.searches_within", lambda work: (2, 100)
-    )
+    monkeypatch.setattr("regard.explanations.measured.searches_within", lambda work: (2, 100))
     short = explained(filled(small()))["adversarial"]
     assert "A short search, 2 starts of 100 steps" in short.reading
     assert max(short.rows["TVD"]) <= 0.01 + 1e-6

@@ -9,12 +9,12 @@ from small_runs import LETTERS, SHAPE, enlarge
 
 from regard.attention.normalizers import as_normalizer
 from regard.data.tokenizer import Tokenizer
-from regard.tasks.classify.classify_look import look_at_classification
-from regard.records.question import BadQuestion, Force, Question
 from regard.models.modes import many_to_one
 from regard.models.transformer_models import classifier
+from regard.records.question import BadQuestion, Force, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import END, START
+from regard.tasks.classify.classify_look import look_at_classification
 from regard.tasks.classify.classify_module import Classify
 
 TEXT = "a b c zzz h"
@@ -22,7 +22,7 @@ TEXT = "a b c zzz h"
 
 def classifier_of(kind: str, pool: str, **options) -> Classify:
     tokenizer = Tokenizer.train([LETTERS], kind="word")
-    labels = Tokenizer.of_labels(["no", "yes", "perhaps"])
+    labels = ["no", "perhaps", "yes"]
     sizes = len(tokenizer), len(labels)
     if kind == "recurrent":
         model = many_to_one(*sizes, pool=pool, embedding=8, hidden=12)

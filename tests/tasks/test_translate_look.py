@@ -11,16 +11,16 @@ from small_runs import MODELS, RECURRENT, translator_of
 
 import regard
 from regard.attention.normalizers import as_normalizer
-from regard.records.question import BadQuestion, Force, Question
-from regard.tasks.translate.translate_look import look_at_translation
 from regard.models.presets import rnnenc
-from regard.tasks.search_settings import search_settings
 from regard.records import maps
 from regard.records.maps import within_budget
+from regard.records.question import BadQuestion, Force, Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import END, START
 from regard.search import Ensemble, Search
+from regard.tasks.search_settings import search_settings
 from regard.tasks.translate.text_translator import TextTranslator
+from regard.tasks.translate.translate_look import look_at_translation
 
 SETTINGS = Search(beam=3, min_length=3, max_length=9)
 FULL = replace(SETTINGS, nbest=3, attention=True)
