@@ -20,8 +20,8 @@ from pathlib import Path
 
 from experiments_runs import commands
 from experiments_tables import pictures, tables
-from regard.data.spec import locate
 from regard.data.examples import read_pairs
+from regard.data.spec import locate
 from regard.data.text import read_lines
 from regard.measures import Links, WordPair, aer, align, read_pharaoh, spans, within
 from regard.runs.loading import load

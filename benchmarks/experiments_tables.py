@@ -18,8 +18,8 @@ from experiments_runs import (
     ensemble_file,
 )
 from regard.measures.bleu_by_length import Bucket, LengthCurve, LengthRow
-from regard.view.length_chart import length_chart
 from regard.view.charts import Axis, Chart, Line, Point
+from regard.view.length_chart import length_chart
 from run_folders import head, json_of, mean_of, metrics_of, row, test_of, updates_of
 
 POSITIONS = 5  # tokens in a cell of the position test

@@ -29,8 +29,8 @@ from pathlib import Path
 
 import torch
 
-from regard.data.store import Store
 from regard.data.examples import read_pairs
+from regard.data.store import Store
 from regard.export import load_engine
 from regard.runs.folder import RunFolder
 from regard.runs.loading import LoadedRun
