@@ -1,4 +1,4 @@
-"""Is attention an explanation? (C18) The measures of regard.looking.explaining over the embedded corpora.
+"""Is attention an explanation? (C18) The measures of regard.explanations over the embedded corpora.
 
     python benchmarks/explaining.py                 # the embedded translator, and two classifiers made here
     python benchmarks/explaining.py --items 500 runs/zh-en     # a translator of your own
@@ -24,15 +24,18 @@ from regard.looking.explaining import explain_classification, explain_translatio
 from torch import Tensor, nn
 
 from regard.data.batch import collate
-from regard.data.examples import read_pairs
-from regard.data.tokenizer import EOS, Tokenizer
+from regard.data.examples import Example, read_examples, read_pairs
+from regard.data.fields import Label, Text
+from regard.data.tokenizer import EOS
 from regard.layers.contracts import Encoded
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.modes import LabelDecoder, many_to_one
 from regard.models.summary import Summary
 from regard.records.record import Explanation
 from regard.runs.loading import load
+from regard.tasks.classify.classify_explain import explain_classification
 from regard.tasks.classify.classify_module import Classify
+from regard.tasks.translate.translate_explain import explain_translation
 
 COLUMNS = {
     "JSD": ("adversarial", "JSD"),
@@ -55,26 +58,28 @@ class Words(nn.Module):
         return Encoded(states, mask, states[:, 0])
 
 
-def classifier(kind: str, texts: Sequence[str], labels: Sequence[str], epochs: int) -> Classify:
+def classifier(kind: str, examples: Sequence[Example], epochs: int) -> Classify:
     """Trained on these texts: a bidirectional LSTM or words alone, pooled by attention."""
     torch.manual_seed(1)
-    read = Tokenizer.train(texts, kind="word", size=8000, lowercase=True)
-    said = Tokenizer.of_labels(labels)
+    fields = Text("text", kind="word", size=8000, lowercase=True), Label("label")
+    for field in fields:
+        field.learn(example[field.name] for example in examples)
+    text, label = fields
     sizes = {"embedding": 100, "hidden": 64, "dropout": 0.4}
     if kind == "words":
-        decoder = LabelDecoder(Summary("attention", 100, 100), len(said))
-        model = EncoderDecoder(Words(len(read), 100), decoder)
+        decoder = LabelDecoder(Summary("attention", 100, 100), label.size)
+        model = EncoderDecoder(Words(text.size, 100), decoder)
     else:
         options = {"pool": "attention", "cell": "lstm", "bidirectional": True}
-        model = many_to_one(len(read), len(said), **options, **sizes)
-    task = Classify(model, read, said)
-    pairs = list(zip(read.encode_ids(texts), said.encode_ids(labels), strict=True))
+        model = many_to_one(text.size, label.size, **options, **sizes)
+    task = Classify(model, text.tokenizer, label.labels)
+    parts = zip(text.encode(examples), label.encode(examples), strict=True)
+    encoded = [{"text": ids, "label": number} for ids, number in parts]
     optimizer = torch.optim.Adam(task.parameters(), lr=1e-3)
     for _ in range(epochs):
-        order = torch.randperm(len(pairs)).tolist()
+        order = torch.randperm(len(encoded)).tolist()
         for first in range(0, len(order), 50):
-            batch = collate([pairs[i] for i in order[first : first + 50]])
-            loss = task(batch.source, batch.source_mask, batch.target, batch.target_mask)
+            loss = task(**collate(fields, [encoded[i] for i in order[first : first + 50]]))
             optimizer.zero_grad()
             (loss.total / loss.tokens).backward()
             optimizer.step()
@@ -116,11 +121,12 @@ def main() -> None:
     print("| --- " * (len(COLUMNS) + 4) + "|", flush=True)
     for folder in given.runs or [None]:
         print(line(folder or "embedded RNNsearch", translations(folder, given.items)), flush=True)
-    train, test = (list(read_pairs(f"mr:{part}")) for part in ("train", "test"))
+    columns = Text("text"), Label("label")
+    train, test = (list(read_examples(f"mr:{part}", columns)) for part in ("train", "test"))
     for kind in ("BiLSTM", "words"):
-        task = classifier(kind, [p.source for p in train], [p.target for p in train], given.epochs)
-        judged = task.classify([p.source for p in test])
-        right = sum(one.label == p.target for one, p in zip(judged, test, strict=True)) / len(test)
+        task = classifier(kind, train, given.epochs)
+        judged = task.classify([one["text"] for one in test])
+        right = sum(a.label == b["label"] for a, b in zip(judged, test, strict=True)) / len(test)
         found = (explain_classification(task, one.tokens) for one in judged[: given.items])
         print(line(f"{kind} + attention, {right:.0%} right", found), flush=True)
 

@@ -24,6 +24,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
+from typing import cast
 
 import torch
 
@@ -31,7 +32,9 @@ from regard.data.examples import read_pairs
 from regard.data.store import Store
 from regard.runs.folder import RunFolder
 from regard.search import Search
+from regard.tasks.translate.translate_task import TranslateTask
 from regard.training.allocator import keep_memory
+from regard.training.preparing import load_task
 from toolkit_peers import (
     BEAM,
     LONGEST,
@@ -173,7 +176,8 @@ def main() -> None:
 
 
 def measure(folder: Path, store: Store, options: argparse.Namespace) -> None:
-    tokenizers = RunFolder(folder).load_tokenizers(make_recipe(SAME_MODEL))
+    task = cast(TranslateTask, load_task(make_recipe(SAME_MODEL), RunFolder(folder)))
+    tokenizers = task.tokenizers
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {len(store):,} pairs")
     joeynmt = None
     if options.joeynmt:

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.data.batch import pad
 from regard.data.examples import read_pairs
+from regard.data.padding import pad
 from regard.data.store import Store
 from regard.data.tokenizer import Tokenizer
 from regard.data.vocabulary import SPECIALS
@@ -52,9 +52,9 @@ class PlainLoop:
         start, tokens = time.perf_counter(), 0
         self.model.train()
         while time.perf_counter() - start < seconds:
-            pairs = [self.store.pair(row) for row in next(self.rows)]
-            source, mask = pad([a for a, _ in pairs])
-            target, _ = pad([b for _, b in pairs], bos=True)
+            pairs = [self.store.example(row) for row in next(self.rows)]
+            source, mask = pad([pair["source"][0] for pair in pairs])
+            target, _ = pad([pair["target"][0] for pair in pairs], bos=True)
             tokens += learn(self.model, self.optimizer, source, mask.sum(1), target)
         return tokens
 
@@ -141,13 +141,12 @@ def joeynmt_rows(matrix: Tensor) -> Tensor:
 
 def write_for_joeynmt(folder: Path, store: Store, source: Tokenizer, target: Tokenizer) -> None:
     """The same tokens as text, every one written as its number; and the vocabularies."""
-    train = [store.pair(row) for row in range(len(store))]
+    train = [store.example(row) for row in range(len(store))]
     test = list(read_pairs(TEST))
-    sides = {
-        "src": ([a for a, _ in train], source.encode_ids([pair.source for pair in test]), source),
-        "trg": ([b for _, b in train], target.encode_ids([pair.target for pair in test]), target),
-    }
-    for name, (learnt, tested, tokenizer) in sides.items():
+    sides = {"src": ("source", source), "trg": ("target", target)}
+    for name, (field, tokenizer) in sides.items():
+        learnt = (example[field][0] for example in train)
+        tested = tokenizer.encode_ids([getattr(pair, field) for pair in test])
         _write_lines(folder / f"train.{name}", (" ".join(map(str, ids)) for ids in learnt))
         _write_lines(folder / f"test.{name}", (" ".join(map(str, ids)) for ids in tested))
         numbers = map(str, range(len(SPECIALS), len(tokenizer)))

@@ -6,22 +6,24 @@ import time
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import torch
 from lightning.fabric import Fabric
 from torch import Tensor
 
-from regard.data.batch import Batch, Batches, Loader
+from regard.data.batch import Batch, Loader
+from regard.data.length_batches import LengthBatches
 from regard.data.store import Store
 from regard.recipe import recipe
 from regard.recipe.model_sections import Attends, Model, Recurrent, RnnSearch
 from regard.runs.folder import RunFolder
+from regard.tasks.task import Task
 from regard.tasks.translate.translate_loss import Translate
 from regard.training.checkpoints import Checkpoints
 from regard.training.fitting import Fit
 from regard.training.optimizing import build_optimizer
-from regard.training.preparing import make_task, prepare_data
+from regard.training.preparing import load_task, make_module, prepare_data
 from regard.training.progress import Lines
 from toolkit_plain import PlainTranslator
 
@@ -66,23 +68,18 @@ class BareLoop:
 
     def __init__(self, model: Model, folder: Path) -> None:
         settings = make_recipe(model)
-        self.task = make_task(settings, RunFolder(folder))
-        self.optimizer = build_optimizer(settings.training.optimizer, self.task.parameters())
-        self.batches = self._endless(_loader(folder))
-
-    def _endless(self, loader: Loader) -> Iterator[Batch]:
-        for epoch in count():
-            loader.set_epoch(epoch)
-            yield from loader
+        task = load_task(settings, RunFolder(folder))
+        self.module = make_module(task)
+        self.optimizer = build_optimizer(settings.training.optimizer, self.module.parameters())
+        self.batches = endless(loader(task, folder))
 
     def train(self, seconds: float) -> int:
         start, tokens = time.perf_counter(), 0
         while time.perf_counter() - start < seconds:
-            batch = next(self.batches)
-            loss = self.task(batch.source, batch.source_mask, batch.target, batch.target_mask)
+            loss = self.module(**next(self.batches))
             self.optimizer.zero_grad()
             (loss.total / loss.tokens).backward()
-            torch.nn.utils.clip_grad_norm_(self.task.parameters(), 1.0)
+            torch.nn.utils.clip_grad_norm_(self.module.parameters(), 1.0)
             self.optimizer.step()
             tokens += int(loss.tokens)
         return tokens
@@ -106,12 +103,13 @@ class WholeRun:
     def __init__(self, model: Model, folder: Path) -> None:
         settings, run = make_recipe(model), RunFolder(folder)
         run.checkpoints.mkdir(exist_ok=True)
-        self.reporter = Counting()
+        self.reporter, task = Counting(), load_task(settings, run)
         self.fit = Fit(
             settings,
             Fabric(accelerator="cpu", devices=1),
-            make_task(settings, run),
-            _loader(folder),
+            task,
+            make_module(task),
+            loader(task, folder),
             [],
             NeverWritten(run.checkpoints),
             self.reporter,
@@ -131,15 +129,25 @@ class NeverWritten(Checkpoints):
         return self.folder
 
 
-def _loader(folder: Path) -> Loader:
-    store = Store.open(RunFolder(folder).store)
-    return Loader(store, Batches(store.source_lengths, store.target_lengths, sentences=BATCH))
+def endless(loader: Loader) -> Iterator[Batch]:
+    """Epoch after epoch: the same for all who ask."""
+    for epoch in count():
+        loader.set_epoch(epoch)
+        yield from loader
+
+
+def loader(task: Task, folder: Path, **size: Any) -> Loader:
+    """The batches of a run; size: of `LengthBatches`, by default so many sentences."""
+    store, fields = Store.open(RunFolder(folder).store), list(task.fields.values())
+    lengths = [length for field in fields if (length := store.lengths(field)) is not None]
+    return Loader(store, fields, LengthBatches(lengths, **size or {"sentences": BATCH}))
 
 
 def translator_like(plain: PlainTranslator, folder: Path) -> Translate:
     """regard's model with the weights of the plain one: the same function."""
-    task = cast(Translate, make_task(make_recipe(SAME_MODEL), RunFolder(folder)))
-    weights = task.weights()
+    task = load_task(make_recipe(SAME_MODEL), RunFolder(folder))
+    module = cast(Translate, make_module(task))
+    weights = module.model_state()
     mine: dict[str, Tensor] = {
         "encoder.embed.weight": plain.source.weight,
         "decoder.embed.weight": plain.target.weight,
@@ -161,4 +169,4 @@ def translator_like(plain: PlainTranslator, folder: Path) -> Translate:
         for name, value in mine.items():
             weights.pop(name).copy_(value)
     assert not weights, f"weights left as they were: {', '.join(weights)}"
-    return task
+    return module

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.data.batch import pad
+from regard.data.padding import pad
 from regard.data.tokenizer import BOS, EOS, PAD, SPECIALS
 from regard.export.ctranslate2 import vocabulary
 from regard.hf.marian_weights import DECODER_BLOCK, ENCODER_BLOCK

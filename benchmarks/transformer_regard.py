@@ -64,8 +64,7 @@ def _drop_bias(run: RunFolder) -> None:
     loaded = load(run.path, device="cpu")
     weights = loaded.model.state_dict()
     weights["decoder.output.bias"].zero_()
-    sizes = len(loaded.tokenizers[0]), len(loaded.tokenizers[1])
-    save_model(run, loaded.recipe, weights, sizes)
+    save_model(run, loaded.task, weights)
 
 
 class RegardLearner(nn.Module):
@@ -73,7 +72,7 @@ class RegardLearner(nn.Module):
 
     def __init__(self, model: Transformer, source: int, target: int) -> None:
         super().__init__()
-        self.model = cast(EncoderDecoder, build(model, source, target))
+        self.model = cast(EncoderDecoder, build(model, {"source": source, "target": target}))
 
     def forward(self, source: Tensor, mask: Tensor, inputs: Tensor) -> Tensor:
         return self.model(source, mask, inputs).outputs

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from statistics import median
 
 import torch
 from torch import nn
 
-from regard.data.batch import Batch, Loader
-from regard.data.batches import Batches
-from regard.data.store import Store
+from regard.data.batch import Batch
 from regard.runs.folder import RunFolder
 from regard.tasks.loss import smoothed_cross_entropy
+from regard.training.preparing import load_task
 from toolkit_peers import Turn, timed
+from toolkit_regard import endless, loader
 
 BATCH_TOKENS = 4096  # of both sides, padding included
 SMOOTHING, CLIP, RATE = 0.1, 1.0, 3e-4
@@ -28,17 +28,18 @@ class Learner:
         self.model, self.parameters = model, [*model.parameters()]
         self.read = torch.compile(model, dynamic=True) if compiled else model
         self.optimizer = torch.optim.AdamW(self.parameters, lr=RATE, fused=True)
-        self.batches = endless(folder)
+        self.batches = batches_of(folder)
 
     def learn(self, batches: int) -> int:
         """So many updates; the target tokens in them, EOS counted, padding not."""
         return sum(self._update(batch) for batch in islice(self.batches, batches))
 
     def _update(self, batch: Batch) -> int:
-        scored = batch.output_mask
-        outputs = self.read(batch.source, batch.source_mask, batch.inputs)
+        inputs, wanted = batch["target"][:, :-1], batch["target"][:, 1:]
+        scored = batch["target_mask"][:, 1:]
+        outputs = self.read(batch["source"], batch["source_mask"], inputs)
         logits = self.model.project(outputs[scored])  # type: ignore[operator]
-        loss = smoothed_cross_entropy(logits, batch.outputs[scored], SMOOTHING)
+        loss = smoothed_cross_entropy(logits, wanted[scored], SMOOTHING)
         self.optimizer.zero_grad()
         (loss / len(logits)).backward()
         nn.utils.clip_grad_norm_(self.parameters, CLIP)
@@ -46,14 +47,11 @@ class Learner:
         return len(logits)
 
 
-def endless(folder: Path) -> Iterator[Batch]:
+def batches_of(folder: Path) -> Iterator[Batch]:
     """The batches of a run, epoch after epoch: the same for all who ask."""
-    store = Store.open(RunFolder(folder).store)
-    lengths = store.source_lengths, store.target_lengths
-    loader = Loader(store, Batches(*lengths, tokens=BATCH_TOKENS, seed=1))
-    for epoch in count():
-        loader.set_epoch(epoch)
-        yield from loader
+    run = RunFolder(folder)
+    task = load_task(run.read_recipe(), run)
+    return endless(loader(task, folder, tokens=BATCH_TOKENS, seed=1))
 
 
 def turns_of(learners: dict[str, Learner], batches: int) -> dict[str, Callable[[], Turn]]:

@@ -26,7 +26,7 @@ os.environ |= {"COLUMNS": "80", "HF_HUB_OFFLINE": "1"}
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "attention"), str(HERE / "system")]
+sys.path[:0] = [str(HERE / name) for name in ("attention", "system", "tasks")]
 
 # What `make quick` leaves out: folders and files of tests that compile, train, start programs or a browser
 SLOW = (
@@ -39,6 +39,8 @@ SLOW = (
     "attention/kernels",
     "test_docs.py",
 )
+SLOW += ("explanations", "tasks/test_classify_explain.py", "tasks/test_translate_explain.py")
+SLOW += ("tasks/test_classify_look.py", "tasks/test_translate_look.py")
 SLOW += ("attention/test_torch_features.py", "cli/test_serve_command.py")
 SLOW += ("cli/test_tour_command.py", "cli/test_two_files_to_a_model.py")
 

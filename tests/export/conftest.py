@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 import torch
 
-from regard.data.tokenizer import BOS, EOS, PAD, Tokenizer
+from regard.data.tokenizer import BOS, EOS, PAD
 from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import dump_recipe, read_recipe
 from regard.runs.building import build
 from regard.runs.folder import RunFolder
 from regard.runs.model_file import save_model
+from regard.tasks.choosing import task_of
 
 SIGNS = [chr(0x4E00 + i) for i in range(40)]
 WORDS = [f"w{chr(97 + i // 6)}{chr(97 + i % 6)}" for i in range(36)]
@@ -37,13 +38,11 @@ def make_run(folder: Path, *, ends: float = 1.0, **model: Any) -> Path:
     fields["tokenizer"]["source"]["kind"] = "character"
     fields["tokenizer"]["target"]["kind"] = "word"
     recipe = Recipe.model_validate(fields)
-    tokenizers = (
-        Tokenizer.train(SIGNS, kind="character", size=100),
-        Tokenizer.train([" ".join(WORDS)], kind="word", size=100),
-    )
-    sizes = len(tokenizers[0]), len(tokenizers[1])
+    task = task_of(recipe)
+    task.fields["source"].learn(SIGNS)
+    task.fields["target"].learn([" ".join(WORDS)])
     torch.manual_seed(1)
-    made = build(recipe.model, *sizes)
+    made = build(recipe.model, task.sizes)
     with torch.no_grad():
         for name, weight in made.named_parameters():
             if weight.dim() < 2 or name.endswith("table.weight"):
@@ -54,9 +53,9 @@ def make_run(folder: Path, *, ends: float = 1.0, **model: Any) -> Path:
     run = RunFolder(folder)
     folder.mkdir(parents=True)
     run.recipe.write_text(dump_recipe(recipe), encoding="utf-8")
-    for tokenizer, path in zip(tokenizers, run.tokenizers(recipe), strict=True):
-        tokenizer.save(path)
-    save_model(run, recipe, made.state_dict(), sizes)
+    for path, field in run.assets(task).items():
+        path.write_text(field.to_json(), encoding="utf-8")
+    save_model(run, task, made.state_dict())
     return folder
 
 

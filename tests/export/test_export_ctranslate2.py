@@ -11,7 +11,7 @@ import regard
 from regard.export import CannotExport, export, load_engine
 from regard.export.ctranslate2 import vocabulary
 from regard.runs.folder import RunFolder
-from regard.runs.model_file import load_model, read_config, save_model
+from regard.runs.model_file import load_model, save_model
 from regard.tasks.prediction import Prediction
 
 ctranslate2 = pytest.importorskip("ctranslate2")
@@ -145,10 +145,9 @@ def test_a_run_is_exported_once_and_again_when_its_model_is_another(make, texts)
 
 def make_other(run):
     """The same run with other weights."""
-    model, recipe = load_model(RunFolder(run))
+    model, task = load_model(RunFolder(run))
     weights = {name: 1.1 * w for name, w in model.state_dict().items()}
-    sizes = read_config(RunFolder(run))["vocabularies"]
-    save_model(RunFolder(run), recipe, weights, sizes)
+    save_model(RunFolder(run), task, weights)
     return run
 
 

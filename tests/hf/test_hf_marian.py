@@ -80,7 +80,7 @@ def compare_logits(run, model, tokenizer):
         wanted = model(
             batch["input_ids"], attention_mask=batch["attention_mask"], decoder_input_ids=inputs
         )
-    from regard.data.batch import pad
+    from regard.data.padding import pad
 
     source, mask = pad([tokens.ids for tokens in run.tokenizers[0].encode_many(english)])
     target, real = pad([t.ids for t in run.tokenizers[1].encode_many(chinese)], bos=True)

@@ -9,43 +9,15 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 import torch
-from small_runs import LETTERS, SHAPE, enlarge, translator_of
+from small_runs import small_run
 
 import regard
-from regard.data.tokenizer import Tokenizer
 from regard.looking.look import look, look_at
-from regard.models.transformer_models import classifier, language_model, masked_language_model
-from regard.recipe.recipe_files import read_recipe
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
-from regard.runs.folder import RunFolder
-from regard.runs.loading import LoadedRun
-from regard.tasks.classify.classify_module import Classify
-from regard.tasks.language.language_module import Language
-from regard.tasks.masked.masked_module import Masked
 
 WEIGHTS = [[0.25, 0.75], [1.0, 0.0]]
-
-
-def run_of(task: str, tmp_path) -> LoadedRun:
-    """A small run of every task, with random weights."""
-    recipes = {"translate": "rnnsearch", "classify": "mr", "language": "char-language"}
-    tokenizer = Tokenizer.train([LETTERS], kind="word", mask=task == "masked")
-    labels = Tokenizer.of_labels(["no", "yes"])
-    size = len(tokenizer)
-    module = {
-        "translate": lambda: translator_of("transformer"),
-        "classify": lambda: Classify(
-            enlarge(classifier(size, len(labels), SHAPE, layers=2, pool="attention")),
-            tokenizer,
-            labels,
-        ),
-        "language": lambda: Language(enlarge(language_model(size, SHAPE, layers=2)), tokenizer),
-        "masked": lambda: Masked(enlarge(masked_language_model(size, SHAPE, layers=2)), tokenizer),
-    }[task]()
-    recipe = read_recipe(recipes.get(task, "masked-language"))
-    return LoadedRun(recipe, module.eval(), RunFolder(tmp_path / task))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +44,7 @@ def test_weights_alone_are_numbered():
     ],
 )
 def test_a_run_of_any_task_and_a_text(task, text, maps, tmp_path):
-    run = run_of(task, tmp_path)
+    run = small_run(task, tmp_path)
     view = look(run, text)
     (record,) = view.records
     assert [each.name for each in record.maps] == maps
@@ -82,14 +54,14 @@ def test_a_run_of_any_task_and_a_text(task, text, maps, tmp_path):
 
 
 def test_several_runs_or_texts_are_compared(tmp_path):
-    run = run_of("translate", tmp_path)
+    run = small_run("translate", tmp_path)
     assert [r.title for r in look(run, "a b", "c").records] == ["a b", "c"]
     assert len(look(run, run, "a b", "c").records) == 4
     assert len(look(look(WEIGHTS), look(WEIGHTS).records[0]).records) == 2
 
 
 def test_a_prediction_has_its_own_attention_and_its_alternatives(tmp_path):
-    translator = run_of("translate", tmp_path)
+    translator = small_run("translate", tmp_path)
     (found,) = translator.translate(["a b c"], beam=3, nbest=3, attention=True, max_length=6)
     (record,) = look(found).records
     np.testing.assert_allclose(record.map("cross").weights[0, 0], found.attention, atol=1e-6)
@@ -106,7 +78,7 @@ def test_a_prediction_has_its_own_attention_and_its_alternatives(tmp_path):
 
 
 def test_a_classification_has_the_weights_of_its_pooling(tmp_path):
-    run = run_of("classify", tmp_path)
+    run = small_run("classify", tmp_path)
     (found,) = run.classify(["a b c"], attention=True)
     (record,) = look(found).records
     np.testing.assert_allclose(record.map("pooling").weights[0, 0, 0], found.attention, atol=1e-6)
@@ -116,7 +88,7 @@ def test_a_classification_has_the_weights_of_its_pooling(tmp_path):
 
 
 def test_what_a_page_asks_names_a_run_and_is_checked(tmp_path):
-    answer = look(run_of("translate", tmp_path), "a b").live.look
+    answer = look(small_run("translate", tmp_path), "a b").live.look
     assert answer({"text": "c", "model": "translate", "beam": 2}).title == "c"
     with pytest.raises(NotARecord, match=r"no model 'translat'\. Did you mean 'translate'"):
         answer({"text": "c", "model": "translat"})
@@ -144,7 +116,7 @@ def test_what_cannot_be_looked_at_is_told(what, options, said):
 
 
 def test_a_run_needs_a_text(tmp_path):
-    run = run_of("translate", tmp_path)
+    run = small_run("translate", tmp_path)
     with pytest.raises(NotARecord, match="needs a text"):
         look(run)
     with pytest.raises(NotARecord, match="asked about a text, not about int"):

@@ -19,6 +19,7 @@ from regard.serve.guard import Guard
 from regard.serve.limits import Limits
 from regard.serve.models import Shelf
 from regard.tasks.prediction import Prediction
+from regard.tasks.task import Extent
 
 HERE = "http://localhost:8000"
 
@@ -44,6 +45,11 @@ class Shouter:
         self.model = nn.Linear(1, 1)
         self.module = SimpleNamespace(parameters=list, device="cpu", model=self.model)
         self.tokenizers = (Letters(), Letters())
+        self.task = SimpleNamespace(
+            searches=task == "translate",
+            verb=task,
+            look_extent=lambda asked: Extent(len(asked.text) + 1, None, asked.beam or 2),
+        )
         self.asked: list[dict] = []
         self.go, self.begun = threading.Event(), threading.Event()
         self.go.set()

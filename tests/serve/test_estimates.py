@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
+from small_runs import small_run
 
 import regard
-from regard.data.tokenizer import Tokenizer
 from regard.looking.look import look_at
-from regard.models.transformer_config import Shape
-from regard.models.transformer_models import classifier, language_model, masked_language_model
 from regard.records.question import Question
 from regard.serve.estimates import Estimates
 from regard.serve.http_errors import Refused
 from regard.serve.limits import Limits
-from regard.tasks.classify.classify_module import Classify
-from regard.tasks.language.language_module import Language
-from regard.tasks.masked.masked_module import Masked
 
 TEXT = "我是一个学生他们都是大学生" * 160
 
@@ -92,33 +86,17 @@ def test_a_record_has_no_more_weights_than_were_estimated(run, estimates, length
     record = look_at(run, Question(TEXT[:length], beam=beam))
     tree = 0 if record.beam is None else record.beam.weights.size
     seen = tree + sum(each.weights.size for each in record.maps)
-    look = estimates._look(Question(TEXT[:length], beam=beam))
+    look = run.task.look_extent(Question(TEXT[:length], beam=beam))
     assert seen <= estimates._numbers(look)
 
 
-def other_run(task: str):
-    """A small run that does not translate."""
-    words = Tokenizer.train(["a b c d"], kind="word", mask=task == "masked")
-    size, shape = len(words), Shape(8, 2, inner=8)
-    if task == "classify":
-        labels = Tokenizer.of_labels(["no", "yes"])
-        module = Classify(classifier(size, len(labels), shape, layers=1), words, labels)
-    elif task == "language":
-        module = Language(language_model(size, shape, layers=1), words)
-    else:
-        module = Masked(masked_language_model(size, shape, layers=1), words)
-    search = SimpleNamespace(beam=5, length_penalty=1.0, coverage_penalty=0.0, max_length=100)
-    recipe = SimpleNamespace(task=SimpleNamespace(kind=task), search=search)
-    tokenizers = module.source_tokenizer, module.target_tokenizer
-    return SimpleNamespace(model=module.model, module=module, recipe=recipe, tokenizers=tokenizers)
-
-
 @pytest.mark.parametrize("task", ["classify", "language", "masked"])
-def test_every_kind_of_run_is_estimated(task):
-    estimates = Estimates(other_run(task), Limits())
+def test_every_kind_of_run_is_estimated(task, tmp_path):
+    run = small_run(task, tmp_path)
+    estimates = Estimates(run, Limits())
     short, long = (Question("a b " * times) for times in (2, 20))
     assert 0 < estimates.looking(short) < estimates.looking(long)
     more = estimates.looking(replace(long, explain=True)) - estimates.looking(long)
     assert (more > 0) == (task == "classify")  # the others have nothing to explain
     with pytest.raises(Refused):
-        Estimates(other_run(task), Limits(numbers=100)).looking(long)
+        Estimates(run, Limits(numbers=100)).looking(long)

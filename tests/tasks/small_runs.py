@@ -1,14 +1,26 @@
-"""Small translators over the letters a … h, their weights drawn large so that their answers differ."""
+"""Small models over the letters a … h, their weights drawn large so that their answers differ."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import torch
 from torch import nn
 
+from regard.data.fields import Label, Text
 from regard.data.tokenizer import EOS, UNK, Tokenizer
 from regard.models.presets import luong, recurrent
 from regard.models.transformer_config import Mechanism, Shape
-from regard.models.transformer_models import transformer
+from regard.models.transformer_models import (
+    classifier,
+    language_model,
+    masked_language_model,
+    transformer,
+)
+from regard.recipe.recipe_files import read_recipe
+from regard.runs.folder import RunFolder
+from regard.runs.loading import LoadedRun
+from regard.tasks.choosing import task_of
 from regard.tasks.translate.text_translator import TextTranslator
 
 LETTERS = "a b c d e f g h"
@@ -36,6 +48,12 @@ MODELS = {
     ),
 }
 RECURRENT = [name for name in MODELS if "transformer" not in name]
+RECIPES = {
+    "translate": "rnnsearch",
+    "classify": "mr",
+    "language": "char-language",
+    "masked": "masked-language",
+}
 
 
 def enlarge(model: nn.Module, std: float = 0.6) -> nn.Module:
@@ -52,3 +70,23 @@ def translator_of(kind: str) -> TextTranslator:
         model.decoder.output.bias[EOS] += 1.0  # or it would hardly ever end
         model.decoder.output.bias[UNK] -= 50.0  # or a translation could not be read again
     return TextTranslator(model, tokenizer, tokenizer).eval()
+
+
+def small_run(kind: str, folder: Path, *, layers: int = 2) -> LoadedRun:
+    """A run of a task of this kind, by one of the recipes that come with the package."""
+    task = task_of(read_recipe(RECIPES[kind]))
+    tokenizer = Tokenizer.train([LETTERS], kind="word", mask=kind == "masked")
+    size = len(tokenizer)
+    for field in task.fields.values():
+        if isinstance(field, Text):
+            field.tokenizer = tokenizer
+        elif isinstance(field, Label):
+            field.learn(["no", "yes"])
+    made = {
+        "translate": lambda: translator_of("transformer").model,
+        "classify": lambda: classifier(size, 2, SHAPE, layers=layers, pool="attention"),
+        "language": lambda: language_model(size, SHAPE, layers=layers),
+        "masked": lambda: masked_language_model(size, SHAPE, layers=layers),
+    }[kind]()
+    model = made if kind == "translate" else enlarge(made)
+    return LoadedRun(task, task.for_inference(model).eval(), RunFolder(folder / kind))

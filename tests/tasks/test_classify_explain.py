@@ -9,17 +9,18 @@ import torch
 from regard.looking.explaining import explain_classification
 from torch import Tensor, nn
 
-from regard.data.tokenizer import EOS, SPECIALS, Tokenizer
+from regard.data.tokenizer import EOS, Tokenizer
 from regard.layers.contracts import Encoded
 from regard.models import transformer_models as family
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.modes import LabelDecoder, many_to_one
 from regard.models.summary import Summary
 from regard.models.transformer_config import Shape
+from regard.tasks.classify.classify_explain import explain_classification
 from regard.tasks.classify.classify_module import Classify
 
 LETTERS = Tokenizer.train(["a b c d e f g h"], kind="word")
-LABELS = Tokenizer.of_labels(["no", "perhaps", "yes"])
+LABELS = ["no", "perhaps", "yes"]
 TEXT = "d a f b"
 
 
@@ -104,7 +105,7 @@ def test_where_one_token_decides_every_measure_says_so():
         summary.pool.query.fill_(5.0)
         decoder.output.weight.fill_(0.0)
         decoder.output.bias.fill_(0.0)
-        decoder.output.weight[len(SPECIALS) + LABELS.labels.index("yes")] = 4.0
+        decoder.output.weight[LABELS.index("yes")] = 4.0
     words = Words({"d": 0.02, "a": 1.0, "f": 0.06, "b": 0.03})
     task = task_of(EncoderDecoder(words, decoder), std=None)
     assert task.classify([TEXT])[0].label == "yes"

@@ -6,7 +6,6 @@ import math
 
 import pytest
 import torch
-from regard.looking.explaining import explain_translation
 from torch import Tensor, nn
 
 import regard
@@ -22,7 +21,7 @@ from regard.models.presets import luong, recurrent, rnnsearch
 from regard.models.transformer_config import Mechanism, Shape
 from regard.search.ensemble import Ensemble
 from regard.tasks.translate.text_translator import TextTranslator
-from regard.tasks.translate.translate_explain import TranslationReading
+from regard.tasks.translate.translate_explain import TranslationReading, explain_translation
 
 LETTERS = Tokenizer.train(["a b c d e f g h"], kind="word")
 V, FIRST = len(LETTERS), len(SPECIALS)

@@ -22,7 +22,7 @@ TEXT = "a b c zzz h"
 
 def classifier_of(kind: str, pool: str, **options) -> Classify:
     tokenizer = Tokenizer.train([LETTERS], kind="word")
-    labels = Tokenizer.of_labels(["no", "yes", "perhaps"])
+    labels = ["no", "perhaps", "yes"]
     sizes = len(tokenizer), len(labels)
     if kind == "recurrent":
         model = many_to_one(*sizes, pool=pool, embedding=8, hidden=12)

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from small_runs import LETTERS, SHAPE, enlarge
+from small_runs import SHAPE, enlarge
 
 from regard.data.tokenizer import Tokenizer
 from regard.models import modes
-from regard.models.transformer_models import language_model, masked_language_model
+from regard.models.transformer_models import language_model
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import END, START
 from regard.search import Search
-from regard.tasks.language.language_look import look_at_language, look_at_masked
+from regard.tasks.language.language_look import look_at_language
 from regard.tasks.language.language_module import Language
-from regard.tasks.masked.masked_module import Masked
 
 
 @pytest.fixture
 def language() -> Language:
     tokenizer = Tokenizer.train(["abcd ef\n"], kind="character", verbatim=True)
     return Language(enlarge(language_model(len(tokenizer), SHAPE, layers=3)), tokenizer)
-
-
-@pytest.fixture
-def masked() -> Masked:
-    tokenizer = Tokenizer.train([LETTERS], kind="word", mask=True)
-    return Masked(enlarge(masked_language_model(len(tokenizer), SHAPE, layers=2)), tokenizer)
 
 
 def test_a_token_sees_itself_and_those_before_it(language):
@@ -53,37 +46,14 @@ def test_the_output_is_what_the_model_would_write_next(language):
 
 
 def test_a_language_model_without_attention_has_nothing_to_show(language):
-    tokenizer = language.target_tokenizer
+    tokenizer = language.tokenizer
     plain = modes.language_model(len(tokenizer), embedding=4, hidden=4)
     with pytest.raises(BadQuestion, match="nothing to look at"):
         look_at_language(Language(plain, tokenizer), Question("ab"))
 
 
-def test_masked_tokens_are_filled_and_all_see_all(masked):
-    record = look_at_masked(masked, Question("a <mask> c"))
-    assert record.sides["text"].tokens == ("a", "<mask>", "c", END)
-    assert record.output == masked.fill(["a <mask> c"])[0].filled
-    (shown,) = record.maps
-    assert (shown.name, shown.weights.shape, shown.allowed) == ("encoder", (2, 2, 4, 4), None)
-    np.testing.assert_allclose(shown.weights.sum(-1), 1, atol=1e-5)
-    assert record.notes == ()
-
-
-def test_a_text_without_a_mask_is_looked_at_as_it_is(masked):
-    record = look_at_masked(masked, Question("a b"))
-    assert record.output == "a b"
-    assert record.notes == ("nothing was filled in: there is no <mask> in the text",)
-
-
-def test_a_text_longer_than_the_model_reads_is_refused(masked):
-    masked.max_length = 2
-    with pytest.raises(BadQuestion, match="3 tokens, and the model reads 2"):
-        look_at_masked(masked, Question("a b c"))
-
-
 @pytest.mark.parametrize("asked", [{"text": "  "}, {"beam": 3}, {"target": "b"}])
-def test_only_a_text_can_be_asked_about(language, masked, asked):
+def test_only_a_text_can_be_asked_about(language, asked):
     question = Question(**{"text": "a", **asked})
-    for look, task in ((look_at_language, language), (look_at_masked, masked)):
-        with pytest.raises(BadQuestion):
-            look(task, question)
+    with pytest.raises(BadQuestion):
+        look_at_language(language, question)
