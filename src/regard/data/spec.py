@@ -31,11 +31,15 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from regard.data.formats import COMPRESSED, bare_name, format_of, is_known
+from regard.data.formats.jsonl import JsonLines
+from regard.data.formats.lines import Table
+from regard.data.formats.sheet import TILE, Sheet
 from regard.data.lines import STANDARD_INPUT
 from regard.data.problems import CorpusError
 from regard.data.public_sets import origin
@@ -43,10 +47,8 @@ from regard.data.syncing import sync
 
 Spec: TypeAlias = "str | Path | Sequence[Spec]"
 
-COMPRESSED = (".gz", ".xz")
 PARTS = ("train", "dev", "test")
 PAIR = ("source", "target")
-NAMED_COLUMNS = (".jsonl", ".conllu")  # formats whose columns have names
 EMBEDDED_FOLDER = Path(__file__).parent / "corpora"
 _EMBEDDED = re.compile(r"([a-z0-9-]+):([a-z0-9]+)")
 
@@ -57,12 +59,11 @@ class Corpus:
 
     name: str  # as it was written
     files: tuple[Path, ...]  # one for each field, or one file with all of them
-    columns: tuple[str, ...]  # of one file: numbers (TSV) or names (JSONL); (): whole lines
+    columns: tuple[
+        str, ...
+    ]  # of one file all, of several the one of each: numbers (TSV), names (JSONL),
+    # the size of tiles, or "", a whole row; (): whole lines that follow from each other
     part: str | None = None  # train, dev or test, of a corpus that is split; None: all of it
-
-    @property
-    def jsonl(self) -> bool:
-        return len(self.files) == 1 and _ending(self.files[0].name) == ".jsonl"
 
     @property
     def running(self) -> bool:
@@ -137,41 +138,36 @@ def _part(text: str, fields: Sequence[str]) -> Corpus:
 
 
 def _whole(text: str, fields: Sequence[str]) -> Corpus:
-    name, _, wanted = (text, "", "") if _exists(text) else text.partition("#")
-    files = [name] if wanted else _split(name, ",")
+    files = [text] if _exists(text) else _files(text)
     if len(files) > 1:
         return _aligned(files, fields)
-    path = _embedded(name) or (Path(name) if name == STANDARD_INPUT else locate(name))
-    columns = tuple(wanted.split(",")) if wanted else _usual_columns(text, path, fields)
-    named = _ending(path.name) in NAMED_COLUMNS
-    if columns and (
-        len(columns) != len(fields)
-        or not all(columns)
-        or not (named or all(column.isdecimal() for column in columns))
-    ):
-        raise CorpusError(f"'{text}': after # {_meant(fields, named)}")
-    return Corpus(text, (path,), columns)
+    name, wanted = _cut(text)
+    found = _embedded(name)
+    if found and "" not in found:
+        return _of_columns(text, found, wanted, fields)
+    path = found[""] if found else Path(name) if name == STANDARD_INPUT else locate(name)
+    return Corpus(text, (path,), format_of(path).columns(text, wanted, fields))
 
 
-def _usual_columns(text: str, path: Path, fields: Sequence[str]) -> tuple[str, ...]:
-    """Where nothing stands after #."""
-    ending = _ending(path.name)
-    if ending in NAMED_COLUMNS:
-        return tuple(fields)
-    if len(fields) > 1:
-        return tuple(str(number) for number in range(len(fields)))
-    if ending == ".tsv":
-        raise CorpusError(f"'{text}' has columns: name the one with the {fields[0]}, as {text}#0")
-    return ()
+def _files(text: str) -> list[str]:
+    """The files that stand side by side. Commas after the # of the first are between its columns, unless
+    it is a sheet, which has none.
+    """
+    first, *others = text.split(",")
+    whole = text.partition("#")[0]
+    has_columns = "#" in first and not _is_sheet(first)
+    return [text] if has_columns or ("," in whole and _exists(whole)) else [first, *others]
 
 
-def _meant(fields: Sequence[str], named: bool) -> str:
-    if len(fields) == 1:
-        return "comes one column from 0, as #0"
-    count = {2: "two", 3: "three", 4: "four"}.get(len(fields), str(len(fields)))
-    if named:
-        return f"come {count} fields, as #{','.join(fields)}"
-    return f"come {count} columns from 0, as #{','.join(map(str, range(len(fields))))}"
+def _is_sheet(text: str) -> bool:
+    name, _, size = text.partition("#")
+    return isinstance(format_of(name), Sheet) and TILE.fullmatch(size) is not None
+
+
+def _cut(text: str) -> tuple[str, tuple[str, ...]]:
+    """The name of a file, and the columns that stand after #."""
+    name, _, wanted = (text, "", "") if _exists(text) else text.partition("#")
+    return name, tuple(wanted.split(",")) if wanted else ()
 
 
 def _aligned(files: Sequence[str], fields: Sequence[str]) -> Corpus:
@@ -186,7 +182,28 @@ def _aligned(files: Sequence[str], fields: Sequence[str]) -> Corpus:
         raise CorpusError(f"'{name}' names {len(files)} files: {what} '{wanted}'")
     if not all(files):
         raise CorpusError(f"'{name}': {what} '{wanted}', {_number(len(fields))} files")
-    return Corpus(name, tuple(locate(file) for file in files), ("0",) * len(files))
+    paths, columns = zip(*map(_one_column, files, fields), strict=True)
+    return Corpus(name, paths, columns)
+
+
+def _one_column(text: str, field: str) -> tuple[Path, str]:
+    """One of several files: its path, and the column of it; without a column, "", whole rows."""
+    name, wanted = _cut(text)
+    path = locate(name)
+    return path, "".join(format_of(path).columns(text, wanted, [field])) if wanted else ""
+
+
+def _of_columns(
+    text: str, files: Mapping[str, Path], wanted: Sequence[str], fields: Sequence[str]
+) -> Corpus:
+    """An embedded corpus that has a file for each of its columns."""
+    names = tuple(wanted or fields)
+    if len(names) != len(fields) or not set(names) <= set(files):
+        raise CorpusError(
+            f"'{text}': the columns for {', '.join(fields)} are {len(fields)} of "
+            f"{', '.join(sorted(files))}, after #"
+        )
+    return Corpus(text, tuple(files[name] for name in names), ("",) * len(names))
 
 
 def _number(count: int) -> str:
@@ -203,30 +220,43 @@ def _exists(text: str) -> bool:
 
 
 def _is_plain(part: Spec) -> bool:
+    """Whether it names a file that has one field, and nothing else."""
     if not isinstance(part, str | Path):
         return False
     text = str(part)
-    special = text == STANDARD_INPUT or "#" in text or _EMBEDDED.fullmatch(text)
-    whole = _exists(text) or not set(text) & set("+,")
-    return whole and not special and _ending(text) not in (".tsv", ".jsonl")
+    if _exists(text):
+        return not isinstance(format_of(text), Table | JsonLines)
+    name, sign, _ = text.partition("#")
+    if sign:
+        return _is_sheet(text)
+    special = name == STANDARD_INPUT or _EMBEDDED.fullmatch(name) or set(name) & set("+,")
+    return not special and not isinstance(format_of(name), Table | JsonLines)
 
 
-def _ending(name: str) -> str:
-    """The suffix that tells the format: that before .gz or .xz."""
-    path = Path(name)
-    return Path(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
+def _embedded(name: str) -> dict[str, Path]:
+    """The file of an embedded corpus, under "", or one for each of its columns; none: it is not named so.
 
-
-def _embedded(name: str) -> Path | None:
+    `name:part` is name.part.tsv.xz, or another format, or name.part.COLUMN.tsv.xz, in the folder of the
+    embedded corpora or in one of its own there.
+    """
     match = _EMBEDDED.fullmatch(name)
     if match is None or _exists(name):
-        return None
-    path = EMBEDDED_FOLDER / f"{match[1]}.{match[2]}.tsv.xz"
-    if not path.is_file():
-        known = sorted(p.name.removesuffix(".tsv.xz") for p in EMBEDDED_FOLDER.glob("*.tsv.xz"))
-        names = [":".join(k.rsplit(".", 1)) for k in known]
-        raise FileNotFoundError(f"no embedded corpus '{name}'{_nearest(name, names)}")
-    return path
+        return {}
+    corpus, part = match.groups()
+    found: dict[str, Path] = {}
+    known: list[str] = []
+    for path in sorted((*EMBEDDED_FOLDER.glob("*.*"), *EMBEDDED_FOLDER.glob("*/*.*"))):
+        stem, *rest = bare_name(path.name).split(".")
+        if not is_known(path) or not 2 <= len(rest) <= 3 or rest[0] not in PARTS:
+            continue
+        if path.parent not in (EMBEDDED_FOLDER, EMBEDDED_FOLDER / stem):
+            continue
+        known.append(f"{stem}:{rest[0]}")
+        if (stem, rest[0]) == (corpus, part):
+            found["" if len(rest) == 2 else rest[1]] = path
+    if not found:
+        raise FileNotFoundError(f"no embedded corpus '{name}'{_nearest(name, known)}")
+    return found
 
 
 def _roots(path: Path) -> list[Path]:
