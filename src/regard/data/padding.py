@@ -21,8 +21,7 @@ def pad(sequences: Sequence[Ids], *, bos: bool = False, eos: bool = True) -> tup
     lengths = np.array([len(ids) for ids in sequences], np.int64) + first + eos
     width = int(lengths.max(initial=0))
     ids = np.full((len(sequences), width), PAD, np.int64)
-    if bos:
-        ids[:, 0] = BOS
+    ids[:, :first] = BOS
     for row, (sequence, length) in enumerate(zip(sequences, lengths, strict=True)):
         ids[row, first : length - eos] = sequence
         if eos:

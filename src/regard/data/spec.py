@@ -216,7 +216,10 @@ def _split(text: str, sign: str) -> list[str]:
 
 
 def _exists(text: str) -> bool:
-    return any((folder / text).is_file() for folder in _roots(Path(text)))
+    try:
+        return any((folder / text).is_file() for folder in _roots(Path(text)))
+    except (OSError, ValueError):  # longer than a name can be, or with a zero in it
+        return False
 
 
 def _is_plain(part: Spec) -> bool:
@@ -255,7 +258,7 @@ def _embedded(name: str) -> dict[str, Path]:
         if (stem, rest[0]) == (corpus, part):
             found["" if len(rest) == 2 else rest[1]] = path
     if not found:
-        raise FileNotFoundError(f"no embedded corpus '{name}'{_nearest(name, known)}")
+        raise FileNotFoundError(f"no embedded corpus '{name}'{_nearest(name, sorted(set(known)))}")
     return found
 
 

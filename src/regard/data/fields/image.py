@@ -55,7 +55,7 @@ class Image(Field):
     def read(self, cell: Cell, folder: Path | None = None) -> Pixels:
         if isinstance(cell, str):
             cell = _file(cell, folder)
-        from PIL import Image as Pillow  # a second of loading that others need not wait for
+        from PIL import Image as Pillow  # loaded by those who have pictures
 
         from regard.data.pictures import decoded
 

@@ -102,7 +102,8 @@ def _rows(stream: BinaryIO, layout: Layout) -> Iterator[NDArray[Any]]:
         data = stream.read(held * size)
         whole = len(data) // size
         block = np.frombuffer(data, layout.dtype, whole * math.prod(shape))
-        yield from block.reshape(whole, *shape)
+        rows = block.reshape(whole, *shape)
+        yield from (rows[number, ...] for number in range(whole))
         if whole < held:
             raise EOFError("it holds less than its head says")
 
@@ -114,7 +115,7 @@ def _cells(row: NDArray[Any], columns: Sequence[int]) -> list[Any] | Unusable:
         return Unusable(f"lines without a column {max(columns)}")
     cells: list[Any] = []
     for column in columns:
-        cell = _whole(row[column])
+        cell = _whole(row[column, ...])
         if isinstance(cell, Unusable):
             return cell
         cells += cell
@@ -123,11 +124,12 @@ def _cells(row: NDArray[Any], columns: Sequence[int]) -> list[Any] | Unusable:
 
 def _whole(row: NDArray[Any]) -> list[Any] | Unusable:
     """An array; a single number or text as Python has them."""
-    if np.ndim(row):
+    if row.ndim:
         return [row]
-    try:
-        one = row.item()
-        one.encode() if isinstance(one, str) else None
-    except ValueError:  # no characters
+    if row.dtype.kind != "U":
+        return [int(row) if row.dtype.kind == "b" else row.item()]
+    try:  # numpy would make a text of anything
+        text = row.astype(row.dtype.newbyteorder("<")).tobytes().decode("utf-32-le")
+    except UnicodeDecodeError:
         return Unusable("{}lines not in UTF-8")
-    return [int(one) if isinstance(one, bool) else one]
+    return [text.rstrip("\0")]
