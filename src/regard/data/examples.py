@@ -163,7 +163,7 @@ def _own(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterato
 
 
 def _home(corpus: Corpus, first: Field, example: Example) -> str:
-    if corpus.running:  # a line goes on from the one before
+    if corpus.running and isinstance(first, Text):  # a line goes on from the one before
         return PLACES.get((example.line - 1) // STRETCH % ONE_IN, "train")
     return home(first.identity(example[first.name]))
 

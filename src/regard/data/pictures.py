@@ -35,18 +35,14 @@ def decoded(data: bytes) -> Image.Image:
 
 
 def _plain(picture: Image.Image) -> Image.Image:
-    if picture.mode in ("L", "RGB"):
-        return picture
     if picture.mode.startswith("I"):  # 16 bits of grey
         grey = np.asarray(picture).astype(np.int64)
         if grey.min(initial=0) < 0 or grey.max(initial=0) > 0xFFFF:
             raise Unusable("{}lines of pictures with over 16 bits a pixel")
         return Image.fromarray(((grey + 128) // 257).astype(np.uint8))
-    if picture.mode == "1":
-        return picture.convert("L")
+    mode = "L" if picture.mode in ("1", "L", "LA", "La") else "RGB"
     if picture.has_transparency_data:
-        grey_too = picture.mode in ("L", "LA", "La")
         full = picture.convert("RGBA")
         white = Image.new("RGBA", full.size, "white")
-        return Image.alpha_composite(white, full).convert("L" if grey_too else "RGB")
-    return picture.convert("RGB")  # a palette, CMYK, YCbCr
+        return Image.alpha_composite(white, full).convert(mode)
+    return picture.convert(mode)  # of a palette, CMYK, YCbCr too

@@ -44,7 +44,8 @@ def _cells(rows: Sequence[Row | None], fields: Sequence[str]) -> list[Any]:
     if None in rows:
         ended = fields[rows.index(None)]
         there = next(f for f, row in zip(fields, rows, strict=True) if row is not None)
-        raise Unusable(f"{there} lines without a {ended}")
+        article = "an" if ended[0] in "aeiou" else "a"
+        raise Unusable(f"{there} lines without {article} {ended}")
     cells = []
     for field, row in zip(fields, rows, strict=True):
         assert row is not None

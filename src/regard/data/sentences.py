@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-# . ! ? with what closes a quotation, before a blank; 。！？ anywhere; the end of a line
+# . ! ? with what closes a quotation, before a blank; 。！？ anywhere; ends of lines. Nothing is tried twice
 _ENDS = re.compile(
-    r"(?P<spaced>[.!?…]+[\"'”’»)\]]*(?=\s|$))|[。！？｡]+[\"'”’」』）》】]*|…{2,}[”’」』]*|[\r\n\u2028\u2029]+"
+    r"(?P<spaced>(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$))|[。！？｡]+[\"'”’」』）》】]*|…{2,}[”’」』]*|[\r\n\u2028\u2029]+"
 )
 _WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*$")
 _NEXT = re.compile(r"\s*[\"'“‘«(\[]*(.?)", re.DOTALL)

@@ -1,23 +1,38 @@
 """How a corpus is named, and where its files are.
 
     a.zh,a.en                        two files, line i of one translates line i of the other
-    pairs.tsv                        one file, source TAB target (any name but .jsonl)
+    pairs.tsv                        one file, source TAB target (any name that tells no other format)
     pairs.tsv#2,1                    columns 2 and 1 of it, counted from 0
-    pairs.jsonl#question,answer      fields of a JSON object on each line (source and target unless told)
+    pairs.jsonl#question,answer      values of a JSON object on each line (source and target unless told)
+    bank.conllu#form,upos            columns of a treebank: a row is a sentence, a cell the list of its words
     tatoeba-zh-en:train              a corpus that comes with the package, here its training part
     tatoeba-zh-en:train#1,0          the same from English to Chinese
-    a.zh,a.en@train                  of any of these what is not held out: @dev and @test are one pair in
-                                     fifty each, up to 1,000, told by their sources, whatever their order
+    a.zh,a.en@train                  of any of these what is not held out: @dev and @test are one example in
+                                     fifty each, up to 1,000, told by the first field, whatever their order
     -                                standard input, source TAB target
     a.zh,a.en+pairs.tsv              several, one after the other
 
-A list is the same without the signs `,` and `+`, for names that contain them: a list of two plain file
-names (not .tsv, not .jsonl, not embedded) is a pair, any other list is several corpora, each of
-them a string or a pair: [[a.zh, a.en], pairs.tsv].
+Files that hold one field, for themselves or side by side with others:
+
+    book.txt                         every line of it
+    pairs.tsv#2                      a column of it
+    texts.jsonl#body                 a value of each line; side by side with others, texts.jsonl is all of it
+    digits.npy                       what stands at each place of the first axis: pictures, vectors, texts
+    visits.npy#1                     a column of a table of numbers; of several fields, visits.npy#0,1,2
+    train-images-idx3-ubyte          the same in the format of MNIST, or digits.idx
+    sheet.png#28x32                  a picture cut into tiles, here 28 wide and 32 high, row by row; or
+                                     sheet.png, if sheet.json beside it says {"tile": [28, 32], "count": 900}
+
+    images.idx.gz,labels.txt         so a field may be in any format,
+    sheet.png#28x28,captions.tsv#4   and each file have a column of its own, but for the first: what stands
+                                     after its # are columns of that file, unless it is a sheet
 
 That is so for any number of fields: three files, `#0,2,1`, `#document,question,answer`. Columns of JSON have
-the names of the fields unless told. Of a single field, `book.txt` is every line of it, `pairs.tsv#2` a
-column, `texts.jsonl#body` a value; `+` and `@` as above.
+the names of the fields unless told.
+
+A list is the same without the signs `,` and `+`, for names that contain them: a list of as many plain file
+names (not .tsv, not .jsonl, not embedded) as there are fields is one corpus, any other list is several, each
+of them a string or such a list: [[a.zh, a.en], pairs.tsv].
 
 Files may be compressed (.gz, .xz), and the suffix may be left out. A path is looked for in the
 current folder, then in the folder that the environment variable REGARD_DATA names.

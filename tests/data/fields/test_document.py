@@ -38,6 +38,11 @@ def test_a_text_is_cut_where_sentences_end():
         assert [text[a:b] for a, b in sentence_places(text)] == wanted
 
 
+@pytest.mark.parametrize("text", ["." * 100_000 + "x", "!" + "'" * 100_000 + "x", "A. " * 30_000])
+def test_hostile_texts_take_no_longer_than_others(text):
+    assert sentence_places(text)[-1][1] == len(text.rstrip())
+
+
 @given(st.text(alphabet="aB .!?。”\n…'", max_size=40))
 def test_sentences_leave_out_nothing_but_blanks(text):
     places = sentence_places(text)

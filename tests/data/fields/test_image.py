@@ -83,6 +83,10 @@ def test_modes_of_files():
     marked.putpalette([10, 20, 30])
     assert read(png(marked)).tolist() == [[[10, 20, 30]]]
     assert read(png(marked, transparency=0)).tolist() == [[[255, 255, 255]]]
+    for shade in (Pillow.new("L", (1, 1), 9), Pillow.new("1", (1, 1), 0)):
+        assert pixels(Image("image").read(png(shade, transparency=shade.getpixel((0, 0))))) == [
+            [255]
+        ]
     bits = Pillow.fromarray(np.array([[0, 255]], np.uint8)).convert("1")
     assert pixels(Image("image").read(png(bits))) == [[0, 255]]
     for mode in ("CMYK", "RGB", "L"):

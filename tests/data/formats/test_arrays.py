@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from PIL import Image as Pillow
 
 from regard.data.examples import read_examples
 from regard.data.fields import Image, Label, Numbers, Text
@@ -92,6 +93,17 @@ def test_parts_are_told_by_the_pictures():
     seen = [{FIELDS[0].identity(e["image"]) for e in found} for found in parts.values()]
     assert sum(map(len, seen)) == 700
     assert all(seen)
+
+
+def test_a_list_of_pictures_is_no_running_text(tmp_path):
+    for number in range(300):
+        Pillow.fromarray(IMAGES[number]).save(f"{number}.png")
+    names = [f"{number % 300}.png" for number in range(900)]
+    (tmp_path / "list.txt").write_text("\n".join(names))
+    parts = [list(read_examples(f"list.txt@{p}", FIELDS[:1])) for p in ("train", "dev", "test")]
+    seen = [{FIELDS[0].identity(e["image"]) for e in found} for found in parts]
+    assert sum(map(len, parts)) == 900
+    assert sum(map(len, seen)) == 300
 
 
 def test_columns_of_a_table_of_numbers():

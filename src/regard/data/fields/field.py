@@ -1,6 +1,7 @@
 """What a field is: one column of an example, for its whole life.
 
     read      the cell of a corpus, or what a user gave, becomes a value
+    check     it fits the values of the other fields: a span stands in its text
     learn     what is known of the column is learnt from the training part: its asset, one file of a run
     encode    a value becomes numbers, which are stored
     collate   the numbers of several examples become named tensors: `source`, `source_mask`
