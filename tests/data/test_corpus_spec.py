@@ -8,7 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from regard.data import spec as spec_of_corpora
 from regard.data.examples import read_pairs
+from regard.data.formats import format_of
 from regard.data.spec import keep_standard_input, locate, parse
 
 
@@ -81,6 +83,78 @@ def test_columns_and_fields():
 def test_mistakes_get_an_answer(spec, message):
     with pytest.raises((ValueError, FileNotFoundError), match=message):
         parse(spec)
+
+
+def test_any_number_of_fields():
+    three = ("document", "question", "answer")
+    assert parse("one.tsv#4,0,2", three)[0].columns == ("4", "0", "2")
+    assert parse("one.tsv", three)[0].columns == ("0", "1", "2")
+    (corpus,) = parse("a.zh,a.en,one.tsv#2", three)
+    assert [file.name for file in corpus.files] == ["a.zh", "a.en", "one.tsv"]
+    assert corpus.columns == ("", "", "2")  # a column of the last, whole lines of the others
+    assert [len(c.files) for c in parse(["a.zh", "a.en", "b.zh"], three)] == [3]
+    for spec, said in (
+        ("one.tsv#1,2", "three columns from 0, as #0,1,2"),
+        ("a.zh,a.en", "names 2 files: 3 files are 'document,question,answer'"),
+        (f"one.tsv#0,1,{'9' * 5000}", "three columns from 0"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            parse(spec, three)
+
+
+def test_formats_are_told_by_names():
+    for name, kind in (
+        ("a.zh", "Lines"),
+        ("a.tsv.gz", "Table"),
+        ("a.jsonl.xz", "JsonLines"),
+        ("en-ud-dev.conllu", "Treebank"),
+        ("a.npy.xz", "Npy"),
+        ("t10k-images-idx3-ubyte.gz", "Idx"),
+        ("images.idx3-ubyte", "Idx"),
+        ("a.idx.gz", "Idx"),
+        ("a.png", "Sheet"),
+        ("idx", "Lines"),
+        ("myidx.txt", "Lines"),
+    ):
+        assert type(format_of(name)).__name__ == kind
+
+
+def test_embedded_corpora_of_any_format(here, monkeypatch):
+    embedded = here / "embedded"
+    monkeypatch.setattr(spec_of_corpora, "EMBEDDED_FOLDER", embedded)
+    for name in (
+        "plain.train.tsv.xz",
+        "bank/bank.train.conllu.xz",
+        "icons/icons.dev.image.png",
+        "icons/icons.dev.image.json",
+        "icons/icons.dev.zh.txt.xz",
+        "icons/icons.dev.en.txt.xz",
+        "icons/README.md",
+        "icons/other.dev.tsv.xz",
+        "build_plain.py",
+    ):
+        (embedded / name).parent.mkdir(parents=True, exist_ok=True)
+        (embedded / name).write_text("")
+    assert files("plain:train") == [("plain.train.tsv.xz",)]
+    assert parse("bank:train#form,upos")[0].columns == ("form", "upos")
+    fields = ("image", "en")
+    for spec, wanted in (
+        ("icons:dev", "en"),
+        ("icons:dev#image,zh", "zh"),
+        ("icons:dev@train", "en"),
+    ):
+        (corpus,) = parse(spec, fields)
+        assert [file.name for file in corpus.files] == [
+            "icons.dev.image.png",
+            f"icons.dev.{wanted}.txt.xz",
+        ]
+    assert parse("icons:dev#en", ["text"])[0].files[0].name == "icons.dev.en.txt.xz"
+    with pytest.raises(ValueError, match="for image, name are 2 of en, image, zh, after #"):
+        parse("icons:dev", ("image", "name"))
+    with pytest.raises(FileNotFoundError, match=r"Did you mean 'plain:train'"):
+        parse("plain:trian")
+    with pytest.raises(FileNotFoundError, match=r"no embedded corpus 'other:dev'"):
+        parse("other:dev")
 
 
 def test_regard_data_is_searched_second(here, monkeypatch):

@@ -1,4 +1,4 @@
-"""Labels as tokens, texts with labels, verbatim tokenizers and the token <mask>."""
+"""Texts with labels, verbatim tokenizers and the token <mask>."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.text import read_labelled
-from regard.data.tokenizer import MASK, UNK, Tokenizer
+from regard.data.examples import read_examples
+from regard.data.fields import Label, Text
+from regard.data.tokenizer import MASK, Tokenizer
 
 VERBATIM = {
     kind: Tokenizer.train(["ab ba  a\n\n\tb", "a b\n"] * 5, kind=kind, size=80, verbatim=True)
@@ -15,30 +16,14 @@ VERBATIM = {
 }
 
 
-def test_every_label_is_one_token_in_the_order_of_the_alphabet(tmp_path):
-    tokenizer = Tokenizer.of_labels(["pos", " New York ", "neg", "pos"])
-    assert tokenizer.labels == ["New York", "neg", "pos"]
-    assert tokenizer.encode_ids(["neg", " New York"]) == [[5], [4]]
-    assert tokenizer.encode_ids(["New"]) == [[UNK]]
-    tokenizer.save(tmp_path / "t.json")
-    again = Tokenizer.load(tmp_path / "t.json")
-    assert (again.kind, again.labels) == ("label", tokenizer.labels)
-
-
-def test_too_many_labels_are_texts():
-    with pytest.raises(ValueError, match=r"more than 1,000 different labels .* another column"):
-        Tokenizer.of_labels(f"text {i}" for i in range(2000))
-    with pytest.raises(ValueError, match="the only label is 'a'"):
-        Tokenizer.of_labels(["a", "a "])
-
-
 def test_a_split_of_labelled_texts_keeps_every_label_in_training(tmp_path):
     path = tmp_path / "t.tsv"
     path.write_text("".join(f"{'ab'[i % 2]}\tword{i}\n" for i in range(900)))
-    parts = {p: list(read_labelled(f"{path}#1,0@{p}")) for p in ("train", "dev", "test")}
+    fields = [Text("text"), Label("label")]
+    parts = {p: list(read_examples(f"{path}#1,0@{p}", fields)) for p in ("train", "dev", "test")}
     assert sum(map(len, parts.values())) == 900
-    assert all({pair.target for pair in pairs} == {"a", "b"} for pairs in parts.values())
-    sources = [pair.source for pairs in parts.values() for pair in pairs]
+    assert all({pair["label"] for pair in pairs} == {"a", "b"} for pairs in parts.values())
+    sources = [pair["text"] for pairs in parts.values() for pair in pairs]
     assert len(set(sources)) == 900
 
 

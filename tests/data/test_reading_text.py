@@ -13,9 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data import text as reading
+from regard.data.examples import Example, joined, read_pairs
+from regard.data.fields import Label, Text
+from regard.data.formats import lines as reading
 from regard.data.problems import Problems
-from regard.data.text import Pair, join_pairs, read_lines, read_pairs
+from regard.data.text import read_lines
 
 # characters at which str.splitlines cuts, and a file must not be cut
 TRAPS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -139,8 +141,9 @@ def test_hostile_jsonl(tmp_path):
     problems = Problems()
     assert texts(read_pairs("x.jsonl", problems)) == [(1, "a", "b"), (8, "c\u2028d", "e")]
     assert problems.lines("lines not in JSON") == [2, 7]
-    assert problems.lines("lines without a text 'source'") == [3, 4]
-    assert problems.lines("lines without a text 'target'") == [6]
+    assert problems.lines("lines without a value 'source'") == [3]
+    assert problems.lines("lines without a text 'source'") == [4]
+    assert problems.lines("lines without a value 'target'") == [6]
     assert problems.lines("lines not in UTF-8") == [5]
 
 
@@ -201,18 +204,21 @@ def test_a_file_need_not_fit_in_memory(tmp_path, monkeypatch):
 
 
 def test_joined_pairs_are_all_pairs_once_in_order():
-    pairs = [Pair(n, f"s{n}", f"t{n}") for n in range(1, 101)]
-    joined = list(join_pairs(iter(pairs), 4))
-    assert " ".join(pair.source for pair in joined) == " ".join(pair.source for pair in pairs)
-    sizes = [len(pair.source.split()) for pair in joined]
+    sides = [Text("source"), Text("target")]
+    pairs = [Example(n, {"source": f"s{n}", "target": f"t{n}"}) for n in range(1, 101)]
+    longer = list(joined(iter(pairs), 4, sides))
+    assert " ".join(pair["source"] for pair in longer) == " ".join(p["source"] for p in pairs)
+    sizes = [len(pair["source"].split()) for pair in longer]
     assert set(sizes) == {1, 2, 3, 4}
-    for pair, size in zip(joined, sizes, strict=True):
-        assert pair.source == " ".join(f"s{pair.line + i}" for i in range(size))
-        assert pair.target == pair.source.replace("s", "t")
-    assert joined == list(join_pairs(iter(pairs), 4))
-    assert list(join_pairs(iter(pairs), 1)) == pairs
+    for pair, size in zip(longer, sizes, strict=True):
+        assert pair["source"] == " ".join(f"s{pair.line + i}" for i in range(size))
+        assert pair["target"] == pair["source"].replace("s", "t")
+    assert longer == list(joined(iter(pairs), 4, sides))
+    assert list(joined(iter(pairs), 1, sides)) == pairs
     with pytest.raises(ValueError, match="join must be 1 or more"):
-        list(join_pairs(iter(pairs), 0))
+        list(joined(iter(pairs), 0, sides))
+    with pytest.raises(ValueError, match="only texts can be joined"):
+        list(joined(iter(pairs), 2, [Label("source")]))
 
 
 def test_joining_puts_spaces_only_where_the_script_has_them(tmp_path):

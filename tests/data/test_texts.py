@@ -7,16 +7,26 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from regard.data.texts import STRETCH, read_texts
 
 from regard.data.blocks import blocks
+from regard.data.examples import STRETCH, Example, read_examples
+from regard.data.fields import Text
 from regard.data.problems import Problems
-from regard.data.spec import parse_texts
-from regard.data.tokenizer import EOS, Tokenizer
+from regard.data.spec import parse
+from regard.data.tokenizer import EOS
 
-LETTERS = Tokenizer.train(
-    ["abc \n\t  x\n"], kind="character", verbatim=True
-)  # every character of the tests
+
+def verbatim(text: str) -> Text:
+    field = Text("text", kind="character", verbatim=True, blank=True)
+    field.learn([text])
+    return field
+
+
+LETTERS = verbatim("abc \n\t  x\n")  # every character of the tests
+
+
+def read_texts(spec, problems: Problems | None = None, **settings) -> list[Example]:
+    return list(read_examples(spec, [Text("text", **settings)], problems))
 
 
 @pytest.fixture
@@ -33,13 +43,13 @@ def test_a_text_is_every_line_of_a_file_or_one_column_of_it(write):
     book = write("book.txt", "a b\n\n c\td \n")
     table = write("t.tsv", "pos\ta b\nneg\tc\n")
     objects = write("t.jsonl", json.dumps({"text": "x", "body": "y"}) + "\n")
-    assert [t.text for t in read_texts(book)] == ["a b", " c\td "]
-    assert [t.text for t in read_texts(book, blank=True)] == ["a b", "", " c\td "]
-    assert [t.text for t in read_texts(f"{table}#1")] == ["a b", "c"]
-    assert [t.text for t in read_texts(objects)] == ["x"]
-    assert [t.text for t in read_texts(f"{objects}#body+{book}")] == ["y", "a b", " c\td "]
-    assert [t.text for t in read_texts([book, f"{table}#0"])] == ["a b", " c\td ", "pos", "neg"]
-    assert next(read_texts("tatoeba-zh-en:train#1")).text.isascii()
+    assert [t["text"] for t in read_texts(book)] == ["a b", " c\td "]
+    assert [t["text"] for t in read_texts(book, blank=True)] == ["a b", "", " c\td "]
+    assert [t["text"] for t in read_texts(f"{table}#1")] == ["a b", "c"]
+    assert [t["text"] for t in read_texts(objects)] == ["x"]
+    assert [t["text"] for t in read_texts(f"{objects}#body+{book}")] == ["y", "a b", " c\td "]
+    assert [t["text"] for t in read_texts([book, f"{table}#0"])] == ["a b", " c\td ", "pos", "neg"]
+    assert read_texts("tatoeba-zh-en:dev#1")[0]["text"].isascii()
 
 
 def test_what_cannot_be_read_is_counted(write):
@@ -63,12 +73,12 @@ def test_what_cannot_be_read_is_counted(write):
 def test_a_spec_that_names_no_text_is_refused(write, spec, said):
     table = write("t.tsv", "a\tb\n")
     with pytest.raises(ValueError, match=said):
-        parse_texts(spec.format(t=table))
+        parse(spec.format(t=table), ["text"])
 
 
 def test_the_parts_of_a_text_are_all_of_it_and_held_out_are_whole_stretches(write):
     book = write("book.txt", "".join(f"line {i}\n" for i in range(50 * STRETCH * 3)))
-    parts = {part: list(read_texts(f"{book}@{part}")) for part in ("train", "dev", "test")}
+    parts = {part: read_texts(f"{book}@{part}") for part in ("train", "dev", "test")}
     lines = sorted(text.line for texts in parts.values() for text in texts)
     assert lines == list(range(1, 50 * STRETCH * 3 + 1))
     for part in ("dev", "test"):
@@ -80,7 +90,7 @@ def test_equal_texts_of_a_column_are_in_one_part(write):
     rows = "".join(f"{i % 3}\tText {i % 400}.\n" for i in range(1200))
     table = write("t.tsv", rows)
     parts = {
-        part: {text.text for text in read_texts(f"{table}#1@{part}")}
+        part: {text["text"] for text in read_texts(f"{table}#1@{part}")}
         for part in ("train", "dev", "test")
     }
     assert all(parts.values())
@@ -100,7 +110,7 @@ def test_blocks_hold_the_whole_text_and_count_all_of_it(tmp_path_factory, lines,
     ids = [token for block in found for token in block.ids]
     assert ids[-1] == EOS
     assert EOS not in ids[:-1]
-    assert LETTERS.decode(ids) == text
+    assert LETTERS.tokenizer.decode(ids) == text
     assert all(len(block.ids) == context for block in found[:-1])
     assert sum(block.characters for block in found) == len(text)
     assert sum(block.bytes for block in found) == len(text.encode())
@@ -108,16 +118,22 @@ def test_blocks_hold_the_whole_text_and_count_all_of_it(tmp_path_factory, lines,
 
 def test_bytes_of_a_block_are_those_of_its_characters(write):
     book = write("book.txt", "é学\nx\n")
-    tokenizer = Tokenizer.train(["é学\nx\n"], kind="character", verbatim=True)
-    first, second, last = blocks(book, tokenizer, 2)
+    field = verbatim("é学\nx\n")
+    first, second, last = blocks(book, field, 2)
     assert (first.characters, first.bytes) == (2, 5)
     assert (second.characters, second.bytes) == (2, 2)
-    assert (last.characters, last.bytes, last.ids) == (1, 1, [*tokenizer.encode("\n").ids, EOS])
+    assert (last.characters, last.bytes, last.ids) == (
+        1,
+        1,
+        [*field.tokenizer.encode("\n").ids, EOS],
+    )
 
 
 def test_lines_by_themselves_have_no_end_inside(write):
     book = write("book.txt", "abc\n\nx\n")
-    found = list(blocks(book, LETTERS, None))
-    assert [LETTERS.decode(block.ids) for block in found] == ["abc", "x"]
+    field = Text("text", kind="character", verbatim=True)
+    field.tokenizer = LETTERS.tokenizer
+    found = list(blocks(book, field, None))
+    assert [LETTERS.tokenizer.decode(block.ids) for block in found] == ["abc", "x"]
     assert [block.characters for block in found] == [4, 2]  # the end of a line counts as one
     assert [block.line for block in found] == [1, 3]

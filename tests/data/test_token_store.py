@@ -8,11 +8,32 @@ import numpy as np
 import pytest
 
 from regard.data import store as storing
-from regard.data.examples import read_pairs
-from regard.data.store import Store, prepare
+from regard.data.examples import read_examples, read_pairs
+from regard.data.fields import Text
+from regard.data.spec import parse
+from regard.data.store import Store, Stored, make_store
 from regard.data.tokenizer import Tokenizer
 
 DEV = "tatoeba-zh-en:dev"
+NUMBERS = ("source.ids", "source.ids.ends", "target.ids", "target.ids.ends", "lines")
+
+
+def prepare(spec, zh, en, folder, *, max_length: int | None = None, join: int = 1) -> Store:
+    """As a task makes a store."""
+    sides = [Text(name, max_length=max_length) for name in ("source", "target")]
+    sides[0].tokenizer, sides[1].tokenizer = zh, en
+
+    def rows(problems):
+        for example in read_examples(spec, sides, problems, apart=("target",), join=join):
+            parts = {side.name: side.encode([example])[0] for side in sides}
+            reasons = [(side.name, side.too_long(parts[side.name])) for side in sides]
+            name, why = next(((n, why) for n, why in reasons if why), ("", None))
+            if why is None:
+                yield Stored(example.line, parts)
+            else:
+                problems.add(example.corpus, why.format(f"{name} "), example.line)
+
+    return make_store(folder, rows, parse(spec), sides, [max_length, join], "pair")
 
 
 @pytest.fixture(scope="module")
@@ -31,15 +52,20 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "made" / "store"
 
 
+def pair_of(store: Store, row: int) -> tuple[np.ndarray, np.ndarray]:
+    example = store.example(row)
+    return example["source"][0], example["target"][0]
+
+
 def assert_holds(store: Store, pairs, zh: Tokenizer, en: Tokenizer) -> None:
     pairs = list(pairs)
     assert len(store) == len(pairs)
     for row, pair in enumerate(pairs):
-        source, target = store.pair(row)
+        source, target = pair_of(store, row)
         assert source.tolist() == zh.encode(pair.source).ids
         assert target.tolist() == en.encode(pair.target).ids
-        assert store.source_lengths[row] == len(source)
-        assert store.target_lengths[row] == len(target)
+        assert store.counts("source")["ids"][row] == len(source)
+        assert store.counts("target")["ids"][row] == len(target)
         assert store.line(row) == pair.line
 
 
@@ -49,9 +75,9 @@ def test_a_store_holds_what_the_tokenizers_give(folder, zh, en, monkeypatch, joi
     store = prepare(DEV, zh, en, folder, join=join)
     assert_holds(store, read_pairs(DEV, join=join), zh, en)
     assert_holds(Store.open(folder), read_pairs(DEV, join=join), zh, en)
-    assert isinstance(store.pair(0)[0], np.memmap)
-    with pytest.raises(IndexError, match=r"row -1 of a store of \d+ pairs"):
-        store.pair(-1)
+    assert isinstance(pair_of(store, 0)[0], np.memmap)
+    with pytest.raises(IndexError, match=r"row -1 of a store of \d+ examples"):
+        pair_of(store, -1)
 
 
 def test_large_vocabularies_are_stored_whole(folder, zh, monkeypatch):
@@ -61,12 +87,12 @@ def test_large_vocabularies_are_stored_whole(folder, zh, monkeypatch):
     monkeypatch.setattr(Tokenizer, "__len__", lambda self: 70_000)
     monkeypatch.setattr(Tokenizer, "encode_ids", lambda self, texts: [[69_999, 3] for _ in texts])
     store = prepare(DEV, words, zh, folder)
-    assert store.pair(0)[0].tolist() == [69_999, 3]
+    assert pair_of(store, 0)[0].tolist() == [69_999, 3]
 
 
 def test_long_pairs_are_left_out_and_counted(folder, zh, en):
     store = prepare(DEV, zh, en, folder, max_length=12)
-    assert max(store.source_lengths.max(), store.target_lengths.max()) <= 12
+    assert max(store.counts(side)["ids"].max() for side in ("source", "target")) <= 12
     left_out = store.problems.count()
     assert len(store) + left_out == sum(1 for _ in read_pairs(DEV))
     assert "source lines over 12 tokens" in store.problems.report()
@@ -85,8 +111,8 @@ def test_a_store_is_used_again_until_something_changes(folder, zh, en, monkeypat
     os.utime(corpus, ns=(1, 1))
     prepare("pairs.tsv", zh, en, folder)
     reads = []
-    read = storing.read_pairs
-    monkeypatch.setattr(storing, "read_pairs", lambda *a, **k: reads.append(1) or read(*a, **k))
+    write = storing._write
+    monkeypatch.setattr(storing, "_write", lambda *a, **k: reads.append(1) or write(*a, **k))
 
     def made_again(*tokenizers: Tokenizer, **settings) -> bool:
         reads.clear()
@@ -111,7 +137,7 @@ def test_a_failure_leaves_what_was_there(folder, zh, en, monkeypatch):
     def full_disk(*_args, **_settings):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(storing, "_tokenised", full_disk)
+    monkeypatch.setattr(Text, "encode", full_disk)
     with pytest.raises(OSError, match="No space left"):
         prepare(DEV, zh, en, folder, max_length=5)
     assert Store.open(folder).fingerprint == before.fingerprint
@@ -135,7 +161,7 @@ def test_mistakes_get_an_answer(folder, zh, en):
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("name", [*storing.NUMBERS, storing.SETTINGS])
+@pytest.mark.parametrize("name", [*NUMBERS, storing.SETTINGS])
 def test_a_store_of_which_a_bit_has_changed_is_made_anew_and_says_so(folder, zh, en, name):
     prepare(DEV, zh, en, folder)
     for place in (0.1, 0.5, 0.9):
@@ -161,6 +187,6 @@ def test_a_store_is_on_the_disk_before_it_is_where_it_belongs(folder, zh, en, mo
     monkeypatch.setattr(os, "replace", lambda a, b: done.append("replace") or real(a, b))
     prepare(DEV, zh, en, folder)
     renamed = done.index("replace")
-    assert {*storing.NUMBERS, storing.SETTINGS} < {*done[:renamed]}
+    assert {*NUMBERS, storing.SETTINGS} < {*done[:renamed]}
     assert done[renamed - 1].startswith(".store.")
     assert done[renamed + 1 :] == ["made"]

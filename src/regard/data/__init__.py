@@ -1,5 +1,5 @@
-"""Text → pairs → tokens → batches, and the corpora that come with the package.
+"""Files → examples in fields → numbers → batches, and the corpora that come with the package.
 
-spec.py says how a corpus is named, text.py reads it, tokenizer.py learns a vocabulary, store.py
-keeps the token ids on disk, batch.py makes the batches. Only batch.py needs torch.
+spec.py says how a corpus is named, formats/ how files are read, rows.py and examples.py put them together;
+fields/ are the columns of an example, store.py keeps their numbers on disk, batch.py makes the batches.
 """

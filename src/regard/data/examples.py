@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,6 +80,31 @@ def read_examples(
         yield from examples if join == 1 else joined(examples, join, fields, seed=number)
 
 
+def read_values(
+    fields: Sequence[Field], cells: Sequence[Any], folder: Path | None = None
+) -> dict[str, Any]:
+    """The values of an example, by field, which fit together; Unusable says why there are none."""
+    values: dict[str, Any] = {}
+    for field, cell in zip(fields, cells, strict=True):
+        try:
+            values[field.name] = field.read(cell, folder)
+        except Unusable as trouble:
+            raise _said(trouble, field, fields) from None
+    for field in fields:
+        try:
+            values[field.name] = field.check(values)
+        except Unusable as trouble:
+            raise _said(trouble, field, fields) from None
+    return values
+
+
+def _said(trouble: Unusable, field: Field, fields: Sequence[Field]) -> Unusable:
+    """With the name of the field, where there are several."""
+    quoted = "'{}'" in str(trouble)
+    said = field.name if quoted else "" if len(fields) == 1 else f"{field.name} "
+    return Unusable(str(trouble).replace("{}", said))
+
+
 def read_corpus(
     corpus: Corpus, fields: Sequence[Field], problems: Problems, *, apart: Sequence[str] = ()
 ) -> Iterator[Example]:
@@ -137,29 +163,20 @@ def _own(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterato
 
 
 def _home(corpus: Corpus, first: Field, example: Example) -> str:
-    if corpus.running:  # a line goes on from the one before
+    if corpus.running and isinstance(first, Text):  # a line goes on from the one before
         return PLACES.get((example.line - 1) // STRETCH % ONE_IN, "train")
     return home(first.identity(example[first.name]))
 
 
 def _usable(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterator[Example]:
     folder = corpus.files[0].parent
-    alone = len(fields) == 1
     for number, cells in read_rows(corpus, [field.name for field in fields]):
-        if isinstance(cells, Unusable):
-            problems.add(corpus.name, str(cells), number)
-            continue
-        values: dict[str, Any] = {}
-        for field, cell in zip(fields, cells, strict=True):
-            try:
-                values[field.name] = field.read(cell, folder)
-            except Unusable as trouble:
-                quoted = "'{}'" in str(trouble)
-                said = field.name if quoted else "" if alone else f"{field.name} "
-                problems.add(corpus.name, str(trouble).format(said), number)
-                break
-        else:
-            yield Example(number, values, corpus.name)
+        try:
+            if isinstance(cells, Unusable):
+                raise cells
+            yield Example(number, read_values(fields, cells, folder), corpus.name)
+        except Unusable as trouble:
+            problems.add(corpus.name, str(trouble), number)
 
 
 def _glue(left: str, right: str) -> str:

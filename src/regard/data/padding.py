@@ -21,11 +21,34 @@ def pad(sequences: Sequence[Ids], *, bos: bool = False, eos: bool = True) -> tup
     lengths = np.array([len(ids) for ids in sequences], np.int64) + first + eos
     width = int(lengths.max(initial=0))
     ids = np.full((len(sequences), width), PAD, np.int64)
-    if bos:
-        ids[:, 0] = BOS
+    ids[:, :first] = BOS
     for row, (sequence, length) in enumerate(zip(sequences, lengths, strict=True)):
         ids[row, first : length - eos] = sequence
         if eos:
             ids[row, length - 1] = EOS
     mask = np.arange(width) < lengths[:, None]
+    return torch.from_numpy(ids), torch.from_numpy(mask)
+
+
+def block(rows: Sequence[Ids]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows of ids to be stored: padded to the longest, one after the other; and their lengths."""
+    lengths = np.array([len(row) for row in rows], np.int64)
+    ids = np.full((len(rows), int(lengths.max(initial=0))), PAD, np.int64)
+    for number, row in enumerate(rows):
+        ids[number, : len(row)] = row
+    return ids.reshape(-1), lengths
+
+
+def pad_blocks(blocks: Sequence[Sequence[Ids]]) -> tuple[Tensor, Tensor]:
+    """Ids (B, S, W) and mask (B, S, W) of blocks as `block` makes them: ids first, then lengths."""
+    high = max((len(lengths) for _, lengths, *_ in blocks), default=0)
+    wide = max((len(ids) // max(len(lengths), 1) for ids, lengths, *_ in blocks), default=0)
+    ids = np.full((len(blocks), high, wide), PAD, np.int64)
+    real = np.zeros((len(blocks), high), np.int64)
+    for number, (flat, lengths, *_) in enumerate(blocks):
+        rows = len(lengths)
+        real[number, :rows] = lengths
+        if len(flat):
+            ids[number, :rows, : len(flat) // rows] = np.asarray(flat).reshape(rows, -1)
+    mask = np.arange(wide) < real[..., None]
     return torch.from_numpy(ids), torch.from_numpy(mask)

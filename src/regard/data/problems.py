@@ -18,6 +18,10 @@ class CorpusError(ValueError):
         self.hint = hint
 
 
+class Unusable(ValueError):
+    """A row or a cell that cannot be used. `{}` in the words is its field's name, where there are several."""
+
+
 @dataclass
 class Found:
     """One kind of problem: how many lines, and the numbers of the first."""

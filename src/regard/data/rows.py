@@ -1,91 +1,59 @@
 """The rows of a corpus as they stand in its files: a cell for each field.
 
-A cell is text, or what the file's format holds: a JSON value, the words of a sentence, an array.
+A cell is text, or what the file's format holds: a JSON value, the words of a sentence, an array. formats/
+says how files are read, a file for each format.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from regard.data.fields import Cell, Unusable
-from regard.data.lines import byte_lines
+from regard.data.formats import Row, format_of
+from regard.data.problems import Unusable
 from regard.data.spec import Corpus
-
-LONGEST = 100_000  # bytes of a line
-ENDED = object()  # after the last line of the shorter file
-
-Row = tuple[int, "list[Cell] | Unusable"]
 
 
 def read_rows(corpus: Corpus, fields: Sequence[str]) -> Iterator[Row]:
     """Each row's number, from 1, and its cells, in the order of the fields, or why it has none."""
-    rows = _one_file(corpus) if len(corpus.files) == 1 else _side_by_side(corpus, fields)
-    yield from enumerate(rows, start=1)
+    if len(corpus.files) > 1:
+        yield from _side_by_side(corpus, fields)
+        return
+    (file,) = corpus.files
+    columns = [column for column in corpus.columns if column]
+    for number, cells in format_of(file).rows(file, columns):
+        yield number, _of_field(cells, "") if isinstance(cells, Unusable) else cells
 
 
-def _one_file(corpus: Corpus) -> Iterator[list[Cell] | Unusable]:
-    for raw in byte_lines(corpus.files[0], longest=LONGEST):
+def _side_by_side(corpus: Corpus, fields: Sequence[str]) -> Iterator[Row]:
+    """Row i of every file. Its number is that in the first file which has it."""
+    files = [
+        format_of(file).rows(file, [column] if column else [])
+        for file, column in zip(corpus.files, corpus.columns, strict=True)
+    ]
+    for rows in zip_longest(*files):
+        number = next(row[0] for row in rows if row is not None)
         try:
-            line = decoded(raw, "")
-            yield _cells(corpus, line) if corpus.columns else [line]
+            yield number, _cells(rows, fields)
         except Unusable as trouble:
-            yield trouble
+            yield number, trouble
 
 
-def _side_by_side(corpus: Corpus, fields: Sequence[str]) -> Iterator[list[Cell] | Unusable]:
-    """Line i of every file."""
-    files = (byte_lines(file, longest=LONGEST) for file in corpus.files)
-    for lines in zip_longest(*files, fillvalue=ENDED):
-        try:
-            for field, line in zip(fields, lines, strict=True):
-                if line is ENDED:
-                    there = next(f for f, x in zip(fields, lines, strict=True) if x is not ENDED)
-                    raise Unusable(f"{there} lines without a {field}")
-            yield [decoded(x, f"{field} ") for field, x in zip(fields, lines, strict=True)]  # type: ignore[arg-type]
-        except Unusable as trouble:
-            yield trouble
+def _cells(rows: Sequence[Row | None], fields: Sequence[str]) -> list[Any]:
+    if None in rows:
+        ended = fields[rows.index(None)]
+        there = next(f for f, row in zip(fields, rows, strict=True) if row is not None)
+        article = "an" if ended[0] in "aeiou" else "a"
+        raise Unusable(f"{there} lines without {article} {ended}")
+    cells = []
+    for field, row in zip(fields, rows, strict=True):
+        assert row is not None
+        if isinstance(row[1], Unusable):
+            raise _of_field(row[1], f"{field} ")
+        cells += row[1]
+    return cells
 
 
-def decoded(line: bytes | None, side: str) -> str:
-    if line is None:
-        raise Unusable(f"{side}lines over {LONGEST:,} bytes")
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError:
-        raise Unusable(f"{side}lines not in UTF-8") from None
-
-
-def _cells(corpus: Corpus, line: str) -> list[Cell]:
-    """What stands in the columns of a corpus, in a line of it."""
-    if not line.strip():
-        raise Unusable("empty lines")
-    return (_json_values if corpus.jsonl else _columns)(line, corpus.columns)
-
-
-def _columns(line: str, columns: tuple[str, ...]) -> list[Cell]:
-    found, wanted = line.split("\t"), [int(column) for column in columns]
-    if max(wanted) >= len(found):
-        raise Unusable(f"lines without a column {max(wanted)}")
-    return [found[column] for column in wanted]
-
-
-def _json_values(line: str, names: tuple[str, ...]) -> list[Cell]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        raise Unusable("lines not in JSON") from None
-    return [_value(record, name) for name in names]
-
-
-def _value(record: object, name: str) -> Any:
-    value = record.get(name) if isinstance(record, dict) else None
-    if value is None:
-        raise Unusable(f"lines without a text '{name}'")
-    try:
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can hold
-        raise Unusable("lines not in UTF-8") from None
-    return value
+def _of_field(trouble: Unusable, said: str) -> Unusable:
+    return Unusable(str(trouble).replace("{}", said))

@@ -1,23 +1,38 @@
 """How a corpus is named, and where its files are.
 
     a.zh,a.en                        two files, line i of one translates line i of the other
-    pairs.tsv                        one file, source TAB target (any name but .jsonl)
+    pairs.tsv                        one file, source TAB target (any name that tells no other format)
     pairs.tsv#2,1                    columns 2 and 1 of it, counted from 0
-    pairs.jsonl#question,answer      fields of a JSON object on each line (source and target unless told)
+    pairs.jsonl#question,answer      values of a JSON object on each line (source and target unless told)
+    bank.conllu#form,upos            columns of a treebank: a row is a sentence, a cell the list of its words
     tatoeba-zh-en:train              a corpus that comes with the package, here its training part
     tatoeba-zh-en:train#1,0          the same from English to Chinese
-    a.zh,a.en@train                  of any of these what is not held out: @dev and @test are one pair in
-                                     fifty each, up to 1,000, told by their sources, whatever their order
+    a.zh,a.en@train                  of any of these what is not held out: @dev and @test are one example in
+                                     fifty each, up to 1,000, told by the first field, whatever their order
     -                                standard input, source TAB target
     a.zh,a.en+pairs.tsv              several, one after the other
 
-A list is the same without the signs `,` and `+`, for names that contain them: a list of two plain file
-names (not .tsv, not .jsonl, not embedded) is a pair, any other list is several corpora, each of
-them a string or a pair: [[a.zh, a.en], pairs.tsv].
+Files that hold one field, for themselves or side by side with others:
+
+    book.txt                         every line of it
+    pairs.tsv#2                      a column of it
+    texts.jsonl#body                 a value of each line; side by side with others, texts.jsonl is all of it
+    digits.npy                       what stands at each place of the first axis: pictures, vectors, texts
+    visits.npy#1                     a column of a table of numbers; of several fields, visits.npy#0,1,2
+    train-images-idx3-ubyte          the same in the format of MNIST, or digits.idx
+    sheet.png#28x32                  a picture cut into tiles, here 28 wide and 32 high, row by row; or
+                                     sheet.png, if sheet.json beside it says {"tile": [28, 32], "count": 900}
+
+    images.idx.gz,labels.txt         so a field may be in any format,
+    sheet.png#28x28,captions.tsv#4   and each file have a column of its own, but for the first: what stands
+                                     after its # are columns of that file, unless it is a sheet
 
 That is so for any number of fields: three files, `#0,2,1`, `#document,question,answer`. Columns of JSON have
-the names of the fields unless told. Of a single field, `book.txt` is every line of it, `pairs.tsv#2` a
-column, `texts.jsonl#body` a value; `+` and `@` as above.
+the names of the fields unless told.
+
+A list is the same without the signs `,` and `+`, for names that contain them: a list of as many plain file
+names (not .tsv, not .jsonl, not embedded) as there are fields is one corpus, any other list is several, each
+of them a string or such a list: [[a.zh, a.en], pairs.tsv].
 
 Files may be compressed (.gz, .xz), and the suffix may be left out. A path is looked for in the
 current folder, then in the folder that the environment variable REGARD_DATA names.
@@ -31,11 +46,15 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from regard.data.formats import COMPRESSED, bare_name, format_of, is_known
+from regard.data.formats.jsonl import JsonLines
+from regard.data.formats.lines import Table
+from regard.data.formats.sheet import TILE, Sheet
 from regard.data.lines import STANDARD_INPUT
 from regard.data.problems import CorpusError
 from regard.data.public_sets import origin
@@ -43,10 +62,8 @@ from regard.data.syncing import sync
 
 Spec: TypeAlias = "str | Path | Sequence[Spec]"
 
-COMPRESSED = (".gz", ".xz")
 PARTS = ("train", "dev", "test")
 PAIR = ("source", "target")
-NAMED_COLUMNS = (".jsonl", ".conllu")  # formats whose columns have names
 EMBEDDED_FOLDER = Path(__file__).parent / "corpora"
 _EMBEDDED = re.compile(r"([a-z0-9-]+):([a-z0-9]+)")
 
@@ -57,12 +74,11 @@ class Corpus:
 
     name: str  # as it was written
     files: tuple[Path, ...]  # one for each field, or one file with all of them
-    columns: tuple[str, ...]  # of one file: numbers (TSV) or names (JSONL); (): whole lines
+    columns: tuple[
+        str, ...
+    ]  # of one file all, of several the one of each: numbers (TSV), names (JSONL),
+    # the size of tiles, or "", a whole row; (): whole lines that follow from each other
     part: str | None = None  # train, dev or test, of a corpus that is split; None: all of it
-
-    @property
-    def jsonl(self) -> bool:
-        return len(self.files) == 1 and _ending(self.files[0].name) == ".jsonl"
 
     @property
     def running(self) -> bool:
@@ -137,41 +153,36 @@ def _part(text: str, fields: Sequence[str]) -> Corpus:
 
 
 def _whole(text: str, fields: Sequence[str]) -> Corpus:
-    name, _, wanted = (text, "", "") if _exists(text) else text.partition("#")
-    files = [name] if wanted else _split(name, ",")
+    files = [text] if _exists(text) else _files(text)
     if len(files) > 1:
         return _aligned(files, fields)
-    path = _embedded(name) or (Path(name) if name == STANDARD_INPUT else locate(name))
-    columns = tuple(wanted.split(",")) if wanted else _usual_columns(text, path, fields)
-    named = _ending(path.name) in NAMED_COLUMNS
-    if columns and (
-        len(columns) != len(fields)
-        or not all(columns)
-        or not (named or all(column.isdecimal() for column in columns))
-    ):
-        raise CorpusError(f"'{text}': after # {_meant(fields, named)}")
-    return Corpus(text, (path,), columns)
+    name, wanted = _cut(text)
+    found = _embedded(name)
+    if found and "" not in found:
+        return _of_columns(text, found, wanted, fields)
+    path = found[""] if found else Path(name) if name == STANDARD_INPUT else locate(name)
+    return Corpus(text, (path,), format_of(path).columns(text, wanted, fields))
 
 
-def _usual_columns(text: str, path: Path, fields: Sequence[str]) -> tuple[str, ...]:
-    """Where nothing stands after #."""
-    ending = _ending(path.name)
-    if ending in NAMED_COLUMNS:
-        return tuple(fields)
-    if len(fields) > 1:
-        return tuple(str(number) for number in range(len(fields)))
-    if ending == ".tsv":
-        raise CorpusError(f"'{text}' has columns: name the one with the {fields[0]}, as {text}#0")
-    return ()
+def _files(text: str) -> list[str]:
+    """The files that stand side by side. Commas after the # of the first are between its columns, unless
+    it is a sheet, which has none.
+    """
+    first, *others = text.split(",")
+    whole = text.partition("#")[0]
+    has_columns = "#" in first and not _is_sheet(first)
+    return [text] if has_columns or ("," in whole and _exists(whole)) else [first, *others]
 
 
-def _meant(fields: Sequence[str], named: bool) -> str:
-    if len(fields) == 1:
-        return "comes one column from 0, as #0"
-    count = {2: "two", 3: "three", 4: "four"}.get(len(fields), str(len(fields)))
-    if named:
-        return f"come {count} fields, as #{','.join(fields)}"
-    return f"come {count} columns from 0, as #{','.join(map(str, range(len(fields))))}"
+def _is_sheet(text: str) -> bool:
+    name, _, size = text.partition("#")
+    return isinstance(format_of(name), Sheet) and TILE.fullmatch(size) is not None
+
+
+def _cut(text: str) -> tuple[str, tuple[str, ...]]:
+    """The name of a file, and the columns that stand after #."""
+    name, _, wanted = (text, "", "") if _exists(text) else text.partition("#")
+    return name, tuple(wanted.split(",")) if wanted else ()
 
 
 def _aligned(files: Sequence[str], fields: Sequence[str]) -> Corpus:
@@ -186,7 +197,28 @@ def _aligned(files: Sequence[str], fields: Sequence[str]) -> Corpus:
         raise CorpusError(f"'{name}' names {len(files)} files: {what} '{wanted}'")
     if not all(files):
         raise CorpusError(f"'{name}': {what} '{wanted}', {_number(len(fields))} files")
-    return Corpus(name, tuple(locate(file) for file in files), ("0",) * len(files))
+    paths, columns = zip(*map(_one_column, files, fields), strict=True)
+    return Corpus(name, paths, columns)
+
+
+def _one_column(text: str, field: str) -> tuple[Path, str]:
+    """One of several files: its path, and the column of it; without a column, "", whole rows."""
+    name, wanted = _cut(text)
+    path = locate(name)
+    return path, "".join(format_of(path).columns(text, wanted, [field])) if wanted else ""
+
+
+def _of_columns(
+    text: str, files: Mapping[str, Path], wanted: Sequence[str], fields: Sequence[str]
+) -> Corpus:
+    """An embedded corpus that has a file for each of its columns."""
+    names = tuple(wanted or fields)
+    if len(names) != len(fields) or not set(names) <= set(files):
+        raise CorpusError(
+            f"'{text}': the columns for {', '.join(fields)} are {len(fields)} of "
+            f"{', '.join(sorted(files))}, after #"
+        )
+    return Corpus(text, tuple(files[name] for name in names), ("",) * len(names))
 
 
 def _number(count: int) -> str:
@@ -199,34 +231,50 @@ def _split(text: str, sign: str) -> list[str]:
 
 
 def _exists(text: str) -> bool:
-    return any((folder / text).is_file() for folder in _roots(Path(text)))
+    try:
+        return any((folder / text).is_file() for folder in _roots(Path(text)))
+    except (OSError, ValueError):  # longer than a name can be, or with a zero in it
+        return False
 
 
 def _is_plain(part: Spec) -> bool:
+    """Whether it names a file that has one field, and nothing else."""
     if not isinstance(part, str | Path):
         return False
     text = str(part)
-    special = text == STANDARD_INPUT or "#" in text or _EMBEDDED.fullmatch(text)
-    whole = _exists(text) or not set(text) & set("+,")
-    return whole and not special and _ending(text) not in (".tsv", ".jsonl")
+    if _exists(text):
+        return not isinstance(format_of(text), Table | JsonLines)
+    name, sign, _ = text.partition("#")
+    if sign:
+        return _is_sheet(text)
+    special = name == STANDARD_INPUT or _EMBEDDED.fullmatch(name) or set(name) & set("+,")
+    return not special and not isinstance(format_of(name), Table | JsonLines)
 
 
-def _ending(name: str) -> str:
-    """The suffix that tells the format: that before .gz or .xz."""
-    path = Path(name)
-    return Path(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
+def _embedded(name: str) -> dict[str, Path]:
+    """The file of an embedded corpus, under "", or one for each of its columns; none: it is not named so.
 
-
-def _embedded(name: str) -> Path | None:
+    `name:part` is name.part.tsv.xz, or another format, or name.part.COLUMN.tsv.xz, in the folder of the
+    embedded corpora or in one of its own there.
+    """
     match = _EMBEDDED.fullmatch(name)
     if match is None or _exists(name):
-        return None
-    path = EMBEDDED_FOLDER / f"{match[1]}.{match[2]}.tsv.xz"
-    if not path.is_file():
-        known = sorted(p.name.removesuffix(".tsv.xz") for p in EMBEDDED_FOLDER.glob("*.tsv.xz"))
-        names = [":".join(k.rsplit(".", 1)) for k in known]
-        raise FileNotFoundError(f"no embedded corpus '{name}'{_nearest(name, names)}")
-    return path
+        return {}
+    corpus, part = match.groups()
+    found: dict[str, Path] = {}
+    known: list[str] = []
+    for path in sorted((*EMBEDDED_FOLDER.glob("*.*"), *EMBEDDED_FOLDER.glob("*/*.*"))):
+        stem, *rest = bare_name(path.name).split(".")
+        if not is_known(path) or not 2 <= len(rest) <= 3 or rest[0] not in PARTS:
+            continue
+        if path.parent not in (EMBEDDED_FOLDER, EMBEDDED_FOLDER / stem):
+            continue
+        known.append(f"{stem}:{rest[0]}")
+        if (stem, rest[0]) == (corpus, part):
+            found["" if len(rest) == 2 else rest[1]] = path
+    if not found:
+        raise FileNotFoundError(f"no embedded corpus '{name}'{_nearest(name, sorted(set(known)))}")
+    return found
 
 
 def _roots(path: Path) -> list[Path]:

@@ -155,8 +155,10 @@ def make_store(
 
 def _holds_a_store(folder: Path) -> bool:
     """Whether nothing but files of a store lies there, damaged or of an older format."""
-    names = {path.name.removesuffix(ENDS) for path in folder.iterdir()} - {SETTINGS, LINES}
-    return all("." in name for name in names) and (folder / SETTINGS).is_file()
+    names = {path.name for path in folder.iterdir()} - {LINES}
+    if SETTINGS in names:
+        return all("." in name for name in names)
+    return all(name.endswith(ENDS) or f"{name}{ENDS}" in names for name in names)
 
 
 def _reusable(folder: Path, fingerprint: str) -> Store | None:

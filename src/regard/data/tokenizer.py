@@ -53,7 +53,8 @@ _WORDS = (
     rf"|([^{SPACE}\p{{L}}\p{{M}}\p{{N}}])(?:\1|\x{{200D}}\X|[\p{{M}}\x{{1F3FB}}-\x{{1F3FF}}])*)"
 )
 _CHARACTERS = r"\X"
-_BLANK = re.compile(rf"[\s\x00-\x1f\x7f-\x9f{SPACE}]+")
+_SPECIAL_WORDS = rf"(?<![^{SPACE}])<(?=(?:pad|s|/s)>(?![^{SPACE}]))"
+BLANK = re.compile(rf"[\s\x00-\x1f\x7f-\x9f{SPACE}]+")
 _NOT_BLANK = re.compile(rf"[^\s\x00-\x1f\x7f-\x9f{SPACE}]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -198,7 +199,9 @@ def _normalizer(kind: str, lowercase: bool, verbatim: bool) -> normalizers.Norma
         normalizers.Strip(),
         normalizers.Replace(" ", SPACE),
     ]
-    if kind not in ("character", "split"):
+    if kind == "split":  # a word "</s>" of a text ends nothing: it becomes another
+        steps.append(normalizers.Replace(Regex(_SPECIAL_WORDS), "＜"))
+    elif kind != "character":
         steps += [
             normalizers.Prepend(SPACE),
             normalizers.Replace(Regex(rf"^{SPACE}(?=[{_SPACELESS}])"), ""),
@@ -236,7 +239,7 @@ def _tokens(text: str, encoding: tokenizers.Encoding) -> Tokens:
     for token, (start, end), (limit, _) in zip(
         encoding.tokens, places[:-1], places[1:], strict=True
     ):
-        begin = _end(_BLANK, text, start, end)
+        begin = _end(BLANK, text, start, end)
         if token == SPACE:
             pieces.append(SPACE)
             # before the first word, where there is no space, it has no width

@@ -34,6 +34,7 @@ def learn(
     if kind in ("bpe", "unigram"):
         return _train_pieces(inner, normal, kind, size)
     counts = Counter(unit for text in normal for unit in _units(inner, text))
+    counts.pop(SPECIALS[1], None)  # a word "<unk>" is one
     if kind == "character":
         counts[SPACE] += 1  # always known, as it is where pieces are tokens
     units = _most_frequent(counts, size - len(SPECIALS))

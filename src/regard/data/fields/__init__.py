@@ -1,7 +1,29 @@
 """Fields, the columns of an example: each has its whole life in one file, and field.py says what that is."""
 
+from regard.data.fields.choice import Candidates, Choice
+from regard.data.fields.document import Document, Sentences
 from regard.data.fields.field import Cell, Field, Parts, Unusable
+from regard.data.fields.image import Image
 from regard.data.fields.label import Label
+from regard.data.fields.labels import Labels
+from regard.data.fields.numbers import Numbers
+from regard.data.fields.span import Span, Stretch
 from regard.data.fields.text import Text
 
-__all__ = ["Cell", "Field", "Label", "Parts", "Text", "Unusable"]
+__all__ = [
+    "Candidates",
+    "Cell",
+    "Choice",
+    "Document",
+    "Field",
+    "Image",
+    "Label",
+    "Labels",
+    "Numbers",
+    "Parts",
+    "Sentences",
+    "Span",
+    "Stretch",
+    "Text",
+    "Unusable",
+]

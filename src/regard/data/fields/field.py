@@ -1,6 +1,7 @@
 """What a field is: one column of an example, for its whole life.
 
     read      the cell of a corpus, or what a user gave, becomes a value
+    check     it fits the values of the other fields: a span stands in its text
     learn     what is known of the column is learnt from the training part: its asset, one file of a run
     encode    a value becomes numbers, which are stored
     collate   the numbers of several examples become named tensors: `source`, `source_mask`
@@ -21,12 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from regard.data.problems import Unusable as Unusable
+
 Cell: TypeAlias = Any  # text of a line or a table, a JSON value, an array, words of a treebank
 Parts: TypeAlias = Sequence[Sequence[int] | NDArray[Any]]  # numbers, for each of `Field.parts`
-
-
-class Unusable(ValueError):
-    """A cell that cannot be used. `{}` in the words is the name of its field, where there are several."""
 
 
 class Field(ABC):
@@ -49,6 +48,10 @@ class Field(ABC):
     def accept(self, value: Cell, *, files: bool = True) -> Any:
         """The value of what somebody gave to be answered; files: a path may be read, if it is one."""
         return self.read(value)
+
+    def check(self, example: Mapping[str, Any]) -> Any:
+        """The value once all fields of its example are read; Unusable says what does not fit the others."""
+        return example[self.name]
 
     def identity(self, value: Any) -> str:
         """Values of one identity are never on both sides of a split into train, dev and test."""

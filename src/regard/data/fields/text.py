@@ -12,7 +12,7 @@ from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.padding import pad
-from regard.data.tokenizer import Tokenizer, Tokens
+from regard.data.tokenizer import BLANK, Tokenizer, Tokens
 
 
 class Text(Field):
@@ -72,8 +72,8 @@ class Text(Field):
 
     def read(self, cell: Cell, folder: Path | None = None) -> str | list[str]:
         if self.in_words:
-            words = cell if isinstance(cell, list | tuple) else _text(cell).split()
-            words = ["_".join(_text(word).split()) for word in words]
+            words = cell if isinstance(cell, list | tuple) else _pieces(_text(cell))
+            words = ["_".join(_pieces(_text(word))) for word in words]
             if not words or not all(words):
                 raise Unusable("empty {}lines")
             return words
@@ -146,6 +146,11 @@ class Text(Field):
 
     def _joined(self, value: str | list[str]) -> str:
         return value if isinstance(value, str) else " ".join(value)
+
+
+def _pieces(text: str) -> list[str]:
+    """What stands between blanks, as a tokenizer knows them."""
+    return [piece for piece in BLANK.split(text) if piece]
 
 
 def _text(cell: Cell) -> str:

@@ -1,0 +1,170 @@
+"""A document: sentences of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data.fields.field import Cell, Field, Parts, Unusable
+from regard.data.fields.text import Text
+from regard.data.padding import block, pad_blocks
+from regard.data.sentences import sentence_places
+from regard.data.tokenizer import Tokenizer, Tokens
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """A text, and where its sentences are, in characters."""
+
+    text: str
+    places: tuple[tuple[int, int], ...]
+
+    def __iter__(self) -> Iterator[str]:
+        return (self.text[start:end] for start, end in self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+class Document(Field):
+    """S sentences of up to W words each: ids x11 … x1n, x21 … x2m, …, with neither BOS nor EOS.
+
+    A text is cut at the ends of its sentences and of its lines. A list has a sentence in each item, a
+    text or a list of words. kind, vocabulary, lowercase: of the tokenizer, as in `Tokenizer.train`; like:
+    a field whose tokenizer is used instead. sentences, words: what is beyond is cut off.
+
+    Tensors: NAME (B, S, W) int64, NAME_mask (B, S, W) bool, True where a word is real.
+    """
+
+    parts: ClassVar = ("ids", "words")  # S·W ids, padded; how many words each sentence has
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        kind: str = "word",
+        vocabulary: int = 20_000,
+        lowercase: bool = False,
+        sentences: int = 100,
+        words: int = 100,
+        like: Text | Document | None = None,
+        file: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        if sentences < 1 or words < 1:
+            raise ValueError(f"a document of {sentences} sentences of {words} words holds nothing")
+        self.sentences, self.words = sentences, words
+        self._like = like
+        self._text = words_of(like) or Text(
+            name, kind=kind, size=vocabulary, lowercase=lowercase, file=file
+        )
+
+    def __repr__(self) -> str:
+        return f"Document({self.name!r}, sentences={self.sentences}, words={self.words})"
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self._text.tokenizer
+
+    def read(self, cell: Cell, folder: Path | None = None) -> Sentences:
+        if isinstance(cell, str):
+            found = Sentences(cell, tuple(sentence_places(cell)))
+        elif isinstance(cell, list | tuple):
+            found = _joined([text for each in cell if (text := self._sentence(each)).strip()])
+        else:
+            raise Unusable("lines without a text '{}'")
+        if not found.places:
+            raise Unusable("empty {}lines")
+        return found
+
+    def identity(self, value: Sentences) -> str:
+        return self._text.identity(value.text)
+
+    @property
+    def file(self) -> str | None:
+        return None if self._like else self._text.file
+
+    def learn(self, values: Iterable[Sentences]) -> None:
+        self._text.learn(sentence for value in values for sentence in value)
+
+    def to_json(self) -> str:
+        return self._text.to_json()
+
+    def load(self, text: str) -> None:
+        self._text.load(text)
+
+    @property
+    def size(self) -> int:
+        return self._text.size
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return (*self._text.types, "<i4")
+
+    def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
+        values = [example[self.name] for example in examples]
+        flat = iter(self.tokenizer.encode_ids([sentence for value in values for sentence in value]))
+        return [block(self._cut(islice(flat, len(value)))) for value in values]
+
+    def tokens(self, values: Sequence[Sentences]) -> list[list[Tokens]]:
+        """The sentences of each value in tokens, with their places in its text; cut off as they are read."""
+        every: list[list[Tokens]] = []
+        for value in values:
+            found = self.tokenizer.encode_many(list(value))
+            moved = [
+                Tokens(t.ids, t.pieces, [(a + start, b + start) for a, b in t.offsets])
+                for t, (start, _) in zip(found, value.places, strict=True)
+            ]
+            kept = [t for t in moved if t.ids][: self.sentences]
+            end = self.words
+            every.append([Tokens(t.ids[:end], t.pieces[:end], t.offsets[:end]) for t in kept])
+        return every
+
+    def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
+        ids, mask = pad_blocks(several)
+        return {self.name: ids, f"{self.name}_mask": mask}
+
+    def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+        return counts["ids"]
+
+    def too_long(self, parts: Parts) -> str | None:
+        return None if len(parts[1]) else "{}lines without a word"
+
+    def show(self, value: Sentences) -> str:
+        return super().show(value.text)
+
+    def _sentence(self, cell: Cell) -> str:
+        if isinstance(cell, list | tuple) and all(isinstance(word, str) for word in cell):
+            words = self._text.read(cell) if self._text.in_words and cell else cell
+            return " ".join(words)
+        if not isinstance(cell, str):
+            raise Unusable("lines without a text '{}'")
+        return cell.strip()
+
+    def _cut(self, sentences: Iterable[list[int]]) -> list[list[int]]:
+        """Without what is beyond the limits, and without sentences of no words."""
+        return [ids[: self.words] for ids in list(filter(None, sentences))[: self.sentences]]
+
+
+def words_of(field: Field | None) -> Text | None:
+    """The field whose tokenizer a field uses."""
+    if isinstance(field, Document):
+        return field._text
+    if field is not None and not isinstance(field, Text):
+        raise ValueError(f"{field!r} has no tokenizer: a Text or a Document has")
+    return field
+
+
+def _joined(sentences: Sequence[str]) -> Sentences:
+    places, start = [], 0
+    for sentence in sentences:
+        places.append((start, start + len(sentence)))
+        start += len(sentence) + 1
+    return Sentences(" ".join(sentences), tuple(places))

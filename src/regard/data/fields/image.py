@@ -1,0 +1,184 @@
+"""A picture, grey or in colour."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data.fields.field import Cell, Field, Parts, Unusable
+from regard.data.fields.nested_numbers import array_of
+from regard.data.fields.scale import Moments, Scale
+
+Pixels = NDArray[np.uint8]  # (H, W, C)
+MOST_PIXELS = 1 << 24  # of a picture that is kept as it is
+HEAVIEST = 1 << 27  # bytes of a file
+
+
+class Image(Field):
+    """x = (pixel / 255 - mean) / deviation, by channel, as the training part has them.
+
+    A cell is the path of a PNG or JPEG file (from the folder of the corpus), its bytes, an array or
+    nested lists: (H, W), (H, W, C) or (C, H, W), whole numbers from 0 to 255 or fractions from 0 to 1.
+    channels: 1 or 3; colours become grey and grey becomes colours. Transparent parts are white. size: (H,
+    W) that all are stretched to. Without it they keep theirs: if those of the training part are of one
+    size, others are not trained on; if not, a batch is padded with the mean, on the right and below.
+
+    Tensors: NAME (B, C, H, W) float32; if sizes differ, NAME_mask (B, H, W) bool too, True where a pixel
+    is real.
+    """
+
+    parts: ClassVar = ("pixels", "shape")  # H·W·C numbers; H and W
+
+    def __init__(
+        self, name: str, *, channels: int = 1, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(name)
+        if channels not in (1, 3):
+            raise ValueError(f"a picture has 1 channel (grey) or 3 (colours), not {channels}")
+        if size is not None and not (len(size) == 2 and min(size) > 0):
+            raise ValueError(f"the size of a picture is (height, width), not {size}")
+        self.channels, self.stretched_to = channels, size
+        self.shape = size  # of all pictures; None: they differ
+        self.scale: Scale | None = None
+
+    def __repr__(self) -> str:
+        return f"Image({self.name!r}, channels={self.channels}, size={self.stretched_to})"
+
+    def read(self, cell: Cell, folder: Path | None = None) -> Pixels:
+        if isinstance(cell, str):
+            cell = _file(cell, folder)
+        from PIL import Image as Pillow  # loaded by those who have pictures
+
+        from regard.data.pictures import decoded
+
+        picture = decoded(cell) if isinstance(cell, bytes) else Pillow.fromarray(_pixels(cell))
+        picture = picture.convert("L" if self.channels == 1 else "RGB")
+        if self.stretched_to is not None:
+            height, width = self.stretched_to
+            picture = picture.resize((width, height), Pillow.Resampling.BILINEAR)
+        elif picture.width * picture.height > MOST_PIXELS:
+            raise Unusable(
+                f"{{}}lines of pictures over {MOST_PIXELS:,} pixels, which no size is given for"
+            )
+        return np.asarray(picture).reshape(picture.height, picture.width, self.channels)
+
+    def identity(self, value: Pixels) -> str:
+        return hashlib.blake2b(
+            repr(value.shape).encode() + value.tobytes(), digest_size=16
+        ).hexdigest()
+
+    @property
+    def file(self) -> str:
+        return f"pixels.{self.name}.json"
+
+    def learn(self, values: Iterable[Pixels]) -> None:
+        moments, shapes = Moments(self.channels), set()
+        for value in values:
+            moments.add(value.reshape(-1, self.channels) / 255)
+            shapes.add((value.shape[0], value.shape[1]))
+        self.scale = moments.scale()
+        if self.stretched_to is None:
+            self.shape = shapes.pop() if len(shapes) == 1 else None
+
+    def to_json(self) -> str:
+        size = None if self.shape is None else list(self.shape)
+        return json.dumps({"channels": self.channels, "size": size, **self._scale.to_json()}) + "\n"
+
+    def load(self, text: str) -> None:
+        match json.loads(text):
+            case {"channels": self.channels, "size": [int(height), int(width)], **rest}:
+                shape: tuple[int, int] | None = (height, width)
+            case {"channels": self.channels, "size": None, **rest}:
+                shape = None
+            case _:
+                raise ValueError(f"it is not about pictures of {self.channels} channels")
+        if self.stretched_to not in (None, shape):
+            raise ValueError(f"it is about pictures of {shape}, not of {self.stretched_to}")
+        self.scale, self.shape = Scale.from_json(rest, self.channels), shape
+
+    @property
+    def size(self) -> tuple[int, int | None, int | None]:
+        """(C, H, W), or (C, None, None) if their sizes differ."""
+        return (self.channels, *(self.shape or (None, None)))
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return ("|u1", "<i4")
+
+    def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
+        values = (example[self.name] for example in examples)
+        return [(value.reshape(-1), value.shape[:2]) for value in values]
+
+    def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
+        shapes = [(int(height), int(width)) for _, (height, width) in several]
+        high, wide = (max((shape[axis] for shape in shapes), default=0) for axis in (0, 1))
+        images = np.zeros((len(several), high, wide, self.channels), np.float32)
+        mask = np.zeros((len(several), high, wide), bool)
+        for number, ((pixels, _), (height, width)) in enumerate(zip(several, shapes, strict=True)):
+            whole = np.asarray(pixels).reshape(height, width, self.channels) / np.float32(255)
+            images[number, :height, :width] = self._scale.applied(whole)
+            mask[number, :height, :width] = True
+        tensors = {self.name: torch.from_numpy(images.transpose(0, 3, 1, 2).copy())}
+        return tensors | ({} if self.shape else {f"{self.name}_mask": torch.from_numpy(mask)})
+
+    def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
+        """Pixels, if sizes differ."""
+        return None if self.shape else counts["pixels"] // self.channels
+
+    def too_long(self, parts: Parts) -> str | None:
+        if self.shape is None or tuple(map(int, parts[1])) == self.shape:
+            return None
+        return f"{{}}lines of pictures that are not {self.shape[1]}x{self.shape[0]}"
+
+    def show(self, value: Pixels) -> str:
+        height, width, channels = value.shape
+        return f"{width}x{height} {'grey' if channels == 1 else 'coloured'} picture"
+
+    @property
+    def _scale(self) -> Scale:
+        if self.scale is None:
+            raise ValueError(f"{self!r} has learnt no mean yet: learn or load one")
+        return self.scale
+
+
+def _file(name: str, folder: Path | None) -> bytes:
+    if folder is None:
+        raise Unusable("{}lines that name a file, which cannot be read here")
+    try:
+        path = folder / name.strip()
+        if not path.is_file():  # no pipe, which never ends
+            raise Unusable("{}lines that name no file there is")
+        if path.stat().st_size > HEAVIEST:
+            raise Unusable(f"{{}}lines of pictures over {HEAVIEST:,} bytes")
+        return path.read_bytes()
+    except Unusable:
+        raise
+    except (OSError, ValueError):  # no leave to read it, a zero in the name
+        raise Unusable("{}lines that name no file there is") from None
+
+
+def _pixels(cell: Cell) -> Pixels:
+    """(H, W) or (H, W, 3) from 0 to 255."""
+    array = array_of(cell)
+    if array.ndim == 3 and array.shape[2] not in (1, 3) and array.shape[0] in (1, 3):
+        array = array.transpose(1, 2, 0)
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[:, :, 0]
+    if not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)) or not array.size:
+        raise Unusable(
+            "{}lines of numbers that are no picture: height by width, and 1 or 3 channels"
+        )
+    most = 1 if array.dtype.kind in "bf" else 255
+    if not (array.min() >= 0 and array.max() <= most):  # not a number is neither
+        raise Unusable("{}lines of pixels that are not from 0 to 255, or from 0 to 1")
+    if most == 1:
+        array = np.rint(array * np.float64(255))
+    return np.ascontiguousarray(array, np.uint8)

@@ -1,0 +1,194 @@
+"""Vectors of numbers, and sequences of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data.fields.field import Cell, Field, Parts, Unusable
+from regard.data.fields.nested_numbers import array_of
+from regard.data.fields.scale import Moments, Scale
+from regard.data.formats.npy import read_array
+
+Vectors = NDArray[np.float32]  # (D,), or (T, D)
+MOST_SIZES = 100  # of vectors, before one that occurs most is looked for
+
+
+class Numbers(Field):
+    """A vector x1 … xD, or a sequence of T of them; standardise: (x - mean) / deviation, by dimension.
+
+    A cell is a number, text with numbers between blanks or commas, a list, an array, or the path of a
+    .npy or .npz file (from the folder of the corpus); a sequence is a list of vectors, or of numbers,
+    which are vectors of one. size: D; without it, what most vectors of the training part have. Others are
+    not trained on. max_length: longer sequences are cut off there if `cut`, else not trained on.
+
+    Tensors: NAME (B, D) float32; of sequences NAME (B, T, D), and NAME_mask (B, T) bool, True where a
+    vector is real.
+    """
+
+    parts: ClassVar = ("numbers",)
+
+    def __init__(
+        self,
+        name: str,
+        size: int | None = None,
+        sequence: bool = False,
+        *,
+        standardise: bool = False,
+        max_length: int | None = None,
+        cut: bool = False,
+    ) -> None:
+        super().__init__(name)
+        if size is not None and size < 1:
+            raise ValueError(f"a vector of {size} numbers holds nothing")
+        self.sequence, self.standardise = sequence, standardise
+        self.max_length, self.cut = max_length, cut
+        self._given, self._size = size, size
+        self.scale: Scale | None = None
+
+    def __repr__(self) -> str:
+        return f"Numbers({self.name!r}, size={self._given}, sequence={self.sequence})"
+
+    def read(self, cell: Cell, folder: Path | None = None) -> Vectors:
+        array = array_of(_parsed(cell, folder) if isinstance(cell, str) else cell)
+        wanted = 2 if self.sequence else 1
+        if array.ndim == wanted - 1:
+            array = array[..., None]
+        if array.ndim != wanted:
+            shape = "a sequence of vectors" if self.sequence else "a vector"
+            raise Unusable(f"{{}}lines of numbers that are not {shape}")
+        if not array.size:
+            raise Unusable("empty {}lines")
+        with np.errstate(over="ignore"):
+            value = np.ascontiguousarray(array, np.float32)
+        if not np.isfinite(value).all():
+            raise Unusable("{}lines with numbers that are not finite")
+        if self._given not in (None, value.shape[-1]):
+            raise Unusable(self._wrong_size)
+        return value
+
+    def identity(self, value: Vectors) -> str:
+        return hashlib.blake2b(
+            repr(value.shape).encode() + value.tobytes(), digest_size=16
+        ).hexdigest()
+
+    @property
+    def file(self) -> str:
+        return f"numbers.{self.name}.json"
+
+    def learn(self, values: Iterable[Vectors]) -> None:
+        sizes: Counter[int] = Counter()
+        moments: dict[int, Moments] = {}
+        for value in values:
+            size = value.shape[-1]
+            sizes[size] += 1
+            if len(sizes) > MOST_SIZES:
+                raise ValueError(
+                    f"the vectors of {self.name} have over {MOST_SIZES} sizes: is it a sequence?"
+                )
+            moments.setdefault(size, Moments(size)).add(value.reshape(-1, size))
+        if not sizes:
+            raise ValueError(f"there is no {self.name} to learn from")
+        self._size = self._given or max(sizes, key=lambda size: (sizes[size], -size))
+        self.scale = moments[self._size].scale() if self.standardise else None
+
+    def to_json(self) -> str:
+        scale = {} if self.scale is None else self.scale.to_json()
+        return json.dumps({"size": self.size, **scale}) + "\n"
+
+    def load(self, text: str) -> None:
+        match json.loads(text):
+            case {"size": int(size), **rest} if size > 0 and self._given in (None, size):
+                self.scale = Scale.from_json(rest, size) if self.standardise else None
+                self._size = size
+            case _:
+                raise ValueError(f"it says no size, or not {self._given}")
+
+    @property
+    def size(self) -> int:
+        if self._size is None:
+            raise ValueError(f"{self!r} has learnt no size yet: learn or load one")
+        return self._size
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return ("<f4",)
+
+    def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
+        """Nothing of vectors of another size."""
+        end = self.max_length if self.sequence and self.cut else None
+        values = (example[self.name] for example in examples)
+        return [
+            (value[:end].reshape(-1) if value.shape[-1] == self.size else value[:0].reshape(-1),)
+            for value in values
+        ]
+
+    def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
+        rows = [self._scaled(np.asarray(parts[0]).reshape(-1, self.size)) for parts in several]
+        if not self.sequence:
+            vectors = np.concatenate([np.zeros((0, self.size), np.float32), *rows])
+            return {self.name: torch.from_numpy(vectors)}
+        lengths = np.array([len(row) for row in rows], np.int64)
+        padded = np.zeros((len(rows), int(lengths.max(initial=0)), self.size), np.float32)
+        for number, row in enumerate(rows):
+            padded[number, : len(row)] = row
+        mask = np.arange(padded.shape[1]) < lengths[:, None]
+        return {self.name: torch.from_numpy(padded), f"{self.name}_mask": torch.from_numpy(mask)}
+
+    def original(self, numbers: Tensor) -> Tensor:
+        """Numbers (..., D) of a batch, or predicted like them, as they were before they were standardised."""
+        if self.scale is None:
+            return numbers
+        mean, deviation = (
+            torch.from_numpy(x).to(numbers) for x in (self.scale.mean, self.scale.deviation)
+        )
+        return numbers * deviation + mean
+
+    def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
+        return counts["numbers"] // self.size if self.sequence else None
+
+    def too_long(self, parts: Parts) -> str | None:
+        if not len(parts[0]):
+            return self._wrong_size
+        most = None if self.cut or not self.sequence else self.max_length
+        if most is None or len(parts[0]) <= most * self.size:
+            return None
+        return f"{{}}lines over {most} vectors"
+
+    def show(self, value: Vectors) -> str:
+        if self.sequence:
+            return f"{len(value)} vectors of {value.shape[1]} numbers"
+        shown = " ".join(f"{x:.4g}" for x in value[:8])
+        return shown + (" …" if len(value) > 8 else "")
+
+    @property
+    def _wrong_size(self) -> str:
+        return f"{{}}lines of vectors that have not {self.size} numbers"
+
+    def _scaled(self, vectors: NDArray[Any]) -> NDArray[np.float32]:
+        return vectors if self.scale is None else self.scale.applied(vectors)
+
+
+def _parsed(text: str, folder: Path | None) -> Any:
+    text = text.strip()
+    try:
+        if text.endswith((".npy", ".npz")):
+            if folder is None:
+                raise Unusable("{}lines that name a file, which cannot be read here")
+            return read_array(folder / text)
+        if text.startswith("["):
+            return json.loads(text)
+        return [float(number) for number in text.replace(",", " ").split()]
+    except Unusable:
+        raise
+    except (ValueError, RecursionError):
+        raise Unusable("{}lines that are not numbers") from None

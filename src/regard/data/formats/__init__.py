@@ -1,0 +1,29 @@
+"""The formats of files that a corpus can be in: one file each. A name tells which it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from regard.data.formats.conllu import Treebank
+from regard.data.formats.format import COMPRESSED, Format, Row, bare_name
+from regard.data.formats.idx import Idx
+from regard.data.formats.jsonl import JsonLines
+from regard.data.formats.lines import Lines, Table
+from regard.data.formats.npy import Npy
+from regard.data.formats.sheet import Sheet
+
+__all__ = ["COMPRESSED", "FORMATS", "Format", "Row", "bare_name", "format_of", "is_known"]
+
+FORMATS: tuple[Format, ...] = (Table(), JsonLines(), Treebank(), Npy(), Idx(), Sheet())
+LINES = Lines()  # everything else
+
+
+def format_of(file: Path | str) -> Format:
+    """The format of a file, by its name."""
+    name = Path(file).name
+    return next((each for each in FORMATS if each.has(name)), LINES)
+
+
+def is_known(file: Path | str) -> bool:
+    """Whether its ending is that of a format."""
+    return format_of(file) is not LINES or LINES.has(Path(file).name)

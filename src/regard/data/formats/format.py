@@ -1,0 +1,58 @@
+"""What a format is: a kind of file that has rows, and cells in them."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias
+
+from regard.data.problems import CorpusError, Unusable
+
+COMPRESSED = (".gz", ".xz")
+NUMBER = re.compile(r"[0-9]{1,6}")  # of a column
+
+# A row's number, from 1, and its cells, or why it has none.
+Row: TypeAlias = "tuple[int, list[Any] | Unusable]"
+
+
+class Format(ABC):
+    """A kind of file. Unless told otherwise its columns are numbered from 0."""
+
+    endings: ClassVar[tuple[str, ...]] = ()
+
+    def has(self, name: str) -> bool:
+        """Whether a file of this name is in this format."""
+        return bare_name(name).endswith(self.endings)
+
+    def columns(self, text: str, wanted: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
+        """Where the fields stand; (): a row is a cell. wanted: what the user wrote after #, in `text`."""
+        if not wanted:
+            return self.usual_columns(text, fields)
+        if len(wanted) != len(fields) or not all(NUMBER.fullmatch(x) for x in wanted):
+            raise CorpusError(f"'{text}': after # {numbered_columns(len(fields))}")
+        return tuple(str(int(column)) for column in wanted)
+
+    def usual_columns(self, text: str, fields: Sequence[str]) -> tuple[str, ...]:
+        """Where the fields stand if nothing is said."""
+        return tuple(str(number) for number in range(len(fields))) if len(fields) > 1 else ()
+
+    @abstractmethod
+    def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
+        """The rows of a file, with a cell for each column; without columns, a single cell."""
+
+
+def bare_name(name: str) -> str:
+    """Without .gz or .xz."""
+    return next((name.removesuffix(end) for end in COMPRESSED if name.endswith(end)), name)
+
+
+def numbered_columns(count: int) -> str:
+    if count == 1:
+        return "comes one column from 0, as #0"
+    return f"come {in_words(count)} columns from 0, as #{','.join(map(str, range(count)))}"
+
+
+def in_words(count: int) -> str:
+    return {2: "two", 3: "three", 4: "four"}.get(count, str(count))

@@ -1,0 +1,105 @@
+"""A sheet: one picture (PNG, JPEG) that is cut into tiles of one size, row by row. A tile is an example.
+
+`sheet.png#48x32` has tiles 48 wide and 32 high. A file beside it, `sheet.json`, can say so instead, and how
+many there are: {"tile": [48, 32], "count": 6470}. Without a count, tiles of a single colour at the end of the
+last row are no pictures.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.formats.format import Format, Row
+from regard.data.lines import DAMAGE, open_bytes
+from regard.data.problems import CorpusError, Unusable
+
+HEAVIEST = 1 << 28  # bytes of a file
+TILE = re.compile(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})")
+
+
+class Sheet(Format):
+    """Its one column is the size of a tile."""
+
+    endings: ClassVar = (".png", ".jpg", ".jpeg")
+
+    def columns(self, text: str, wanted: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
+        name = text.partition("#")[0]
+        if len(fields) > 1:
+            raise CorpusError(
+                f"'{text}' holds pictures alone: name a file for each of {', '.join(fields)}, as "
+                f"{name}#28x28,labels.txt"
+            )
+        if wanted and (len(wanted) > 1 or not TILE.fullmatch(wanted[0])):
+            raise CorpusError(f"'{text}': after # comes the size of a tile, as {name}#28x28")
+        return tuple(wanted) or ("",)
+
+    def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
+        from regard.data.pictures import decoded  # pillow is loaded by those who have pictures
+
+        size = TILE.fullmatch("".join(columns))
+        said = _said_beside(path) if not size else (int(size[1]), int(size[2]), None)
+        width, height, count = said
+        try:
+            with open_bytes(path) as stream:
+                data = stream.read(HEAVIEST + 1)
+            if len(data) > HEAVIEST:
+                raise CorpusError(f"{path} is over {HEAVIEST:,} bytes long")
+            picture = np.asarray(decoded(data))
+        except (Unusable, *DAMAGE) as trouble:
+            why = str(trouble).format("").removeprefix("lines ")
+            raise CorpusError(f"{path} cannot be read as a picture: {why}") from None
+        down, across = picture.shape[0] / height, picture.shape[1] / width
+        if down % 1 or across % 1:
+            raise CorpusError(
+                f"{path} is {picture.shape[1]}x{picture.shape[0]} pixels: it cannot be cut into tiles "
+                f"of {width}x{height}"
+            )
+        tiles = _tiles(picture, width, height)
+        held = _filled(tiles, int(across)) if count is None else count
+        if held > len(tiles):
+            raise CorpusError(f"{path} has {len(tiles):,} tiles, and {held:,} are said to be in it")
+        for number in range(held):
+            yield number + 1, [tiles[number]]
+
+
+def _tiles(picture: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:
+    """(N, height, width) or (N, height, width, 3)."""
+    rows, columns = picture.shape[0] // height, picture.shape[1] // width
+    cut = picture.reshape(rows, height, columns, width, *picture.shape[2:]).swapaxes(1, 2)
+    return cut.reshape(rows * columns, height, width, *picture.shape[2:])
+
+
+def _filled(tiles: NDArray[np.uint8], across: int) -> int:
+    """How many there are up to the last one, in the last row, that is more than one colour."""
+    count = len(tiles)
+    while (
+        count > max(len(tiles) - across, 0)
+        and not (tiles[count - 1] != tiles[count - 1][0, 0]).any()
+    ):
+        count -= 1
+    return count
+
+
+def _said_beside(path: Path) -> tuple[int, int, int | None]:
+    beside = path.with_name(re.sub(r"\.(png|jpe?g)(\.gz|\.xz)?$", ".json", path.name))
+    said: Any = None
+    try:
+        said = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else None
+    except (ValueError, RecursionError, OSError):
+        raise CorpusError(f"{beside} cannot be read as JSON") from None
+    match said:
+        case {"tile": [int(width), int(height)]} if width > 0 and height > 0:
+            count = said.get("count")
+            if count is None or (type(count) is int and count >= 0):
+                return width, height, count
+    raise CorpusError(
+        f"{path} is a sheet of pictures: say how large they are, as {path.name}#28x28, or in {beside.name}, "
+        'as {"tile": [28, 28], "count": 1000}'
+    )

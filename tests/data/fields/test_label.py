@@ -1,0 +1,45 @@
+"""A label: one of a few, in the order of the alphabet."""
+
+from __future__ import annotations
+
+import pytest
+from lives import batch_of, reloaded
+
+from regard.data.fields import Label, Unusable
+
+
+def learnt() -> Label:
+    field = Label("label")
+    field.learn(field.read(cell) for cell in ("pos", " New York ", "neg", "pos"))
+    return field
+
+
+def test_labels_are_numbered_in_the_order_of_the_alphabet(tmp_path):
+    field = learnt()
+    assert field.labels == ["New York", "neg", "pos"]
+    assert (field.number("pos"), field.size) == (2, 3)
+    assert "neg" in field
+    assert "New" not in field
+    again = Label("label")
+    reloaded(field, again)
+    examples = [{"label": "pos"}, {"label": "New York"}]
+    assert batch_of(tmp_path, [again], examples)["label"].tolist() == [2, 0]
+
+
+def test_what_can_be_read():
+    assert Label("label").read(7) == "7"
+    for cell in (True, 1.5, None, ["a"], {}):
+        with pytest.raises(Unusable, match="without a text"):
+            Label("label").read(cell)
+    with pytest.raises(Unusable, match="empty"):
+        Label("label").read(" ")
+
+
+def test_too_many_labels_are_texts():
+    with pytest.raises(ValueError, match=r"more than 1,000 different labels .* another column"):
+        Label("label").learn(f"text {i}" for i in range(2000))
+    with pytest.raises(ValueError, match="the only label is 'a'"):
+        Label("label").learn(["a", "a"])
+    for text in ("{}", '{"labels": []}', '{"labels": [1]}', "[]"):
+        with pytest.raises(ValueError, match="no list of labels"):
+            Label("label").load(text)

@@ -1,0 +1,176 @@
+"""Numbers: vectors, sequences of them, and a single one."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from lives import batch_of, reloaded, stored
+
+from regard.data.examples import read_examples
+from regard.data.fields import Numbers, Unusable
+from regard.data.problems import Problems
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["0.5 2 -3", "0.5,2, -3", "[0.5, 2, -3]", [0.5, 2, -3], (0.5, 2, -3), np.array([0.5, 2, -3])],
+    ids=str,
+)
+def test_forms_of_a_vector(cell):
+    value = Numbers("x").read(cell)
+    assert value.tolist() == [0.5, 2, -3]
+    assert value.dtype == np.float32
+
+
+def test_a_number_and_a_sequence():
+    assert Numbers("x").read(3).tolist() == Numbers("x").read("3").tolist() == [3]
+    sequence = Numbers("x", sequence=True)
+    assert sequence.read([[1, 2], [3, 4]]).shape == (2, 2)
+    assert sequence.read("[[1, 2], [3, 4]]").shape == (2, 2)
+    assert sequence.read("1 2 3").tolist() == [[1], [2], [3]]
+    assert sequence.read(np.ones((4, 2), ">f8")).tolist() == [[1, 1]] * 4
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("nan", "not finite"),
+        ("1 inf", "not finite"),
+        ([1e39], "not finite"),
+        (10**30, "not numbers"),
+        ("9" * 400, "not finite"),
+        ("a b", "not numbers"),
+        ("[1, 2", "not numbers"),
+        ("[" * 9000, "not numbers"),
+        (None, "not numbers"),
+        ({"a": 1}, "not numbers"),
+        (["1", "2"], "not numbers"),
+        ([[1, 2]], "not a vector"),
+        ([[1, 2], [3]], "not all of one length"),
+        ("", "empty"),
+        ([], "empty"),
+        (np.array([1 + 2j]), "not numbers"),
+        ("x.npy", "cannot be read here"),
+    ],
+    ids=str,
+)
+def test_what_is_refused(cell, said):
+    with pytest.raises(Unusable, match=said):
+        Numbers("x").read(cell)
+
+
+def test_sizes():
+    with pytest.raises(Unusable, match="vectors that have not 2 numbers"):
+        Numbers("x", 2).read([1, 2, 3])
+    with pytest.raises(Unusable, match="not a sequence of vectors"):
+        Numbers("x", sequence=True).read([[[1]]])
+    with pytest.raises(ValueError, match="holds nothing"):
+        Numbers("x", 0)
+    field = Numbers("x")
+    with pytest.raises(ValueError, match="learnt no size yet"):
+        field.size  # noqa: B018
+    values = [field.read(cell) for cell in ("1 2", "3 4", "5 6 7")]
+    field.learn(values)
+    assert field.size == 2  # as most are
+    parts = field.encode([{"x": value} for value in values])
+    assert [field.too_long(each) for each in parts] == [
+        *[None, None, "{}lines of vectors that have not 2 numbers"]
+    ]
+    with pytest.raises(ValueError, match="over 100 sizes"):
+        field.learn(np.zeros(n) for n in range(1, 300))
+    with pytest.raises(ValueError, match="there is no x to learn from"):
+        field.learn([])
+
+
+def test_vectors_by_hand(tmp_path):
+    field = Numbers("x")
+    examples = [{"x": field.read(cell)} for cell in ("1 2", "3 8")]
+    field.learn(example["x"] for example in examples)
+    batch = batch_of(tmp_path, [field], examples)
+    assert {name: x.tolist() for name, x in batch.items()} == {"x": [[1, 2], [3, 8]]}
+    assert batch["x"].dtype == torch.float32
+    assert stored(tmp_path, [field], examples).lengths(field) is None
+
+
+def test_sequences_by_hand(tmp_path):
+    field = Numbers("x", sequence=True)
+    examples = [{"x": field.read(cell)} for cell in ([[1, 2], [3, 4], [5, 6]], [[7, 8]])]
+    field.learn(example["x"] for example in examples)
+    batch = batch_of(tmp_path, [field], examples)
+    assert batch["x"].tolist() == [[[1, 2], [3, 4], [5, 6]], [[7, 8], [0, 0], [0, 0]]]
+    assert batch["x_mask"].tolist() == [[True] * 3, [True, False, False]]
+    assert stored(tmp_path, [field], examples).lengths(field).tolist() == [3, 1]
+
+
+def test_standardised_by_dimension_and_back(tmp_path):
+    field = Numbers("x", sequence=True, standardise=True)
+    rows = np.random.default_rng(0).normal([5, -100, 3], [2, 30, 0], (50, 3))
+    examples = [{"x": field.read(rows[:20])}, {"x": field.read(rows[20:])}]
+    field.learn(example["x"] for example in examples)
+    batch = batch_of(tmp_path, [field], examples)
+    real = batch["x"][batch["x_mask"]]
+    torch.testing.assert_close(real.mean(0), torch.zeros(3), atol=1e-5, rtol=0)
+    torch.testing.assert_close(
+        real.std(0, correction=0), torch.tensor([1.0, 1, 0]), atol=1e-4, rtol=0
+    )
+    torch.testing.assert_close(field.original(real), torch.tensor(rows, dtype=torch.float32))
+    assert not batch["x"][~batch["x_mask"]].any()
+
+
+def test_long_sequences_are_cut_or_left_out():
+    value = {"x": Numbers("x", 2, True).read(np.ones((5, 2)))}
+    field = Numbers("x", 2, True, max_length=3)
+    assert field.too_long(field.encode([value])[0]) == "{}lines over 3 vectors"
+    cut = Numbers("x", 2, True, max_length=3, cut=True)
+    assert cut.too_long(cut.encode([value])[0]) is None
+    assert cut.collate(cut.encode([value]))["x"].shape == (1, 3, 2)
+
+
+def test_files_of_arrays(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(6).reshape(3, 2))
+    np.savez_compressed(tmp_path / "b.npz", np.arange(4.0).reshape(2, 2))
+    np.savez(tmp_path / "two.npz", np.ones(2), np.ones(2))
+    np.save(tmp_path / "pickled.npy", np.array([{"a": 1}], object), allow_pickle=True)
+    (tmp_path / "cut.npy").write_bytes((tmp_path / "a.npy").read_bytes()[:-1])
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "b.npz").read_bytes()[:-30])
+    huge = (tmp_path / "a.npy").read_bytes().replace(b"(3, 2), }", b"(9999999, 99), }")
+    (tmp_path / "huge.npy").write_bytes(huge)
+    names = ["a.npy", "b.npz", "two.npz", "pickled.npy", "cut.npy", "cut.npz", "huge.npy", "no.npy"]
+    (tmp_path / "l.jsonl").write_text("".join(json.dumps({"x": name}) + "\n" for name in names))
+    problems = Problems()
+    found = list(read_examples(tmp_path / "l.jsonl", [Numbers("x", sequence=True)], problems))
+    assert [example["x"].tolist() for example in found] == [
+        [[0, 1], [2, 3], [4, 5]],
+        [[0, 1], [2, 3]],
+    ]
+    assert problems.lines("lines that name files without an array of numbers") == [3, 5, 6]
+    assert problems.lines("lines that are not numbers") == [4]  # never unpickled
+    assert problems.lines("lines of arrays over 67,108,864 bytes") == [7]
+    assert problems.lines("lines that name no file there is") == [8]
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"sequence": True}, {"standardise": True}, {"size": 2}], ids=str
+)
+def test_what_is_learnt_is_saved(settings):
+    field = Numbers("x", **settings)
+    field.learn([field.read([[1, 2], [3, 4]] if field.sequence else [1, 2])])
+    again = Numbers("x", **settings)
+    reloaded(field, again)
+    for text in ("[]", '{"size": 0}', '{"size": "2"}', "{}"):
+        with pytest.raises(ValueError, match="it says no size"):
+            again.load(text)
+    with pytest.raises(ValueError, match="no mean and deviation"):
+        Numbers("x", standardise=True).load('{"size": 2, "mean": [1, 2], "deviation": [1, 0]}')
+
+
+def test_shown_and_told_apart():
+    field = Numbers("x")
+    assert field.show(field.read("1.5 2")) == "1.5 2"
+    assert field.show(field.read(list(range(20)))).endswith("7 …")
+    assert Numbers("x", sequence=True).show(np.ones((3, 2))) == "3 vectors of 2 numbers"
+    assert field.identity(field.read("1 2")) == field.identity(field.read([1, 2]))
+    assert field.identity(field.read("1 2")) != field.identity(field.read("2 1"))
