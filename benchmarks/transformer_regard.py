@@ -15,8 +15,8 @@ from torch.profiler import ProfilerActivity, profile
 from regard.layers.blocks import Norm
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.transformer import TransformerDecoder
+from regard.models.transformer_options import Transformer
 from regard.recipe import recipe
-from regard.recipe.model_sections import Transformer
 from regard.runs.building import build
 from regard.runs.folder import RunFolder
 from regard.runs.loading import LoadedRun, load

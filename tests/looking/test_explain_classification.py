@@ -15,7 +15,6 @@ from regard.models import transformer_models as family
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.modes import LabelDecoder, many_to_one
 from regard.models.summary import Summary
-from regard.models.transformer_config import Shape
 from regard.tasks.classify import Classify
 
 LETTERS = Tokenizer.train(["a b c d e f g h"], kind="word")
@@ -35,8 +34,8 @@ def recurrent(pool: str) -> Classify:
 
 
 def layers(pool: str) -> Classify:
-    shape = Shape(16, 4, inner=24, norm="pre", dropout=0.0)
-    return task_of(family.classifier(len(LETTERS), len(LABELS), shape, layers=2, pool=pool))
+    shape = {"size": 16, "heads": 4, "inner": 24, "norm": "pre", "dropout": 0.0}
+    return task_of(family.classifier(len(LETTERS), len(LABELS), **shape, layers=2, pool=pool))
 
 
 def explained(task: Classify) -> dict:

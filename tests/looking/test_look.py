@@ -37,12 +37,14 @@ def run_of(task: str, tmp_path) -> LoadedRun:
     module = {
         "translate": lambda: translator_of("transformer"),
         "classify": lambda: Classify(
-            enlarge(classifier(size, len(labels), SHAPE, layers=2, pool="attention")),
+            enlarge(classifier(size, len(labels), **SHAPE, layers=2, pool="attention")),
             tokenizer,
             labels,
         ),
-        "language": lambda: Language(enlarge(language_model(size, SHAPE, layers=2)), tokenizer),
-        "masked": lambda: Masked(enlarge(masked_language_model(size, SHAPE, layers=2)), tokenizer),
+        "language": lambda: Language(enlarge(language_model(size, **SHAPE, layers=2)), tokenizer),
+        "masked": lambda: Masked(
+            enlarge(masked_language_model(size, **SHAPE, layers=2)), tokenizer
+        ),
     }[task]()
     recipe = read_recipe(recipes.get(task, "masked-language"))
     return LoadedRun(recipe, module.eval(), RunFolder(tmp_path / task))

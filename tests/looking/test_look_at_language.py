@@ -21,13 +21,13 @@ from regard.tasks.masked import Masked
 @pytest.fixture
 def language() -> Language:
     tokenizer = Tokenizer.train(["abcd ef\n"], kind="character", verbatim=True)
-    return Language(enlarge(language_model(len(tokenizer), SHAPE, layers=3)), tokenizer)
+    return Language(enlarge(language_model(len(tokenizer), **SHAPE, layers=3)), tokenizer)
 
 
 @pytest.fixture
 def masked() -> Masked:
     tokenizer = Tokenizer.train([LETTERS], kind="word", mask=True)
-    return Masked(enlarge(masked_language_model(len(tokenizer), SHAPE, layers=2)), tokenizer)
+    return Masked(enlarge(masked_language_model(len(tokenizer), **SHAPE, layers=2)), tokenizer)
 
 
 def test_a_token_sees_itself_and_those_before_it(language):

@@ -12,12 +12,11 @@ from regard.looking.explaining.measuring import measure
 from regard.looking.explaining.translations import TranslationReading
 from regard.models import transformer_models as family
 from regard.models.presets import rnnsearch
-from regard.models.transformer_config import Shape
 
 V = 20
 MODELS = {
     "rnnsearch": lambda: rnnsearch(V, V, embedding=6, hidden=8, maxout=4, init="default"),
-    "transformer": lambda: family.transformer(V, V, Shape(8, 2, inner=8), encoder_layers=1),
+    "transformer": lambda: family.transformer(V, V, size=8, heads=2, inner=8, encoder_layers=1),
 }
 
 

@@ -12,7 +12,6 @@ import regard
 from regard.data.tokenizer import Tokenizer
 from regard.looking.look import look_at
 from regard.looking.question import Question
-from regard.models.transformer_config import Shape
 from regard.models.transformer_models import classifier, language_model, masked_language_model
 from regard.serve.estimates import Estimates
 from regard.serve.http_errors import Refused
@@ -99,14 +98,14 @@ def test_a_record_has_no_more_weights_than_were_estimated(run, estimates, length
 def other_run(task: str):
     """A small run that does not translate."""
     words = Tokenizer.train(["a b c d"], kind="word", mask=task == "masked")
-    size, shape = len(words), Shape(8, 2, inner=8)
+    size, shape = len(words), {"size": 8, "heads": 2, "inner": 8}
     if task == "classify":
         labels = Tokenizer.of_labels(["no", "yes"])
-        module = Classify(classifier(size, len(labels), shape, layers=1), words, labels)
+        module = Classify(classifier(size, len(labels), **shape, layers=1), words, labels)
     elif task == "language":
-        module = Language(language_model(size, shape, layers=1), words)
+        module = Language(language_model(size, **shape, layers=1), words)
     else:
-        module = Masked(masked_language_model(size, shape, layers=1), words)
+        module = Masked(masked_language_model(size, **shape, layers=1), words)
     search = SimpleNamespace(beam=5, length_penalty=1.0, coverage_penalty=0.0, max_length=100)
     recipe = SimpleNamespace(task=SimpleNamespace(kind=task), search=search)
     tokenizers = module.source_tokenizer, module.target_tokenizer

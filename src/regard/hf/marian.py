@@ -32,7 +32,7 @@ from regard.hf.marian_tokenizer import (
 )
 from regard.hf.marian_weights import convert_weights, read_weights
 from regard.hf.sentencepiece_file import read_sentencepiece
-from regard.recipe.model_sections import Transformer
+from regard.models.transformer_options import Transformer
 from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import dump_recipe
 from regard.runs.atomic_files import write_whole

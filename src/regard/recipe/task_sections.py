@@ -1,20 +1,18 @@
-"""The `task` section of a recipe: what the model is trained for. One class for each kind."""
+"""The `task` section of a recipe: what the model is trained for. One class for each kind.
+
+What a task does is imported, torch and all, when `task` is called.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from regard.options import InnerShare, Section, Whole
+from regard.options import InnerShare, TaskOptions, Whole
 
 
-class Task(Section):
-    metrics: ClassVar[tuple[str, ...]]  # for training.metric, the usual one first
-    one_text: ClassVar[bool] = False  # source and target are cut by one tokeniser
-
-
-class Translate(Task):
+class Translate(TaskOptions):
     """Text to text: pairs of a source and a target."""
 
     metrics: ClassVar[tuple[str, ...]] = ("bleu", "chrf", "loss")
@@ -26,15 +24,25 @@ class Translate(Task):
         None, description="for BLEU by length; by the source language if not given"
     )
 
+    def task(self, recipe: Any) -> Any:
+        from regard.tasks.translating import TranslateRun
 
-class Classify(Task):
+        return TranslateRun(recipe)
+
+
+class Classify(TaskOptions):
     """Text to label: pairs of a text and its label. Texts over data.max_length are cut."""
 
     metrics: ClassVar[tuple[str, ...]] = ("accuracy", "macro_f1", "loss")
     kind: Literal["classify"] = "classify"
 
+    def task(self, recipe: Any) -> Any:
+        from regard.tasks.classifying import ClassifyRun
 
-class Language(Task):
+        return ClassifyRun(recipe)
+
+
+class Language(TaskOptions):
     """Text to its next token: texts alone, cut by tokenizer.source."""
 
     metrics: ClassVar[tuple[str, ...]] = ("loss",)
@@ -46,14 +54,21 @@ class Language(Task):
         "every line is a text by itself",
     )
 
+    def task(self, recipe: Any) -> Any:
+        from regard.tasks.modelling import LanguageRun
 
-class Masked(Task):
+        return LanguageRun(recipe)
+
+
+class Masked(TaskOptions):
     """Text to what is hidden of it: texts alone, cut by tokenizer.source, and cut off at data.max_length."""
 
     metrics: ClassVar[tuple[str, ...]] = ("loss", "accuracy")
     one_text: ClassVar[bool] = True
     kind: Literal["masked"] = "masked"
-    rate: InnerShare = Field(0.15, description="share of the tokens that are to be told")
+    rate: InnerShare = Field(0.15, description="share of the tokens that are to be predicted")
 
+    def task(self, recipe: Any) -> Any:
+        from regard.tasks.masking import MaskedRun
 
-AnyTask = Annotated[Translate | Classify | Language | Masked, Field(discriminator="kind")]
+        return MaskedRun(recipe)

@@ -17,7 +17,7 @@ from regard.data.store import Store, prepare
 from regard.data.text import Pair, read_pairs
 from regard.layers.contracts import Translator
 from regard.measures import BleuScore, LengthCurve, Likelihood, Score, bleu, by_length, chrf
-from regard.recipe.model_sections import Attends
+from regard.models.attention_options import AttentionOptions
 from regard.recipe.recipe import Recipe
 from regard.recipe.search_settings import search_settings
 from regard.report.length_chart import length_table
@@ -236,7 +236,7 @@ class TranslateRun(RunTask[Pair]):
 def is_hard(recipe: Recipe) -> bool:
     """Whether attention is a choice that no gradient passes through."""
     attention = getattr(recipe.model, "attention", None)
-    return isinstance(attention, Attends) and attention.normalize.startswith("hard")
+    return isinstance(attention, AttentionOptions) and attention.normalize.startswith("hard")
 
 
 def _samples(run: LoadedRun, found: TranslationEvaluation) -> list[Sample]:
