@@ -47,7 +47,7 @@ def find_recipe(name: str) -> Traversable | None:
     """The file of a recipe; other packages are imported only for a name that is not ours."""
     if name in shipped_recipes():
         return resources.files("regard") / "recipes" / f"{name}{SUFFIX}"
-    return named_recipes().get(name)
+    return named_recipes(report=lambda problem: None).get(name)
 
 
 def _folder(package: object, name: str) -> Traversable:
