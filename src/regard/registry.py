@@ -123,8 +123,7 @@ def _at(place: str) -> Any:
     except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and _is_within(error.name, module_name):
             raise KindError(
-                f"no module {error.name!r}, so no {place!r}: is its package installed, or its folder in "
-                "PYTHONPATH?"
+                f"no module {error.name!r}, so no {place!r}: its package is not installed"
             ) from error
         why = " ".join(f"{type(error).__name__}: {error}".split())
         raise KindError(f"{module_name} cannot be imported: {why}") from error

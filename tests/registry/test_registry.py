@@ -10,9 +10,11 @@ from strangers import in_a_process, lay_package
 
 from regard import registry
 from regard.options import ModelOptions, TaskOptions
-from regard.recipe.mistakes import RecipeError
+from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import dump_recipe, read_recipe
+from regard.runs.folder import RunFolder
+from regard.runs.model_file import recipe_of
 
 MEAN = "strange_package.models:Mean"
 
@@ -97,6 +99,15 @@ def test_a_task_of_ones_own_brings_its_metrics(stranger, tmp_path):
     assert read_recipe(str(path), ["training.metric=loss"]).training.metric == "loss"
     with pytest.raises(RecipeError, match=r"measured by tag_accuracy or loss"):
         read_recipe(str(path), ["training.metric=bleu"])
+
+
+def test_a_run_whose_model_is_not_installed_is_not_damaged(tmp_path):
+    values = {"model": {"kind": "nowhere:Mine"}}
+    with pytest.raises(MissingKind, match=r"config\.json: model\.kind: no module 'nowhere'"):
+        recipe_of(RunFolder(tmp_path), {"recipe": values})
+    RunFolder(tmp_path).recipe.write_text("model: {kind: 'nowhere:Mine'}\n")
+    with pytest.raises(MissingKind, match=r"line 1\): no module 'nowhere'"):
+        RunFolder(tmp_path).read_recipe()
 
 
 ENTRY_POINTS_ARE_USED = """

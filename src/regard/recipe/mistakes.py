@@ -14,6 +14,13 @@ class RecipeError(ValueError):
         self.hint = hint
 
 
+class MissingKind(RecipeError):
+    """A recipe of a task or model whose package is not here, or cannot be imported."""
+
+    def __init__(self, message: str):
+        super().__init__(message, "pip install what it comes from, or put its folder in PYTHONPATH")
+
+
 def shortened(text: str, most: int = 200) -> str:
     """A sentence that repeats what was given stays one that can be read."""
     return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"

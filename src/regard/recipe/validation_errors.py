@@ -12,7 +12,7 @@ from regard import registry
 from regard.option_errors import refused_value, seen
 from regard.recipe import yaml_1_2
 from regard.recipe.keys import CHOSEN_BY_KIND, advice
-from regard.recipe.mistakes import RecipeError, meant
+from regard.recipe.mistakes import MissingKind, RecipeError, meant
 from regard.recipe.yaml_1_2 import Path, Written
 
 
@@ -46,7 +46,8 @@ def refusal(
     others = len({_path(d, values) for d in details}) - 1
     more = f" ({others} more {'mistake' if others == 1 else 'mistakes'})" if others else ""
     wrong = (*path, "kind") if detail["type"].endswith("_kind") else path
-    return RecipeError(_sentence(detail, path, values, _place(wrong, written)) + more)
+    kind = MissingKind if detail["type"] == "broken_kind" else RecipeError
+    return kind(_sentence(detail, path, values, _place(wrong, written)) + more)
 
 
 def _sentence(detail: ErrorDetails, path: Path, values: Mapping[str, Any], place: str) -> str:

@@ -11,7 +11,7 @@ from typing import IO, Any
 from regard.data.checksums import Damaged
 from regard.data.tokenizer import Tokenizer
 from regard.runs.failures import FolderInUse, OtherRecipe
-from regard.recipe.mistakes import RecipeError
+from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe_files import dump_recipe, read_recipe
 from regard.recipe.recipe import LIMITS, Recipe
 from regard.runs.atomic_files import clear_partial, write_whole
@@ -92,6 +92,8 @@ class RunFolder:
         """Damaged if it is not one that was written whole."""
         try:
             recipe = read_recipe(str(self.recipe))
+        except MissingKind:
+            raise
         except RecipeError as error:
             raise Damaged(f"{self.recipe} is damaged: {error}", LAY_DOWN) from None
         if "search" not in recipe.model_fields_set:  # the last of its sections

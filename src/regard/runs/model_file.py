@@ -21,7 +21,7 @@ from regard.data.checksums import Damaged, check_seal, sealed, sha256_of
 from regard.data.tokenizer import Tokenizer
 from regard.runs.building import build
 from regard.runs.folder import RunFolder
-from regard.recipe.mistakes import RecipeError
+from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs.atomic_files import write_whole
 
@@ -127,6 +127,8 @@ def recipe_of(folder: RunFolder, config: Mapping[str, Any]) -> Recipe:
     except ValidationError as error:
         wrong = error.errors()[0]
         key = ".".join(map(str, wrong["loc"])) or "recipe"
+        if wrong["type"] == "broken_kind":
+            raise MissingKind(f"{folder.config}: {key}.kind: {wrong['msg']}") from None
         raise Damaged(
             f"{folder.config} is damaged, or of another regard: {key}: {wrong['msg']}", ANEW
         ) from None
