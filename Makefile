@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test test-all hostile lint types pictures bench clean
+.PHONY: help setup demo quick test test-all hostile lint types tables pictures bench clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,6 +48,9 @@ lint: setup
 
 types: setup
 	$(BIN)/mypy
+
+tables: setup  ## write the tables of options in docs/toolkit/models.md again
+	$(BIN)/python docs/option_tables.py
 
 pictures: setup  ## draw the pictures of docs/mechanisms again
 	$(BIN)/python docs/pictures.py

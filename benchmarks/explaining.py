@@ -20,7 +20,6 @@ import time
 from collections.abc import Iterable, Sequence
 
 import torch
-from regard.looking.explaining import explain_classification, explain_translation
 from torch import Tensor, nn
 
 from regard.data.batch import collate

@@ -15,8 +15,10 @@ from torch import Tensor
 from regard.data.batch import Batch, Loader
 from regard.data.length_batches import LengthBatches
 from regard.data.store import Store
+from regard.models.attention_options import AttentionOptions
+from regard.models.recurrent_options import Recurrent, RnnSearch
+from regard.options import ModelOptions
 from regard.recipe import recipe
-from regard.recipe.model_sections import Attends, Model, Recurrent, RnnSearch
 from regard.runs.folder import RunFolder
 from regard.tasks.task import Task
 from regard.tasks.translate.translate_loss import Translate
@@ -32,7 +34,7 @@ SIZE, BATCH, VOCABULARY = 256, 64, 6000
 SAME_MODEL = Recurrent(
     embedding=SIZE,
     hidden=SIZE,
-    attention=Attends(score=f"additive({SIZE})"),
+    attention=AttentionOptions(score=f"additive({SIZE})"),
     place="after",
     input_feeding=True,
     readout_token=False,
@@ -41,7 +43,7 @@ SAME_MODEL = Recurrent(
 FROM_THE_PAPER = RnnSearch(embedding=SIZE, hidden=SIZE, maxout=SIZE, dropout=0.2)
 
 
-def make_recipe(model: Model) -> recipe.Recipe:
+def make_recipe(model: ModelOptions) -> recipe.Recipe:
     pieces = recipe.Vocabulary(kind="bpe", size=VOCABULARY)
     return recipe.Recipe(
         data=recipe.Data(train="tatoeba-zh-en:train", test="tatoeba-zh-en:test", max_length=60),
@@ -66,7 +68,7 @@ def prepare(folder: Path) -> Store:
 class BareLoop:
     """regard's model, loss, batches and optimiser; nothing around them."""
 
-    def __init__(self, model: Model, folder: Path) -> None:
+    def __init__(self, model: ModelOptions, folder: Path) -> None:
         settings = make_recipe(model)
         task = load_task(settings, RunFolder(folder))
         self.module = make_module(task)
@@ -100,7 +102,7 @@ class Counting(Lines):
 class WholeRun:
     """The loop of `regard train`: Lightning, seeds for every batch, checks, progress, signals."""
 
-    def __init__(self, model: Model, folder: Path) -> None:
+    def __init__(self, model: ModelOptions, folder: Path) -> None:
         settings, run = make_recipe(model), RunFolder(folder)
         run.checkpoints.mkdir(exist_ok=True)
         self.reporter, task = Counting(), load_task(settings, run)

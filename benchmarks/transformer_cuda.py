@@ -22,9 +22,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.transformer import TransformerDecoder
-from regard.models.transformer_config import Shape
 from regard.models.transformer_models import transformer
 from transformer_plain import PlainTransformer, largest_difference
 
@@ -71,9 +69,17 @@ class Regard(nn.Module):
 
     def __init__(self, size: Size) -> None:
         super().__init__()
-        shape = Shape(size.size, size.heads, inner=size.inner, norm="pre", dropout=DROPOUT)
-        layers = {"encoder_layers": size.layers, "decoder_layers": size.layers}
-        self.model: EncoderDecoder = transformer(size.vocabulary, size.vocabulary, shape, **layers)  # type: ignore[arg-type]
+        self.model = transformer(
+            size.vocabulary,
+            size.vocabulary,
+            size=size.size,
+            heads=size.heads,
+            inner=size.inner,
+            encoder_layers=size.layers,
+            decoder_layers=size.layers,
+            share="all",
+            dropout=DROPOUT,
+        )
 
     def forward(self, source: Tensor, mask: Tensor, inputs: Tensor) -> Tensor:
         outputs = self.model(source, mask, inputs).outputs

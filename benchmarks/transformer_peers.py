@@ -16,7 +16,7 @@ from regard.data.tokenizer import BOS, EOS, PAD, SPECIALS
 from regard.export.ctranslate2 import vocabulary
 from regard.hf.marian_weights import DECODER_BLOCK, ENCODER_BLOCK
 from regard.layers.positions import Sinusoidal
-from regard.recipe.model_sections import Transformer
+from regard.models.transformer_options import Transformer
 from regard.runs.loading import LoadedRun
 from regard.tasks.longest_first import batches_by_length
 from toolkit_peers import BEAM, LONGEST, joeynmt_rows

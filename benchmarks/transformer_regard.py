@@ -15,9 +15,8 @@ from torch.profiler import ProfilerActivity, profile
 from regard.layers.blocks import Norm
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.transformer import TransformerDecoder
+from regard.models.transformer_options import Transformer
 from regard.recipe import recipe
-from regard.recipe.model_sections import Transformer
-from regard.runs.building import build
 from regard.runs.folder import RunFolder
 from regard.runs.loading import LoadedRun, load
 from regard.runs.model_file import save_model
@@ -72,7 +71,7 @@ class RegardLearner(nn.Module):
 
     def __init__(self, model: Transformer, source: int, target: int) -> None:
         super().__init__()
-        self.model = cast(EncoderDecoder, build(model, {"source": source, "target": target}))
+        self.model = cast(EncoderDecoder, model.build({"source": source, "target": target}))
 
     def forward(self, source: Tensor, mask: Tensor, inputs: Tensor) -> Tensor:
         return self.model(source, mask, inputs).outputs

@@ -10,6 +10,7 @@ import contextlib
 import doctest
 import io
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ import pytest
 from regard.attention.normalizers import NORMALIZERS
 from regard.attention.regions import REGIONS
 from regard.attention.scores import SCORES
+from regard.registry import BUILT_IN
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("README*.md"))]
@@ -89,6 +91,13 @@ def test_every_mechanism_has_a_page_with_its_picture_and_is_in_the_index(mechani
     assert page.exists()
     assert f"(pictures/{mechanism}.svg)" in page.read_text("utf-8")
     assert f"(mechanisms/{mechanism}.md)" in (ROOT / "docs" / "README.md").read_text("utf-8")
+
+
+def test_the_tables_of_options_are_as_the_options_are_declared() -> None:
+    tables = runpy.run_path(str(ROOT / "docs" / "option_tables.py"))
+    page = (ROOT / "docs" / "toolkit" / "models.md").read_text("utf-8")
+    assert tables["with_tables"](page) == page, "make tables writes them again"
+    assert all(f"model.kind={kind}`" in page for kind in BUILT_IN["models"])
 
 
 @pytest.mark.parametrize("picture", sorted(ROOT.glob("docs/**/*.svg")), ids=lambda p: p.stem)

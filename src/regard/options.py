@@ -1,15 +1,39 @@
-"""What every section of a recipe has in common: unknown keys are refused, and nothing changes later.
+"""Options, each declared once: its type, its default and a line of help. Nothing here needs torch.
 
-Numbers are numbers, not true or '3', and have bounds far beyond what anybody trains: what is past them is
-a slip, which would otherwise end in an abort of the process, or in none at all.
+A section of a recipe, its JSON schema, its table in the docs and the constructor of a network all read
+the same declaration. Numbers are numbers, not true or '3', and have bounds far beyond what anybody
+trains: what is past them is a slip, which would otherwise end in an abort of the process, or never.
+
+    class Mine(ModelOptions):  # model.kind=my_package.models:Mine
+        task: ClassVar[str] = "classify"
+        size: Width = Field(128, description="features of a token")
+
+        def build(self, sizes: Mapping[str, Any]) -> nn.Module:
+            from my_package.networks import Network  # torch is imported here, not above
+
+            return Network(sizes["text"], sizes["label"], self.size)
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import PydanticKnownError
+
+from regard.option_errors import refused_options
+
+if TYPE_CHECKING:
+    from torch import nn
 
 
 def _is_number(value: Any) -> Any:
@@ -34,7 +58,58 @@ Rate = Annotated[Real, Field(ge=0.0, lt=1.0)]
 InnerShare = Annotated[Real, Field(gt=0.0, lt=1.0)]
 
 
-class Section(BaseModel):
+class Options(BaseModel):
+    """Options that belong together: unknown names are refused, and nothing changes later."""
+
     model_config = ConfigDict(
         extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False
     )
+
+    @classmethod
+    def of(cls, options: Self | None, changes: Mapping[str, Any]) -> Self:
+        """`options`, or the defaults, with changes; a mistake in them is a ValueError of one line."""
+        try:
+            return cls.model_validate({**dict(options or cls()), **changes})
+        except ValidationError as error:
+            raise ValueError(refused_options(error, cls.model_fields)) from None
+
+
+class OptionsOfKind(Options):
+    """Options that differ from kind to kind; what declares no kind is known by its place in Python."""
+
+    kind: str = Field("", description="which: a name, or package.module:Name")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_by_its_place(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "kind" not in values and not cls.usual_kind():
+            return {"kind": f"{cls.__module__}:{cls.__qualname__}", **values}
+        return values
+
+    @classmethod
+    def usual_kind(cls) -> str:
+        """The kind that the class declares, if it does."""
+        return str(cls.model_fields["kind"].default)
+
+
+class ModelOptions(OptionsOfKind):
+    """A kind of model: what can be chosen about it, and how it is built."""
+
+    task: ClassVar[str] = "translate"  # the kind of task it is for
+
+    def build(self, sizes: Mapping[str, Any]) -> nn.Module:
+        """The network. sizes: by field of the task, its vocabulary or its number of labels.
+
+        translate: source, target; classify: text, label; language and masked: text.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say how it is built")
+
+
+class TaskOptions(OptionsOfKind):
+    """A kind of task: what can be chosen about it, and what does it."""
+
+    metrics: ClassVar[tuple[str, ...]] = ("loss",)  # for training.metric, the usual one first
+
+    def task(self, recipe: Any) -> Any:
+        """What a run needs of the task, for this recipe."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what does it")

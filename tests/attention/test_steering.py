@@ -11,15 +11,14 @@ from regard.attention.recording import recording
 from regard.attention.steering import Steer, steering
 from regard.models import transformer_models as family
 from regard.models.presets import luong, recurrent, rnnsearch, tutorial
-from regard.models.transformer_config import Mechanism, Shape
 from regard.search import Search, search
 
 V, BOS = 23, 2
 SOURCE = torch.tensor([[5, 6, 7, 8, 9, 10, 3], [11, 12, 13, 3, 0, 0, 0]])
 MASK = SOURCE != 0
 INPUTS = torch.tensor([[2, 4, 5, 6, 7], [2, 8, 9, 10, 11]])
-SMALL = Shape(16, 4, inner=24, norm="pre", dropout=0.0)
-NEAR = Mechanism(region="window(1)")
+SMALL = {"size": 16, "heads": 4, "inner": 24, "norm": "pre", "dropout": 0.0}
+NEAR = {"region": "window(1)"}
 
 
 def small(place: str = "before", **options) -> nn.Module:
@@ -29,20 +28,20 @@ def small(place: str = "before", **options) -> nn.Module:
 MODELS = {
     **{place: lambda p=place: small(p) for place in ("before", "after", "between", "next")},
     "input-feeding": lambda: small("after", input_feeding=True),
-    "window": lambda: small(region="window(2)"),
-    "predicted-window": lambda: small(region="predicted-window(width=2)"),
-    "sparsemax": lambda: small(normalize="sparsemax"),
-    "hard": lambda: small(normalize="hard"),
+    "window": lambda: small(attention={"region": "window(2)"}),
+    "predicted-window": lambda: small(attention={"region": "predicted-window(width=2)"}),
+    "sparsemax": lambda: small(attention={"normalize": "sparsemax"}),
+    "hard": lambda: small(attention={"normalize": "hard"}),
     "location": lambda: tutorial(V, V, hidden=8, max_length=5),
     "rnnsearch": lambda: rnnsearch(V, V, embedding=6, hidden=8, maxout=4, init="default"),
     "luong": lambda: luong(V, V, embedding=6, hidden=8, layers=2, init="default"),
-    "transformer": lambda: family.transformer(V, V, SMALL, encoder_layers=2, decoder_layers=2),
+    "transformer": lambda: family.transformer(V, V, **SMALL, encoder_layers=2, decoder_layers=2),
     "grouped-heads": lambda: family.transformer(
-        V, V, Shape(16, 4, key_heads=2, inner=24, norm="pre", dropout=0.0),
+        V, V, **SMALL, key_heads=2,
         encoder_layers=1, decoder_layers=2,
     ),
     "windows": lambda: family.transformer(
-        V, V, SMALL, encoder_layers=2, decoder_layers=2, encoder_attention=NEAR,
+        V, V, **SMALL, encoder_layers=2, decoder_layers=2, encoder_attention=NEAR,
         decoder_attention=NEAR, cross_attention=NEAR,
     ),
 }  # fmt: skip

@@ -8,7 +8,8 @@ import lzma
 import pytest
 
 from regard.data.public_sets import ORIGINS
-from regard.recipe.recipe_files import read_recipe, shipped_recipes
+from regard.recipe.named_recipes import shipped_recipes
+from regard.recipe.recipe_files import read_recipe
 from regard.view.cells import width
 
 

@@ -11,13 +11,12 @@ from regard.explanations import model_work as work
 from regard.explanations.measured import measure
 from regard.models import transformer_models as family
 from regard.models.presets import rnnsearch
-from regard.models.transformer_config import Shape
 from regard.tasks.translate.translate_explain import TranslationReading
 
 V = 20
 MODELS = {
     "rnnsearch": lambda: rnnsearch(V, V, embedding=6, hidden=8, maxout=4, init="default"),
-    "transformer": lambda: family.transformer(V, V, Shape(8, 2, inner=8), encoder_layers=1),
+    "transformer": lambda: family.transformer(V, V, size=8, heads=2, inner=8, encoder_layers=1),
 }
 
 

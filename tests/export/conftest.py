@@ -13,7 +13,6 @@ import torch
 from regard.data.tokenizer import BOS, EOS, PAD
 from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import dump_recipe, read_recipe
-from regard.runs.building import build
 from regard.runs.folder import RunFolder
 from regard.runs.model_file import save_model
 from regard.tasks.choosing import task_of
@@ -42,7 +41,7 @@ def make_run(folder: Path, *, ends: float = 1.0, **model: Any) -> Path:
     task.fields["source"].learn(SIGNS)
     task.fields["target"].learn([" ".join(WORDS)])
     torch.manual_seed(1)
-    made = build(recipe.model, task.sizes)
+    made = recipe.model.build(task.sizes)
     with torch.no_grad():
         for name, weight in made.named_parameters():
             if weight.dim() < 2 or name.endswith("table.weight"):

@@ -13,7 +13,6 @@ from regard.layers.contracts import Encoded
 from regard.models import modes, presets
 from regard.models import transformer_models as family
 from regard.models.encoder_decoder import EncoderDecoder
-from regard.models.transformer_config import Mechanism, Shape
 
 V = 23
 SOURCE = torch.tensor([[5, 6, 7, 8, 9, 10, 3], [11, 12, 13, 3, 0, 0, 0], [3, 0, 0, 0, 0, 0, 0]])
@@ -39,9 +38,13 @@ def recurrent_cases() -> Iterator[tuple[str, EncoderDecoder]]:
             ),
         )
     for context in ("backward", "transform", "max", "ends", "linear", "attention"):
-        yield context, presets.recurrent(V, V, **sizes, context=context, score=None, feed=("step",))
+        yield (
+            context,
+            presets.recurrent(V, V, **sizes, context=context, attention=None, feed=("step",)),
+        )
     for score, region in (("dot", "everywhere"), ("additive", "window(1, clamp=True)")):
-        options = {"score": score, "region": region, "bidirectional": False, "place": "after"}
+        attention = {"score": score, "region": region}
+        options = {"attention": attention, "bidirectional": False, "place": "after"}
         yield f"{score}-{region}", presets.recurrent(V, V, **sizes, **options)
 
 
@@ -67,39 +70,48 @@ def transformer_cases() -> Iterator[tuple[str, EncoderDecoder]]:
         ("post", "pre"), ("sinusoidal", "learned", "rotary", "none"), ("relu", "swiglu")
     )
     for norm, positions, activation in shapes:
-        shape = Shape(8, 2, 1, 12, activation, norm, None, positions, max_positions=8)
+        shape = {
+            "size": 8,
+            "heads": 2,
+            "key_heads": 1,
+            "inner": 12,
+            "activation": activation,
+            "norm": norm,
+            "positions": positions,
+            "max_positions": 8,
+        }
         yield (
             f"transformer-{norm}-{positions}-{activation}",
-            family.transformer(V, V, shape, encoder_layers=2, decoder_layers=2),
+            family.transformer(V, V, **shape, encoder_layers=2, decoder_layers=2),
         )
-    shape = Shape(8, 2, inner=12, norm="pre", positions="rotary")
+    shape = {"size": 8, "heads": 2, "inner": 12, "norm": "pre", "positions": "rotary"}
     for score, region in itertools.product(
         ("dot", "bilinear", "cosine(0.2)", "concat", "additive", "location(9)", "distance"),
         ("everywhere", "window(1)", "window(2, 0)", "atrous(2)", "sparse(2)"),
     ):
-        how = Mechanism(score, region)
+        how = {"score": score, "region": region}
         yield (
             f"transformer-{score}-{region}",
             family.transformer(
                 V,
                 V,
-                shape,
+                **shape,
                 encoder_layers=1,
                 decoder_layers=2,
                 encoder_attention=how,
                 decoder_attention=how,
-                cross_attention=Mechanism(score),
+                cross_attention={"score": score},
             ),
         )
     for cross in ("window(2, clamp=True)", "predicted-window(width=2)"):
         options = {
             "encoder_layers": 1,
             "decoder_layers": 2,
-            "cross_attention": Mechanism(region=cross),
+            "cross_attention": {"region": cross},
         }
-        yield f"transformer-cross-{cross}", family.transformer(V, V, shape, **options)
-    turns = Mechanism("cosine(0.3)", ("window(1)", "atrous(2)"), "sparsemax")
-    yield "transformer-language", family.language_model(V, shape, layers=3, attention=turns)
+        yield f"transformer-cross-{cross}", family.transformer(V, V, **shape, **options)
+    turns = {"score": "cosine(0.3)", "region": ("window(1)", "atrous(2)"), "normalize": "sparsemax"}
+    yield "transformer-language", family.language_model(V, **shape, layers=3, attention=turns)
 
 
 CASES = dict([*recurrent_cases(), *preset_cases(), *transformer_cases()])
@@ -156,7 +168,7 @@ def test_padding_changes_nothing(model: EncoderDecoder) -> None:
 
 
 def test_a_state_is_selected_as_a_whole(model: EncoderDecoder) -> None:
-    """Re-ordering in mid-sentence: two beams of sentences 2 and 0 go on as if they had been alone (D20)."""
+    """Re-ordering in mid-sentence: two beams of sentences 2 and 0 go on as if they had been alone."""
     encoded = model.encode(SOURCE, MASK)
     full, _ = steps(model, encoded)
     state = model.decoder.start(encoded)

@@ -1,4 +1,4 @@
-"""The modelling modes of B1, with the invariants it names."""
+"""What a recurrent network maps to what: where the source is known, and where it is not."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_vector_reaches_the_first_output(enters: str) -> None:
 
 
 def test_fed_through_the_first_state_alone_the_source_needs_the_recurrence() -> None:
-    model = recurrent(9, 9, hidden=5, embedding=4, cell="elman", score=None).double()
+    model = recurrent(9, 9, hidden=5, embedding=4, cell="elman", attention=None).double()
     with torch.no_grad():
         model.decoder.network.forwards[0].weight_hh.zero_()
     mask = torch.ones(1, 3, dtype=torch.bool)

@@ -17,13 +17,12 @@ from regard.layers.feed_forward import FeedForward
 from regard.layers.positions import Learned, Sinusoidal, TooLong, make_positions
 from regard.models import transformer_models as family
 from regard.models.bare import bare_classifier, bare_self_attention
-from regard.models.transformer_config import Mechanism, Shape
 
 V = 23
 SOURCE = torch.tensor([[5, 6, 7, 8, 9, 10, 3], [11, 12, 13, 3, 0, 0, 0]])
 MASK = SOURCE != 0
 INPUTS = torch.tensor([[2, 4, 5, 6, 7], [2, 8, 9, 10, 11]])
-SMALL = Shape(16, 4, inner=24, norm="pre", dropout=0.0)
+SMALL = {"size": 16, "heads": 4, "inner": 24, "norm": "pre", "dropout": 0.0}
 
 
 def filled(model: nn.Module, std: float = 0.3) -> nn.Module:
@@ -68,8 +67,15 @@ def test_equal_to_torchs_transformer_with_its_weights(norm: str, activation: str
             16, 4, 2, 3, 24, activation=activation, norm_first=norm == "pre", batch_first=True
         )
     )
-    shape = Shape(16, 4, inner=24, activation=activation, norm=norm, final_norm=True)
-    ours = filled(family.transformer(V, V, shape, encoder_layers=2, decoder_layers=3))
+    shape = {
+        "size": 16,
+        "heads": 4,
+        "inner": 24,
+        "activation": activation,
+        "norm": norm,
+        "final_norm": True,
+    }
+    ours = filled(family.transformer(V, V, **shape, encoder_layers=2, decoder_layers=3))
     with torch.no_grad():
         for mine, other in zip(ours.encoder.blocks, theirs.encoder.layers, strict=True):
             copy_layer(mine, other)
@@ -91,9 +97,7 @@ def test_equal_to_torchs_transformer_with_its_weights(norm: str, activation: str
 def test_nothing_of_the_future_leaks() -> None:
     """Changing token t changes no output before t, in any region, and does change those from t on."""
     for region in ("everywhere", "window(2)", "atrous(2)", "sparse(2)"):
-        model = filled(
-            family.language_model(V, SMALL, layers=2, attention=Mechanism(region=region))
-        )
+        model = filled(family.language_model(V, **SMALL, layers=2, attention={"region": region}))
         other = INPUTS.clone()
         other[:, 3] = 20
         encoded = model.encode(INPUTS, INPUTS != 0)
@@ -103,7 +107,7 @@ def test_nothing_of_the_future_leaks() -> None:
 
 
 def test_a_causal_model_has_no_gradient_from_the_future() -> None:
-    model = filled(family.transformer(V, V, SMALL, encoder_layers=1, decoder_layers=2))
+    model = filled(family.transformer(V, V, **SMALL, encoder_layers=1, decoder_layers=2))
     x = model.decoder.embed(INPUTS).detach().requires_grad_()
     for block, source in zip(
         model.decoder.blocks, model.decoder.start(model.encode(SOURCE, MASK)).source, strict=True
@@ -117,13 +121,13 @@ def test_a_causal_model_has_no_gradient_from_the_future() -> None:
 
 @pytest.mark.parametrize("score", ["scaled-dot", "additive", "cosine(0.2)", "bilinear"])
 def test_without_positions_an_encoder_is_equivariant_to_permutations(score: str) -> None:
-    """encode(P x) = P encode(x); with any kind of positions it is not (D38)."""
+    """encode(P x) = P encode(x); with any kind of positions it is not."""
     order = torch.randperm(7, generator=torch.Generator().manual_seed(1))
     source, mask = SOURCE[:1], MASK[:1]
     for positions in ("none", "sinusoidal", "learned", "rotary"):
-        shape = Shape(16, 4, inner=24, norm="pre", positions=positions, max_positions=9)
-        how = Mechanism(score)
-        encoder = filled(family.classifier(V, 3, shape, layers=2, attention=how)).double().encoder
+        shape = {**SMALL, "positions": positions, "max_positions": 9}
+        how = {"score": score}
+        encoder = filled(family.classifier(V, 3, **shape, layers=2, attention=how)).double().encoder
         states = encoder(source, mask).states[:, order]
         shuffled = encoder(source[:, order], mask).states
         assert torch.allclose(states, shuffled, atol=1e-6) is (positions == "none"), positions
@@ -145,7 +149,7 @@ def test_bare_self_attention_is_equivariant_and_has_no_parameters() -> None:
 
 @pytest.mark.parametrize("pool", ["mean", "max", "first", "attention"])
 def test_a_classifier_is_blind_to_padding(pool: str) -> None:
-    model = filled(family.classifier(V, 3, SMALL, layers=2, pool=pool)).double()
+    model = filled(family.classifier(V, 3, **SMALL, layers=2, pool=pool)).double()
     begin = torch.full((2, 1), 2)
 
     def logits(source: Tensor) -> Tensor:
@@ -163,7 +167,7 @@ def test_a_classifier_is_blind_to_padding(pool: str) -> None:
 
 
 def test_a_masked_model_looks_both_ways_and_shares_its_matrix() -> None:
-    model = filled(family.masked_language_model(V, SMALL, layers=1))
+    model = filled(family.masked_language_model(V, **SMALL, layers=1))
     assert model.output.weight is model.encoder.embed.table.weight
     other = SOURCE.clone()
     other[0, -2] = 20
@@ -175,8 +179,8 @@ def test_a_masked_model_looks_both_ways_and_shares_its_matrix() -> None:
 
 def test_a_window_keeps_only_the_window() -> None:
     """…in the cache of incremental decoding, and the outputs are those of the whole."""
-    how = Mechanism(region="window(2)")
-    model = filled(family.language_model(V, SMALL, layers=2, attention=how))
+    how = {"region": "window(2)"}
+    model = filled(family.language_model(V, **SMALL, layers=2, attention=how))
     tokens = torch.randint(4, V, (3, 12), generator=torch.Generator().manual_seed(2))
     encoded = model.encode(tokens, tokens != 0)
     whole = model.decoder.project(model.decoder(tokens, encoded).outputs)
@@ -244,14 +248,16 @@ def test_beyond_what_was_learnt_there_is_a_clear_error_and_the_others_go_on() ->
         Learned(8, 20)(1, 20)
     tokens = torch.full((1, 1500), 5)
     for positions in ("sinusoidal", "sinusoidal-halves", "rotary", "none"):
-        shape = Shape(8, 2, inner=8, positions=positions)
-        states = family.classifier(V, 2, shape, layers=1).eval().encode(tokens, tokens != 0).states
+        shape = {"size": 8, "heads": 2, "inner": 8, "positions": positions}
+        states = (
+            family.classifier(V, 2, **shape, layers=1).eval().encode(tokens, tokens != 0).states
+        )
         assert bool(states.isfinite().all())
         assert make_positions(positions, 8, 20).longest is None
 
 
 def test_a_layer_norm_is_over_features_alone() -> None:
-    """The output of a position does not change when others do, but through attention (D36)."""
+    """The output of a position does not change when others do, but through attention."""
     around = Residual(8, "post", 0.0)
     x = torch.randn(2, 5, 8)
     other = x.clone()
@@ -260,10 +266,10 @@ def test_a_layer_norm_is_over_features_alone() -> None:
 
 
 def test_where_dropout_acts() -> None:
-    """Embeddings and sublayers, as the paper has it; the weights reported are before any (D36)."""
+    """Embeddings and sublayers, as the paper has it; the weights reported are before any."""
     for where in ("dropout", "attention_dropout", "inner_dropout"):
-        shape = Shape(8, 2, inner=16, **{"dropout": 0.0, where: 0.5})
-        model = family.transformer(V, V, shape, encoder_layers=1, decoder_layers=2).train()
+        shape = {"size": 8, "heads": 2, "inner": 16, "dropout": 0.0, where: 0.5}
+        model = family.transformer(V, V, **shape, encoder_layers=1, decoder_layers=2).train()
         torch.manual_seed(0)
         first = model(SOURCE, MASK, INPUTS).outputs
         assert not torch.equal(first, model(SOURCE, MASK, INPUTS).outputs), where
@@ -275,21 +281,21 @@ def test_embeddings_are_scaled_and_shared_as_asked() -> None:
     embedding = Embedding(5, 16, make_positions("none", 16, 1), scaled=True, dropout=0.0)
     torch.testing.assert_close(embedding(torch.tensor([[3]]))[0, 0], 4 * embedding.table.weight[3])
     for share, matrices in (("all", 1), ("target", 2), ("none", 3)):
-        model = family.transformer(V, V, SMALL, encoder_layers=1, decoder_layers=1, share=share)
+        model = family.transformer(V, V, **SMALL, encoder_layers=1, decoder_layers=1, share=share)
         tables = (model.encoder.embed.table, model.decoder.embed.table, model.decoder.output)
         assert len({id(table.weight) for table in tables}) == matrices
     with pytest.raises(ValueError, match=r"tokenizer\.shared=true"):
-        family.transformer(V, V + 1, SMALL, share="all")
+        family.transformer(V, V + 1, **SMALL, share="all")
 
 
 def test_what_cannot_be_is_refused_with_a_reason() -> None:
     for how, words in (
-        (Mechanism(region="predicted-window(width=2)"), "sees no later position"),
-        (Mechanism(normalize="hard"), "take gumbel"),
-        (Mechanism(score="scald-dot"), "scaled-dot"),
+        ({"region": "predicted-window(width=2)"}, "sees no later position"),
+        ({"normalize": "hard"}, "take gumbel"),
+        ({"score": "scald-dot"}, "scaled-dot"),
     ):
         with pytest.raises(ValueError, match=words):
-            family.language_model(V, SMALL, attention=how)
+            family.language_model(V, **SMALL, attention=how)
     with pytest.raises(ValueError, match="Did you mean 'swiglu'"):
         FeedForward(8, 8, activation="swigl")
     with pytest.raises(ValueError, match="Did you mean 'pre'"):
@@ -299,12 +305,12 @@ def test_what_cannot_be_is_refused_with_a_reason() -> None:
 
 
 def test_an_empty_source_gives_finite_outputs_and_gradients() -> None:
-    """A row with no allowed key, in encoder and cross-attention (D36)."""
+    """A row with no allowed key, in encoder and cross-attention."""
     source, mask = SOURCE.clone(), MASK.clone()
     mask[1] = False
     for norm in ("pre", "post"):
-        shape = Shape(16, 4, inner=24, norm=norm)
-        model = family.transformer(V, V, shape, encoder_layers=2, decoder_layers=2)
+        shape = {"size": 16, "heads": 4, "inner": 24, "norm": norm}
+        model = family.transformer(V, V, **shape, encoder_layers=2, decoder_layers=2)
         loss = model.decoder.project(model(source, mask, INPUTS).outputs).square().sum()
         loss.backward()
         assert all(bool(p.grad.isfinite().all()) for p in model.parameters())
@@ -315,9 +321,9 @@ def test_an_empty_source_gives_finite_outputs_and_gradients() -> None:
 
 @pytest.mark.parametrize("region", ["window(2)", "atrous(3)", "sparse(3)"])
 def test_padding_that_sees_no_real_key_stays_finite(region: str) -> None:
-    """…and reaches nothing: long padding behind a short source, in a region of positions (D37)."""
-    how = Mechanism(region=region)
-    model = filled(family.classifier(V, 2, SMALL, layers=3, attention=how))
+    """…and reaches nothing: long padding behind a short source, in a region of positions."""
+    how = {"region": region}
+    model = filled(family.classifier(V, 2, **SMALL, layers=3, attention=how))
     source = torch.zeros(2, 90, dtype=torch.long)
     source[0, :80], source[1, :4] = 7, torch.tensor([5, 6, 7, 3])
     states = model.encode(source, source != 0).states

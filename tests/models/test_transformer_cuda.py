@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from regard.models import transformer_models as family
-from regard.models.transformer_config import Mechanism, Shape
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 
@@ -18,10 +17,17 @@ INPUTS = torch.randint(4, V, (3, 33), generator=torch.Generator().manual_seed(2)
 
 def make(region: str) -> torch.nn.Module:
     torch.manual_seed(0)
-    shape = Shape(64, 4, inner=96, norm="pre", positions="rotary", activation="swiglu")
-    how = Mechanism(region=region)
+    shape = {
+        "size": 64,
+        "heads": 4,
+        "inner": 96,
+        "norm": "pre",
+        "positions": "rotary",
+        "activation": "swiglu",
+    }
+    how = {"region": region}
     options = {"encoder_attention": how, "decoder_attention": how}
-    return family.transformer(V, V, shape, encoder_layers=2, decoder_layers=2, **options).eval()
+    return family.transformer(V, V, **shape, encoder_layers=2, decoder_layers=2, **options).eval()
 
 
 @pytest.mark.parametrize("region", ["everywhere", "window(8)", "atrous(4)", "sparse(4)"])

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regard.models.recurrent_options import Luong, RnnSearch
 from regard.recipe import yaml_1_2
 from regard.recipe.mistakes import RecipeError
-from regard.recipe.model_sections import Luong, RnnSearch
+from regard.recipe.named_recipes import shipped_recipes
 from regard.recipe.recipe import Recipe
-from regard.recipe.recipe_files import dump_recipe, read_recipe, recipe_schema, shipped_recipes
+from regard.recipe.recipe_files import dump_recipe, read_recipe
+from regard.recipe.recipe_schema import recipe_schema
 
 
 def refused(name: str, *words: str) -> str:

@@ -11,9 +11,9 @@ from pydantic import BaseModel
 from regard.measures.translation import TOKENIZERS
 from regard.recipe.keys import kinds
 from regard.recipe.mistakes import RecipeError
-from regard.recipe.recipe import Recipe, task_of_model
+from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import read_recipe
-from regard.recipe.task_sections import Translate
+from regard.tasks.translate.translate_options import TranslateOptions as Translate
 from regard.training.preflight import check
 
 NEVER = ["true", "'3'", "-1", ".nan", ".inf", "many", ""]
@@ -41,9 +41,8 @@ def numbers(section: type[BaseModel], path: str) -> Iterator[tuple[str, type, bo
 def every_number() -> Iterator[tuple[str, str, str, type, bool]]:
     """(kind of task, kind of model, …)"""
     for kind, section in kinds("model").items():
-        task = task_of_model(section)
         for found in numbers(section, "model."):
-            yield task, kind, *found
+            yield section.task, kind, *found
     for task, section in kinds("task").items():
         for found in numbers(section, "task."):
             yield task, "", *found

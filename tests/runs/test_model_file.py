@@ -9,7 +9,6 @@ import torch
 
 from regard.data.tokenizer import Tokenizer
 from regard.recipe.recipe import Recipe
-from regard.runs.building import build
 from regard.runs.folder import RunFolder
 from regard.runs.model_file import load_model, save_model
 from regard.tasks.translate.translate_task import TranslateTask
@@ -25,7 +24,7 @@ def test_tied_weights_come_back_tied_from_an_average(
     recipe = Recipe.model_validate({"model": {"kind": "transformer", "share": share, **SMALL}})
     folder, task = RunFolder(tmp_path), TranslateTask(recipe)
     task.source.tokenizer = task.target.tokenizer = Tokenizer.train(["abcde"], kind="character")
-    several = [build(recipe.model, task.sizes).state_dict() for _ in range(2)]
+    several = [recipe.model.build(task.sizes).state_dict() for _ in range(2)]
     mean = average(several)
     for path, field in folder.assets(task).items():
         path.write_text(field.to_json())

@@ -14,8 +14,8 @@ import torch
 from toy import toy_recipe, write_corpus
 
 from regard.data.tokenizer import UNK
+from regard.models.transformer_options import Transformer
 from regard.recipe.mistakes import RecipeError
-from regard.recipe.model_sections import Transformer
 from regard.report.evaluation import evaluate
 from regard.runs import atomic_files as writing
 from regard.runs.atomic_files import DiskFull

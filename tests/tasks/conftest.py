@@ -17,7 +17,7 @@ def make_task():
     def make(**options) -> Translate:
         torch.manual_seed(0)
         tokenizer = Tokenizer.train([LETTERS], kind="word")
-        sections = {name: options.pop(name) for name in ("normalize", "dropout") if name in options}
+        sections = {name: options.pop(name) for name in ("attention", "dropout") if name in options}
         model = recurrent(len(tokenizer), len(tokenizer), embedding=8, hidden=12, **sections)
         for weight in model.parameters():
             torch.nn.init.normal_(weight, std=0.6)

@@ -10,7 +10,6 @@ from torch import nn
 from regard.data.fields import Label, Text
 from regard.data.tokenizer import EOS, UNK, Tokenizer
 from regard.models.presets import luong, recurrent
-from regard.models.transformer_config import Mechanism, Shape
 from regard.models.transformer_models import (
     classifier,
     language_model,
@@ -24,27 +23,32 @@ from regard.tasks.choosing import task_of
 from regard.tasks.translate.text_translator import TextTranslator
 
 LETTERS = "a b c d e f g h"
-SHAPE = Shape(size=16, heads=2, inner=16, dropout=0.0)
+SHAPE = {"size": 16, "heads": 2, "inner": 16, "norm": "post", "dropout": 0.0}
 SMALL = {"embedding": 8, "hidden": 12}
+WINDOW = {"region": "window(1, clamp=true)"}
+SPARSE = {"score": "bilinear", "normalize": "sparsemax"}
 
 MODELS = {
     "rnnsearch": lambda n: recurrent(n, n, **SMALL),
     "all queries at once": lambda n: recurrent(n, n, **SMALL, place="after"),
-    "window": lambda n: recurrent(n, n, **SMALL, region="window(1, clamp=true)", place="after"),
-    "window in turn": lambda n: recurrent(n, n, **SMALL, region="window(1, clamp=true)"),
+    "window": lambda n: recurrent(n, n, **SMALL, attention=WINDOW, place="after"),
+    "window in turn": lambda n: recurrent(n, n, **SMALL, attention=WINDOW),
     "predicted window": lambda n: luong(n, n, attention="local-p", width=2, layers=1, **SMALL),
-    "hard": lambda n: recurrent(n, n, **SMALL, normalize="hard"),
-    "sparsemax": lambda n: recurrent(n, n, **SMALL, normalize="sparsemax", score="bilinear"),
-    "transformer": lambda n: transformer(n, n, SHAPE, encoder_layers=2, decoder_layers=3),
+    "hard": lambda n: recurrent(n, n, **SMALL, attention={"normalize": "hard"}),
+    "sparsemax": lambda n: recurrent(n, n, **SMALL, attention=SPARSE),
+    "transformer": lambda n: transformer(
+        n, n, **SHAPE, encoder_layers=2, decoder_layers=3, share="all"
+    ),
     "local transformer": lambda n: transformer(
         n,
         n,
-        SHAPE,
+        **SHAPE,
+        share="all",
         encoder_layers=2,
         decoder_layers=1,
-        encoder_attention=Mechanism(region=("window(1)", "everywhere")),
-        decoder_attention=Mechanism(score="additive", region="window(2)"),
-        cross_attention=Mechanism(score="cosine(0.1)", normalize="sparsemax"),
+        encoder_attention={"region": ("window(1)", "everywhere")},
+        decoder_attention={"score": "additive", "region": "window(2)"},
+        cross_attention={"score": "cosine(0.1)", "normalize": "sparsemax"},
     ),
 }
 RECURRENT = [name for name in MODELS if "transformer" not in name]

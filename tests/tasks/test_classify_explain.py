@@ -6,7 +6,6 @@ import math
 
 import pytest
 import torch
-from regard.looking.explaining import explain_classification
 from torch import Tensor, nn
 
 from regard.data.tokenizer import EOS, Tokenizer
@@ -15,7 +14,6 @@ from regard.models import transformer_models as family
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.modes import LabelDecoder, many_to_one
 from regard.models.summary import Summary
-from regard.models.transformer_config import Shape
 from regard.tasks.classify.classify_explain import explain_classification
 from regard.tasks.classify.classify_module import Classify
 
@@ -36,8 +34,8 @@ def recurrent(pool: str) -> Classify:
 
 
 def layers(pool: str) -> Classify:
-    shape = Shape(16, 4, inner=24, norm="pre", dropout=0.0)
-    return task_of(family.classifier(len(LETTERS), len(LABELS), shape, layers=2, pool=pool))
+    shape = {"size": 16, "heads": 4, "inner": 24, "norm": "pre", "dropout": 0.0}
+    return task_of(family.classifier(len(LETTERS), len(LABELS), **shape, layers=2, pool=pool))
 
 
 def explained(task: Classify) -> dict:

@@ -27,7 +27,7 @@ def classifier_of(kind: str, pool: str, **options) -> Classify:
     if kind == "recurrent":
         model = many_to_one(*sizes, pool=pool, embedding=8, hidden=12)
     else:
-        model = classifier(*sizes, SHAPE, layers=2, pool=pool)
+        model = classifier(*sizes, **SHAPE, layers=2, pool=pool)
     return Classify(enlarge(model), tokenizer, labels, **options)
 
 

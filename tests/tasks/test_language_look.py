@@ -20,7 +20,7 @@ from regard.tasks.language.language_module import Language
 @pytest.fixture
 def language() -> Language:
     tokenizer = Tokenizer.train(["abcd ef\n"], kind="character", verbatim=True)
-    return Language(enlarge(language_model(len(tokenizer), SHAPE, layers=3)), tokenizer)
+    return Language(enlarge(language_model(len(tokenizer), **SHAPE, layers=3)), tokenizer)
 
 
 def test_a_token_sees_itself_and_those_before_it(language):

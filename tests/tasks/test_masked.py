@@ -7,7 +7,6 @@ import torch
 
 from regard.data.padding import pad
 from regard.data.tokenizer import EOS, MASK, SPECIALS, Tokenizer
-from regard.models.transformer_config import Shape
 from regard.models.transformer_models import masked_language_model
 from regard.tasks.masked.masked_module import Masked
 
@@ -18,9 +17,7 @@ LETTERS = "a b c d e f g h"
 def task() -> Masked:
     torch.manual_seed(0)
     tokenizer = Tokenizer.train([LETTERS], kind="word", mask=True)
-    model = masked_language_model(
-        len(tokenizer), Shape(size=16, heads=2, inner=32, dropout=0.0), layers=1
-    )
+    model = masked_language_model(len(tokenizer), size=16, heads=2, inner=32, dropout=0.0, layers=1)
     return Masked(model, tokenizer)
 
 

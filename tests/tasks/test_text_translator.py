@@ -12,7 +12,6 @@ import torch
 from regard.data.tokenizer import EOS, UNK, Tokenizer
 from regard.layers.positions import TooLong
 from regard.measures.likelihood import Likelihood
-from regard.models.transformer_config import Shape
 from regard.models.transformer_models import transformer
 from regard.search import Search
 from regard.tasks.longest_first import batches_by_length
@@ -181,9 +180,9 @@ def test_batches_hold_every_sentence_once_longest_first_and_long_ones_in_small_b
 
 
 def test_a_text_beyond_the_learnt_positions_is_named_before_anything_is_searched(task):
-    shape = Shape(8, 2, inner=8, positions="learned", max_positions=5)
+    shape = {"size": 8, "heads": 2, "inner": 8, "positions": "learned", "max_positions": 5}
     sizes = len(task.source_tokenizer), len(task.target_tokenizer)
-    task.model = transformer(*sizes, shape, encoder_layers=1, decoder_layers=1, share="target")
+    task.model = transformer(*sizes, **shape, encoder_layers=1, decoder_layers=1, share="target")
     assert len(task.predict(["a b c d"], Search(max_length=50))[0].tokens) <= 5
     for ask in (task.predict, lambda texts: task.score(texts, texts)):
         with pytest.raises(TooLong, match="text 2 has 5 tokens"):

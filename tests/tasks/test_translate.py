@@ -69,7 +69,7 @@ def test_hard_attention_is_taught_by_its_reward(make_task):
     """Without Reinforce no gradient reaches the scores; with it, every weight gets one."""
 
     def taught(**options) -> bool:
-        task = make_task(normalize="hard", **options)
+        task = make_task(attention={"normalize": "hard"}, **options)
         torch.manual_seed(1)
         loss_of(task, pair_batch(PAIRS)).total.backward()
         scores = task.model.decoder.attention.score.parameters()
@@ -81,6 +81,6 @@ def test_hard_attention_is_taught_by_its_reward(make_task):
 
 def test_the_policy_loss_counts_only_choices_at_real_tokens(make_task):
     """One row alone, and beside a longer one: the same loss for its choices."""
-    task = make_task(normalize="hard", reinforce=regard.Reinforce(None)).eval()
+    task = make_task(attention={"normalize": "hard"}, reinforce=regard.Reinforce(None)).eval()
     parts = [loss_of(task, pair_batch([pair])).total for pair in PAIRS[:2]]
     torch.testing.assert_close(loss_of(task, pair_batch(PAIRS[:2])).total, sum(parts))

@@ -18,7 +18,6 @@ from regard.measures.explaining import rollout
 from regard.models import transformer_models as family
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.presets import luong, recurrent, rnnsearch
-from regard.models.transformer_config import Mechanism, Shape
 from regard.search.ensemble import Ensemble
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_explain import TranslationReading, explain_translation
@@ -27,7 +26,7 @@ LETTERS = Tokenizer.train(["a b c d e f g h"], kind="word")
 V, FIRST = len(LETTERS), len(SPECIALS)
 SOURCE, SAID = [4, 7, 5, 9], [6, 4, 10, EOS]
 EVERY = slice(0, len(SAID))
-NEAR = Mechanism(region="window(1)")
+NEAR = {"region": "window(1)"}
 ALL = {"gradient", "leave-one-out", "uniform", "permuted", "adversarial"}
 
 
@@ -48,8 +47,15 @@ def small(**options) -> nn.Module:
 
 
 def layers(positions: str = "sinusoidal", **options) -> nn.Module:
-    shape = Shape(16, 4, inner=24, norm="pre", dropout=0.0, positions=positions)
-    return family.transformer(V, V, shape, encoder_layers=2, decoder_layers=2, **options)
+    shape = {
+        "size": 16,
+        "heads": 4,
+        "inner": 24,
+        "norm": "pre",
+        "dropout": 0.0,
+        "positions": positions,
+    }
+    return family.transformer(V, V, **shape, encoder_layers=2, decoder_layers=2, **options)
 
 
 MODELS = {
@@ -57,8 +63,8 @@ MODELS = {
     "after": lambda: small(place="after"),
     "between": lambda: small(place="between", cell="lstm"),
     "next": lambda: small(place="next", decoder_layers=2),
-    "window": lambda: small(region="window(1)"),
-    "predicted-window": lambda: small(region="predicted-window(width=2)"),
+    "window": lambda: small(attention={"region": "window(1)"}),
+    "predicted-window": lambda: small(attention={"region": "predicted-window(width=2)"}),
     "rnnsearch": lambda: rnnsearch(V, V, embedding=6, hidden=8, maxout=4, init="default"),
     "luong": lambda: luong(V, V, embedding=6, hidden=8, layers=2, init="default"),
     "transformer": layers,
@@ -209,7 +215,7 @@ def test_every_model_that_attends_has_every_measure(name):
 
 
 def test_without_attention_nothing_is_compared_and_this_is_said():
-    found = explained(filled(small(score=None, context="mean", feed=("initial", "step"))))
+    found = explained(filled(small(attention=None, context="mean", feed=("initial", "step"))))
     assert set(found) == {"gradient", "leave-one-out"}
     for each in found.values():
         assert "no attention" in each.reading
@@ -217,7 +223,7 @@ def test_without_attention_nothing_is_compared_and_this_is_said():
 
 
 def test_even_attention_of_a_model_that_has_no_other_changes_nothing():
-    found = explained(filled(small(normalize="uniform")))
+    found = explained(filled(small(attention={"normalize": "uniform"})))
     for name in ("uniform", "permuted"):
         assert found[name].rows["TVD"] == pytest.approx([0.0] * len(SAID), abs=1e-5)
     assert all(math.isnan(tau) for tau in found["gradient"].rows["τ"])
@@ -225,7 +231,7 @@ def test_even_attention_of_a_model_that_has_no_other_changes_nothing():
 
 
 def test_weights_below_0_are_no_distribution():
-    found = explained(filled(small(normalize="raw")))
+    found = explained(filled(small(attention={"normalize": "raw"})))
     assert found["adversarial"].reading.startswith("Left out")
     assert found["adversarial"].matrix is None
 
@@ -267,7 +273,7 @@ class SameStates(nn.Module):
 
 @pytest.mark.usefixtures("thorough")
 def test_constant_values_can_be_read_in_any_way():
-    model = filled(small(score="location(9)"))
+    model = filled(small(attention={"score": "location(9)"}))
     model.encoder = SameStates(model.encoder.output_size)
     model.decoder.summary.kind = "mean"
     found = explained(model)

@@ -6,8 +6,8 @@ import pytest
 import torch
 from toy import toy_recipe, write_corpus
 
+from regard.models.transformer_options import Transformer
 from regard.recipe.mistakes import RecipeError
-from regard.recipe.model_sections import Transformer
 from regard.training.preflight import check
 
 

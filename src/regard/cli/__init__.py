@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 import typer
 
@@ -19,6 +20,8 @@ def main(arguments: list[str] | None = None) -> None:
     os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     words = _read_utf8(sys.argv[1:]) if arguments is None else list(arguments)
     debugging = _debugging(words)
+    if not debugging:  # then where it comes from is wanted too
+        warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     try:
         status = app(words, prog_name="regard", standalone_mode=False)
         flush_output()

@@ -32,11 +32,10 @@ from regard.hf.marian_tokenizer import (
 )
 from regard.hf.marian_weights import convert_weights, read_weights
 from regard.hf.sentencepiece_file import read_sentencepiece
-from regard.recipe.model_sections import Transformer
+from regard.models.transformer_options import Transformer
 from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import dump_recipe
 from regard.runs.atomic_files import write_whole
-from regard.runs.building import build
 from regard.runs.devices import find_device
 from regard.runs.folder import RunFolder
 from regard.runs.loading import LoadedRun
@@ -81,7 +80,7 @@ def _model(
     section = recipe.model
     assert isinstance(section, Transformer)
     source, target = (len(vocabulary.rows) for vocabulary in vocabularies)
-    model = build(section, {"source": source, "target": target})
+    model = section.build({"source": source, "target": target})
     try:
         converted = convert_weights(
             read_weights(checkpoint.path),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from regard.recipe.model_sections import Transformer
+from regard.models.transformer_options import Transformer
 from regard.recipe.recipe import Data, Recipe, Search, Tokenizers, Vocabulary
 
 Activation = Literal["relu", "gelu", "silu"]

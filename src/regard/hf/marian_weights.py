@@ -14,7 +14,7 @@ from torch import Tensor
 from regard.data.tokenizer import PAD
 from regard.hf.marian_tokenizer import Vocabulary
 from regard.layers.positions import Sinusoidal
-from regard.models.transformer_models import Share
+from regard.models.transformer_options import Sharing
 
 NEVER = -1e4  # as a logit: e^-10000 is 0, and in float16 it is still a number
 ATTENTION = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
@@ -59,7 +59,7 @@ def convert_weights(
     layers: tuple[int, int],
     vocabularies: tuple[Vocabulary, Vocabulary],
     *,
-    share: Share,
+    share: Sharing,
     pad_counts: bool,
 ) -> dict[str, Tensor]:
     """A state dict for `regard.models.transformer_models.transformer`.
@@ -89,7 +89,7 @@ def convert_weights(
     return converted
 
 
-def _embeddings(weights: Mapping[str, Tensor], side: str, share: Share) -> Tensor:
+def _embeddings(weights: Mapping[str, Tensor], side: str, share: Sharing) -> Tensor:
     names = (f"model.{side}.embed_tokens.weight", "model.shared.weight")
     return _first(weights, *(names[::-1] if share == "all" else names))
 

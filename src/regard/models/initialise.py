@@ -25,7 +25,10 @@ def by_name(
 
 
 def bahdanau(model: nn.Module) -> None:
-    """Recurrent matrices orthogonal; W_a, U_a ~ N(0, 0.001²); v_a and biases 0; all else N(0, 0.01²) (B4)."""
+    """Recurrent matrices orthogonal; W_a, U_a ~ N(0, 0.001²); v_a and biases 0; all else N(0, 0.01²).
+
+    — Bahdanau et al. 2015
+    """
     for name, parameter in model.named_parameters():
         if parameter.dim() == 1:
             nn.init.zeros_(parameter)
@@ -38,7 +41,7 @@ def bahdanau(model: nn.Module) -> None:
 
 
 def luong(model: nn.Module) -> None:
-    """Everything uniform in [-0.1, 0.1] (B5)."""
+    """Everything uniform in [-0.1, 0.1] — Luong et al. 2015"""
     for parameter in model.parameters():
         nn.init.uniform_(parameter, -0.1, 0.1)
 
@@ -46,8 +49,8 @@ def luong(model: nn.Module) -> None:
 def transformer(model: nn.Module) -> None:
     """Glorot for matrices, smaller by √2 for queries, keys and values; embeddings N(0, 1 / D); biases 0.
 
-    With embeddings times √D every feature that enters a block has about unit variance. What scores have
-    learnt of their own, they fill themselves.
+    With embeddings times √D every feature that enters a block has about unit variance. Scores
+    initialise their own parameters.
     """
     heads = [module for module in model.modules() if isinstance(module, MultiHead)]
     smaller = {id(part) for module in heads for part in (module.query, module.key, module.value)}

@@ -1,4 +1,4 @@
-"""The ways to model with a recurrent network (B1), behind the one interface of `EncoderDecoder`:
+"""What a recurrent network can map to what, behind the one interface of `EncoderDecoder`:
 `encode(source, mask)`, then `decoder.start`, `step`, `forward` and `project`.
 
     one-to-many    a vector -> a sequence; the vector enters at the first step or at every step
@@ -10,96 +10,82 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from torch import Tensor, nn
 
 from regard.attention.attend import Attended
 from regard.layers.contracts import Decoded, Encoded, Step
-from regard.models.decoder import RecurrentDecoder
+from regard.models.decoder import Feed, RecurrentDecoder
 from regard.models.encoder import NoEncoder, RecurrentEncoder, VectorEncoder
 from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.recurrent_options import RecurrentClassifier, RecurrentLanguage
 from regard.models.summary import Summary
 
 
 def one_to_many(
     source_size: int,
     target: int,
+    options: RecurrentLanguage | None = None,
+    /,
     *,
     enters: Literal["first", "every"] = "first",
-    embedding: int = 256,
-    hidden: int = 256,
-    cell: str = "gru",
-    layers: int = 1,
-    dropout: float = 0.0,
+    **changes: Any,
 ) -> EncoderDecoder:
-    """y_1 … y_T from one vector x (B, source_size): h_0 = tanh(W x), or h_t = f([E y_(t-1); x], h_(t-1))."""
+    """y_1 … y_T from one vector x (B, source_size): h_0 = tanh(W x), or h_t = f([E y_(t-1); x], h_(t-1)).
+
+    The options are those of a language model, which this is, told of x.
+    """
     if enters not in ("first", "every"):
         raise ValueError(f"x enters at the 'first' step or at 'every' step, not {enters!r}")
-    decoder = RecurrentDecoder(
-        target,
-        embedding,
-        hidden,
-        summary=Summary("last", source_size, source_size),
-        feed=("initial",) if enters == "first" else ("step",),
-        cell=cell,
-        layers=layers,
-        readout="state",
-        readout_token=False,
-        dropout=dropout,
-    )
+    options = RecurrentLanguage.of(options, changes)
+    summary = Summary("last", source_size, source_size)
+    decoder = _speaker(target, options, summary, ("initial",) if enters == "first" else ("step",))
     return EncoderDecoder(VectorEncoder(source_size), decoder)
 
 
 def language_model(
-    vocabulary: int,
-    *,
-    embedding: int = 256,
-    hidden: int = 256,
-    cell: str = "gru",
-    layers: int = 1,
-    dropout: float = 0.0,
+    vocabulary: int, options: RecurrentLanguage | None = None, /, **changes: Any
 ) -> EncoderDecoder:
     """o_t scores x_(t+1) at every t. No source: `encode` takes any tensor with a row for each text."""
-    decoder = RecurrentDecoder(
+    options = RecurrentLanguage.of(options, changes)
+    return EncoderDecoder(NoEncoder(), _speaker(vocabulary, options, Summary("last", 0, 0), ()))
+
+
+def _speaker(
+    vocabulary: int, options: RecurrentLanguage, summary: Summary, feed: tuple[Feed, ...]
+) -> RecurrentDecoder:
+    """A decoder whose output is made of its state alone."""
+    return RecurrentDecoder(
         vocabulary,
-        embedding,
-        hidden,
-        summary=Summary("last", 0, 0),
-        feed=(),
-        cell=cell,
-        layers=layers,
+        options.embedding,
+        options.hidden,
+        summary=summary,
+        feed=feed,
+        cell=options.cell,
+        layers=options.layers,
         readout="state",
         readout_token=False,
-        dropout=dropout,
+        dropout=options.dropout,
     )
-    return EncoderDecoder(NoEncoder(), decoder)
 
 
 def many_to_one(
-    source: int,
-    labels: int,
-    *,
-    pool: str = "last",
-    embedding: int = 256,
-    hidden: int = 256,
-    cell: str = "gru",
-    layers: int = 1,
-    bidirectional: bool = False,
-    dropout: float = 0.0,
+    source: int, labels: int, options: RecurrentClassifier | None = None, /, **changes: Any
 ) -> EncoderDecoder:
     """y = g(pool(h_1 … h_S)); pool: last, transform, mean, max, ends, linear or attention."""
+    options = RecurrentClassifier.of(options, changes)
     encoder = RecurrentEncoder(
         source,
-        embedding,
-        hidden,
-        cell=cell,
-        layers=layers,
-        bidirectional=bidirectional,
-        dropout=dropout,
+        options.embedding,
+        options.hidden,
+        cell=options.cell,
+        layers=options.layers,
+        bidirectional=options.bidirectional,
+        dropout=options.dropout,
     )
     size = encoder.output_size
-    return EncoderDecoder(encoder, LabelDecoder(Summary(pool, size, size), labels))
+    return EncoderDecoder(encoder, LabelDecoder(Summary(options.pool, size, size), labels))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The two halves of a Transformer (B13): stacks of blocks around any attention of the heart.
+"""The two halves of a Transformer (Vaswani et al. 2017): stacks of blocks around any attention.
 
 Legend: B sentences, S source positions, N hypotheses, T target positions, D features, V tokens.
 """
@@ -15,7 +15,15 @@ from regard.attention.attend import Attended
 from regard.attention.memory import Memory
 from regard.layers.blocks import DecoderBlock, EncoderBlock
 from regard.layers.contracts import Decoded, Encoded, Step
-from regard.models.transformer_config import PLAIN, Mechanism, Shape
+from regard.models.attention_options import HeadOptions
+from regard.models.transformer_options import BlockOptions
+from regard.models.transformer_parts import (
+    make_cross_attention,
+    make_embedding,
+    make_feed_forward,
+    make_last_norm,
+    make_self_attention,
+)
 
 
 class TransformerEncoder(nn.Module):
@@ -28,24 +36,24 @@ class TransformerEncoder(nn.Module):
         self,
         vocabulary: int,
         layers: int,
-        shape: Shape,
-        attention: Mechanism = PLAIN,
+        options: BlockOptions,
+        attention: HeadOptions,
         *,
         first: int | None = None,
     ) -> None:
         super().__init__()
-        self.embed = shape.embedding(vocabulary)
+        self.embed = make_embedding(options, vocabulary)
         self.blocks = nn.ModuleList(
             EncoderBlock(
-                shape.self_attention(attention, layer, causal=False),
-                shape.feed_forward(),
-                norm=shape.norm,
-                dropout=shape.dropout,
+                make_self_attention(options, attention, layer, causal=False),
+                make_feed_forward(options),
+                norm=options.norm,
+                dropout=options.dropout,
             )
             for layer in range(layers)
         )
-        self.norm = shape.last_norm()
-        self.output_size, self.first = shape.size, first
+        self.norm = make_last_norm(options)
+        self.output_size, self.first = options.size, first
 
     @property
     def longest(self) -> int | None:
@@ -96,24 +104,24 @@ class TransformerDecoder(nn.Module):
         self,
         vocabulary: int,
         layers: int,
-        shape: Shape,
-        attention: Mechanism = PLAIN,
-        cross: Mechanism | None = None,
+        options: BlockOptions,
+        attention: HeadOptions,
+        cross: HeadOptions | None = None,
     ) -> None:
         super().__init__()
-        self.embed = shape.embedding(vocabulary)
+        self.embed = make_embedding(options, vocabulary)
         self.blocks = nn.ModuleList(
             DecoderBlock(
-                shape.self_attention(attention, layer, causal=True),
-                shape.feed_forward(),
-                cross=None if cross is None else shape.cross_attention(cross, layer),
-                norm=shape.norm,
-                dropout=shape.dropout,
+                make_self_attention(options, attention, layer, causal=True),
+                make_feed_forward(options),
+                cross=None if cross is None else make_cross_attention(options, cross, layer),
+                norm=options.norm,
+                dropout=options.dropout,
             )
             for layer in range(layers)
         )
-        self.norm = shape.last_norm()
-        self.output = nn.Linear(shape.size, vocabulary)
+        self.norm = make_last_norm(options)
+        self.output = nn.Linear(options.size, vocabulary)
         self.reported = max(layers - 2, 0)
 
     @property
@@ -168,7 +176,7 @@ class TransformerDecoder(nn.Module):
 
 
 def never_empty(mask: Tensor) -> Tensor:
-    """A source without a real token is read as if its padding were real: of that nothing is ever used."""
+    """An all-padding source is left unmasked; its result is never used."""
     return mask | ~mask.any(-1, keepdim=True)
 
 

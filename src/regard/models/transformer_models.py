@@ -1,17 +1,16 @@
-"""The Transformer family: whole models for translation, classification and language (B13).
+"""The Transformer family: whole models for translation, classification and language.
 
->>> shape = Shape(size=256, heads=4, inner=1024, norm="pre")
->>> model = transformer(6000, 6000, shape, encoder_layers=4, decoder_layers=4)
+>>> model = transformer(6000, 6000, size=256, heads=4, inner=1024, encoder_layers=4)
+>>> published = transformer(37000, 37000, PUBLISHED)
 """
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any
 
 from torch import Tensor, nn
 
 from regard.layers.contracts import Encoded
-from regard.layers.names import check_name
 from regard.layers.special_tokens import BOS
 from regard.models import initialise
 from regard.models.encoder import NoEncoder
@@ -19,10 +18,12 @@ from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.modes import LabelDecoder
 from regard.models.summary import Summary
 from regard.models.transformer import TransformerDecoder, TransformerEncoder
-from regard.models.transformer_config import PLAIN, PUBLISHED, Mechanism, Shape
-
-Share = Literal["all", "target", "none"]
-Pool = Literal["mean", "max", "first", "attention"]
+from regard.models.transformer_options import (
+    Transformer,
+    TransformerClassifier,
+    TransformerLanguage,
+    TransformerMasked,
+)
 
 
 class MaskedLanguageModel(nn.Module):
@@ -44,87 +45,72 @@ class MaskedLanguageModel(nn.Module):
 
 
 def transformer(
-    source: int,
-    target: int,
-    shape: Shape = PUBLISHED,
-    *,
-    encoder_layers: int = 6,
-    decoder_layers: int = 6,
-    share: Share = "all",
-    encoder_attention: Mechanism = PLAIN,
-    decoder_attention: Mechanism = PLAIN,
-    cross_attention: Mechanism = PLAIN,
+    source: int, target: int, options: Transformer | None = None, /, **changes: Any
 ) -> EncoderDecoder:
-    """Translation. source, target: the sizes of the vocabularies.
+    """Translation — Vaswani et al. 2017, https://arxiv.org/abs/1706.03762
 
-    share: one matrix for both embeddings and the output ("all", which needs one vocabulary for both
-    sides), for the decoder's embeddings and the output ("target"), or three ("none").
+    source, target: the sizes of the vocabularies. share: one matrix for both embeddings and the output
+    ("all", which needs one vocabulary for both sides), for the decoder's embeddings and the output
+    ("target"), or three ("none").
     """
-    check_name("way to share embeddings", share, get_args(Share))
-    if share == "all" and source != target:
+    options = Transformer.of(options, changes)
+    if options.share == "all" and source != target:
         raise ValueError(
             f"share=all is one matrix for both vocabularies, which have {source} and {target} tokens: "
             "learn one for both (tokenizer.shared=true), or take share=target"
         )
-    encoder = TransformerEncoder(source, encoder_layers, shape, encoder_attention)
-    decoder = TransformerDecoder(target, decoder_layers, shape, decoder_attention, cross_attention)
+    encoder = TransformerEncoder(source, options.encoder_layers, options, options.encoder_attention)
+    decoder = TransformerDecoder(
+        target,
+        options.decoder_layers,
+        options,
+        options.decoder_attention,
+        options.cross_attention,
+    )
     initialise.transformer(encoder)
     initialise.transformer(decoder)
     initialise.never_said(decoder.output)
-    if share != "none":
+    if options.share != "none":
         decoder.output.weight = decoder.embed.table.weight
-    if share == "all":
+    if options.share == "all":
         encoder.embed.table.weight = decoder.embed.table.weight
     return EncoderDecoder(encoder, decoder)
 
 
 def language_model(
-    vocabulary: int,
-    shape: Shape = PUBLISHED,
-    *,
-    layers: int = 6,
-    share: bool = True,
-    attention: Mechanism = PLAIN,
+    vocabulary: int, options: TransformerLanguage | None = None, /, **changes: Any
 ) -> EncoderDecoder:
     """The next token. No source: `encode` takes any tensor with a row for each text."""
-    decoder = TransformerDecoder(vocabulary, layers, shape, attention)
+    options = TransformerLanguage.of(options, changes)
+    decoder = TransformerDecoder(vocabulary, options.layers, options, options.attention)
     initialise.transformer(decoder)
     initialise.never_said(decoder.output)
-    if share:
+    if options.share:
         decoder.output.weight = decoder.embed.table.weight
     return EncoderDecoder(NoEncoder(), decoder)
 
 
 def classifier(
-    source: int,
-    labels: int,
-    shape: Shape = PUBLISHED,
-    *,
-    layers: int = 6,
-    pool: Pool = "max",
-    attention: Mechanism = PLAIN,
+    source: int, labels: int, options: TransformerClassifier | None = None, /, **changes: Any
 ) -> EncoderDecoder:
     """A label for a text — after Bloem's tutorial, https://peterbloem.nl/blog/transformers
 
     pool: the states of the last block as one vector; first: of a BOS put before the text.
     """
-    check_name("pooling", pool, get_args(Pool))
-    first = BOS if pool == "first" else None
-    encoder = TransformerEncoder(source, layers, shape, attention, first=first)
-    summary = Summary("last" if pool == "first" else pool, shape.size, shape.size)
-    decoder = LabelDecoder(summary, labels)
+    options = TransformerClassifier.of(options, changes)
+    first = BOS if options.pool == "first" else None
+    encoder = TransformerEncoder(source, options.layers, options, options.attention, first=first)
+    pool = "last" if options.pool == "first" else options.pool
+    decoder = LabelDecoder(Summary(pool, options.size, options.size), labels)
     initialise.transformer(encoder)
     return EncoderDecoder(encoder, decoder)
 
 
 def masked_language_model(
-    vocabulary: int,
-    shape: Shape = PUBLISHED,
-    *,
-    layers: int = 6,
-    attention: Mechanism = PLAIN,
+    vocabulary: int, options: TransformerMasked | None = None, /, **changes: Any
 ) -> MaskedLanguageModel:
     """The tokens that were hidden."""
-    encoder = TransformerEncoder(vocabulary, layers, shape, attention)
+    options = TransformerMasked.of(options, changes)
+    encoder = TransformerEncoder(vocabulary, options.layers, options, options.attention)
     initialise.transformer(encoder)
-    return MaskedLanguageModel(encoder, shape.size)
+    return MaskedLanguageModel(encoder, options.size)

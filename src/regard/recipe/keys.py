@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel
 
-from regard.options import Section
+from regard import registry
+from regard.options import ModelOptions, Options
 from regard.recipe.mistakes import nearest
-from regard.recipe.recipe import Recipe, task_of_model
-from regard.recipe.task_sections import Task
+from regard.recipe.recipe import Recipe
 from regard.recipe.yaml_1_2 import Path
 
 # What other programs call some keys, for the error message only: there is one name for each.
@@ -39,19 +39,19 @@ OTHER_NAMES = {
     "gpus": "trainer.devices",
 }
 
-# Sections of which there are several kinds, each with keys of its own: the model.
-CHOSEN_BY_KIND = [name for name, field in Recipe.model_fields.items() if field.discriminator]
+# Sections of which there are several kinds, each with keys of its own, and their groups in the registry.
+CHOSEN_BY_KIND: dict[str, Literal["tasks", "models"]] = {"task": "tasks", "model": "models"}
 
 
-def kinds(section: str) -> dict[str, type[Section]]:
-    """The kinds of a section that is chosen by its kind."""
-    found = _sections_in(Recipe.model_fields[section].annotation)
-    return {cls.model_fields["kind"].default: cls for cls in found}
+def kinds(section: str) -> dict[str, type[Options]]:
+    """Our own kinds of a section that is chosen by its kind."""
+    group = CHOSEN_BY_KIND[section]
+    return {kind: registry.find(group, kind) for kind in registry.BUILT_IN[group]}
 
 
-def section_at(path: Path, values: Mapping[str, Any]) -> type[Section] | None:
+def section_at(path: Path, values: Mapping[str, Any]) -> type[Options] | None:
     """The section that these values have at a path; None: a value, or nothing."""
-    cls: type[Section] = Recipe
+    cls: type[Options] = Recipe
     for depth, key in enumerate(path):
         field = cls.model_fields.get(str(key))
         if field is None:
@@ -60,7 +60,7 @@ def section_at(path: Path, values: Mapping[str, Any]) -> type[Section] | None:
         if depth == 0 and key in CHOSEN_BY_KIND:
             given = values.get(str(key))
             kind = given.get("kind") if isinstance(given, dict) else None
-            choices = [choice for name, choice in kinds(str(key)).items() if name == kind]
+            choices = _of_kind(str(key), kind)
         if not choices:
             return None
         cls = choices[0]
@@ -93,11 +93,19 @@ def advice(path: Path, value: Any, values: Mapping[str, Any]) -> str:
     return f". The keys of {section or 'a recipe'}: {', '.join(siblings)}."
 
 
-def _of_same_task(model: type[Section], values: Mapping[str, Any]) -> bool:
+def _of_kind(section: str, kind: Any) -> list[type[Options]]:
+    """The options of a kind; none, if there is no such kind or it is broken."""
+    try:
+        return [registry.find(CHOSEN_BY_KIND[section], kind)] if isinstance(kind, str) else []
+    except registry.KindError:
+        return []
+
+
+def _of_same_task(options: type[Options], values: Mapping[str, Any]) -> bool:
     """A kind of model for another task is no help; of a kind of task it is always true."""
     given = values.get("task")
     kind = given.get("kind") if isinstance(given, dict) else None
-    return issubclass(model, Task) or task_of_model(model) == kind
+    return not issubclass(options, ModelOptions) or options.task == kind
 
 
 def _moved(key: str, elsewhere: list[str], value: Any) -> str:
@@ -115,20 +123,20 @@ def _homes(key: str, section: str, values: Mapping[str, Any]) -> list[str]:
 
 
 def _sections(
-    cls: type[Section], path: str, values: Mapping[str, Any]
-) -> Iterator[tuple[str, type[Section]]]:
+    cls: type[Options], path: str, values: Mapping[str, Any]
+) -> Iterator[tuple[str, type[Options]]]:
     """Every section of a recipe of these kinds, with its dotted path."""
     yield path, cls
     for name, field in cls.model_fields.items():
-        for inner in _sections_in(field.annotation):
-            if path or name not in CHOSEN_BY_KIND or inner is section_at((name,), values):
-                yield from _sections(inner, f"{path}.{name}".removeprefix("."), values)
+        chosen = [] if path or name not in CHOSEN_BY_KIND else [section_at((name,), values)]
+        for inner in filter(None, chosen or _sections_in(field.annotation)):
+            yield from _sections(inner, f"{path}.{name}".removeprefix("."), values)
 
 
-def _sections_in(annotation: Any) -> list[type[Section]]:
-    """The sections that an annotation allows: those of `Attends | None`, none of `str`."""
+def _sections_in(annotation: Any) -> list[type[Options]]:
+    """The sections that an annotation allows: those of `AttentionOptions | None`, none of `str`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation] if issubclass(annotation, Section) else []
+        return [annotation] if issubclass(annotation, Options) else []
     return [found for part in get_args(annotation) for found in _sections_in(part)]
 
 

@@ -2,37 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from regard.models.attention_options import AttentionOptions, HeadOptions
+from regard.models.recurrent_options import Recurrent, RnnSearch
+from regard.options import ModelOptions
 from regard.recipe.mistakes import RecipeError
-from regard.recipe.model_sections import Attends, Model, Recurrent, RnnSearch
 from regard.recipe.recipe import Recipe
 
 ANY_SIZES = {"query_size": 2, "key_size": 2}
 
 
 def check_mechanisms(recipe: Recipe) -> None:
-    """Refuse a score, region or normaliser that the heart does not know."""
-    attends = getattr(recipe.model, "attention", None)
-    if not isinstance(attends, Attends) or attends == Attends():
-        return  # the usual names need no torch to be known
+    """Refuse a score, region or normaliser that there is not."""
+    model = recipe.model
+    for option, value in model:
+        if isinstance(value, AttentionOptions | HeadOptions) and value != type(value)():
+            _check(model, option, value)  # the usual names need no torch to be known
 
+
+def _check(model: ModelOptions, option: str, given: AttentionOptions | HeadOptions) -> None:
     import torch
 
     from regard.attention.normalizers import as_normalizer
     from regard.attention.regions import as_region
     from regard.attention.scores import Score, as_score
 
-    for name, parse in (("score", as_score), ("region", as_region), ("normalize", as_normalizer)):
+    parsers = {"score": as_score, "region": as_region, "normalize": as_normalizer}
+    for part, name in _names(given):
         try:
             with torch.device("meta"):  # no memory, and no random numbers are drawn
-                made = parse(getattr(attends, name), **ANY_SIZES)
+                made = parsers[part](name, **ANY_SIZES)
         except ValueError as error:
             what = " ".join(str(error).split())
-            raise RecipeError(f"model.attention.{name}: {what}") from None
+            raise RecipeError(f"model.{option}.{part}: {what}") from None
         if isinstance(made, Score) and made.query_size is made.key_size is None:
-            _check_widths(recipe.model, attends.score)
+            _check_widths(model, name)
 
 
-def _check_widths(model: Model, score: str) -> None:
+def _names(given: AttentionOptions | HeadOptions) -> Iterator[tuple[str, str]]:
+    """Every name, and whether it is of a score, a region or a normaliser."""
+    for part, names in given:
+        for name in [names] if isinstance(names, str) else names:
+            yield part, name
+
+
+def _check_widths(model: ModelOptions, score: str) -> None:
     """Refuse a score without weights where both directions make keys wider than queries."""
     if not isinstance(model, RnnSearch) and not (
         isinstance(model, Recurrent) and model.bidirectional

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+from regard.spelling import meant as meant
+from regard.spelling import nearest as nearest
 
 
 class RecipeError(ValueError):
@@ -14,17 +14,11 @@ class RecipeError(ValueError):
         self.hint = hint
 
 
-def meant(word: str, known: Iterable[str]) -> str:
-    """` Did you mean 'hidden'?`, or nothing where no known word is near."""
-    near = nearest(word, known)
-    return f" Did you mean {near!r}?" if near else ""
+class MissingKind(RecipeError):
+    """A recipe of a task or model whose package is not here, or cannot be imported."""
 
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is spelt most like `word`."""
-    spelt = {name.lower(): name for name in known}
-    found = difflib.get_close_matches(word.lower(), list(spelt), 1, cutoff=0.6)
-    return spelt[found[0]] if found else None
+    def __init__(self, message: str):
+        super().__init__(message, "pip install what it comes from, or put its folder in PYTHONPATH")
 
 
 def shortened(text: str, most: int = 200) -> str:

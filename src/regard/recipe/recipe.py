@@ -5,38 +5,43 @@
     model: {kind: rnnsearch, hidden: 256}
     training: {epochs: 20, optimizer: {kind: adam, lr: 0.001}}
 
-`training/reading.py` reads one from YAML with `key=value` words on top. Unknown keys are refused.
+`recipe_files` reads one from YAML with `key=value` words on top. Unknown keys are refused.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, get_args
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, SerializeAsAny, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
+from regard.models.recurrent_options import RnnSearch
 from regard.options import (
     Count,
     CountOrZero,
     Few,
     InnerShare,
     Length,
+    ModelOptions,
     NotNegative,
+    Options,
     Positive,
     Rate,
-    Section,
     Share,
+    TaskOptions,
     Whole,
     Width,
 )
-from regard.recipe.model_sections import Model, RnnSearch
-from regard.recipe.task_sections import AnyTask, Translate
+from regard.registry import Group, KindError, UnknownKind, find, is_for, models_for
+from regard.spelling import meant
 
 Corpus = str | list[str]
 LIMITS = ("epochs", "steps", "minutes")  # of a run: it ends at the first that is reached
 
 
-class Data(Section):
+class Data(Options):
     """Where the pairs come from. A corpus is `a.zh,a.en`, `pairs.tsv`, `pairs.jsonl` or an embedded one.
 
     Text and label are a pair too; of texts alone a corpus is `book.txt`, `texts.tsv#2`, `texts.jsonl#text`.
@@ -55,7 +60,7 @@ class Data(Section):
     join: Few = Field(1, description="join 1 … n consecutive pairs into longer ones")
 
 
-class Vocabulary(Section):
+class Vocabulary(Options):
     """How one side is cut into tokens."""
 
     kind: Literal["bpe", "unigram", "word", "character"] = "bpe"
@@ -65,7 +70,7 @@ class Vocabulary(Section):
     lowercase: bool = False
 
 
-class Tokenizers(Section):
+class Tokenizers(Options):
     """The tokenisers, trained on the training pairs. Only a translation has a target that is cut."""
 
     source: Vocabulary = Vocabulary()
@@ -76,7 +81,7 @@ class Tokenizers(Section):
     )
 
 
-class Optimizer(Section):
+class Optimizer(Options):
     kind: Literal["adam", "adamw", "adadelta", "sgd"] = "adam"
     lr: Positive = 0.001
     betas: tuple[Rate, Rate] = (0.9, 0.999)
@@ -86,7 +91,7 @@ class Optimizer(Section):
     weight_decay: NotNegative = 0.0
 
 
-class Schedule(Section):
+class Schedule(Options):
     """How the learning rate moves: a factor on `optimizer.lr`."""
 
     kind: Literal["constant", "noam", "inverse-sqrt", "plateau", "cosine", "halving"] = "constant"
@@ -98,14 +103,14 @@ class Schedule(Section):
     minimum: NotNegative = Field(0.0, description="cosine, plateau: the least learning rate")
 
 
-class TeacherForcing(Section):
+class TeacherForcing(Options):
     """ratio 1: the next input is always the reference; 0: always the model's own prediction."""
 
     ratio: Share = 1.0
     draw: Literal["sequence", "step"] = "sequence"
 
 
-class Reinforce(Section):
+class Reinforce(Options):
     """Training of hard attention by its reward."""
 
     baseline: Literal["moving", "none"] = "moving"
@@ -113,7 +118,7 @@ class Reinforce(Section):
     weight: Positive = 1.0
 
 
-class Training(Section):
+class Training(Options):
     epochs: Count | None = Field(None, description="passes over the pairs")
     steps: Count | None = Field(None, description="updates")
     minutes: Positive | None = Field(None, description="stop after this much training time")
@@ -133,7 +138,7 @@ class Training(Section):
         None, description="steps between validations; an epoch if not given"
     )
     checkpoint_every: Count = Field(500, description="steps between checkpoints to resume from")
-    metric: Literal["auto", "bleu", "chrf", "accuracy", "macro_f1", "loss"] = Field(
+    metric: str = Field(
         "auto",
         description="what the best checkpoints are best in; of equals the lower dev loss. "
         "auto: bleu, accuracy or loss, by the task",
@@ -158,7 +163,7 @@ class Training(Section):
         return {name: value for name in LIMITS if (value := getattr(self, name)) is not None}
 
 
-class Trainer(Section):
+class Trainer(Options):
     """Handed to Lightning: where and how the loop runs."""
 
     accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"] = "auto"
@@ -184,7 +189,7 @@ class Trainer(Section):
         return given
 
 
-class Search(Section):
+class Search(Options):
     """How translations are searched for, in validation and in the final scores."""
 
     beam: Few = 5
@@ -195,13 +200,36 @@ class Search(Section):
     validation_beam: Few = Field(1, description="the beam of the validations in training")
 
 
-class Recipe(Section):
+def _by_kind(group: Group) -> Callable[[Any], Any]:
+    """A validator: the options of the kind that a section names."""
+
+    def choose(section: Any) -> Any:
+        if not isinstance(section, dict):
+            return section
+        kind = section.get("kind")
+        if not isinstance(kind, str):
+            raise PydanticCustomError("unknown_kind", "it has no kind, or one that is no name")
+        try:
+            return find(group, kind).model_validate(section)
+        except UnknownKind as error:
+            raise PydanticCustomError("unknown_kind", "{error}", {"error": str(error)}) from None
+        except KindError as error:
+            raise PydanticCustomError("broken_kind", "{error}", {"error": str(error)}) from None
+
+    return choose
+
+
+Task = Annotated[SerializeAsAny[TaskOptions], BeforeValidator(_by_kind("tasks"))]
+Model = Annotated[SerializeAsAny[ModelOptions], BeforeValidator(_by_kind("models"))]
+
+
+class Recipe(Options):
     """One experiment. `regard schema` prints the JSON schema of this."""
 
     name: Annotated[str, Field(min_length=1)] = "run"
     description: str = ""
     seed: Annotated[Whole, Field(ge=0, lt=1 << 63)] = 1
-    task: AnyTask = Translate()
+    task: Task = Field(default_factory=lambda: find("tasks", "translate")())
     data: Data = Data()
     tokenizer: Tokenizers = Tokenizers()
     model: Model = RnnSearch()
@@ -213,10 +241,11 @@ class Recipe(Section):
     def _of_one_task(self) -> Recipe:
         """Model and metric must be of the task; "auto" becomes the task's own metric."""
         task, metric = self.task, self.training.metric
-        if task_of_model(type(self.model)) != task.kind:
+        if not is_for(type(self.model), task.kind):
+            there = models_for(task.kind)
             raise ValueError(
-                f"model.kind={self.model.kind} is for task.kind={task_of_model(type(self.model))}; "
-                f"for {task.kind} there are {', '.join(kinds_for(task.kind))}"
+                f"model.kind={self.model.kind} is for task.kind={self.model.task}; for {task.kind} "
+                + (f"there are {', '.join(there)}" if there else "name one: package.module:Name")
             )
         if metric == "auto":
             usual = self.training.model_copy(update={"metric": task.metrics[0]})
@@ -224,17 +253,6 @@ class Recipe(Section):
         elif metric not in task.metrics:
             raise ValueError(
                 f"training.metric is {metric!r}, but task.kind={task.kind} is measured by "
-                f"{' or '.join(task.metrics)}"
+                f"{' or '.join(task.metrics)}.{meant(metric, task.metrics)}".removesuffix(".")
             )
         return self
-
-
-def task_of_model(section: type[Section]) -> str:
-    """The kind of task that a kind of model is for."""
-    return getattr(section, "task", "translate")
-
-
-def kinds_for(task: str) -> list[str]:
-    """The kinds of model for a task, the usual one first."""
-    sections = get_args(get_args(Model)[0])
-    return [s.model_fields["kind"].default for s in sections if task_of_model(s) == task]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path as File
 from typing import Any
 
@@ -21,9 +20,11 @@ from regard.recipe import yaml_1_2
 from regard.recipe.keys import CHOSEN_BY_KIND
 from regard.recipe.mechanism_names import check_mechanisms
 from regard.recipe.mistakes import RecipeError, meant
-from regard.recipe.recipe import LIMITS, Recipe, kinds_for
+from regard.recipe.named_recipes import find_recipe, named_recipes
+from regard.recipe.recipe import LIMITS, Data, Recipe
 from regard.recipe.validation_errors import refusal, second_reading
 from regard.recipe.yaml_1_2 import Path, Written
+from regard.registry import models_for
 
 EXTENDS = "extends"
 LISTING = "regard recipes lists all there are"
@@ -46,18 +47,13 @@ def dump_recipe(recipe: Recipe) -> str:
     return yaml_1_2.dump(recipe.model_dump(mode="json"))
 
 
-def recipe_schema() -> dict[str, Any]:
-    """The JSON schema of a recipe file."""
-    schema = Recipe.model_json_schema()
-    extends = {"type": "string", "description": "a recipe to start from: its name or its path"}
-    schema["properties"] = {EXTENDS: extends} | schema["properties"]
-    return schema
-
-
-def shipped_recipes() -> list[str]:
-    """The names of the recipes that come with regard."""
-    files = (resources.files("regard") / "recipes").iterdir()
-    return sorted(f.name.removesuffix(".yaml") for f in files if f.name.endswith(".yaml"))
+def about_recipe(name: str) -> tuple[str, str]:
+    """What a recipe says of itself, and its first training corpus; its task and model are not imported."""
+    values = _file(name, (name,)).values
+    data = values.get("data")
+    train = data.get("train") if isinstance(data, dict) else None
+    first = train[0] if isinstance(train, list) and train else train or Data().train
+    return str(values.get("description", "")), str(first)
 
 
 @dataclass
@@ -90,9 +86,9 @@ class Draft:
         """Of a model it depends on the task."""
         task = self.values.get("task")
         given = task.get("kind") if isinstance(task, dict) else None
-        if section == "model" and isinstance(given, str) and (fitting := kinds_for(given)):
+        if section == "model" and isinstance(given, str) and (fitting := models_for(given)):
             return fitting[0]
-        return str(Recipe.model_fields[section].default.kind)
+        return str(Recipe.model_fields[section].get_default(call_default_factory=True).kind)
 
 
 def _merged(below: dict[str, Any], above: dict[str, Any], name: str = "") -> dict[str, Any]:
@@ -221,16 +217,21 @@ def _text(name_or_path: str, extending: tuple[str, ...]) -> tuple[str, str, File
             return path.read_text(encoding="utf-8-sig"), str(path), path.parent
         except UnicodeDecodeError as error:
             raise RecipeError(f"{path} is not a recipe: byte {error.start} is not UTF-8") from None
-    names = shipped_recipes()
-    if name_or_path not in names:
+    file = find_recipe(name_or_path)
+    if file is None:
+        names = named_recipes()
         near = meant(name_or_path, names)
         by = f" (extended by {extending[-2]})" if len(extending) > 1 else ""
         raise RecipeError(
             f"no recipe {name_or_path!r}{by}.{near} 'regard recipes' lists all {len(names)}.",
             LISTING,
         )
-    shipped = resources.files("regard") / "recipes" / f"{name_or_path}.yaml"
-    return shipped.read_text(encoding="utf-8"), f"recipe {name_or_path}", None
+    try:
+        return file.read_text(encoding="utf-8-sig"), f"recipe {name_or_path}", None
+    except UnicodeDecodeError as error:
+        raise RecipeError(
+            f"recipe {name_or_path} cannot be read: byte {error.start} is not UTF-8"
+        ) from None
 
 
 def _is_path(name: str) -> bool:

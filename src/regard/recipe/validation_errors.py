@@ -8,27 +8,12 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from regard import registry
+from regard.option_errors import refused_value, seen
 from regard.recipe import yaml_1_2
-from regard.recipe.keys import advice, kinds
-from regard.recipe.mistakes import RecipeError, meant
+from regard.recipe.keys import CHOSEN_BY_KIND, advice
+from regard.recipe.mistakes import MissingKind, RecipeError, meant
 from regard.recipe.yaml_1_2 import Path, Written
-
-WANTED = {  # pydantic's name of an error, up to the first _
-    "int": "a whole number",
-    "float": "a number",
-    "finite": "a finite number",
-    "bool": "true or false",
-    "string": "text",
-    "string_too_short": "text that is not empty",
-    "list": "a list, as in [a, b]",
-    "tuple": "a list, as in [a, b]",
-    "missing": "a longer list",
-    "too": "a shorter list",
-    "greater": "greater than {gt}",
-    "greater_than_equal": "{ge} or greater",
-    "less": "less than {lt}",
-    "less_than_equal": "{le} or less",
-}
 
 
 def second_reading(
@@ -60,48 +45,29 @@ def refusal(
     path = _path(detail, values)
     others = len({_path(d, values) for d in details}) - 1
     more = f" ({others} more {'mistake' if others == 1 else 'mistakes'})" if others else ""
-    wrong = (*path, "kind") if detail["type"] == "union_tag_invalid" else path
-    return RecipeError(_sentence(detail, path, values, _place(wrong, written)) + more)
+    wrong = (*path, "kind") if detail["type"].endswith("_kind") else path
+    kind = MissingKind if detail["type"] == "broken_kind" else RecipeError
+    return kind(_sentence(detail, path, values, _place(wrong, written)) + more)
 
 
 def _sentence(detail: ErrorDetails, path: Path, values: Mapping[str, Any], place: str) -> str:
-    key, value, context = ".".join(map(str, path)), _at(path, values), detail.get("ctx", {})
+    key, value = ".".join(map(str, path)), _at(path, values)
     match detail["type"]:
         case "extra_forbidden":
             return f"unknown key {key!r}{place}{advice(path, value, values)}"
-        case "value_error":  # a check of our own, which says it all
-            return f"{key or 'the recipe'}{place}: {context['error']}"
-        case "literal_error":
-            allowed = [word.strip("'") for word in str(context["expected"]).split(", ")]
-            allowed = [*allowed[:-1], *(word.strip("'") for word in allowed[-1].split("' or '"))]
-            return (
-                f"{key} is {_seen(value)}{place}.{meant(str(value), allowed)} "
-                f"Allowed: {', '.join(allowed)}."
-            )
-        case "union_tag_invalid":
-            kind = value.get("kind") if isinstance(value, dict) else value
-            allowed = list(kinds(key))
+        case "unknown_kind":
+            kind, allowed = value.get("kind"), registry.kinds(CHOSEN_BY_KIND[key])
             return (
                 f"no {key}.kind {kind!r}{place}.{meant(str(kind), allowed)} "
                 f"The kinds: {', '.join(allowed)}."
             )
+        case "broken_kind":
+            return f"{key}.kind{place}: {detail['ctx']['error']}"
         case "model_type" | "model_attributes_type":
-            return f"{key} is {_seen(value)}{place}, but it is a section: write {key}.KEY=VALUE"
-    if isinstance(value, dict):
+            return f"{key} is {seen(value)}{place}, but it is a section: write {key}.KEY=VALUE"
+    if isinstance(value, dict) and detail["type"] != "value_error":
         return f"{key} is a value, not a section{place}: it cannot hold {', '.join(value)}"
-    return f"{key} is {_seen(value)}{place}: it must be {_wanted(detail)}"
-
-
-def _wanted(detail: ErrorDetails) -> str:
-    name = detail["type"]
-    known = WANTED.get(name) or WANTED.get(name.split("_")[0])
-    return known.format(**detail.get("ctx", {})) if known else detail["msg"]
-
-
-def _seen(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return repr(value)
+    return refused_value(detail, key or "the recipe", value, place)
 
 
 def _place(path: Path, written: Mapping[Path, Written]) -> str:

@@ -10,13 +10,13 @@ from typing import IO, Any
 
 from regard.data.checksums import Damaged
 from regard.data.fields import Field, Label, Text
+from regard.recipe.mistakes import MissingKind, RecipeError
+from regard.recipe.recipe import LIMITS, Recipe
+from regard.recipe.recipe_files import dump_recipe, read_recipe
 from regard.runs import older_runs
+from regard.runs.atomic_files import clear_partial, write_whole
 from regard.runs.failures import FolderInUse, OtherRecipe
 from regard.tasks.task import Task
-from regard.recipe.mistakes import RecipeError
-from regard.recipe.recipe_files import dump_recipe, read_recipe
-from regard.recipe.recipe import LIMITS, Recipe
-from regard.runs.atomic_files import clear_partial, write_whole
 
 # may change from one start to the next: they say how far, where and how to search, not what is learnt
 FREE = (
@@ -86,13 +86,17 @@ class RunFolder:
     def assets(self, task: Task) -> dict[Path, Field]:
         """The files of what the fields of a task know; fields that share one file are told once."""
         return {
-            self.path / field.file: field for field in task.fields.values() if field.file is not None
+            self.path / field.file: field
+            for field in task.fields.values()
+            if field.file is not None
         }
 
     def read_recipe(self) -> Recipe:
         """Damaged if it is not one that was written whole."""
         try:
             recipe = read_recipe(str(self.recipe))
+        except MissingKind:
+            raise
         except RecipeError as error:
             raise Damaged(f"{self.recipe} is damaged: {error}", LAY_DOWN) from None
         if "search" not in recipe.model_fields_set:  # the last of its sections
@@ -104,7 +108,9 @@ class RunFolder:
         for field in task.fields.values():
             if field.file is None:
                 continue
-            path = self.path / (older_runs.FILES.get(field.file, field.file) if older else field.file)
+            path = self.path / (
+                older_runs.FILES.get(field.file, field.file) if older else field.file
+            )
             try:
                 labels = older and isinstance(field, Label)
                 field.load(older_runs.labels_in(path) if labels else path.read_text("utf-8"))

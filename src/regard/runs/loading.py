@@ -17,22 +17,22 @@ from torch import nn
 
 from regard.data.tokenizer import Tokenizer, Tokens
 from regard.layers.contracts import Translator
+from regard.recipe.mistakes import RecipeError
+from regard.recipe.recipe import Recipe
+from regard.runs.devices import find_device
+from regard.runs.failures import NotARun, WrongTask
+from regard.runs.folder import RunFolder
+from regard.runs.model_file import load_model
 from regard.search import Ensemble
+from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_module import Classification, Classify
 from regard.tasks.language.language_module import Language
 from regard.tasks.masked.masked_module import Filling, Masked
 from regard.tasks.prediction import Prediction
-from regard.tasks.answer import Answer
+from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Task
 from regard.tasks.task_module import TaskModule
 from regard.tasks.translate.text_translator import TextTranslator
-from regard.runs.devices import find_device
-from regard.runs.failures import NotARun, WrongTask
-from regard.runs.folder import RunFolder
-from regard.recipe.mistakes import RecipeError
-from regard.recipe.recipe import Recipe
-from regard.runs.model_file import load_model
-from regard.tasks.search_settings import search_settings
 
 AnyModule = TypeVar("AnyModule", bound=TaskModule)
 

@@ -18,14 +18,13 @@ from torch import Tensor, nn
 
 from regard import __version__
 from regard.data.checksums import Damaged, check_seal, sealed, sha256_of
-from regard.runs.building import build
-from regard.runs.folder import RunFolder
-from regard.tasks.choosing import task_of
-from regard.tasks.task import Task
-from regard.recipe.mistakes import RecipeError
+from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs import older_runs
 from regard.runs.atomic_files import write_whole
+from regard.runs.folder import RunFolder
+from regard.tasks.choosing import task_of
+from regard.tasks.task import Task
 
 FORMAT = 2
 ANEW = (
@@ -48,7 +47,7 @@ def save_model(
     """
     kind = getattr(torch, dtype)
     with torch.device("meta"):
-        names = _once(build(task.recipe.model, task.sizes))
+        names = _once(task.recipe.model.build(task.sizes))
     kept = {
         name: (value.to(kind) if value.is_floating_point() else value).cpu().contiguous()
         for name, value in weights.items()
@@ -92,7 +91,7 @@ def load_model(folder: RunFolder) -> tuple[nn.Module, Task]:
     older = config["format"] == older_runs.FORMAT
     sizes = older_runs.sizes_in(config, task) if older else config["sizes"]
     try:
-        model = build(task.recipe.model, sizes)
+        model = task.recipe.model.build(sizes)
         weights = load_file(folder.model)
     except (SafetensorError, UnicodeDecodeError) as error:
         raise Damaged(f"{folder.model} is damaged: {error}", ANEW) from error
@@ -134,6 +133,8 @@ def recipe_of(folder: RunFolder, config: Mapping[str, Any]) -> Recipe:
     except ValidationError as error:
         wrong = error.errors()[0]
         key = ".".join(map(str, wrong["loc"])) or "recipe"
+        if wrong["type"] == "broken_kind":
+            raise MissingKind(f"{folder.config}: {key}.kind: {wrong['msg']}") from None
         raise Damaged(
             f"{folder.config} is damaged, or of another regard: {key}: {wrong['msg']}", ANEW
         ) from None

@@ -18,7 +18,10 @@ from regard.tasks.task import Task
 
 FORMAT = 1
 SPECIALS = 4  # tokens that were no labels
-FILES = {"tokenizer.text.json": "tokenizer.source.json", "labels.label.json": "tokenizer.target.json"}
+FILES = {
+    "tokenizer.text.json": "tokenizer.source.json",
+    "labels.label.json": "tokenizer.target.json",
+}
 UNUSED = ("decoder.output.weight", "decoder.output.bias")
 
 

@@ -11,7 +11,6 @@ from regard.data.spec import PARTS
 from regard.layers.positions import Learned
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
-from regard.runs.building import build
 from regard.tasks.choosing import task_of
 
 ANY_VOCABULARY = 5  # tokens: whether a model can be built does not depend on their number
@@ -60,7 +59,7 @@ def _check_corpora(recipe: Recipe) -> None:
 def _check_model(recipe: Recipe) -> None:
     try:
         with torch.device("meta"):  # no memory, and no random numbers are drawn
-            model = build(recipe.model, dict.fromkeys(task_of(recipe).fields, ANY_VOCABULARY))
+            model = recipe.model.build(dict.fromkeys(task_of(recipe).fields, ANY_VOCABULARY))
     except ValueError as error:
         raise RecipeError(f"model: {error}") from None
     _check_memory(model)

@@ -11,7 +11,6 @@ from regard.data.store import Store
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs.atomic_files import write_whole
-from regard.runs.building import build
 from regard.runs.folder import RunFolder
 from regard.tasks.choosing import task_of
 from regard.tasks.task import Task
@@ -68,4 +67,4 @@ def load_task(recipe: Recipe, folder: RunFolder) -> Task:
 
 def make_module(task: Task) -> TaskModule:
     """A new model for the fields of the task, with the losses of the recipe."""
-    return task.for_training(build(task.recipe.model, task.sizes))
+    return task.for_training(task.recipe.model.build(task.sizes))

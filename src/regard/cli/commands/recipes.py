@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import textwrap
 from typing import Any
 
@@ -14,11 +15,11 @@ WIDEST, NARROWEST = 100, 24  # cells: of the table, of a description
 
 
 def recipes(as_json: Json = False) -> None:
-    """List the recipes that come with regard.
+    """List the recipes, of regard and of other packages.
 
     Example: regard recipes
     """
-    rows = [_row(name) for name in _names()]
+    rows = _rows()
     if as_json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
         return
@@ -34,22 +35,28 @@ def _print_table(rows: list[dict[str, Any]], space: int) -> None:
     for row in rows:
         start = f"{row['name']:{name}}  {row['data']:{data}}  "
         room = max(space - len(start), NARROWEST)
-        what = textwrap.wrap(row["description"], room, break_on_hyphens=False)
+        what = textwrap.wrap(row["description"], room, break_on_hyphens=False) or [""]
         print(f"\n{' ' * len(start)}".join([start + what[0], *what[1:]]))
 
 
-def _names() -> list[str]:
-    from regard.recipe.recipe_files import shipped_recipes
+def _rows() -> list[dict[str, Any]]:
+    """Of every recipe that can be read; of the others, a line on standard error."""
+    from regard.recipe.mistakes import RecipeError
+    from regard.recipe.named_recipes import named_recipes
+    from regard.recipe.recipe_files import about_recipe
 
-    return shipped_recipes()
+    rows = []
+    for name in named_recipes(report=_warn):
+        try:
+            description, corpus = about_recipe(name)
+        except RecipeError as error:
+            _warn(str(error))
+            continue
+        folder, slash, _ = corpus.partition("/")
+        needed = folder if slash else "embedded"
+        rows.append({"name": name, "description": description, "data": needed})
+    return rows
 
 
-def _row(name: str) -> dict[str, Any]:
-    from regard.recipe.recipe_files import read_recipe
-
-    recipe = read_recipe(name)
-    train = recipe.data.train
-    first = train if isinstance(train, str) else train[0]
-    folder, slash, _ = first.partition("/")
-    needed = folder if slash else "embedded"
-    return {"name": name, "description": recipe.description, "data": needed}
+def _warn(problem: str) -> None:
+    print(f"warning: {problem}", file=sys.stderr)

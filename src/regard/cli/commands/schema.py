@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 
 def schema() -> None:
@@ -10,6 +11,7 @@ def schema() -> None:
 
     Example: regard schema > recipe.schema.json
     """
-    from regard.recipe.recipe_files import recipe_schema
+    from regard.recipe.recipe_schema import recipe_schema
 
-    print(json.dumps(recipe_schema(), indent=2, ensure_ascii=False))
+    found = recipe_schema(report=lambda problem: print(f"warning: {problem}", file=sys.stderr))
+    print(json.dumps(found, indent=2, ensure_ascii=False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from torch import nn
 
@@ -20,6 +20,7 @@ from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.language.language_module import LENGTH, Language
+from regard.tasks.language.language_options import LanguageOptions
 from regard.tasks.report_part import NextStep, ReportPart
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Extent, Tally, Task, Validation, last
@@ -86,8 +87,7 @@ class LanguageTask(Task):
     @property
     def context(self) -> int | None:
         """Tokens of a block of running text; None: every line is a text by itself."""
-        context: int | None = self.recipe.task.context  # type: ignore[union-attr]
-        return context
+        return cast(LanguageOptions, self.recipe.task).context
 
     def make_fields(self) -> Sequence[Field]:
         self.text = Text(

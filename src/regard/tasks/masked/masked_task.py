@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from torch import nn
 
@@ -18,6 +18,7 @@ from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.masked.masked_module import Filling, Masked
+from regard.tasks.masked.masked_options import MaskedOptions
 from regard.tasks.report_part import NextStep, ReportPart
 from regard.tasks.task import Extent, Tally, Task, Validation, last
 from regard.view.samples import Sample, SampleNames
@@ -64,6 +65,10 @@ class MaskedTask(Task):
 
     text: Text
 
+    @property
+    def options(self) -> MaskedOptions:
+        return cast(MaskedOptions, self.recipe.task)
+
     def make_fields(self) -> Sequence[Field]:
         given, longest = self.recipe.tokenizer.source, self.recipe.data.max_length
         common: dict[str, Any] = {"max_length": longest, "cut": True, "file": "tokenizer.json"}
@@ -74,7 +79,7 @@ class MaskedTask(Task):
         return Masked(
             model,
             self.text.tokenizer,
-            rate=self.recipe.task.rate,  # type: ignore[union-attr]
+            rate=self.options.rate,
             label_smoothing=self.recipe.training.label_smoothing,
             max_length=self.recipe.data.max_length,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from regard.recipe.recipe import Recipe
-from regard.recipe.task_sections import Translate
+from regard.tasks.translate.translate_options import TranslateOptions
 
 SHORT = {  # of the codes with three letters
     "zho": "zh",
@@ -35,8 +35,8 @@ def length_unit(recipe: Recipe) -> Literal["words", "characters"]:
     return _task(recipe).length_unit or chosen
 
 
-def _task(recipe: Recipe) -> Translate:
-    return recipe.task if isinstance(recipe.task, Translate) else Translate()
+def _task(recipe: Recipe) -> TranslateOptions:
+    return recipe.task if isinstance(recipe.task, TranslateOptions) else TranslateOptions()
 
 
 def _language(code: str) -> str:

@@ -6,8 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from regard.recipe.mistakes import RecipeError
-from regard.recipe.recipe import Recipe, kinds_for
+from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import read_recipe
+from regard.registry import models_for
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ def test_a_task_brings_a_model_and_a_metric(tmp_path, task, model, metric):
     recipe = read_recipe(str(path))
     assert (recipe.task.kind, recipe.model.kind) == (task, model)
     assert recipe.training.metric == metric
-    assert kinds_for(task)[0] == model
+    assert models_for(task)[0] == model
     assert Recipe.model_validate(recipe.model_dump(mode="json")) == recipe
 
 
@@ -43,7 +44,7 @@ def test_a_recipe_of_before_there_were_tasks_is_a_translation():
         (["task.kind=clasify"], "Did you mean 'classify'? The kinds: translate, classify"),
         (["task.context=5"], "unknown key 'task.context': only task.kind=language has it"),
         (["training.metric=accuracy"], "task.kind=translate is measured by bleu or chrf or loss"),
-        (["training.metric=acuracy"], "Did you mean 'accuracy'?"),
+        (["training.metric=bleuu"], "bleu or chrf or loss. Did you mean 'bleu'?"),
         (["model.pool=max"], "unknown key 'model.pool'"),
     ],
 )
@@ -56,7 +57,9 @@ def test_what_does_not_fit_is_told_in_one_line(words, said):
 
 def test_every_kind_of_model_is_of_one_task():
     kinds = [
-        kind for task in ("translate", "classify", "language", "masked") for kind in kinds_for(task)
+        kind
+        for task in ("translate", "classify", "language", "masked")
+        for kind in models_for(task)
     ]
     assert len(kinds) == len(set(kinds))
     with pytest.raises(ValidationError, match="for language there are transformer-language"):

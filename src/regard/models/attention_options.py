@@ -1,0 +1,40 @@
+"""How a model attends, as a recipe says it: a score, region and normaliser, by name."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from regard.options import Options
+
+
+class AttentionOptions(Options):
+    """One attention: a score, region and normaliser, by name."""
+
+    score: str = Field(
+        "additive", description="how alike query and key are: additive, bilinear, dot, …"
+    )
+    region: str = Field(
+        "everywhere", description="which keys a query may look at: everywhere, window(5), …"
+    )
+    normalize: str = Field("softmax", description="softmax, sparsemax, hard, gumbel(0.5), …")
+
+
+class HeadOptions(Options):
+    """The heads of a stack of layers: a score, region and normaliser, by name."""
+
+    score: str = Field(
+        "scaled-dot", description="how alike query and key are: scaled-dot, additive, cosine, …"
+    )
+    region: str | Annotated[list[str], Field(min_length=1)] = Field(
+        "everywhere",
+        description="which keys a query may look at; several take turns, layer by layer: "
+        "[window(16), atrous(8)]",
+    )
+    normalize: str = Field("softmax", description="softmax, sparsemax, gumbel(0.5), …")
+
+    def region_of(self, layer: int) -> str:
+        if isinstance(self.region, str):
+            return self.region
+        return self.region[layer % len(self.region)]

@@ -1,0 +1,77 @@
+"""The parts that the blocks of a Transformer are made of, as its options say."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from regard.attention.module import MultiHead
+from regard.attention.region import Region
+from regard.attention.regions import Causal, Mask, as_region
+from regard.attention.rotary import Rotary
+from regard.layers.embedding import Embedding
+from regard.layers.feed_forward import FeedForward
+from regard.layers.positions import make_positions
+from regard.models.attention_options import HeadOptions
+from regard.models.transformer_options import BlockOptions
+
+
+def make_embedding(options: BlockOptions, vocabulary: int) -> Embedding:
+    size = options.size
+    positions = make_positions(options.positions, size, options.max_positions)
+    return Embedding(vocabulary, size, positions, scaled=options.scaled, dropout=options.dropout)
+
+
+def make_self_attention(
+    options: BlockOptions, how: HeadOptions, layer: int, *, causal: bool
+) -> MultiHead:
+    region = as_region(how.region_of(layer), query_size=options.size)
+    if causal and not isinstance(region, Mask):
+        raise ValueError(
+            f"self-attention of a decoder sees no later position, and {how.region_of(layer)} cannot be "
+            "joined to that: take everywhere, window, atrous or sparse"
+        )
+    rotary = Rotary() if options.positions == "rotary" else None
+    within = region & Causal() if causal and isinstance(region, Mask) else region
+    return _heads(options, how, within, None, rotary)
+
+
+def make_cross_attention(options: BlockOptions, how: HeadOptions, layer: int) -> MultiHead:
+    region = as_region(how.region_of(layer), query_size=options.size)
+    return _heads(options, how, region, options.size, None)
+
+
+def make_feed_forward(options: BlockOptions) -> FeedForward:
+    return FeedForward(
+        options.size, options.inner, activation=options.activation, dropout=options.inner_dropout
+    )
+
+
+def make_last_norm(options: BlockOptions) -> nn.Module:
+    wanted = options.norm == "pre" if options.final_norm is None else options.final_norm
+    return nn.LayerNorm(options.size) if wanted else nn.Identity()
+
+
+def _heads(
+    options: BlockOptions,
+    how: HeadOptions,
+    region: Region,
+    key_size: int | None,
+    rotary: Rotary | None,
+) -> MultiHead:
+    if how.normalize.startswith("hard"):
+        raise ValueError(
+            "hard attention is trained by the reward of a choice, and a stack of blocks makes many: "
+            "take gumbel, which gradients pass"
+        )
+    return MultiHead(
+        options.size,
+        key_size,
+        heads=options.heads,
+        key_heads=options.key_heads,
+        score=how.score,
+        region=region,
+        normalize=how.normalize,
+        dropout=options.attention_dropout,
+        rotary=rotary,
+        guard=False,  # the states are our own: what is not finite here is a diverged model
+    )

@@ -1,0 +1,60 @@
+"""Recipes by name: those that come with regard, and those of other packages.
+
+A package lists itself among the entry points `regard.recipes`; its value is a package that holds YAML files:
+
+    [project.entry-points."regard.recipes"]
+    taggers = "my_package.recipes"
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from importlib import resources
+from importlib.resources.abc import Traversable
+from types import ModuleType
+
+from regard import plugins
+
+GROUP = "regard.recipes"
+SUFFIX = ".yaml"
+Report = Callable[[str], None]
+
+
+def shipped_recipes() -> list[str]:
+    """The names of the recipes that come with regard."""
+    return sorted(_files(resources.files("regard") / "recipes"))
+
+
+def named_recipes(report: Report = warnings.warn) -> dict[str, Traversable]:
+    """Every recipe that has a name, ours first; what is wrong with a package is reported in one line."""
+    found = dict(sorted(_files(resources.files("regard") / "recipes").items()))
+    for package in plugins.names(GROUP):
+        try:
+            theirs = _files(_folder(plugins.load(GROUP, package), package))
+        except (plugins.BrokenPlugin, OSError) as error:
+            report(str(error))
+            continue
+        for name in sorted(theirs):
+            if name in found:
+                report(f"there is a recipe {name!r} already: that of {package!r} is not used")
+            else:
+                found[name] = theirs[name]
+    return found
+
+
+def find_recipe(name: str) -> Traversable | None:
+    """The file of a recipe; other packages are imported only for a name that is not ours."""
+    if name in shipped_recipes():
+        return resources.files("regard") / "recipes" / f"{name}{SUFFIX}"
+    return named_recipes(report=lambda problem: None).get(name)
+
+
+def _folder(package: object, name: str) -> Traversable:
+    if not isinstance(package, ModuleType) or not hasattr(package, "__path__"):
+        raise plugins.BrokenPlugin(f"{name!r} of {GROUP} is no package, so it holds no recipes")
+    return resources.files(package)
+
+
+def _files(folder: Traversable) -> dict[str, Traversable]:
+    return {f.name.removesuffix(SUFFIX): f for f in folder.iterdir() if f.name.endswith(SUFFIX)}

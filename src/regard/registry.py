@@ -1,0 +1,150 @@
+"""Where every kind of task and model is declared: one line each. Only what is named is imported.
+
+A kind is one of ours, an entry point of another package (groups regard.tasks and regard.models), or
+`package.module:Name`, the place of a class of options.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from regard import plugins
+from regard.spelling import meant
+
+if TYPE_CHECKING:
+    from regard.options import ModelOptions, TaskOptions
+
+Group = Literal["tasks", "models"]
+
+# The first model of a task is its usual one.
+BUILT_IN: dict[Group, dict[str, str]] = {
+    "tasks": {
+        "translate": "regard.tasks.translate.translate_options:TranslateOptions",
+        "classify": "regard.tasks.classify.classify_options:ClassifyOptions",
+        "language": "regard.tasks.language.language_options:LanguageOptions",
+        "masked": "regard.tasks.masked.masked_options:MaskedOptions",
+    },
+    "models": {
+        "rnnsearch": "regard.models.recurrent_options:RnnSearch",
+        "rnnenc": "regard.models.recurrent_options:RnnEnc",
+        "luong": "regard.models.recurrent_options:Luong",
+        "tutorial": "regard.models.recurrent_options:Tutorial",
+        "recurrent": "regard.models.recurrent_options:Recurrent",
+        "transformer": "regard.models.transformer_options:Transformer",
+        "transformer-classifier": "regard.models.transformer_options:TransformerClassifier",
+        "transformer-language": "regard.models.transformer_options:TransformerLanguage",
+        "transformer-masked": "regard.models.transformer_options:TransformerMasked",
+        "bare-classifier": "regard.models.bare_options:BareClassifier",
+        "recurrent-classifier": "regard.models.recurrent_options:RecurrentClassifier",
+        "recurrent-language": "regard.models.recurrent_options:RecurrentLanguage",
+    },
+}
+# What the class of a kind is derived from, in regard.options, and the method that it must have.
+BASES: dict[Group, tuple[str, str]] = {
+    "tasks": ("TaskOptions", "task"),
+    "models": ("ModelOptions", "build"),
+}
+
+
+class KindError(ValueError):
+    """A kind that cannot be used, in one line."""
+
+
+class UnknownKind(KindError):
+    """No kind has that name."""
+
+
+def kinds(group: Group) -> tuple[str, ...]:
+    """The names of a group, ours first. Nothing is imported."""
+    return tuple(dict.fromkeys([*BUILT_IN[group], *plugins.names(f"regard.{group}")]))
+
+
+@overload
+def find(group: Literal["tasks"], kind: str) -> type[TaskOptions]: ...
+@overload
+def find(group: Literal["models"], kind: str) -> type[ModelOptions]: ...
+def find(group: Group, kind: str) -> type[Any]:
+    """The options of a kind, imported now; KindError says in one line why there are none."""
+    entry_points = f"regard.{group}"
+    if kind in BUILT_IN[group]:
+        if kind in plugins.names(entry_points):
+            warnings.warn(
+                f"{kind!r} is regard's own: that of another package ({entry_points}) is not used",
+                stacklevel=2,
+            )
+        return _at(BUILT_IN[group][kind])
+    if kind in plugins.names(entry_points):
+        try:
+            found = plugins.load(entry_points, kind)
+        except plugins.BrokenPlugin as error:
+            raise KindError(str(error)) from error
+        return _checked(found, group, kind)
+    if ":" in kind:
+        return _checked(_at(kind), group, kind)
+    known = kinds(group)
+    raise UnknownKind(f"no kind {kind!r} among {group}.{meant(kind, known)} There are {known}")
+
+
+def models_for(task: str) -> list[str]:
+    """The kinds of model for a kind of task, the usual one first.
+
+    Ours; other packages' are imported, to ask them, where there is none of ours.
+    """
+    ours = [kind for kind in BUILT_IN["models"] if find("models", kind).task == task]
+    return ours or [kind for kind in plugins.names("regard.models") if _suits(kind, task)]
+
+
+def is_for(model: type[ModelOptions], task: str) -> bool:
+    """Whether a model is for a task, which may have two names: an entry point and its place."""
+    if model.task == task:
+        return True
+    if {model.task, task} <= set(BUILT_IN["tasks"]):
+        return False
+    try:
+        return find("tasks", model.task) is find("tasks", task)
+    except KindError:
+        return False
+
+
+def _suits(kind: str, task: str) -> bool:
+    try:
+        return is_for(find("models", kind), task)
+    except KindError:  # whoever names it is told
+        return False
+
+
+def _at(place: str) -> Any:
+    """What stands at `package.module:Name`."""
+    module_name, _, name = place.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and _is_within(error.name, module_name):
+            raise KindError(
+                f"no module {error.name!r}, so no {place!r}: its package is not installed"
+            ) from error
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        raise KindError(f"{module_name} cannot be imported: {why}") from error
+    if not hasattr(module, name):
+        near = meant(name, [n for n, value in vars(module).items() if isinstance(value, type)])
+        raise KindError(f"{module_name} has no {name!r}.{near}")
+    return getattr(module, name)
+
+
+def _is_within(missing: str | None, module: str) -> bool:
+    """Whether it is the module itself, or a package it is in, that is missing."""
+    return f"{module}.".startswith(f"{missing}.")
+
+
+def _checked(found: object, group: Group, kind: str) -> Any:
+    from regard import options  # pydantic, which a list of kinds does not wait for
+
+    name, method = BASES[group]
+    base = getattr(options, name)
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise KindError(f"{kind!r} is no class derived from regard.options.{name}")
+    if getattr(found, method) is getattr(base, method):
+        raise KindError(f"{kind!r} has no method {method!r} of its own")
+    return found
