@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 if TYPE_CHECKING:
-    from regard.attention.module import Attends
+    from regard.attention.module import AttentionModule
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Memory:
     It is never changed: `append` and `select` give a new one.
     """
 
-    attention: Attends
+    attention: AttentionModule
     keys: Tensor  # (..., Lk, D), with heads (..., H, Lk, D)
     values: Tensor
     mask: Tensor | None  # (..., Lk); None: all are real

@@ -31,7 +31,7 @@ from regard.attention.select import without
 from regard.attention.shapes import as_summed, broadcast
 
 
-class Attends(nn.Module):
+class AttentionModule(nn.Module):
     """What `Attention` and `MultiHead` have in common."""
 
     score: Score
@@ -41,7 +41,7 @@ class Attends(nn.Module):
     key_size: int | None
     dropout: float
     value_size: int
-    guard: bool
+    nan_safe: bool
     projects_late: bool  # whether the score projects the keys only when they are recalled
     heads_axis: tuple[int, ...] = ()  # (-3,) where the tensors have an axis of heads
 
@@ -104,10 +104,10 @@ class Attends(nn.Module):
                     f"{tuple(states.shape[:-1])}, True where a state is real; given {mask.dtype} "
                     f"{tuple(mask.shape)}"
                 )
-            if self.guard:  # before what is not real meets a parameter: NaN times 0 is NaN
+            if self.nan_safe:  # before what is not real meets a parameter: NaN times 0 is NaN
                 states = without(states, ~mask)
                 values = states if same else without(values, ~mask)
-        if not self.guard:
+        if not self.nan_safe:
             return Memory(self, *self._projected(states, values, start), mask, start)
         states, values, bad = without_spoilt(states, values)
         keys, values = self._projected(states, values, start)
@@ -175,7 +175,7 @@ class Attends(nn.Module):
             mask = pairs if mask is None else mask & pairs
         region = self.region if offset is None else self.region.at(offset - memory.start)
         limits, factor = limit(region, query, query.shape[-2], memory.length, mask, self.score)
-        if self.guard and limits.keys:
+        if self.nan_safe and limits.keys:
             query = without_empty(query, limits)
         for axis in self.heads_axis:
             limits = replace(
@@ -186,7 +186,7 @@ class Attends(nn.Module):
             factor = None if factor is None else factor.unsqueeze(axis)
         keys, values = self.recall(memory)
         spoilt = None
-        if self.guard and 0 not in (limits.queries, limits.keys):
+        if self.nan_safe and 0 not in (limits.queries, limits.keys):
             if isinstance(source, Memory) and (pairs is not None or not limits.everywhere):
                 unseen = limits.unseen  # what is not real was replaced before
                 if unseen is not None:
@@ -208,7 +208,7 @@ class Attends(nn.Module):
             weights=weights,
             generator=generator,
             # of keys alone: a region may leave a row of padding without any
-            no_row_is_empty=not self.guard and limits.everywhere and pairs is None,
+            no_row_is_empty=not self.nan_safe and limits.everywhere and pairs is None,
         )
         return problem, spoilt
 
@@ -236,11 +236,11 @@ class Attends(nn.Module):
         pairs = mask if real is None else None
         if pairs is not None:
             self._check_pairs(pairs, query, states.shape[-2])
-        if self.guard:  # before what nobody may attend meets a parameter
+        if self.nan_safe:  # before what nobody may attend meets a parameter
             unseen = self._unseen(query.shape[-2], states, real, pairs, offset)
             states = states if unseen is None else without(states, unseen)
         memory = self.remember(states, real)
-        if self.guard and source is None and real is not None:
+        if self.nan_safe and source is None and real is not None:
             # a row of padding that overflows would spoil the gradients of all that it attends to
             query = without(query, ~real & overflows(query))
         return query, memory, pairs
@@ -278,11 +278,11 @@ class Attends(nn.Module):
         return f"kind={self.kind!r}, {region}normalize={self.normalize!r}, dropout={self.dropout}"
 
 
-class Attention(Attends):
+class Attention(AttentionModule):
     """context = normalize(score(q, h_j) in region) @ h: one head, the states themselves as values.
 
     Without `key_size` it is self-attention. score, region, normalize: mechanisms or their names.
-    guard: NaN and inf in what may not be attended to reach nothing, and a query without any key gets 0.
+    nan_safe: NaN and inf in what may not be attended to reach nothing, and a query without any key gets 0.
     False vouches that all states are finite and none of a batch is without a real one: nothing is
     looked at, which is a little faster inside a network whose states are its own.
 
@@ -300,11 +300,11 @@ class Attention(Attends):
         region: Region | str | None = None,
         normalize: Normalizer | str | None = None,
         dropout: float = 0.0,
-        guard: bool = True,
+        nan_safe: bool = True,
     ) -> None:
         super().__init__()
         self.query_size, self.key_size = query_size, key_size
-        self.dropout, self.guard = dropout, guard
+        self.dropout, self.nan_safe = dropout, nan_safe
         self.value_size = keys = query_size if key_size is None else key_size
         self.score = as_score(score, query_size=query_size, key_size=keys)
         self.region = as_region(region, query_size=query_size)
@@ -313,13 +313,13 @@ class Attention(Attends):
         _check_score_sizes(self.score, query_size, keys)
 
 
-class MultiHead(Attends):
+class MultiHead(AttentionModule):
     """Concat(head_1 .. head_h) W_O,  head_i = attend(Q W_i^Q, K W_i^K, V W_i^V)      (B13)
 
     — Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, for any score. Narrow heads share the
     width (head_size = query_size / heads), `wide` ones have all of it each. `key_heads` < heads:
     groups of heads share keys and values (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245).
-    rotary: positions as rotations of queries and keys. guard: as in `Attention`.
+    rotary: positions as rotations of queries and keys. nan_safe: as in `Attention`.
     weights are (..., heads, Lq, Lk).
     """
 
@@ -341,11 +341,11 @@ class MultiHead(Attends):
         dropout: float = 0.0,
         bias: bool = True,
         rotary: Rotary | None = None,
-        guard: bool = True,
+        nan_safe: bool = True,
     ) -> None:
         super().__init__()
         self.query_size, self.key_size = query_size, key_size
-        self.dropout, self.rotary, self.guard = dropout, rotary, guard
+        self.dropout, self.rotary, self.nan_safe = dropout, rotary, nan_safe
         self.heads, self.key_heads = heads, key_heads or heads
         self.head_size = head_size or (query_size if wide else query_size // heads)
         if head_size is None and not wide and query_size % heads:

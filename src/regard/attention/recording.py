@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.attend import Attended
-from regard.attention.module import Attends
+from regard.attention.module import AttentionModule
 from regard.attention.paths import Problem
 from regard.attention.wording import mechanism, written_normalizer
 
@@ -45,7 +45,7 @@ def recording(module: nn.Module, *, details: bool = False) -> Iterator[list[Reco
     recorded: list[Recorded] = []
     with ExitStack() as undo:
         for name, part in module.named_modules():
-            if isinstance(part, Attends):
+            if isinstance(part, AttentionModule):
                 asking = part.register_forward_pre_hook(ask_for_weights, with_kwargs=True)
                 keeper = _keeper(name, recorded, details)
                 keeping = part.register_forward_hook(keeper, with_kwargs=True)
@@ -60,7 +60,9 @@ def ask_for_weights(_: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[An
 
 
 def _keeper(name: str, recorded: list[Recorded], details: bool) -> Any:
-    def keep(attention: Attends, args: Any, kwargs: dict[str, Any], output: Attended) -> None:
+    def keep(
+        attention: AttentionModule, args: Any, kwargs: dict[str, Any], output: Attended
+    ) -> None:
         assert output.weights is not None
         kept = Recorded(name, output.weights)
         recorded.append(_detailed(kept, attention, args, kwargs) if details else kept)
@@ -69,7 +71,9 @@ def _keeper(name: str, recorded: list[Recorded], details: bool) -> Any:
 
 
 @torch.no_grad()
-def _detailed(kept: Recorded, attention: Attends, args: Any, kwargs: dict[str, Any]) -> Recorded:
+def _detailed(
+    kept: Recorded, attention: AttentionModule, args: Any, kwargs: dict[str, Any]
+) -> Recorded:
     problem, keys, values = _asked_again(attention, *args, **kwargs)
     q, k = (x if x.dtype == torch.float64 else x.float() for x in (problem.q, keys))
     scores = problem.score.pair(q, k).float().expand(kept.weights.shape)
@@ -84,7 +88,7 @@ def _detailed(kept: Recorded, attention: Attends, args: Any, kwargs: dict[str, A
 
 
 def _asked_again(
-    attention: Attends,
+    attention: AttentionModule,
     query: Tensor,
     source: Any = None,
     *,
@@ -92,7 +96,7 @@ def _asked_again(
     offset: int | None = None,
     **_: Any,
 ) -> tuple[Problem, Tensor, Tensor]:
-    """What `Attends.forward` was asked, with the keys and values that its region left out."""
+    """What `AttentionModule.forward` was asked, with the keys and values that its region left out."""
     problem = attention._pose(query, source, mask, offset, True, None)[0]
     return problem, *attention.recall(attention._asked(query, source, mask, offset)[1])
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from regard.attention.attend import Attended
 from regard.attention.memory import Memory
-from regard.attention.module import Attends
+from regard.attention.module import AttentionModule
 from regard.attention.recording import ask_for_weights
 
 
@@ -58,7 +58,7 @@ def steering(module: nn.Module, plan: Mapping[str, Steer]) -> Iterator[None]:
     >>> with steering(model, {"decoder.attention": Steer(weights, rows)}):
     ...     model(source, mask, inputs)
     """
-    attentions = {name: m for name, m in module.named_modules() if isinstance(m, Attends)}
+    attentions = {name: m for name, m in module.named_modules() if isinstance(m, AttentionModule)}
     with ExitStack() as undo:
         for name, steer in plan.items():
             if name not in attentions:
@@ -89,7 +89,11 @@ class _Steered:
         self.placed = False  # whether a call has said where its queries stand
 
     def __call__(
-        self, attention: Attends, args: tuple[Any, ...], kwargs: dict[str, Any], output: Attended
+        self,
+        attention: AttentionModule,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        output: Attended,
     ) -> Attended:
         query, source, mask, offset = _asked(*args, **kwargs)
         at = self._positions(query.shape[-2], source, offset)
@@ -126,7 +130,7 @@ class _Steered:
         return torch.arange(queries) * (0 if together else 1) + first
 
     def _given(
-        self, at: Tensor, attention: Attends, memory: Memory, context: Tensor
+        self, at: Tensor, attention: AttentionModule, memory: Memory, context: Tensor
     ) -> tuple[Tensor, Tensor]:
         """The weights (N, [H,] Lq, Lk) of the queries at these positions, and the rows (N, [H,] Lq)."""
         weights, rows, batch = self.steer.weights, self.steer.rows, len(context)
@@ -172,5 +176,5 @@ def _asked(
     offset: int | None = None,
     **_: Any,
 ) -> tuple[Tensor, Tensor | Memory | None, Tensor | None, int | None]:
-    """What of the arguments of `Attends.forward` matters here."""
+    """What of the arguments of `AttentionModule.forward` matters here."""
     return query, source, mask, offset

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from regard.attention.module import Attends
+from regard.attention.module import AttentionModule
 from regard.attention.normalizers import NORMALIZERS, Normalizer
 from regard.attention.predicted_window import PredictedWindow
 from regard.attention.region import Region
@@ -19,7 +19,7 @@ SIZES = ("query_size", "key_size", "heads")  # known to the attention, so nobody
 STORED_AS = {"max_length": "max_keys"}  # arguments that are kept under another name
 
 
-def mechanism(attention: Attends) -> str:
+def mechanism(attention: AttentionModule) -> str:
     """score: additive · region: window(before=2, after=2) · normalize: softmax"""
     parts = {
         "score": written_score(attention.score),

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from regard.attention.attend import Attended
 from regard.attention.memory import Memory
-from regard.attention.module import Attends
+from regard.attention.module import AttentionModule
 from regard.attention.regions import Everywhere, Mask
 from regard.attention.scores import Additive, Score
 from regard.export.unsupported import CannotExport, check_for_onnx
@@ -121,7 +121,7 @@ class OneStep(nn.Module):
     ) -> list[Tensor]:
         blocks = cast(list[DecoderBlock], self.decoder.blocks)
         seen = tuple(
-            Memory(cast(Attends, block.cross), keys, values, mask)
+            Memory(cast(AttentionModule, block.cross), keys, values, mask)
             for block, keys, values in zip(blocks, source[::2], source[1::2], strict=True)
         )
         before = tuple(
@@ -147,7 +147,7 @@ def _by_definition(model: EncoderDecoder) -> EncoderDecoder:
     """A copy that attends by the definition: a graph has no sizes to plan a fast path by."""
     made = copy.deepcopy(model).cpu().float().eval()
     for module in made.modules():
-        if isinstance(module, Attends):
+        if isinstance(module, AttentionModule):
             module.forward = partial(_attend, module)  # type: ignore[method-assign]
     for block in cast(list[DecoderBlock], cast(TransformerDecoder, made.decoder).blocks):
         block.attention.region = Everywhere()  # the last position sees all of the past
@@ -155,7 +155,7 @@ def _by_definition(model: EncoderDecoder) -> EncoderDecoder:
 
 
 def _attend(
-    self: Attends,
+    self: AttentionModule,
     query: Tensor,
     source: Memory | None = None,
     *,

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from regard.attention.attend import Attended
 from regard.attention.memory import Memory
 from regard.attention.module import MultiHead
-from regard.layers.asking import ask
+from regard.layers.attend_per_sentence import attend_per_sentence
 from regard.layers.dropout import dropout
 from regard.layers.feed_forward import FeedForward
 from regard.layers.names import check_name
@@ -111,7 +111,7 @@ class DecoderBlock(nn.Module):
             assert source is not None
             around = self.around_cross
             y = around.before(x)
-            attended = ask(self.cross, y, source, position=start, weights=weights)
+            attended = attend_per_sentence(self.cross, y, source, position=start, weights=weights)
             x = around.after(x, attended.context)
         around = self.around_feed_forward
         x = around.after(x, self.feed_forward(around.before(x)))

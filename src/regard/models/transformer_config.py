@@ -94,7 +94,7 @@ class Shape:
             normalize=by.normalize,
             dropout=self.attention_dropout,
             rotary=rotary,
-            guard=False,  # the states are our own: what is not finite here is a diverged model
+            nan_safe=False,  # the states are our own: what is not finite here is a diverged model
         )
 
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.memory import Memory
-from regard.attention.module import Attends
+from regard.attention.module import AttentionModule
 from regard.attention.predicted_window import PredictedWindow
 from regard.attention.region import Pattern
 from regard.attention.regions import Everywhere, Mask
@@ -111,7 +111,7 @@ def _for_each(x: Tensor, count: int) -> Tensor:
     return x[..., :-1, :].expand(count, *x.shape[1:-2], -1, -1)
 
 
-def _anywhere(attention: Attends | None) -> bool:
+def _anywhere(attention: AttentionModule | None) -> bool:
     """Whether it does not matter to its weights at which position a query stands."""
     return attention is not None and isinstance(attention.region, Everywhere | PredictedWindow)
 

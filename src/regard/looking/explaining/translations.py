@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from regard.attention.module import Attends
+from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
 from regard.attention.regions import Everywhere
 from regard.attention.steering import Steer, steering
@@ -94,7 +94,9 @@ class TranslationReading:
 
     def _weighed(self, recorded: list[Recorded], reported: Tensor) -> Weighed:
         """The rows of all attentions to the source, and where these might have looked."""
-        attentions = {n: m for n, m in self.module.named_modules() if isinstance(m, Attends)}
+        attentions = {
+            n: m for n, m in self.module.named_modules() if isinstance(m, AttentionModule)
+        }
         calls: dict[str, list[Tensor]] = {}
         for each in recorded:
             if attentions[each.name].key_size is not None:

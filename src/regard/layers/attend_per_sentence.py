@@ -7,14 +7,14 @@ from torch import Tensor
 
 from regard.attention.attend import Attended
 from regard.attention.memory import Memory
-from regard.attention.module import Attends
+from regard.attention.module import AttentionModule
 from regard.attention.normalizers import Choice
 from regard.attention.predicted_window import PredictedWindow
 from regard.attention.regions import Everywhere
 
 
-def ask(
-    attention: Attends, query: Tensor, memory: Memory, *, position: int, weights: bool
+def attend_per_sentence(
+    attention: AttentionModule, query: Tensor, memory: Memory, *, position: int, weights: bool
 ) -> Attended:
     """query (N, L, D) over the memory of B sentences, N = B · k, those of a sentence side by side.
 
@@ -38,7 +38,7 @@ def ask(
     )
 
 
-def _apart(x: Tensor, attention: Attends) -> Tensor:
+def _apart(x: Tensor, attention: AttentionModule) -> Tensor:
     """What a sentence's k queries have, (B, [H,] k, ...), for each hypothesis: (N, [H,] 1, ...)."""
     axis = 2 if attention.heads_axis else 1
     return x.movedim(axis, 1).flatten(0, 1).unsqueeze(axis)
