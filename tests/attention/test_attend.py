@@ -27,10 +27,17 @@ def inputs(dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, ...]:
     return (*(x.to(dtype).requires_grad_() for x in (q, k, v)), mask)
 
 
-def expected(score, region, normalize, q, k, v, mask):
+def expected(score, region, normalize, q, k, v, mask, bias=None):
     rows = [
         definition.attend(
-            q[b], k[b], v[b], score, definition.REGIONS[region], normalize, mask[b].expand(LQ, LK)
+            q[b],
+            k[b],
+            v[b],
+            score,
+            definition.REGIONS[region],
+            normalize,
+            mask[b].expand(LQ, LK),
+            bias,
         )
         for b in range(B)
     ]
@@ -66,6 +73,19 @@ def test_every_combination_equals_the_definition(score, region, weights):
             assert not attended.weights[2].any()
         else:
             assert attended.weights is None
+
+
+@pytest.mark.parametrize("region", definition.REGIONS)
+@pytest.mark.parametrize("score", SCORES)
+def test_every_combination_with_a_bias_equals_the_definition(score, region):
+    for normalize in definition.NORMALIZERS:
+        mechanism = definition.all_scores()[score]
+        q, k, v, mask = inputs()
+        bias = torch.randn(LQ, LK, dtype=torch.float64)
+        wanted = expected(mechanism, region, normalize, q, k, v, mask, bias)
+        asked = {"score": mechanism, "region": region, "normalize": normalize, "mask": mask}
+        got = regard.attend(q, k, v, **asked, bias=bias, weights=True)
+        torch.testing.assert_close(got[:2], wanted)
 
 
 @pytest.mark.parametrize("normalize", ["softmax", "sparsemax", "uniform", "hard", "gumbel(0.7)"])

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.attention.module import AttentionModule
 from regard.attention.recording import ask_for_weights
@@ -95,12 +95,12 @@ class _Steered:
         kwargs: dict[str, Any],
         output: Attended,
     ) -> Attended:
-        query, source, mask, offset = _asked(*args, **kwargs)
-        at = self._positions(query.shape[-2], source, offset)
+        at = self._positions(*_placed(*args, **kwargs))
         steered = at[at < self.steer.rows.shape[-1]]
         if not self.steer.rows[..., steered].any():
             return output
-        _, memory, _ = attention._asked(query, source, mask, offset)
+        memory = attention.prepare(*args, **kwargs).memory
+        assert memory is not None
         _, values = attention.recall(memory)
         weights, rows = self._given(at, attention, memory, output.context)
         weights = weights.to(values)
@@ -120,7 +120,9 @@ class _Steered:
     def _positions(
         self, queries: int, source: Tensor | Memory | None, offset: int | None
     ) -> Tensor:
-        """Where the queries stand: all hypotheses of a search, which only at first say where, at the next."""
+        """Positions of the queries; after its first call a search gives no offset, and all its hypotheses
+        stand at the next position.
+        """
         if offset is None and not isinstance(source, Memory):  # all that there is, at once
             return torch.arange(queries)
         together = offset is None and self.placed
@@ -168,13 +170,12 @@ def _reaches(weights: Tensor, spoilt: Tensor) -> Tensor:
     return ((sent.any(1) if sent.dim() == 4 else sent) & spoilt[:, None, :]).any(-1)
 
 
-def _asked(
+def _placed(
     query: Tensor,
     source: Tensor | Memory | None = None,
     *,
-    mask: Tensor | None = None,
     offset: int | None = None,
     **_: Any,
-) -> tuple[Tensor, Tensor | Memory | None, Tensor | None, int | None]:
-    """What of the arguments of `AttentionModule.forward` matters here."""
-    return query, source, mask, offset
+) -> tuple[int, Tensor | Memory | None, int | None]:
+    """How many queries there are, and what says where they stand: of the arguments of `prepare`."""
+    return query.shape[-2], source, offset

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from regard.attention.module import AttentionModule
 from regard.attention.normalizers import NORMALIZERS, Normalizer
-from regard.attention.predicted_window import PredictedWindow
 from regard.attention.region import Region
+from regard.attention.regions import REGIONS
 from regard.attention.scores import SCORES, Score
 
 SIZES = ("query_size", "key_size", "heads")  # known to the attention, so nobody writes them
@@ -40,8 +40,8 @@ def written_normalizer(normalizer: Normalizer) -> str:
 
 def written_region(region: Region) -> str:
     """Its repr in the names of the language: Window(before=2, after=0) & Causal()."""
-    if isinstance(region, PredictedWindow):
-        return _written(region, {"predicted-window": PredictedWindow}, {})
+    if not region.composes:
+        return _written(region, REGIONS, {})
     named = re.sub(r"\b([A-Z]\w*)\(", lambda m: f"{_plain(m[1])}(", repr(region))
     return named.replace("()", "")
 

@@ -23,10 +23,10 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.attention.module import AttentionModule
-from regard.attention.regions import Everywhere, Mask
+from regard.attention.regions import Everywhere
 from regard.attention.scores import Additive, Score
 from regard.export.unsupported import CannotExport, check_for_onnx
 from regard.layers.blocks import DecoderBlock
@@ -168,18 +168,18 @@ def _attend(
     keys, values = self.recall(memory)
     scores = _pair(self.score, self.project_query(query, offset or 0), keys)
     allowed = None if memory.mask is None else memory.mask[:, None, None, :]
-    if not isinstance(self.region, Everywhere):
-        inside = cast(Mask, self.region).mask(query.shape[-2], keys.shape[-2])
+    if not self.region.sees_all:
+        inside = self.region.mask(query.shape[-2], keys.shape[-2])
         allowed = inside if allowed is None else inside & allowed
     weighed, _ = self.normalize(scores, allowed)
     return Attended(self.merge(weighed @ values), weighed if weights else None)
 
 
 def _pair(score: Score, query: Tensor, key: Tensor) -> Tensor:
-    if not isinstance(score, Additive):
+    if score.kernel != "additive":
         return score.pair(query, key)
     pairs = (query[..., :, None, :] + key[..., None, :, :]).tanh()  # its kernel is no ONNX operator
-    return (pairs * score.rows[:, None, None, :]).sum(-1)
+    return (pairs * cast(Additive, score).rows[:, None, None, :]).sum(-1)
 
 
 ANY = torch.export.Dim.DYNAMIC

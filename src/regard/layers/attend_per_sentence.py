@@ -5,12 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.attention.module import AttentionModule
 from regard.attention.normalizers import Choice
-from regard.attention.predicted_window import PredictedWindow
-from regard.attention.regions import Everywhere
 
 
 def attend_per_sentence(
@@ -24,7 +22,7 @@ def attend_per_sentence(
     sentences, each = len(memory.keys), len(query) // len(memory.keys)
     if each == 1:
         return attention(query, memory, offset=position, weights=weights)
-    if not isinstance(attention.region, Everywhere | PredictedWindow):
+    if not attention.region.forgets_positions:
         # positions matter, and all k stand at the same one
         rows = torch.arange(sentences, device=query.device).repeat_interleave(each)
         return attention(query, memory.select(rows), offset=position, weights=weights)

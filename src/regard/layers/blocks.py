@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, get_args
 
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.attention.module import MultiHead
 from regard.layers.attend_per_sentence import attend_per_sentence

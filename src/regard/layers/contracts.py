@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, Self
 
 from torch import Tensor
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 
 
 @dataclass(frozen=True)

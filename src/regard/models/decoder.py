@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.attention.module import Attention
 from regard.attention.normalizers import Choice

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from regard.attention.module import MultiHead
-from regard.attention.scores import Additive
+from regard.attention.scores import Score
 from regard.layers.cells import Cell
 from regard.layers.special_tokens import BOS, PAD
 
@@ -33,8 +33,8 @@ def bahdanau(model: nn.Module) -> None:
             nn.init.normal_(parameter, std=0.001 if ".attention." in f".{name}" else 0.01)
     _orthogonal(model)
     for module in model.modules():
-        if isinstance(module, Additive):
-            nn.init.zeros_(module.vector)
+        if isinstance(module, Score):
+            module.fill_as_published()
 
 
 def luong(model: nn.Module) -> None:
@@ -46,8 +46,8 @@ def luong(model: nn.Module) -> None:
 def transformer(model: nn.Module) -> None:
     """Glorot for matrices, smaller by √2 for queries, keys and values; embeddings N(0, 1 / D); biases 0.
 
-    With embeddings times √D every feature that enters a block has about unit variance. What scores have
-    learnt of their own, they fill themselves.
+    With embeddings times √D every feature that enters a block has about unit variance. Scores
+    initialise their own parameters.
     """
     heads = [module for module in model.modules() if isinstance(module, MultiHead)]
     smaller = {id(part) for module in heads for part in (module.query, module.key, module.value)}
@@ -74,11 +74,13 @@ def never_said(output: nn.Linear) -> None:
 def default(model: nn.Module) -> None:
     """Glorot for matrices, orthogonal recurrent ones, embeddings N(0, 0.1²), biases 0.
 
-    Not from a paper: it trains faster than the papers' small values do, with Adam.
+    Not from a paper: it trains faster than the papers' small values do, with Adam. Scores initialise their
+    own parameters.
     """
-    attention = {id(p) for m in model.modules() if isinstance(m, Additive) for p in m.parameters()}
+    scores = (module for module in model.modules() if isinstance(module, Score))
+    own = {id(parameter) for score in scores for parameter in score.parameters()}
     for parameter in model.parameters():
-        if id(parameter) in attention:
+        if id(parameter) in own:
             continue
         if parameter.dim() == 1:
             nn.init.zeros_(parameter)

@@ -14,7 +14,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.models.decoder import RecurrentDecoder
 from regard.models.encoder import NoEncoder, RecurrentEncoder, VectorEncoder

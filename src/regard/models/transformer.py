@@ -11,7 +11,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.layers.blocks import DecoderBlock, EncoderBlock
 from regard.layers.contracts import Decoded, Encoded, Step

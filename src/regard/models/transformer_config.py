@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from torch import nn
 
 from regard.attention.module import MultiHead
+from regard.attention.normalizers import as_normalizer
 from regard.attention.region import Region
-from regard.attention.regions import Causal, Mask, as_region
+from regard.attention.regions import Causal, as_region
 from regard.attention.rotary import Rotary
 from regard.layers.blocks import Norm
 from regard.layers.embedding import Embedding
@@ -18,7 +19,7 @@ from regard.layers.positions import Kind, make_positions
 
 @dataclass(frozen=True)
 class Mechanism:
-    """How the heads of a stack attend. Several regions take turns, layer by layer (B14)."""
+    """How the heads of a stack attend. Several regions take turns, layer by layer."""
 
     score: str = "scaled-dot"
     region: str | tuple[str, ...] = "everywhere"
@@ -54,13 +55,13 @@ class Shape:
 
     def self_attention(self, by: Mechanism, layer: int, *, causal: bool) -> MultiHead:
         region = as_region(by.region_of(layer), query_size=self.size)
-        if causal and not isinstance(region, Mask):
+        if causal and not region.composes:
             raise ValueError(
                 f"self-attention of a decoder sees no later position, and {by.region_of(layer)} cannot be "
                 "joined to that: take everywhere, window, atrous or sparse"
             )
         rotary = Rotary() if self.positions == "rotary" else None
-        within = region & Causal() if causal and isinstance(region, Mask) else region
+        within = region & Causal() if causal else region
         return self._heads(by, within, None, rotary)
 
     def cross_attention(self, by: Mechanism, layer: int) -> MultiHead:
@@ -79,7 +80,7 @@ class Shape:
     def _heads(
         self, by: Mechanism, region: Region, key_size: int | None, rotary: Rotary | None
     ) -> MultiHead:
-        if by.normalize.startswith("hard"):
+        if not as_normalizer(by.normalize).differentiable:
             raise ValueError(
                 "hard attention is trained by the reward of a choice, and a stack of blocks makes many: "
                 "take gumbel, which gradients pass"

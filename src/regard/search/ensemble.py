@@ -11,7 +11,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.layers.contracts import (
     Decoded,
     Decoder,

@@ -15,7 +15,6 @@ from torch.nn.functional import one_hot
 
 from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
-from regard.attention.regions import Everywhere
 from regard.attention.steering import Steer, steering
 from regard.data.tokenizer import BOS, EOS
 from regard.layers.contracts import Encoded, Translator
@@ -106,7 +105,7 @@ class TranslationReading:
             weights = torch.cat(parts, -2)  # ([H,] Q, K)
             self.heads[name] = len(weights) if weights.dim() == 3 else None
             weights = weights.transpose(0, 1) if weights.dim() == 3 else weights[:, None]
-            anywhere = isinstance(attentions[name].region, Everywhere)
+            anywhere = attentions[name].region.sees_all
             rows.append(weights)
             allowed.append(torch.ones_like(weights, dtype=torch.bool) if anywhere else weights != 0)
         return Weighed(torch.cat(rows, 1), torch.cat(allowed, 1), reported)
