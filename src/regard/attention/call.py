@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
-from torch import Generator, Tensor, is_grad_enabled
+from torch import Generator, Tensor, is_autocast_enabled, is_grad_enabled
 
 from regard.attention.argument_checks import check_bias
 from regard.attention.limits import Limits
@@ -122,10 +122,13 @@ class AttentionCall:
             device=self.query.device,
             patterns=None if patterns is None else tuple(patterns),
             masked=mask,
-            bias=None
-            if bias is None
-            else BiasLayout(bias.shape, bias.dtype, bias.requires_grad and is_grad_enabled()),
+            bias=None if bias is None else self._bias_layout(bias),
         )
+
+    def _bias_layout(self, bias: Tensor) -> BiasLayout:
+        autocast = is_autocast_enabled(bias.device.type)  # which gives the kernel all in one dtype
+        dtype = self.query.dtype if autocast else bias.dtype
+        return BiasLayout(bias.shape, dtype, bias.requires_grad and is_grad_enabled())
 
     def plan(self) -> Plan:
         """Which path computes it, why, and what that costs: from shapes and choices alone."""

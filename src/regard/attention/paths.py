@@ -16,7 +16,7 @@ from regard.attention.normalizers import Choice, clear
 from regard.attention.plan import Plan, block_size
 from regard.attention.region import Pattern
 from regard.attention.select import without
-from regard.attention.shapes import at_least_single, broadcast, of_rank
+from regard.attention.shapes import as_summed, at_least_single, broadcast, of_rank
 
 if TYPE_CHECKING:
     from regard.attention.call import AttentionCall
@@ -140,7 +140,7 @@ def _kernel_mask(call: AttentionCall, temperature: float) -> KernelMask:
     causal = bias is None and limits.mask is None and limits.patterns == [Pattern(after=0)]
     allowed = None if causal else limits.allowed
     if bias is not None:
-        bias = bias if temperature == 1.0 else at_least_single(bias) / temperature
+        bias = as_summed(bias if temperature == 1.0 else at_least_single(bias) / temperature)
         if allowed is not None:
             bias = bias.masked_fill(~allowed, -math.inf)
         if call.no_row_is_empty:

@@ -255,17 +255,21 @@ def fits_sdpa(call: AttentionCall, layout: Layout) -> bool:
         and _usual_softmax(call.normalize)
         and layout.dtype != torch.float64
         and not (call.dropout and call.generator is not None)
-        and _no_fused_bias(layout) is None
+        and _no_fused_bias(call, layout) is None
     )
 
 
-def _no_fused_bias(layout: Layout) -> str | None:
+def _no_fused_bias(call: AttentionCall, layout: Layout) -> str | None:
     """Why torch's fused kernels do not take this bias; None: they do, or there is none."""
     bias = layout.bias
     if bias is None:
         return None
-    if bias.learns and layout.device.type == "cpu":
-        return "torch's fused kernel gives a bias no gradient on a CPU"
+    if layout.device.type == "cpu":
+        return "torch's fused kernel gives a bias no gradient on a CPU" if bias.learns else None
+    if bias.dtype != layout.dtype:
+        return f"torch's fused kernels take no {str(bias.dtype)[6:]} bias beside {str(layout.dtype)[6:]}"
+    if call.normalize.softmax_temperature != 1.0 and bias.dtype != torch.float32:
+        return "a temperature divides a bias in float32"
     return None
 
 
@@ -348,7 +352,7 @@ def _why_dense(call: AttentionCall, layout: Layout) -> str:
     if call.dropout:
         return "dropout acts on the weights"
     if kernel == "dot":
-        return _no_fused_bias(layout) or "no fused kernel takes it"
+        return _no_fused_bias(call, layout) or "no fused kernel takes it"
     if kernel == "additive":
         few = f"{_amount(layout.scores, 'B', 1024)} are kept for the gradient"
         if layout.scores <= KEPT:
