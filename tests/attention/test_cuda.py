@@ -109,7 +109,7 @@ def test_draws_repeat_with_a_generator():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
 @pytest.mark.parametrize("learns", [False, True], ids=["given", "learnt"])
 def test_a_bias_equals_float64_on_the_cpu(region, dtype, learns):
-    """Rows that it forbids and pairs that it spoils included; torch's kernels take it, or explain says why."""
+    """With rows that it forbids and pairs that it spoils; fused, or explain says why it is not."""
     given = [torch.randn(2, 2, 300, 8, device="cuda", dtype=dtype) for _ in range(3)]
     bias = torch.randn(2, 300, 300, device="cuda")
     bias[:, 7] = -torch.inf
