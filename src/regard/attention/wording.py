@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
+from regard.attention.language import spelling
 from regard.attention.module import AttentionModule
 from regard.attention.normalizers import NORMALIZERS, Normalizer
 from regard.attention.region import Region
@@ -31,25 +32,25 @@ def mechanism(attention: AttentionModule) -> str:
 
 def written_score(score: Score) -> str:
     usual = {"size": score.key_size}  # of additive ones
-    return _written(score, SCORES, usual)
+    return _written(score, "score", SCORES, usual)
 
 
 def written_normalizer(normalizer: Normalizer) -> str:
-    return _written(normalizer, NORMALIZERS, {})
+    return _written(normalizer, "normalizer", NORMALIZERS, {})
 
 
 def written_region(region: Region) -> str:
     """Its repr in the names of the language: Window(before=2, after=0) & Causal()."""
     if not region.composes:
-        return _written(region, REGIONS, {})
+        return _written(region, "region", REGIONS, {})
     named = re.sub(r"\b([A-Z]\w*)\(", lambda m: f"{_plain(m[1])}(", repr(region))
     return named.replace("()", "")
 
 
-def _written(made: object, table: Mapping[str, type], usual: Mapping[str, Any]) -> str:
+def _written(made: object, kind: str, table: Mapping[str, type], usual: Mapping[str, Any]) -> str:
     """The name, and the arguments that are not as usual."""
     cls = type(made)
-    name = next((key for key, known in table.items() if known is cls), _plain(cls.__name__))
+    name = spelling(cls, kind, table) or _plain(cls.__name__)
     given = []
     for parameter in inspect.signature(cls).parameters.values():
         default = parameter.default
