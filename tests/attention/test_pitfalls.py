@@ -1,7 +1,4 @@
-"""Bugs seen in widely copied attention code, each with the test that would have caught it.
-
-The numbers are those of the pitfalls' list: D1 ... D12, D37.
-"""
+"""Bugs seen in widely copied attention code, each with the test that would have caught it."""
 
 from __future__ import annotations
 

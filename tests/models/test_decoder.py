@@ -156,7 +156,7 @@ def test_padding_changes_nothing(model: EncoderDecoder) -> None:
 
 
 def test_a_state_is_selected_as_a_whole(model: EncoderDecoder) -> None:
-    """Re-ordering in mid-sentence: two beams of sentences 2 and 0 go on as if they had been alone (D20)."""
+    """Re-ordering in mid-sentence: two beams of sentences 2 and 0 go on as if they had been alone."""
     encoded = model.encode(SOURCE, MASK)
     full, _ = steps(model, encoded)
     state = model.decoder.start(encoded)

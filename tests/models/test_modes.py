@@ -1,4 +1,4 @@
-"""The modelling modes of B1, with the invariants it names."""
+"""The modelling modes of a recurrent network, with the invariants of each."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def logits(model: EncoderDecoder) -> Tensor:
 
 
 def reset_before(cell: torch.nn.Module, projected: Tensor, h: Tensor) -> Tensor:
-    """B2, with `projected` = W x + b (and what else enters all gates)."""
+    """The gates of Cho et al. 2014, with `projected` = W x + b (and what else enters all gates)."""
     r, z, n = projected.chunk(3, -1)
     u_r, u_z = cell.weight_hh.chunk(2)
     r, z = torch.sigmoid(r + u_r @ h), torch.sigmoid(z + u_z @ h)
@@ -139,7 +139,7 @@ def test_luong_is_the_paper(attention: str, feed: bool) -> None:
             )  # a real number: rounding would kill its gradient
             inside = (s - p).abs() <= width
             a = torch.softmax(scores.masked_fill(~inside, -math.inf), 0)
-            a = a * torch.exp(-((s - p) ** 2) / (2 * (width / 2) ** 2))  # not renormalised (D18)
+            a = a * torch.exp(-((s - p) ** 2) / (2 * (width / 2) ** 2))  # not renormalised
         else:
             a = torch.softmax(scores, 0)
         fed = decoder.readout(h, (a @ states)[None])
@@ -152,7 +152,7 @@ def test_luong_is_the_paper(attention: str, feed: bool) -> None:
 
 
 def test_tutorial_attends_by_position_and_not_by_word() -> None:
-    """D11: permuting the encoder's states leaves its weights; those of content attention move."""
+    """Permuting the encoder's states leaves its weights; those of content attention move."""
     order = torch.tensor([2, 0, 3, 1])
     for model, moves in (
         (presets.tutorial(V, V, hidden=N, max_length=6), False),
@@ -190,7 +190,7 @@ def test_tutorial_is_the_tutorial() -> None:
 
 
 def test_the_query_is_the_state_before_the_step_or_after_it() -> None:
-    """D14: another y_(i-1) does not alter alpha_i in RNNsearch, and does in Luong's."""
+    """Another y_(i-1) does not alter alpha_i in RNNsearch, and does in Luong's."""
     for model, alters in (
         (presets.rnnsearch(V, V, embedding=E, hidden=N, maxout=L), False),
         (presets.luong(V, V, layers=1, embedding=N, hidden=N), True),
@@ -206,7 +206,7 @@ def test_the_query_is_the_state_before_the_step_or_after_it() -> None:
 
 
 def test_input_feeding_starts_at_zero_and_carries_a_gradient() -> None:
-    """D19: h~_0 = 0 for every sentence, and the loss at step 2 reaches W_c through h~_1."""
+    """h~_0 = 0 for every sentence, and the loss at step 2 reaches W_c through h~_1."""
     model = filled(presets.luong(V, V, layers=1, embedding=N, hidden=N))
     state = model.decoder.start(model.encode(SOURCE, MASK))
     assert bool((state.fed == 0).all())

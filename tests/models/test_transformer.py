@@ -117,7 +117,7 @@ def test_a_causal_model_has_no_gradient_from_the_future() -> None:
 
 @pytest.mark.parametrize("score", ["scaled-dot", "additive", "cosine(0.2)", "bilinear"])
 def test_without_positions_an_encoder_is_equivariant_to_permutations(score: str) -> None:
-    """encode(P x) = P encode(x); with any kind of positions it is not (D38)."""
+    """encode(P x) = P encode(x); with any kind of positions it is not."""
     order = torch.randperm(7, generator=torch.Generator().manual_seed(1))
     source, mask = SOURCE[:1], MASK[:1]
     for positions in ("none", "sinusoidal", "learned", "rotary"):
@@ -251,7 +251,7 @@ def test_beyond_what_was_learnt_there_is_a_clear_error_and_the_others_go_on() ->
 
 
 def test_a_layer_norm_is_over_features_alone() -> None:
-    """The output of a position does not change when others do, but through attention (D36)."""
+    """The output of a position does not change when others do, but through attention."""
     around = Residual(8, "post", 0.0)
     x = torch.randn(2, 5, 8)
     other = x.clone()
@@ -260,7 +260,7 @@ def test_a_layer_norm_is_over_features_alone() -> None:
 
 
 def test_where_dropout_acts() -> None:
-    """Embeddings and sublayers, as the paper has it; the weights reported are before any (D36)."""
+    """Embeddings and sublayers, as the paper has it; the weights reported are before any."""
     for where in ("dropout", "attention_dropout", "inner_dropout"):
         shape = Shape(8, 2, inner=16, **{"dropout": 0.0, where: 0.5})
         model = family.transformer(V, V, shape, encoder_layers=1, decoder_layers=2).train()
@@ -299,7 +299,7 @@ def test_what_cannot_be_is_refused_with_a_reason() -> None:
 
 
 def test_an_empty_source_gives_finite_outputs_and_gradients() -> None:
-    """A row with no allowed key, in encoder and cross-attention (D36)."""
+    """A row with no allowed key, in encoder and cross-attention."""
     source, mask = SOURCE.clone(), MASK.clone()
     mask[1] = False
     for norm in ("pre", "post"):
@@ -315,7 +315,7 @@ def test_an_empty_source_gives_finite_outputs_and_gradients() -> None:
 
 @pytest.mark.parametrize("region", ["window(2)", "atrous(3)", "sparse(3)"])
 def test_padding_that_sees_no_real_key_stays_finite(region: str) -> None:
-    """…and reaches nothing: long padding behind a short source, in a region of positions (D37)."""
+    """…and reaches nothing: long padding behind a short source, in a region of positions."""
     how = Mechanism(region=region)
     model = filled(family.classifier(V, 2, SMALL, layers=3, attention=how))
     source = torch.zeros(2, 90, dtype=torch.long)

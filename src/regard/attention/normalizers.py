@@ -175,7 +175,7 @@ class Uniform(Normalizer):
 class Hard(Normalizer):
     """weights = one-hot(a): a ~ softmax(s) when training, a = arg max s in evaluation
 
-    — Xu et al. 2015, https://arxiv.org/abs/1502.03044
+    — Xu et al. 2015 (Show, Attend and Tell), https://arxiv.org/abs/1502.03044
 
     No gradient passes through the weights: train by the score function, whose loss is
     `Reinforce(...)(attended.choice, reward)`.

@@ -1,6 +1,6 @@
-"""The blocks that Transformers are stacked of (B13). Any `MultiHead` of the heart attends in them.
+"""The blocks that Transformers are stacked of. Any `MultiHead` of the heart attends in them.
 
-    post:  x <- LN(x + Drop(f(x)))        as published; needs a warm-up (D36)
+    post:  x <- LN(x + Drop(f(x)))        as published (Vaswani et al. 2017); needs a warm-up
     pre:   x <- x + Drop(f(LN(x)))        trains without one — Xiong et al. 2020
 
 Legend: N sequences, L positions, D features; a layer norm is over the features of a position alone.

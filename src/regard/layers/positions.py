@@ -1,4 +1,4 @@
-"""Where a token stands: a vector for every position, added to its embedding (B13).
+"""Where a token stands: a vector for every position, added to its embedding.
 
     learned             a row of a table; there is none beyond `max_length`
     sinusoidal          sines and cosines in turn; goes on for ever

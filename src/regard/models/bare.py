@@ -1,4 +1,4 @@
-"""Self-attention without a single parameter (B13), as a model: what it can do by itself."""
+"""Self-attention without a single parameter, as a model: what it can do by itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from regard.models.summary import Summary
 def bare_self_attention(x: Tensor, mask: Tensor | None = None, *, softmax: bool = True) -> Tensor:
     """y_i = Σ_j w_ij x_j,  w_i = softmax_j(x_i · x_j), or x_i · x_j as it is
 
-    x (B, L, D), mask (B, L): True where a position is real. y(P x) = P y(x) for every permutation P (D38).
+    x (B, L, D), mask (B, L): True where a position is real. y(P x) = P y(x) for every permutation P.
     """
     keys = None if mask is None else mask[:, None, :]
     return attend(x, x, score="dot", normalize="softmax" if softmax else "raw", mask=keys).context

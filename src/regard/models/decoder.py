@@ -1,9 +1,9 @@
 """The recurrent decoder: any cell, with attention placed anywhere, or with one vector for the whole source.
 
     place     query             where the context goes
-    before    s_(t-1)           into the cell and the read-out          RNNsearch (B4)
-    after     h_t               into the read-out                       Luong et al. (B5)
-    between   s'_t              into a second transition, read-out      the conditional GRU (B2)
+    before    s_(t-1)           into the cell and the read-out          RNNsearch
+    after     h_t               into the read-out                       Luong et al. 2015
+    between   s'_t              into a second transition, read-out      the conditional GRU of dl4mt
     next      h_t               into the read-out and the next cell
 
 Legend: N hypotheses of B sentences (N = B · k), T target positions, E embedding, n hidden, D states' size.
@@ -65,10 +65,11 @@ class RecurrentDecoder(nn.Module):
 
     attention: asked with `hidden`-sized states (with the token too if `query_sees_token`), or None.
     summary, bridge, feed: one vector of the whole source, how the first state is made of it, and where it
-        enters: the "initial" state, every "step" (`inside_reset`: under the reset gate, B3), the "readout".
-    input_feeding: t_t is part of the next cell's input (Luong); its gradient is not cut (D19).
+        enters: the "initial" state, every "step" (`inside_reset`: under the reset gate, as Cho et al. 2014
+        have it), the "readout".
+    input_feeding: t_t is part of the next cell's input (Luong); its gradient passes through time.
     entry: the first cell reads [E y; c] as it is, or relu(W [E y; c]) as in the tutorial decoder.
-    readout_sees: the state before the step ("previous", as RNNsearch is printed) or after it (D14).
+    readout_sees: the state before the step ("previous", as RNNsearch is printed) or after it.
     """
 
     def __init__(

@@ -12,10 +12,10 @@ from regard.layers.scan import flip
 
 
 class RecurrentEncoder(nn.Module):
-    """states h_1 … h_S of a recurrent network over embedded tokens (B3, B4, B5).
+    """states h_1 … h_S of a recurrent network over embedded tokens.
 
     source (B, S), mask (B, S) -> states (B, S, directions · hidden). `reverse` reads the source from its end;
-    the states are given back in the order of the source, so that positions mean what they say (D18).
+    the states are given back in the order of the source, so that positions mean what they say.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class RecurrentEncoder(nn.Module):
 
 
 class VectorEncoder(nn.Module):
-    """One vector as the source (one-to-many, B1): x (B, D) -> states (B, 1, D)"""
+    """One vector as the source (one-to-many): x (B, D) -> states (B, 1, D)"""
 
     def __init__(self, size: int) -> None:
         super().__init__()

@@ -25,7 +25,7 @@ def by_name(
 
 
 def bahdanau(model: nn.Module) -> None:
-    """Recurrent matrices orthogonal; W_a, U_a ~ N(0, 0.001²); v_a and biases 0; all else N(0, 0.01²) (B4)."""
+    """Recurrent matrices orthogonal; W_a, U_a ~ N(0, 0.001²); v_a and biases 0; all else N(0, 0.01²)."""
     for name, parameter in model.named_parameters():
         if parameter.dim() == 1:
             nn.init.zeros_(parameter)
@@ -38,7 +38,7 @@ def bahdanau(model: nn.Module) -> None:
 
 
 def luong(model: nn.Module) -> None:
-    """Everything uniform in [-0.1, 0.1] (B5)."""
+    """Everything uniform in [-0.1, 0.1]."""
     for parameter in model.parameters():
         nn.init.uniform_(parameter, -0.1, 0.1)
 

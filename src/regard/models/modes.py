@@ -1,4 +1,4 @@
-"""The ways to model with a recurrent network (B1), behind the one interface of `EncoderDecoder`:
+"""The ways to model with a recurrent network, behind the one interface of `EncoderDecoder`:
 `encode(source, mask)`, then `decoder.start`, `step`, `forward` and `project`.
 
     one-to-many    a vector -> a sequence; the vector enters at the first step or at every step

@@ -29,7 +29,7 @@ def rnnenc(
     dropout: float = 0.0,
     init: Init = "paper",
 ) -> EncoderDecoder:
-    """RNN Encoder-Decoder (B3): c = tanh(V h_S) starts the decoder, enters every step and the read-out.
+    """RNN Encoder-Decoder: c = tanh(V h_S) starts the decoder, enters every step and the read-out.
 
     — Cho et al. 2014, https://arxiv.org/abs/1406.1078. source, target: the sizes of the vocabularies.
     """
@@ -66,7 +66,7 @@ def rnnsearch(
     dropout: float = 0.0,
     init: Init = "paper",
 ) -> EncoderDecoder:
-    """RNNsearch (B4): s_0 = tanh(W_s backward_1); attention asked by s_(i-1), context in all gates.
+    """RNNsearch: s_0 = tanh(W_s backward_1); attention asked by s_(i-1), context in all gates.
 
     — Bahdanau, Cho and Bengio 2015, https://arxiv.org/abs/1409.0473. alignment: n', `hidden` if not given.
     """
@@ -109,7 +109,7 @@ def luong(
     dropout: float = 0.2,
     init: Init = "paper",
 ) -> EncoderDecoder:
-    """Stacked LSTM, attention asked by h_t, h~_t = tanh(W_c [c_t; h_t]), input feeding (B5).
+    """Stacked LSTM, attention asked by h_t, h~_t = tanh(W_c [c_t; h_t]), input feeding.
 
     — Luong, Pham and Manning 2015, https://arxiv.org/abs/1508.04025. local-m: a window of
     2 · width + 1 around position t, kept inside the source; local-p: a Gaussian around a predicted position.
@@ -160,7 +160,7 @@ def luong(
 def tutorial(
     source: int, target: int, *, hidden: int = 256, max_length: int = 50, dropout: float = 0.1
 ) -> EncoderDecoder:
-    """GRU decoder with attention softmax(W [E y; s_(t-1)]) over positions, not words (D11).
+    """GRU decoder with attention softmax(W [E y; s_(t-1)]) over positions: it looks at no word of the source.
 
     — the widely copied PyTorch seq2seq tutorial; batched, masked, and any source length: positions beyond
     `max_length` are not attended.

@@ -16,8 +16,8 @@ Kind = Literal["maxout", "tanh", "linear", "state"]
 class ReadOut(nn.Module):
     """t = g(W [s; E y; c]) of the parts given, each (..., size)
 
-    maxout   t_j = max(t~_2j, t~_(2j+1)), t~ of size 2 · output_size    (Cho et al. 2014; RNNsearch, B4)
-    tanh     Luong's attentional state h~ (B5), with parts [c; h]
+    maxout   t_j = max(t~_2j, t~_(2j+1)), t~ of size 2 · output_size    (Cho et al. 2014; RNNsearch)
+    tanh     Luong's attentional state h~, with parts [c; h]
     linear   no g
     state    the state itself
     """

@@ -1,4 +1,4 @@
-"""The source in one vector, and the decoder's first state made from it (B1).
+"""The source in one vector, and the decoder's first state made from it.
 
 Three ways to make the context c: the last state, a transform of it, a transform of all states.
 """

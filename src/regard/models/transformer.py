@@ -1,4 +1,4 @@
-"""The two halves of a Transformer (B13): stacks of blocks around any attention of the heart.
+"""The two halves of a Transformer: stacks of blocks around any attention of the heart.
 
 Legend: B sentences, S source positions, N hypotheses, T target positions, D features, V tokens.
 """
@@ -168,7 +168,7 @@ class TransformerDecoder(nn.Module):
 
 
 def never_empty(mask: Tensor) -> Tensor:
-    """A source without a real token is read as if its padding were real: of that nothing is ever used."""
+    """An all-padding source is left unmasked; its result is never used."""
     return mask | ~mask.any(-1, keepdim=True)
 
 

@@ -1,4 +1,4 @@
-"""The Transformer family: whole models for translation, classification and language (B13).
+"""The Transformer family: whole models for translation, classification and language.
 
 >>> shape = Shape(size=256, heads=4, inner=1024, norm="pre")
 >>> model = transformer(6000, 6000, shape, encoder_layers=4, decoder_layers=4)
