@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import definition
 import pytest
 import torch
@@ -330,3 +332,16 @@ def test_explain_names_the_path_and_the_reason():
         assert str(plan).startswith(path)
     assert "asked for" in str(regard.explain(x, x, weights=True))
     assert "float64" in str(regard.explain(x.double(), x.double()))
+
+
+def test_attend_and_explain_take_the_same_arguments_and_say_so():
+    ours, plan = (inspect.signature(f).parameters for f in (regard.attend, regard.explain))
+    assert list(ours) == list(plan)
+    assert list(ours)[:5] == ["query", "key", "value", "score", "region"]
+    assert {"mask", "bias", "weights"} <= set(ours)
+    layer = regard.MultiHead(8, heads=2)
+    asked, told = (inspect.signature(f).parameters for f in (layer.forward, layer.explain))
+    assert list(asked) == list(told)
+    assert {"source", "mask", "bias", "offset"} <= set(asked)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'maks'"):
+        regard.attend(torch.randn(2, 4), torch.randn(2, 4), maks=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -33,8 +33,7 @@ class BiasLayout(NamedTuple):
         return self.shape[-2] == 1
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """The shapes of a call, which rearranging its queries and keys changes: a call without its tensors."""
 
     lead: tuple[int, ...]
@@ -66,8 +65,7 @@ class Layout:
         """What is left to do once queries and keys are dealt out `rate` ways."""
         rate = pattern.rate
         queries, keys = -(-self.queries // rate), -(-self.keys // rate)
-        return replace(
-            self,
+        return self._replace(
             lead=(*self.lead, rate),
             queries=queries,
             keys=keys,
@@ -80,8 +78,7 @@ class Layout:
         """What is left to do once the band is cut into blocks of queries and the keys they see."""
         size = block_size(pattern)
         blocks, span = -(-self.queries // size), size + int(pattern.before + pattern.after)
-        return replace(
-            self,
+        return self._replace(
             lead=(*self.lead, blocks),
             queries=size,
             keys=span,

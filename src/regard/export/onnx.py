@@ -160,13 +160,15 @@ def _attend(
     source: Memory | None = None,
     *,
     mask: Tensor | None = None,
+    bias: Tensor | None = None,
     offset: int | None = None,
     weights: bool = False,
 ) -> Attended:
-    """context = normalize(score(q, k) where allowed) @ v, with an axis of heads: (N, H, L, D)"""
+    """context = normalize(score(q, k) + bias, where allowed) @ v, with an axis of heads: (N, H, L, D)"""
     memory = self.remember(query, mask) if source is None else source
     keys, values = self.recall(memory)
     scores = _pair(self.score, self.project_query(query, offset or 0), keys)
+    scores = scores if bias is None else scores + bias
     allowed = None if memory.mask is None else memory.mask[:, None, None, :]
     if not self.region.sees_all:
         inside = self.region.mask(query.shape[-2], keys.shape[-2])

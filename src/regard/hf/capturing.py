@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from regard.hf.modules import KINDS, Attending, Kind, attending, own_eager, transformers
 from regard.hf.outputs import watch_outputs
 from regard.hf.registering import Mechanism
+from regard.hf.terms import split_mask, total_bias
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,9 @@ class CapturedLayer:
     key: Tensor | None = None  # (B, H, Lk, D), shared ones repeated
     value: Tensor | None = None
     scaling: float | None = None
+    bias: Tensor | None = (
+        None  # broadcast to the weights: what a model such as T5 adds to its scores
+    )
 
     @property
     def missing(self) -> Tensor:
@@ -38,13 +42,14 @@ class CapturedLayer:
 
     @property
     def scores(self) -> Tensor:
-        """scaling · q · k, (B, H, Lq, Lk): before any cap, bias, mask or sink."""
+        """scaling · q · k + bias, (B, H, Lq, Lk): before any mask or sink, and without a cap."""
         if self.query is None or self.key is None:
             raise ValueError(
                 "the scores need queries and keys: regard.hf.capture(model, vectors=True)"
             )
         scaling = self.query.shape[-1] ** -0.5 if self.scaling is None else self.scaling
-        return self.query @ self.key.mT * scaling
+        scores = self.query @ self.key.mT * scaling
+        return scores if self.bias is None else scores + self.bias
 
 
 @dataclass
@@ -175,7 +180,14 @@ class _Recording:
         each = self.found.get(id(module))
         if each is not None:
             if self.wanted(each.kind, each.layer):
-                vectors = self._vectors(query, key, value) if self.vectors else {}
+                vectors: dict[str, Tensor | None] = {}
+                if self.vectors:
+                    vectors = {
+                        **self._vectors(query, key, value),
+                        "bias": total_bias(
+                            split_mask(attention_mask)[1], kwargs.get("position_bias")
+                        ),
+                    }
                 self.captured._add(
                     each.name,
                     each.kind,

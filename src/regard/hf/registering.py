@@ -16,7 +16,7 @@ from regard.attention.region import Region
 from regard.attention.regions import Causal, Everywhere, as_region
 from regard.attention.scores import SCORES, Score, as_score
 from regard.hf.modules import kind_of, may_read_another, transformers
-from regard.hf.terms import Capped, ModelScaledDot, WithSink, split_mask
+from regard.hf.terms import Capped, ModelScaledDot, WithSink, split_mask, total_bias
 
 # The names that `register()` makes; sizes that must be written are these.
 STANDARD_SCORES = tuple("location(512)" if name == "location" else name for name in SCORES)
@@ -150,8 +150,7 @@ class Mechanism:
         if score.takes_scale and scaling is not None:
             score = _scaled(float(scaling))
         allowed, bias = split_mask(attention_mask)
-        if position_bias is not None:
-            bias = position_bias if bias is None else bias + position_bias
+        bias = total_bias(bias, position_bias)
         normalize = self.normalize
         if softcap is not None:
             score = Capped(score, softcap)

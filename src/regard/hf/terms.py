@@ -1,4 +1,4 @@
-"""What Hugging Face models add to an attention: a scale, a cap, a bias, a sink, and float masks."""
+"""What Hugging Face models add to an attention: a scale, a cap, a sink, a bias, and float masks."""
 
 from __future__ import annotations
 
@@ -80,3 +80,10 @@ def split_mask(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
         )
     allowed = mask > MASKED
     return allowed, mask.masked_fill(~allowed, 0.0)
+
+
+def total_bias(remainder: Tensor | None, position_bias: Tensor | None) -> Tensor | None:
+    """What is added to the scores: what a float mask does not forbid, and the position bias of T5."""
+    if remainder is None or position_bias is None:
+        return position_bias if remainder is None else remainder
+    return remainder + position_bias
