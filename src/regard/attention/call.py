@@ -57,7 +57,7 @@ class AttentionCall:
     taint: Tensor | None = (
         None  # (..., Lq or 1): NaN for queries that may attend to what is not finite
     )
-    no_row_is_empty: bool = False  # somebody vouches for it
+    no_row_is_empty: bool = False  # the caller guarantees it
     memory: Memory | None = None  # of a module: where keys and values come from
 
     @classmethod

@@ -1,8 +1,8 @@
-"""Which pairs of query and key are allowed, all reasons taken together; and what a bad key may reach.
+"""Which pairs of query and key are allowed, for all reasons together; and what a bad key may reach.
 
 Legend: Lq queries, Lk keys, ... leading axes. True: the key may be attended.
 
-Nothing here looks at a number from Python: that would halt a GPU, and a graph has none to look at.
+Nothing here reads a number of a tensor in Python: that would stall a GPU, and a traced graph has none.
 """
 
 from __future__ import annotations

@@ -27,7 +27,9 @@ class Memory:
     values: Tensor
     mask: Tensor | None  # (..., Lk); None: all are real
     start: int = 0  # the position of the first key: those before it have been forgotten
-    spoilt: Tensor | None = None  # (..., Lk): which were not finite, and are 0; None: nobody looked
+    spoilt: Tensor | None = (
+        None  # (..., Lk): which were not finite, and are 0 now; None: not checked
+    )
 
     @property
     def length(self) -> int:

@@ -264,8 +264,8 @@ class Attention(AttentionModule):
 
     Without `key_size` it is self-attention. score, region, normalize: mechanisms or their names.
     nan_safe: NaN and inf in what may not be attended to reach nothing, and a query without any key gets 0.
-    False vouches that all states are finite and none of a batch is without a real one: nothing is
-    looked at, which is a little faster inside a network whose states are its own.
+    False promises that all states are finite and that every row of a batch has a real one: nothing is
+    checked, which is a little faster inside a network whose states are its own.
 
     >>> attention = regard.Attention(8, 6, score="additive", region="predicted-window(width=10)")
     >>> attention(torch.randn(2, 1, 8), torch.randn(2, 5, 6)).context.shape

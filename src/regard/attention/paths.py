@@ -13,7 +13,18 @@ from torch import Tensor, nn
 
 from regard.attention.kernels.additive import additive_attention
 from regard.attention.normalizers import Choice, clear
-from regard.attention.plan import Plan, block_size
+from regard.attention.plan import Plan
+from regard.attention.rearrange import (
+    collect,
+    cut_bias,
+    cut_queries,
+    deal,
+    dealt_bias,
+    join,
+    key_mask,
+    span_mask,
+    spans,
+)
 from regard.attention.region import Pattern
 from regard.attention.select import without
 from regard.attention.shapes import as_summed, at_least_single, broadcast, of_rank
@@ -183,30 +194,30 @@ def additive_fused(call: AttentionCall) -> Tensor:
 def strided(call: AttentionCall) -> Tensor:
     """(i - j) mod rate = 0: deal queries and keys out `rate` ways, attend, collect. O(L² / rate)"""
     pattern, queries, keys = call.patterns[0], call.query.shape[-2], call.key.shape[-2]
-    mask = _key_mask(call) if call.limits.mask is not None or keys % pattern.rate else None
+    mask = key_mask(call) if call.limits.mask is not None or keys % pattern.rate else None
     dealt = call.rearranged(
-        _deal(call.query, pattern.rate),
-        _deal(call.key, pattern.rate),
-        _deal(call.value, pattern.rate),
-        None if mask is None else _deal(mask.mT, pattern.rate).mT,
+        deal(call.query, pattern.rate),
+        deal(call.key, pattern.rate),
+        deal(call.value, pattern.rate),
+        None if mask is None else deal(mask.mT, pattern.rate).mT,
         pattern.strided(),
-        None if call.bias is None else _dealt_bias(call.bias, pattern.rate, queries),
+        None if call.bias is None else dealt_bias(call.bias, pattern.rate, queries),
     )
-    return _collect(dealt.compute()[0], pattern.rate, queries)
+    return collect(dealt.compute()[0], pattern.rate, queries)
 
 
 def blocks(call: AttentionCall) -> Tensor:
     """-after <= i - j <= before: blocks of queries, each with the span of keys it can see. O(L · w)"""
     (pattern,), queries = call.patterns, call.query.shape[-2]
     cut = call.rearranged(
-        _cut_queries(call.query, pattern),
-        _spans(call.key, pattern, queries),
-        _spans(call.value, pattern, queries),
-        _span_mask(call, pattern),
+        cut_queries(call.query, pattern),
+        spans(call.key, pattern, queries),
+        spans(call.value, pattern, queries),
+        span_mask(call, pattern),
         Pattern(),
-        None if call.bias is None else _cut_bias(call.bias, pattern, queries),
+        None if call.bias is None else cut_bias(call.bias, pattern, queries),
     )
-    return _join(cut.compute()[0], queries)
+    return join(cut.compute()[0], queries)
 
 
 def sparse(call: AttentionCall) -> Tensor:
@@ -214,26 +225,26 @@ def sparse(call: AttentionCall) -> Tensor:
     near, far = call.patterns
     queries, keys, rate = call.query.shape[-2], call.key.shape[-2], far.rate
     q, k = at_least_single(call.query), at_least_single(call.key)
-    near_scores = _join(call.score.pair(_cut_queries(q, near), _spans(k, near, queries)), queries)
-    far_scores = _collect(call.score.pair(_deal(q, rate), _deal(k, rate)), rate, queries)
+    near_scores = join(call.score.pair(cut_queries(q, near), spans(k, near, queries)), queries)
+    far_scores = collect(call.score.pair(deal(q, rate), deal(k, rate)), rate, queries)
 
     # the spread keys of query i stand at j = (i + offset) mod rate, + rate, + 2 rate, ...
     at = torch.arange(queries, device=q.device) + far.offset
     column = torch.arange(far_scores.shape[-1], device=q.device)
     place = at[:, None] % rate + rate * column
     far_allowed = far.holds(at[:, None] - place) & ~near.holds(at[:, None] - place)
-    mask = nn.functional.pad(_key_mask(call).squeeze(-2), (0, -keys % rate))  # (..., keys)
+    mask = nn.functional.pad(key_mask(call).squeeze(-2), (0, -keys % rate))  # (..., keys)
     far_allowed = far_allowed & mask[..., place]
 
-    near_allowed = _join(_span_mask(call, near), queries)
+    near_allowed = join(span_mask(call, near), queries)
     lead = broadcast(near_allowed.shape[:-1], far_allowed.shape[:-1])
     allowed = torch.cat([x.expand(*lead, x.shape[-1]) for x in (near_allowed, far_allowed)], -1)
     scores, spoilt = torch.cat([near_scores, far_scores], -1), None
     if call.bias is not None:
         rows = call.bias.expand(*call.bias.shape[:-2], queries, keys)
         parts = (
-            _join(_cut_bias(rows, near, queries), queries),
-            _collect(_dealt_bias(rows, rate, queries), rate, queries),
+            join(cut_bias(rows, near, queries), queries),
+            collect(dealt_bias(rows, rate, queries), rate, queries),
         )
         bias, allowed, spoilt = split_bias(torch.cat(parts, -1), allowed)
         scores = scores + bias
@@ -241,9 +252,9 @@ def sparse(call: AttentionCall) -> Tensor:
     weights, _ = call.normalize(scores, allowed, training=call.training, generator=call.generator)
     weights = _drop(weights.to(call.value.dtype), call)
     near_weights, far_weights = weights.split([near_scores.shape[-1], far_scores.shape[-1]], -1)
-    from_near = _cut_queries(near_weights, near) @ _spans(call.value, near, queries)
-    from_far = _deal(far_weights, rate) @ _deal(call.value, rate)
-    context = _join(from_near, queries) + _collect(from_far, rate, queries)
+    from_near = cut_queries(near_weights, near) @ spans(call.value, near, queries)
+    from_far = deal(far_weights, rate) @ deal(call.value, rate)
+    context = join(from_near, queries) + collect(from_far, rate, queries)
     return context if spoilt is None else context + spoilt.to(context.dtype)
 
 
@@ -258,106 +269,9 @@ def split_bias(bias: Tensor, allowed: Tensor | None) -> tuple[Tensor, Tensor, Te
     return bias.masked_fill(~finite, 0.0), allowed, spoilt
 
 
-# ── rearranging ──────────────────────────────────────────────────────────────────────────────────
-# The new axis goes before the last leading one, so that a mask shared by all heads stays shared.
-
-
-def _deal(x: Tensor, rate: int) -> Tensor:
-    """(..., H, L, D) -> (..., rate, H, ⌈L / rate⌉, D): row r holds the positions r, r + rate, ..."""
-    x = _lengthen(x, -x.shape[-2] % rate)
-    return _lift(x.unflatten(-2, (-1, rate)).transpose(-2, -3))
-
-
-def _collect(x: Tensor, rate: int, length: int) -> Tensor:
-    """The inverse of `_deal`."""
-    return _lift(x).transpose(-2, -3).flatten(-3, -2)[..., :length, :]
-
-
-def _cut_queries(q: Tensor, pattern: Pattern) -> Tensor:
-    """(..., H, Lq, D) -> (..., blocks, H, size, D)"""
-    size = block_size(pattern)
-    return _lift(_lengthen(q, -q.shape[-2] % size).unflatten(-2, (-1, size)))
-
-
-def _join(x: Tensor, length: int) -> Tensor:
-    """The inverse of `_cut_queries`."""
-    return _lift(x).flatten(-3, -2)[..., :length, :]
-
-
-def _spans(x: Tensor, pattern: Pattern, queries: int) -> Tensor:
-    """(..., H, Lk, D) -> (..., blocks, H, span, D): the keys that some query of the block can see."""
-    size, before, after = block_size(pattern), int(pattern.before), int(pattern.after)
-    span, count = size + before + after, -(-queries // size)
-    pieces = -(-span // size)  # a span is this many blocks of keys, the last one cut
-    left = before - pattern.offset  # the first span begins at key -left
-    right = (count - 1 + pieces) * size - left - x.shape[-2]
-    x = nn.functional.pad(x, (0, 0, left, right)).unflatten(-2, (-1, size))
-    shifted = [x[..., piece : piece + count, :, :] for piece in range(pieces)]
-    return _lift(torch.cat(shifted, -2)[..., :span, :])
-
-
-def _span_mask(call: AttentionCall, pattern: Pattern) -> Tensor:
-    """(..., blocks, H or 1, size, span): the band inside a block, and which keys exist."""
-    size, width = block_size(pattern), int(pattern.before + pattern.after)
-    i = torch.arange(size, device=call.query.device)[:, None]
-    c = torch.arange(size + width, device=call.query.device)
-    exists = _spans(_key_mask(call).mT, pattern, call.query.shape[-2]).mT
-    return exists & (i <= c) & (c <= i + width)
-
-
-def _dealt_bias(bias: Tensor, rate: int, queries: int) -> Tensor:
-    """The bias of the pairs that `_deal` leaves together: (..., rate, H, ⌈Lq / rate⌉ or 1, ⌈Lk / rate⌉)"""
-    first = torch.arange(rate, device=bias.device)[:, None]
-    rows, columns = (
-        first + rate * torch.arange(-(-length // rate), device=bias.device)
-        for length in (queries, bias.shape[-1])
-    )
-    return _bias_at(bias, rows, columns, queries)
-
-
-def _cut_bias(bias: Tensor, pattern: Pattern, queries: int) -> Tensor:
-    """The bias of the pairs in each block: (..., blocks, H, size or 1, span)"""
-    size, before, after = block_size(pattern), int(pattern.before), int(pattern.after)
-    first = torch.arange(0, queries, size, device=bias.device)[:, None]
-    rows = first + torch.arange(size, device=bias.device)
-    columns = torch.arange(size + before + after, device=bias.device) + first
-    return _bias_at(bias, rows, columns + pattern.offset - before, queries)
-
-
-def _bias_at(bias: Tensor, rows: Tensor, columns: Tensor, queries: int) -> Tensor:
-    """bias (..., H, Lq or 1, Lk) at the pairs of rows (R, A) and columns (R, B) -> (..., R, H, A or 1, B)
-
-    Beyond the keys there is anything, which no query may attend; beyond the queries there is 0.
-    """
-    if bias.shape[-2] == 1 and rows.numel() == queries:
-        rows, beyond = torch.zeros_like(rows[:, :1]), None
-    else:
-        beyond = (rows >= queries)[..., None] if rows.numel() != queries else None
-        rows = rows.clamp(max=bias.shape[-2] - 1)
-    picked = bias[..., rows[:, :, None], columns.clamp(0, bias.shape[-1] - 1)[:, None, :]]
-    return _lift(picked if beyond is None else picked.masked_fill(beyond, 0.0))
-
-
-def _lengthen(x: Tensor, by: int) -> Tensor:
-    """Zeros at the end of the length; nothing is copied for nothing."""
-    return nn.functional.pad(x, (0, 0, 0, by)) if by else x
-
-
 def _widen(x: Tensor, to: int) -> Tensor:
     """Zeros at the end of the features."""
     return nn.functional.pad(x, (0, to - x.shape[-1])) if to > x.shape[-1] else x
-
-
-def _lift(x: Tensor) -> Tensor:
-    return x.transpose(-3, -4) if x.dim() > 3 else x
-
-
-def _key_mask(call: AttentionCall) -> Tensor:
-    """Which keys exist, with as many axes as the tensors: (..., 1, Lk)."""
-    mask, lead = call.limits.mask, call.lead
-    if mask is None:
-        mask = torch.ones(1, call.key.shape[-2], dtype=torch.bool, device=call.query.device)
-    return of_rank(mask, len(lead) + 2)
 
 
 def _four_axes(x: Tensor, lead: tuple[int, ...], *, keep_one: bool = False) -> Tensor:

@@ -37,7 +37,7 @@ class CapturedLayer:
 
     @property
     def missing(self) -> Tensor:
-        """(B, H, Lq): what a row lacks to 1, because a sink took it or dropout fell on it."""
+        """(B, H, Lq): 1 minus the sum of a row, taken by a sink or by dropout."""
         return 1 - self.weights.sum(-1)
 
     @property
@@ -113,7 +113,7 @@ def capture(
     """Inside the block, keep the attention weights of every layer: those of the model's eager path.
 
     layers, kinds ("encoder", "decoder", "cross"): keep only these. vectors: queries, keys and
-    values as well. A model that runs on an attention of regard keeps it. Everything is as it was
+    values as well. A model that runs on an attention of regard keeps it. The model is restored
     after the block; the weights carry gradients unless it runs under `torch.no_grad()`.
 
     >>> with regard.hf.capture(model) as captured:
@@ -155,7 +155,7 @@ def capture(
 
 @dataclass(frozen=True)
 class _Recording:
-    """An attention function that keeps what the function in whose place it stands gives."""
+    """Stands in for an attention function, calls it, and keeps its weights."""
 
     captured: Captured
     found: dict[int, Attending]  # by the id of the module
@@ -236,7 +236,7 @@ def _replace(
     functions[name] = record(before)
     if isinstance(before, _Recording):  # a capture around this one
         undo.callback(functions.__setitem__, name, before)
-    else:  # what was registered for all shows again
+    else:  # the function registered for all models is visible again
         undo.callback(functions.__delitem__, name)
 
 

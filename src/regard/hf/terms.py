@@ -8,7 +8,7 @@ from torch import Generator, Tensor
 from regard.attention.normalizers import Choice, Normalizer
 from regard.attention.scores import DotLike, Score
 
-MASKED = -1e4  # nobody's bias is as low: it is a mask, and exp(-10000) is 0
+MASKED = -1e4  # no bias is meant to be this low: it is a mask, and exp(-10000) is 0
 
 
 class ModelScaledDot(DotLike):

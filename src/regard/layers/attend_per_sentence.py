@@ -17,7 +17,7 @@ def attend_per_sentence(
     """query (N, L, D) over the memory of B sentences, N = B · k, those of a sentence side by side.
 
     The first of the L stands at `position`. k > 1 is a step of a search, where L is 1: the k queries of
-    a sentence are asked as if they were positions, so that its memory is never copied for them.
+    a sentence are passed as k positions of one row, so that its memory is never copied for them.
     """
     sentences, each = len(memory.keys), len(query) // len(memory.keys)
     if each == 1:

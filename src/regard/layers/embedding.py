@@ -1,4 +1,4 @@
-"""Tokens and their places as vectors."""
+"""Tokens and their positions as vectors."""
 
 from __future__ import annotations
 

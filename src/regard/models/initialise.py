@@ -1,4 +1,4 @@
-"""How the papers fill the weights before training."""
+"""How the papers initialise their weights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Network = TypeVar("Network", bound=nn.Module)
 def by_name(
     name: Literal["paper", "default"], model: Network, paper: Callable[[nn.Module], None]
 ) -> Network:
-    """The model as the paper fills it, or with `default`."""
+    """The model initialised as in its paper, or by `default`."""
     (paper if name == "paper" else default)(model)
     return model
 
@@ -59,14 +59,14 @@ def transformer(model: nn.Module) -> None:
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
 
 
-NEVER = -1e4  # a bias after which a token has no probability, in float16 too
+NEVER = -1e4  # added to a logit, it leaves a token no probability, in float16 too
 
 
 @torch.no_grad()
 def never_said(output: nn.Linear) -> None:
-    """PAD and BOS, which are no outputs, get no share of the probability, and no gradient changes that.
+    """PAD and BOS are never output: they get no probability, and no gradient changes that.
 
-    Where the output matrix is also the embeddings, BOS, which every target begins with, would have some.
+    Otherwise BOS, with which every target begins, would get some where the output matrix is the embeddings.
     """
     output.bias[[PAD, BOS]] = NEVER
 

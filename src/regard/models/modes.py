@@ -104,7 +104,7 @@ def many_to_one(
 
 @dataclass(frozen=True)
 class LabelState:
-    """What is known of the sources."""
+    """The sources, and their weights."""
 
     context: Tensor  # (N, c)
     weights: Tensor | None  # (N, S) of the states in it, where it is made by attention

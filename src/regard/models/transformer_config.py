@@ -95,7 +95,7 @@ class Shape:
             normalize=by.normalize,
             dropout=self.attention_dropout,
             rotary=rotary,
-            nan_safe=False,  # the states are our own: what is not finite here is a diverged model
+            nan_safe=False,  # the states are the model's own: if one is not finite, the model has diverged
         )
 
 
