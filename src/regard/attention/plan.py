@@ -236,6 +236,7 @@ def cancels(call: AttentionCall, layout: Layout) -> bool:
     """Whether every query has the same weights, whatever it is."""
     return (
         call.score.query_cancels
+        and call.score.query_size is not None  # one row needs a query of some size
         and call.normalize.shift_invariant
         and call.normalize.needs_scores
         and layout.patterns == (Pattern(),)
