@@ -24,7 +24,7 @@ import regard
 Call = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
-def calls(real: Tensor) -> dict[str, Call]:
+def calls(real: Tensor, bias: Tensor) -> dict[str, Call]:
     """By name; what follows SDPA is compared with it."""
     score, causal = regard.scores.ScaledDot(), regard.regions.Causal()
     window, mask = regard.regions.Window(16), real[:, None, None]
@@ -35,6 +35,8 @@ def calls(real: Tensor) -> dict[str, Call]:
         "attend, causal": lambda q, k, v: regard.attend(q, k, v, score=score, region=causal)[0],
         "SDPA, key mask": lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=mask),
         "attend, key mask": lambda q, k, v: regard.attend(q, k, v, score=score, mask=mask)[0],
+        "SDPA, bias": lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=bias),
+        "attend, bias": lambda q, k, v: regard.attend(q, k, v, score=score, bias=bias)[0],
         "attend, window(16)": lambda q, k, v: regard.attend(q, k, v, score=score, region=window)[0],
     }
 
@@ -64,7 +66,9 @@ def main() -> None:
     dtype = torch.bfloat16 if device == "cuda" else torch.float32
     batch, _, length, _ = asked.shape
     lengths = torch.linspace(length // 2, length, batch, device=device)
-    runs = calls(torch.arange(length, device=device) < lengths[:, None])
+    distance = torch.arange(length, device=device)
+    alibi = -0.1 * (distance[:, None] - distance).abs()[None, None].to(dtype)
+    runs = calls(distance < lengths[:, None], alibi)
     tensors = [
         torch.randn(*asked.shape, device=device, dtype=dtype, requires_grad=True) for _ in range(3)
     ]

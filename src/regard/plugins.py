@@ -1,32 +1,95 @@
-"""What other packages bring: entry points, by name. Nothing is read before it is asked for."""
+"""What other packages bring: scores, regions, normalisers and more, found by their entry points.
+
+    [project.entry-points."regard.scores"]
+    my-score = "my_package.scores:MyScore"
+
+in the pyproject.toml of a package, and `attend(score="my-score(3)")` finds it once that is installed. Nothing
+is looked for before a name is asked for that regard does not have, and nothing is imported before it is used.
+"""
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+import functools
+import warnings
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
-class BrokenPlugin(ValueError):
-    """An entry point that cannot be loaded, in one line."""
+class BrokenPlugin(ImportError, ValueError):
+    """An installed package promises something under this name that cannot be imported."""
 
 
-def names(group: str) -> tuple[str, ...]:
-    """The names that installed packages register in a group, as `regard.models`."""
-    return tuple(_entries(group))
+def names(group: str, taken: Collection[str] = ()) -> tuple[str, ...]:
+    """The names that installed packages bring to a group, sorted; none of them is imported.
+
+    taken: names of regard's own, which no package can replace. One that tries is told of, once.
+    """
+    found = _found(group)
+    for name in sorted(found.keys() & set(taken)):
+        _tell(f"{_origin(found[name])} is not used: {name!r} is regard's own name in {group}")
+    return tuple(sorted(found.keys() - set(taken)))
 
 
 def load(group: str, name: str) -> object:
-    """What an entry point stands for; its package is imported now."""
-    entry = _entries(group)[name]
-    try:
-        return entry.load()
-    except (Exception, SystemExit) as error:
-        why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise BrokenPlugin(
-            f"{name!r} ({entry.value}, of {group}) cannot be loaded: {why}"
-        ) from error
+    """What a package brings under this name; KeyError if none does, BrokenPlugin if it cannot be had."""
+    if (group, name) not in _THINGS:
+        point = _found(group)[name]
+        try:
+            _THINGS[group, name] = point.load()
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # whatever a stranger's module does when it is imported
+            what = " ".join(str(error).split())
+            raise BrokenPlugin(
+                f"{_origin(point)} cannot be loaded: {type(error).__name__}: {what}"
+            ) from error
+    return _THINGS[group, name]
 
 
-@cache
-def _entries(group: str) -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=group)}
+def origin(group: str, name: str) -> str:
+    """Which package brings this, and where it has it."""
+    return _origin(_found(group)[name])
+
+
+def name_of(group: str, thing: object) -> str | None:
+    """The name under which this was loaded, if it was."""
+    return next((name for (g, name), made in _THINGS.items() if g == group and made is thing), None)
+
+
+def forget() -> None:
+    """Look again at what is installed, when next asked."""
+    _found.cache_clear()
+    _tell.cache_clear()
+    _THINGS.clear()
+
+
+_THINGS: dict[tuple[str, str], object] = {}  # by group and name
+
+
+@functools.cache
+def _found(group: str) -> dict[str, EntryPoint]:
+    """By name; of two packages with one name, the first in the order of the packages' names."""
+    from importlib.metadata import entry_points  # here: no command is to wait for it
+
+    found: dict[str, EntryPoint] = {}
+    for point in sorted(entry_points(group=group), key=_origin):
+        if point.name not in found:
+            found[point.name] = point
+        elif found[point.name].value != point.value:
+            _tell(f"{_origin(point)} is not used: {_origin(found[point.name])} has the same name")
+    return found
+
+
+def _origin(point: EntryPoint) -> str:
+    """my-package: regard.scores 'my-score' = my_package.scores:MyScore"""
+    package = "an unnamed package" if point.dist is None else point.dist.name
+    return f"{package}: {point.group} {point.name!r} = {point.value}"
+
+
+@functools.cache
+def _tell(message: str) -> None:
+    warnings.warn(message, stacklevel=4)

@@ -71,8 +71,9 @@ def attend(
     allowed: Callable[[int, int], bool],
     normalize: str,
     mask: Tensor,
+    bias: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Context and weights for q (Lq, Dq), k (Lk, Dk), v (Lk, Dv), mask (Lq, Lk)."""
+    """Context and weights for q (Lq, Dq), k (Lk, Dk), v (Lk, Dv), mask and finite bias (Lq, Lk)."""
     contexts, rows = [], []
     for i in range(len(q)):
         seen = [j for j in range(len(k)) if mask[i, j] and allowed(i, j)]
@@ -82,9 +83,10 @@ def attend(
             contexts.append(torch.zeros(v.shape[-1], dtype=v.dtype))
             rows.append(torch.zeros(len(k), dtype=v.dtype))
             continue
-        weights = row_weights(
-            normalize, torch.stack([score_of(score, q[i], k[j], j) for j in seen])
-        )
+        scores = [
+            score_of(score, q[i], k[j], j) + (0 if bias is None else bias[i, j]) for j in seen
+        ]
+        weights = row_weights(normalize, torch.stack(scores))
         contexts.append(sum(w * v[j] for w, j in zip(weights, seen, strict=True)))
         rows.append(torch.zeros(len(k), dtype=v.dtype).index_put((torch.tensor(seen),), weights))
     return torch.stack(contexts), torch.stack(rows)

@@ -69,17 +69,19 @@ class Drawn:
     region: str
     offset: int
     normalize: str
+    bias: Tensor | None = None
 
     def __repr__(self) -> str:
         tensors = {"q": self.query, "k": self.key, "v": self.value, "mask": self.mask}
+        tensors["bias"] = self.bias
         shapes = (f"{name} {tuple(x.shape)}" for name, x in tensors.items() if x is not None)
         return f"{', '.join(shapes)}, {self.score}, {self.named_region}, {self.normalize}"
 
     def rounded(self, dtype: torch.dtype) -> Drawn:
         """The same in numbers that this precision has."""
-        tensors = (self.query, self.key, self.value)
-        query, key, value = (None if x is None else x.to(dtype).double() for x in tensors)
-        return replace(self, query=query, key=key, value=value)
+        tensors = (self.query, self.key, self.value, self.bias)
+        query, key, value, bias = (None if x is None else x.to(dtype).double() for x in tensors)
+        return replace(self, query=query, key=key, value=value, bias=bias)
 
     @property
     def values(self) -> Tensor:
@@ -99,6 +101,11 @@ class Drawn:
         return allowed.expand((*torch.broadcast_shapes(*leads, allowed.shape[:-2]), q, k))
 
     @property
+    def weighed(self) -> Tensor:
+        """`allowed`, without the pairs that the bias forbids."""
+        return self.allowed if self.bias is None else self.allowed & (self.bias != -math.inf)
+
+    @property
     def named_region(self) -> str:
         return self.region.format(self.offset)
 
@@ -109,6 +116,16 @@ class Drawn:
             for x in (self.key, self.value)
         ]
         return replace(self, key=spoilt[0], value=spoilt[1])
+
+    def with_poisoned_bias(self, number: float) -> Drawn:
+        """With this number in the bias of every pair that is not allowed."""
+        if self.bias is None:
+            return self
+        hidden = ~self.allowed
+        for axis, size in enumerate((1,) * (hidden.dim() - self.bias.dim()) + self.bias.shape):
+            hidden = hidden.all(axis, keepdim=True) if size == 1 else hidden
+        hidden = hidden.reshape(hidden.shape[hidden.dim() - self.bias.dim() :])
+        return replace(self, bias=self.bias.masked_fill(hidden, number))
 
 
 def _of_axes(keys: Tensor, x: Tensor) -> Tensor:
@@ -156,15 +173,35 @@ def draw(seed: int) -> Drawn:
         chance.choice(list(REGIONS)),
         0 if chance.random() < 0.7 else chance.randint(-9, 9),
         chance.choice(NORMALIZERS),
+        draw_bias(random.Random(seed + 1_000_000), numbers, (*full, queries, keys)),
     )
 
 
-def definition(drawn: Drawn, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+def draw_bias(
+    chance: random.Random, numbers: torch.Generator, whole: tuple[int, ...]
+) -> Tensor | None:
+    """Of any axes that broadcast to these, now and then with pairs that it forbids."""
+    if chance.random() < 0.5:
+        return None
+    kept = whole[chance.randint(0, len(whole)) :] if chance.random() < 0.3 else whole
+    shape = [chance.choice((size, size, 1)) for size in kept]
+    bias = torch.randn(shape, generator=numbers, dtype=torch.float64)
+    if chance.random() < 0.4:
+        share = chance.choice((0.1, 0.5, 1.0))
+        bias = bias.masked_fill(torch.rand(shape, generator=numbers) < share, -math.inf)
+    return bias
+
+
+def definition(
+    drawn: Drawn, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None
+) -> tuple[Tensor, Tensor]:
     """Context and weights, in float64, with every leading axis."""
-    allowed = drawn.allowed
+    allowed = drawn.weighed
     lead = allowed.shape[:-2]
     q, k, v = (x.expand(*lead, *x.shape[-2:]) for x in (q, k, v))
     scores = _scores(make_scores(torch.float64)[drawn.score], q, k)
+    if bias is not None:
+        scores = scores + bias
     weights = _weights(drawn.normalize, scores.masked_fill(~allowed, -math.inf), allowed)
     weights = torch.where(allowed, weights, 0.0)
     return weights @ v, weights

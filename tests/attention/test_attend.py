@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import definition
 import pytest
 import torch
@@ -27,10 +29,17 @@ def inputs(dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, ...]:
     return (*(x.to(dtype).requires_grad_() for x in (q, k, v)), mask)
 
 
-def expected(score, region, normalize, q, k, v, mask):
+def expected(score, region, normalize, q, k, v, mask, bias=None):
     rows = [
         definition.attend(
-            q[b], k[b], v[b], score, definition.REGIONS[region], normalize, mask[b].expand(LQ, LK)
+            q[b],
+            k[b],
+            v[b],
+            score,
+            definition.REGIONS[region],
+            normalize,
+            mask[b].expand(LQ, LK),
+            bias,
         )
         for b in range(B)
     ]
@@ -66,6 +75,19 @@ def test_every_combination_equals_the_definition(score, region, weights):
             assert not attended.weights[2].any()
         else:
             assert attended.weights is None
+
+
+@pytest.mark.parametrize("region", definition.REGIONS)
+@pytest.mark.parametrize("score", SCORES)
+def test_every_combination_with_a_bias_equals_the_definition(score, region):
+    for normalize in definition.NORMALIZERS:
+        mechanism = definition.all_scores()[score]
+        q, k, v, mask = inputs()
+        bias = torch.randn(LQ, LK, dtype=torch.float64)
+        wanted = expected(mechanism, region, normalize, q, k, v, mask, bias)
+        asked = {"score": mechanism, "region": region, "normalize": normalize, "mask": mask}
+        got = regard.attend(q, k, v, **asked, bias=bias, weights=True)
+        torch.testing.assert_close(got[:2], wanted)
 
 
 @pytest.mark.parametrize("normalize", ["softmax", "sparsemax", "uniform", "hard", "gumbel(0.7)"])
@@ -310,3 +332,16 @@ def test_explain_names_the_path_and_the_reason():
         assert str(plan).startswith(path)
     assert "asked for" in str(regard.explain(x, x, weights=True))
     assert "float64" in str(regard.explain(x.double(), x.double()))
+
+
+def test_attend_and_explain_take_the_same_arguments_and_say_so():
+    ours, plan = (inspect.signature(f).parameters for f in (regard.attend, regard.explain))
+    assert list(ours) == list(plan)
+    assert list(ours)[:5] == ["query", "key", "value", "score", "region"]
+    assert {"mask", "bias", "weights"} <= set(ours)
+    layer = regard.MultiHead(8, heads=2)
+    asked, told = (inspect.signature(f).parameters for f in (layer.forward, layer.explain))
+    assert list(asked) == list(told)
+    assert {"source", "mask", "bias", "offset"} <= set(asked)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'maks'"):
+        regard.attend(torch.randn(2, 4), torch.randn(2, 4), maks=None)

@@ -101,3 +101,51 @@ def test_draws_repeat_with_a_generator():
     ]
     assert torch.equal(draws[0], draws[1])
     assert not torch.equal(draws[0], draws[2])
+
+
+@pytest.mark.parametrize(
+    "region", ["everywhere", "causal", "window(16)", "atrous(8)", "sparse(16)"]
+)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("learns", [False, True], ids=["given", "learnt"])
+def test_a_bias_equals_float64_on_the_cpu(region, dtype, learns):
+    """With rows that it forbids and pairs that it spoils; fused, or explain says why it is not."""
+    given = [torch.randn(2, 2, 300, 8, device="cuda", dtype=dtype) for _ in range(3)]
+    bias = torch.randn(2, 300, 300, device="cuda")
+    bias[:, 7] = -torch.inf
+    bias[0, 9, 9:40] = -torch.inf
+    for kind in {dtype, torch.float32}:
+        for normalize in ("softmax", "softmax(0.5)"):
+            low = [x.detach().clone().requires_grad_() for x in given]
+            low.append(bias.to(kind).requires_grad_(learns))
+            high = [x.detach().double().cpu().requires_grad_() for x in low]
+            options = {"region": region, "normalize": normalize}
+            got = regard.attend(*low[:3], bias=low[3], **options).context
+            wanted = regard.attend(*high[:3], bias=high[3], **options).context
+            close = 2e-5 if dtype == torch.float32 else 2e-2
+            assert (got.cpu().double() - wanted).abs().max() < close * wanted.abs().max()
+            assert got[:, :, 7].eq(0).all()
+            asked = 4 if learns else 3
+            grads = torch.autograd.grad(got.float().sum(), low[:asked])
+            exact = torch.autograd.grad(wanted.sum(), high[:asked])
+            for a, b in zip(grads, exact, strict=True):
+                assert a.isfinite().all()
+                assert (a.cpu().double() - b).abs().max() < 2 * close * b.abs().max().clamp(min=1)
+            bad = low[3].detach().clone()
+            bad[1, 20, 20] = torch.nan
+            rows = regard.attend(*low[:3], bias=bad, **options).context.isnan().any(-1)
+            assert rows.nonzero().tolist() == [[0, 1, 20], [1, 1, 20]]
+
+
+def test_which_biases_the_fused_kernels_take():
+    x = torch.randn(2, 2, 64, 8, device="cuda", dtype=torch.bfloat16)
+    bias = torch.randn(64, 64, device="cuda")
+    learnt = bias.bfloat16().requires_grad_()
+    assert regard.explain(x, x, bias=learnt).path == "sdpa"
+    plan = regard.explain(x, x, bias=bias)
+    assert plan.path == "dense"
+    assert plan.why == "torch's fused kernels take no float32 bias beside bfloat16"
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        assert regard.explain(x, x, bias=bias).path == "sdpa"
+        low = regard.attend(x, x, bias=bias).context
+    torch.testing.assert_close(low, regard.attend(x, x, bias=bias).context, atol=0.03, rtol=0.03)

@@ -178,7 +178,7 @@ def test_grouped_key_heads_equal_repeated_ones():
     ],
 )
 def test_kind_says_whether_another_vector_enters_the_weights(make, kind):
-    """B8: perturb the other text; general weights move, self weights do not."""
+    """Perturb the other text; general weights move, self weights do not."""
     attention = make()
     assert attention.kind == kind
     states = torch.randn(2, 5, 4)

@@ -109,7 +109,7 @@ def test_straight_through_is_one_hot_forward_and_relaxed_backward():
 
 
 class TestReinforce:
-    """A toy of 5 keys with rewards R_i: the exact gradient is that of Σ α_i R_i (B7)."""
+    """A toy of 5 keys with rewards R_i: the exact gradient is that of Σ α_i R_i."""
 
     scores = torch.tensor([0.2, -0.5, 0.9, 0.0, 0.4], dtype=torch.float64)
     rewards = torch.tensor([3.0, 1.0, 2.0, 5.0, 2.5], dtype=torch.float64)
@@ -157,7 +157,7 @@ class TestReinforce:
         torch.testing.assert_close(loss.baseline.value, torch.tensor(2.1))
 
     def test_policy_and_baseline_do_not_train_each_other(self):
-        """The baseline is detached in the advantage (D25), and the reward carries no gradient."""
+        """The baseline is detached in the advantage, and the reward carries no gradient."""
         logits = torch.randn(4, 1, 5, requires_grad=True)
         features = torch.randn(4, 1, 3)
         baseline = torch.nn.Linear(3, 1)
@@ -212,7 +212,7 @@ class TestReinforce:
 
 
 def test_the_log_probability_has_a_gradient():
-    """A sample that is not detached in its own log-probability gives exactly 0 (D22)."""
+    """A sample that is not detached in its own log-probability gives exactly 0."""
     logits = torch.randn(2, 3, 5, requires_grad=True)
     _, choice = Hard()(logits, training=True)
     choice.log_prob.sum().backward()

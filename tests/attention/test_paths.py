@@ -10,11 +10,10 @@ import torch
 from torch import Tensor
 
 import regard
-from regard.attention import paths
+from regard.attention import call, paths
+from regard.attention.call import AttentionCall
 from regard.attention.limits import Limits
 from regard.attention.normalizers import as_normalizer
-from regard.attention.paths import Problem
-from regard.attention.plan import choose
 from regard.attention.region import Region
 from regard.attention.regions import as_region
 
@@ -28,14 +27,14 @@ PATHS = {
 }
 
 
-def problem(
+def call_of(
     score: str, region: Region | str, normalize: str, mask: Tensor | None, *tensors: Tensor
-) -> Problem:
+) -> AttentionCall:
     q, k, v = tensors
     mechanism = definition.all_scores(q.dtype)[score]
     limits = Limits(as_region(region), mask, q.shape[-2], k.shape[-2], q.device)
     projected = mechanism.project_query(q), mechanism.project_key(k)
-    return Problem(mechanism, as_normalizer(normalize), *projected, v, limits)
+    return AttentionCall(mechanism, as_normalizer(normalize), *projected, v, limits)
 
 
 def compare(path: str, *case, dtype: torch.dtype, lengths: tuple[int, int]) -> None:
@@ -48,7 +47,7 @@ def compare(path: str, *case, dtype: torch.dtype, lengths: tuple[int, int]) -> N
     mask = None
     if padded:
         mask = (torch.arange(keys) < torch.tensor([keys - 3, 1])[:, None])[:, None, None]
-    posed = problem(score, region, normalize, mask, q, k, v)
+    posed = call_of(score, region, normalize, mask, q, k, v)
     fast, slow = PATHS[path](posed), paths.dense(posed)[0]
     tolerance = (
         {"rtol": 1e-9, "atol": 1e-10} if dtype == torch.float64 else {"rtol": 3e-4, "atol": 3e-5}
@@ -187,19 +186,19 @@ def test_the_plan_of_a_rearranged_problem_is_the_plan_that_runs():
     x = torch.randn(1, 2, 1030, 4)
     for region in ("window(8)", "atrous(8)", "atrous(8) & causal", "atrous(8) & window(64)"):
         plan = regard.explain(x, x, region=region)
-        posed = problem("scaled-dot", region, "softmax", None, x, x, x)
+        posed = call_of("scaled-dot", region, "softmax", None, x, x, x)
         ran = []
-        real = paths.run
+        real = call.run
 
         def spy(inner, p, real=real, ran=ran):
             ran.append(inner.path)
             return real(inner, p)
 
-        paths.run, keep = spy, paths.run
+        call.run, keep = spy, call.run
         try:
-            paths.solve(posed)
+            posed.compute()
         finally:
-            paths.run = keep
+            call.run = keep
         foretold, step = [], plan
         while step is not None:
             foretold.append(step.path)
@@ -209,9 +208,7 @@ def test_the_plan_of_a_rearranged_problem_is_the_plan_that_runs():
 
 def test_dropout_on_the_fast_path_keeps_the_mean():
     q, k = torch.randn(1, 1, 4, 8), torch.randn(1, 1, 64, 8)
-    plan = choose(
-        problem("dot", "everywhere", "softmax", None, *(torch.randn(1, 4, 4),) * 3).case()
-    )
+    plan = call_of("dot", "everywhere", "softmax", None, *(torch.randn(1, 4, 4),) * 3).plan()
     assert plan.path == "sdpa"
     many = [regard.attend(q, k, dropout=0.3, training=True).context for _ in range(1500)]
     torch.testing.assert_close(

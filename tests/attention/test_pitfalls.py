@@ -1,7 +1,4 @@
-"""Bugs seen in widely copied attention code, each with the test that would have caught it.
-
-The numbers are those of the pitfalls' list: D1 ... D12, D37.
-"""
+"""Bugs seen in widely copied attention code, each with the test that would have caught it."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import regard
 from regard.pooling import AttentionPooling, last, mean
 
 
-def test_d1_negative_scores_keep_their_differences_and_their_gradient():
+def test_negative_scores_keep_their_differences_and_their_gradient():
     """A ReLU before the softmax makes scores (-1, -5) equal, with no gradient."""
     pool = AttentionPooling(1)
     nn.init.ones_(pool.query)
@@ -29,7 +26,7 @@ def test_d1_negative_scores_keep_their_differences_and_their_gradient():
 @pytest.mark.parametrize(
     "score", [regard.scores.Dot(), regard.scores.Additive(1, 1)], ids=["dot", "additive"]
 )
-def test_d2_huge_logits_on_padding_change_nothing(score, weights):
+def test_huge_logits_on_padding_change_nothing(score, weights):
     """Masking after the softmax lets a padding logit of 200 take all the mass: 0 / 0."""
     for parameter in score.parameters():
         nn.init.constant_(parameter, 20.0)
@@ -44,7 +41,7 @@ def test_d2_huge_logits_on_padding_change_nothing(score, weights):
     torch.testing.assert_close(padded, alone)
 
 
-def test_d3_a_ragged_batch_trains_on_cpu():
+def test_a_ragged_batch_trains_on_cpu():
     """A mask with requires_grad, written in place, raises as soon as one row is shorter."""
     attention = regard.Attention(4, 4, score="additive")
     states = torch.randn(3, 5, 4, requires_grad=True)
@@ -56,7 +53,7 @@ def test_d3_a_ragged_batch_trains_on_cpu():
 
 
 @pytest.mark.parametrize(("batch", "length"), [(1, 4), (4, 1), (1, 1)])
-def test_d4_no_axis_is_squeezed_away(batch, length):
+def test_no_axis_is_squeezed_away(batch, length):
     """squeeze() without a dimension loses the batch of 1, and normalises over the batch at length 1."""
     pool, states = AttentionPooling(3, hidden=2), torch.randn(batch, length, 3)
     pooled = pool(states)
@@ -69,7 +66,7 @@ def test_d4_no_axis_is_squeezed_away(batch, length):
 
 @pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("score", ["scaled-dot", "additive", "cosine", "distance"])
-def test_d5_an_empty_row_gives_zero_and_finite_gradients(score, weights):
+def test_an_empty_row_gives_zero_and_finite_gradients(score, weights):
     """softmax over nothing is NaN, and poisons every shared parameter on the way back."""
     attention = regard.MultiHead(4, heads=2, score=score)
     x = torch.randn(2, 3, 4, requires_grad=True)
@@ -84,7 +81,7 @@ def test_d5_an_empty_row_gives_zero_and_finite_gradients(score, weights):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
-def test_d6_no_mask_and_a_mask_of_ones_agree(dtype):
+def test_no_mask_and_a_mask_of_ones_agree(dtype):
     """1e10 subtracted everywhere makes float32 scores vanish; 1e18 overflows a half."""
     query, key = torch.randn(2, 3, 4, dtype=dtype), torch.randn(2, 5, 4, dtype=dtype)
     ones = torch.ones(2, 3, 5, dtype=torch.bool)
@@ -95,7 +92,7 @@ def test_d6_no_mask_and_a_mask_of_ones_agree(dtype):
     assert (free.weights - 1 / 5).abs().max() > 0.05
 
 
-def test_d7_a_mask_never_widens_the_result():
+def test_a_mask_never_widens_the_result():
     """Scores (B, T) with a mask (B, 1, T) silently become (B, B, T)."""
     query, key = torch.randn(4, 3, 2), torch.randn(4, 5, 2)
     mask = torch.rand(4, 1, 5) < 0.7
@@ -109,7 +106,7 @@ def test_d7_a_mask_never_widens_the_result():
     torch.testing.assert_close(shuffled.weights, attended.weights[order])
 
 
-def test_d8_weights_sum_over_keys_and_inputs_are_not_written_to():
+def test_weights_sum_over_keys_and_inputs_are_not_written_to():
     query, key = torch.randn(2, 3, 4), torch.randn(2, 5, 4)
     mask = torch.rand(2, 3, 5) < 0.8
     copies = [x.clone() for x in (query, key, mask)]
@@ -118,7 +115,7 @@ def test_d8_weights_sum_over_keys_and_inputs_are_not_written_to():
     assert all(torch.equal(a, b) for a, b in zip((query, key, mask), copies, strict=True))
 
 
-def test_d9_extra_padding_changes_no_pooling_and_no_attention():
+def test_extra_padding_changes_no_pooling_and_no_attention():
     states = torch.randn(2, 4, 3)
     mask = torch.arange(4) < torch.tensor([4, 2])[:, None]
     longer = nn.functional.pad(states, (0, 0, 0, 3), value=7.0)
@@ -130,19 +127,19 @@ def test_d9_extra_padding_changes_no_pooling_and_no_attention():
     torch.testing.assert_close(attention(longer, mask=longer_mask).context[:, :4], short)
 
 
-def test_d10_distance_zero_has_a_finite_gradient_through_attend():
+def test_distance_zero_has_a_finite_gradient_through_attend():
     x = torch.zeros(2, 3, 4, requires_grad=True)
     regard.attend(x, x, score="distance", weights=True).context.sum().backward()
     assert x.grad.isfinite().all()
 
 
-def test_d36_the_reported_weights_are_those_before_dropout():
+def test_the_reported_weights_are_those_before_dropout():
     attention = regard.MultiHead(8, heads=2, dropout=0.5)
     weights = attention(torch.randn(2, 5, 8), weights=True).weights
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 2, 5))
 
 
-def test_d37_the_near_branch_of_sparse_is_near_and_the_diagonal_counts_once():
+def test_the_near_branch_of_sparse_is_near_and_the_diagonal_counts_once():
     x, value = torch.zeros(1, 12, 4), torch.eye(12)[None]
     weights = regard.attend(x, x, value, region="sparse(4)", weights=True).weights[0]
     row = [abs(5 - j) <= 4 or (5 - j) % 4 == 0 for j in range(12)]

@@ -38,13 +38,17 @@ def asked_of(drawn: Drawn, dtype: torch.dtype, device: str = "cpu") -> dict[str,
 
 
 def leaves(drawn: Drawn, dtype: torch.dtype, device: str = "cpu") -> list[Tensor | None]:
-    """Query, key and value (None where the keys are the values) to be differentiated."""
-    given = (drawn.query, drawn.key, drawn.value)
+    """Query, key, value (None where the keys are the values) and bias to be differentiated."""
+    given = (drawn.query, drawn.key, drawn.value, drawn.bias)
     return [None if x is None else x.detach().to(device, dtype).requires_grad_() for x in given]
 
 
+def attend(given: list[Tensor | None], **asked: Any) -> regard.Attended:
+    return regard.attend(*given[:3], bias=given[3], **asked)
+
+
 def gradients(context: Tensor, tensors: list[Tensor | None], probe: Tensor) -> list[Tensor]:
-    given = [x for x in tensors if x is not None]
+    given = [x for x in tensors if x is not None and x.requires_grad]
     total = (context * probe.to(context)).sum()
     if not total.requires_grad:
         return [torch.zeros_like(x) for x in given]
@@ -59,9 +63,12 @@ def compare(seed: int, device: str = "cpu") -> str:
     asked = {**asked_of(drawn, dtype, device), "weights": chance.random() < 0.15}
 
     plain, given = leaves(drawn, torch.float64), leaves(drawn, dtype, device)
-    q, k, v = plain
-    wanted, weights = definition(drawn, q, k, k if v is None else v)
-    got = regard.attend(*given, **asked)
+    q, k, v, bias = plain
+    wanted, weights = definition(drawn, q, k, k if v is None else v, bias)
+    if given[3] is not None and chance.random() < 0.5:  # fused kernels take one that is not learnt
+        given[3] = given[3].detach()
+        plain[3] = None
+    got = attend(given, **asked)
     assert got.context.shape == wanted.shape
     torch.testing.assert_close(got.context.cpu().double(), wanted, **tolerance)
     if asked["weights"]:
@@ -74,13 +81,17 @@ def compare(seed: int, device: str = "cpu") -> str:
             torch.testing.assert_close(ours.cpu().double(), theirs, **tolerance)
 
     hidden = ~drawn.allowed.any(-2)
-    spoilt = leaves(drawn.poisoned(hidden, chance.choice(POISONS)), dtype, device)
-    context = regard.attend(*spoilt, **asked).context
+    bad = drawn.poisoned(hidden, chance.choice(POISONS))
+    spoilt = leaves(bad.with_poisoned_bias(chance.choice(POISONS)), dtype, device)
+    if spoilt[3] is not None:
+        spoilt[3].requires_grad_(given[3].requires_grad)
+    context = attend(spoilt, **asked).context
     assert torch.equal(context, got.context), "what nobody may attend reached a context"
     same = {"rtol": 0, "atol": 0} if device == "cpu" else {}  # a GPU adds in any order
     for ours, theirs in zip(gradients(context, spoilt, probe), clean, strict=True):
         torch.testing.assert_close(ours, theirs, **same)
-    return regard.explain(*given, **asked).path
+    plan = regard.explain(*given[:3], bias=given[3], **asked)
+    return f"{plan.path} with a bias" if given[3] is not None else plan.path
 
 
 def precisions(drawn: Drawn) -> tuple[torch.dtype, ...]:
@@ -115,8 +126,10 @@ def test_every_path_equals_the_definition_on_a_gpu():
 @pytest.mark.heavy
 def test_every_path_equals_the_definition_ten_thousand_times():
     paths = for_all(compare, range(10_000, 20_200))
-    assert min(paths[path] for path in ("sdpa", "dense", "blocks", "strided", "sparse")) > 50, paths
-    assert paths["one-row"] > 10, paths
+    for bias in ("", " with a bias"):
+        often = ("sdpa", "dense", "blocks", "strided", "sparse")
+        assert min(paths[path + bias] for path in often) > 50, paths
+        assert paths["one-row" + bias] > 5, paths
 
 
 def spoil_one_key(seed: int) -> None:
@@ -131,6 +144,7 @@ def spoil_one_key(seed: int) -> None:
     key = drawn.key if where == "values" and drawn.value is not None else spoilt.key
     value = drawn.value if where == "keys" else spoilt.value
     asked = asked_of(drawn, dtype)
+    asked["bias"] = None if drawn.bias is None else drawn.bias.to(dtype)
     clean, bad = (
         regard.attend(*(None if x is None else x.to(dtype) for x in given), **asked).context
         for given in ((drawn.query, drawn.key, drawn.value), (drawn.query, key, value))

@@ -95,8 +95,10 @@ def test_details_carry_no_gradient_and_the_weights_still_do():
 
 def test_without_details_nothing_is_asked_twice(monkeypatch):
     attention, asked = regard.Attention(4, score="additive"), []
-    pose = attention._pose
-    monkeypatch.setattr(attention, "_pose", lambda *args: asked.append(args) or pose(*args))
+    prepare = attention.prepare
+    monkeypatch.setattr(
+        attention, "prepare", lambda *args, **how: asked.append(args) or prepare(*args, **how)
+    )
     with recording(attention) as recorded:
         attention(torch.randn(1, 3, 4))
     assert len(asked) == 1

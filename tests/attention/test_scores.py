@@ -17,7 +17,7 @@ def weights(score, query, key, **options):
 
 
 def test_the_concat_weights_do_not_depend_on_the_query():
-    """The linear concat: w_q · q is the same for every key, and cancels (D12)."""
+    """The linear concat: w_q · q is the same for every key, and cancels."""
     key = torch.randn(2, 5, 4)
     score = scores.Concat(6, 4)
     a, b = (weights(score, torch.randn(2, 3, 6), key) for _ in range(2))
@@ -29,7 +29,7 @@ def test_the_concat_weights_do_not_depend_on_the_query():
 
 
 def test_the_location_weights_do_not_depend_on_the_keys():
-    """Location attention is not content attention (D11): permuting the keys leaves it alone."""
+    """Location attention is not content attention: permuting the keys leaves it alone."""
     query, key = torch.randn(2, 3, 6), torch.randn(2, 5, 4)
     order = torch.randperm(5)
     location = scores.Location(6, 8)
@@ -82,7 +82,7 @@ def test_additive_is_right_at_any_magnitude():
 
 
 def test_the_distance_has_a_gradient_at_distance_zero():
-    """sqrt of 0 has an infinite slope (D10); padding columns stand at distance 0."""
+    """sqrt of 0 has an infinite slope; padding columns stand at distance 0."""
     for dtype in (torch.float32, torch.float64):
         query = torch.randn(1, 3, 4, dtype=dtype, requires_grad=True)
         key = query.detach().clone().requires_grad_()

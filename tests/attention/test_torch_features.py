@@ -33,6 +33,7 @@ def test_gradcheck(score, normalize):
 @pytest.mark.parametrize("region", ["window(1)", "atrous(2) & causal", "sparse(2)"])
 def test_gradcheck_through_the_fast_paths(region):
     from regard.attention import paths
+    from regard.attention.call import AttentionCall
 
     x = torch.randn(1, 5, 2, dtype=torch.float64, requires_grad=True)
     path = {"w": paths.blocks, "a": paths.strided, "s": paths.sparse}[region[0]]
@@ -42,7 +43,7 @@ def test_gradcheck_through_the_fast_paths(region):
             regard.attention.regions.as_region(region), None, 5, 5, x.device
         )
         score, softmax = regard.scores.Dot(), regard.normalizers.Softmax()
-        return path(paths.Problem(score, softmax, x, x, x, limits))
+        return path(AttentionCall(score, softmax, x, x, x, limits))
 
     assert torch.autograd.gradcheck(context, (x,))
     assert torch.autograd.gradgradcheck(context, (x,))

@@ -41,7 +41,7 @@ def test_reset_before_is_the_formula_of_the_paper() -> None:
 
 
 def test_the_two_conventions_agree_where_the_reset_gate_is_open_and_z_is_mirrored() -> None:
-    """torch's update gate is the mirror image: its weights negated give the same cell if r = 1 (B2, D15)."""
+    """torch's update gate is the mirror image: its weights negated give the same cell if r = 1."""
     after = GRU(2, 3).double()
     before = ResetBeforeGRU(2, 3).double()
     with torch.no_grad():
@@ -67,7 +67,7 @@ def test_the_two_conventions_agree_where_the_reset_gate_is_open_and_z_is_mirrore
 
 
 def test_the_inner_context_stands_under_the_reset_gate() -> None:
-    """Cho's decoder (B3): s~ = tanh(W x + r (U s + C c)), and c enters both gates."""
+    """Cho's decoder: s~ = tanh(W x + r (U s + C c)), and c enters both gates."""
     cell = GRU(2, 3, inner_size=4).double()
     x, s, c = (torch.randn(5, n, dtype=torch.float64) for n in (2, 3, 4))
     (got,), _ = cell.step(cell.project(x), (s,), inner=cell.project_inner(c))

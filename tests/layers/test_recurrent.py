@@ -36,7 +36,7 @@ def test_padding_reaches_nothing(cell: str, bidirectional: bool) -> None:
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_last_is_the_forward_end_and_the_backward_beginning(cell: str) -> None:
-    """ "last" means [fwd_S; bwd_1] (B1), neither half dropped nor summed (D16)."""
+    """ "last" means [fwd_S; bwd_1], neither half dropped nor summed."""
     network = Recurrent(4, 3, cell=cell, bidirectional=True).double()
     outputs, final = network(ragged(), MASK)
     ends = torch.stack([outputs[i, n - 1, :3] for i, n in enumerate(LENGTHS.tolist())])

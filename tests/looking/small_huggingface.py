@@ -35,6 +35,11 @@ FAMILIES: dict[str, tuple[type, type, dict[str, Any]]] = {
     "llama": (hf.LlamaConfig, hf.LlamaForCausalLM, {**WIDTH, "num_key_value_heads": 1}),
     "marian": (hf.MarianConfig, hf.MarianMTModel, BART),
     "t5": (hf.T5Config, hf.T5ForConditionalGeneration, T5),
+    "gemma2": (
+        hf.Gemma2Config,
+        hf.Gemma2ForCausalLM,
+        {**WIDTH, "head_dim": 8, "num_key_value_heads": 2, "attn_logit_softcapping": 0.05},
+    ),
 }
 
 

@@ -62,11 +62,13 @@ def test_the_weights_are_those_that_were_captured(family, tokenizer):
     assert first.text == TEXT
 
 
-@pytest.mark.parametrize("family", ["bert", "gpt2", "llama", "marian"])
+@pytest.mark.parametrize("family", ["bert", "gpt2", "llama", "marian", "t5"])
 def test_scores_are_kept_where_softmax_of_them_is_the_weights(family, tokenizer):
-    options = {"target": "a cat"} if family == "marian" else {}
+    options = {"target": "a cat"} if family in TRANSLATORS else {}
     (record,) = regard.look(small(family, tokenizer), tokenizer, TEXT, **options).records
     for each in record.maps:
+        biased = family == "t5" and each.name != "cross"
+        assert ("scaled-dot + bias" in each.mechanism) == biased
         masked = (
             each.scores if each.allowed is None else np.where(each.allowed, each.scores, -np.inf)
         )
@@ -75,10 +77,10 @@ def test_scores_are_kept_where_softmax_of_them_is_the_weights(family, tokenizer)
         assert each.normalizer == "softmax"
 
 
-def test_scores_are_left_out_where_a_bias_was_added_and_it_is_said(tokenizer):
-    (record,) = regard.look(small("t5", tokenizer), tokenizer, TEXT, target="a cat").records
-    assert [each.scores is None for each in record.maps] == [False, True, True]
-    assert "scores are left out of encoder and decoder" in record.notes[0]
+def test_scores_are_left_out_where_they_are_capped_and_it_is_said(tokenizer):
+    (record,) = regard.look(small("gemma2", tokenizer), tokenizer, TEXT).records
+    assert [each.scores is None for each in record.maps] == [True]
+    assert "scores are left out of decoder: this model caps them" in record.notes[0]
 
 
 def test_what_a_decoder_may_not_see_is_not_allowed(tokenizer):
@@ -258,7 +260,9 @@ def test_a_model_is_explained_by_its_gradients_and_its_layers(family, tokenizer)
     options = {"target": "a cat sat"} if family in TRANSLATORS else {}
     (record,) = regard.look(model, tokenizer, TEXT, explain=True, **options).records
     names = {each.name: each for each in record.explanations}
-    assert names["rollout"].map == ("decoder" if family in ("gpt2", "llama") else "encoder")
+    assert names["rollout"].map == (
+        "decoder" if family in ("gpt2", "llama", "gemma2") else "encoder"
+    )
     np.testing.assert_allclose(names["rollout"].matrix.sum(-1), 1, atol=1e-5)
     for each in record.explanations:
         if each.matrix is not None:

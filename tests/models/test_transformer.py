@@ -196,7 +196,7 @@ def test_a_window_keeps_only_the_window() -> None:
 
 def test_chunks_of_several_tokens_advance_like_single_ones() -> None:
     attention = filled(
-        MultiHead(8, heads=2, region=Window(2) & Causal(), rotary=Rotary(), guard=False)
+        MultiHead(8, heads=2, region=Window(2) & Causal(), rotary=Rotary(), nan_safe=False)
     ).double()
     x = torch.randn(2, 9, 8).double()
     whole = attention(x).context

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.layers.contracts import Decoded, Encoded, State, Step
 from regard.search import Search
 

@@ -3,6 +3,7 @@
 A name is written as in the documentation or as the class (``predicted-window``, ``PredictedWindow``),
 arguments as in Python, regions are joined by ``&``, ``|`` and ``~``. Sizes that the caller knows
 (``query_size``, ``key_size``, ``heads``) need not be written: ``additive(128)`` has hidden size 128.
+A name that regard does not have is looked for among what other packages bring: `regard.plugins`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import inspect
 import re
 from collections.abc import Mapping
 from typing import Any
+
+from regard import plugins
 
 # What the literature calls some of them, for the error message only: there is one name for each.
 OTHER_NAMES = {
@@ -110,7 +113,7 @@ def _make(
     known = {k: v for k, v in sizes.items() if k in parameters and k not in named}
     free = [p for p in parameters.values() if p.name not in known]
     written = [p.name for p in free if p.kind is not p.KEYWORD_ONLY]
-    usage = f"{_spelling(cls, table)}({', '.join(str(p) for p in _untyped(free))})"
+    usage = f"{spelling(cls, kind, table)}({', '.join(str(p) for p in _untyped(free))})"
     if len(args) > len(written):
         raise ValueError(f"{usage} was given {len(args)} arguments: {', '.join(map(repr, args))}")
     named = dict(zip(written, args, strict=False)) | named
@@ -135,14 +138,39 @@ def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:
     plain = {_plain(key): cls for key, cls in table.items()}
     if (found := plain.get(_plain(name))) is not None:
         return found
+    brought = plugins.names(_group(kind), table)
+    for theirs in brought:
+        if _plain(theirs) == _plain(name):
+            return _brought(theirs, kind, table)
     written = name.replace("_", "-")
     other = OTHER_NAMES.get(_plain(name))
+    known = [*table, *brought]
     if other in table:
         hint = f" It is called {other!r} here."
     else:
-        near = difflib.get_close_matches(written.lower(), list(table), 1, cutoff=0.5)
+        near = difflib.get_close_matches(written.lower(), known, 1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"no {kind} {written!r}.{hint} The {kind}s: {', '.join(sorted(table))}.")
+    raise ValueError(f"no {kind} {written!r}.{hint} The {kind}s: {', '.join(sorted(known))}.")
+
+
+def _brought(name: str, kind: str, table: Mapping[str, type]) -> type:
+    """The class that another package brings, which must be of the same kind as regard's own."""
+    found = plugins.load(_group(kind), name)
+    if isinstance(found, type) and issubclass(found, _base(kind, table)):
+        return found
+    raise plugins.BrokenPlugin(
+        f"{plugins.origin(_group(kind), name)} cannot be used: it is no {kind.capitalize()} but {found!r}"
+    )
+
+
+def _base(kind: str, table: Mapping[str, type]) -> type:
+    """Score, Region or Normalizer: what all of regard's own descend from."""
+    ancestors = next(iter(table.values())).__mro__
+    return next(cls for cls in ancestors if cls.__name__ == kind.capitalize())
+
+
+def _group(kind: str) -> str:
+    return f"regard.{kind}s"
 
 
 def _plain(name: str) -> str:
@@ -153,8 +181,10 @@ def _untyped(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
     return [p.replace(annotation=p.empty) for p in parameters]
 
 
-def _spelling(cls: type, table: Mapping[str, type]) -> str:
-    return next(name for name, known in table.items() if known is cls)
+def spelling(cls: type, kind: str, table: Mapping[str, type]) -> str | None:
+    """The name that a class is written by; None: it has none."""
+    own = (name for name, known in table.items() if known is cls)
+    return next(own, None) or plugins.name_of(_group(kind), cls)
 
 
 def _examples(kind: str) -> str:

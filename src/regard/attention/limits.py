@@ -1,45 +1,78 @@
-"""Which pairs of query and key are allowed, all reasons taken together; and what a bad key may reach.
+"""Which pairs of query and key are allowed, for all reasons together; and what a bad key may reach.
 
 Legend: Lq queries, Lk keys, ... leading axes. True: the key may be attended.
 
-Nothing here looks at a number from Python: that would halt a GPU, and a graph has none to look at.
+Nothing here reads a number of a tensor in Python: that would stall a GPU, and a traced graph has none.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from regard.attention.region import Pattern, Region
-from regard.attention.regions import Mask
+from regard.attention.scores import Score
 from regard.attention.select import without
 from regard.attention.shapes import of_rank
 
 
 @dataclass
 class Limits:
-    """The region, the caller's mask (..., Lq or 1, Lk), and where a predicted window lies."""
+    """The region, the caller's mask (..., Lq or 1, Lk), and where a region that predicts it lies."""
 
     region: Region
     mask: Tensor | None
     queries: int
     keys: int
     device: torch.device
-    inside: Tensor | None = None  # (..., Lq, Lk), of a predicted window
+    inside: Tensor | None = None  # (..., Lq, Lk), of a region that predicts it
+    factor: Tensor | None = (
+        None  # (..., Lq, Lk), times the weights: the Gaussian of a predicted window
+    )
     patterns: list[Pattern] | None = field(init=False)  # the region, if it is a union of patterns
     _kept: dict[str, Tensor] = field(init=False, default_factory=dict)  # several steps ask
 
     def __post_init__(self) -> None:
-        self.patterns = None
-        if isinstance(self.region, Mask):
-            found = self.region.patterns(self.queries, self.keys)
-            self.patterns = None if found is None else [self._plain(pattern) for pattern in found]
+        found = self.region.patterns(self.queries, self.keys)
+        self.patterns = None if found is None else [self._plain(pattern) for pattern in found]
         if self.patterns and any(self._allows_all(pattern) for pattern in self.patterns):
             self.patterns = [Pattern()]  # as one step over a memory of the past alone does
+
+    @classmethod
+    def of(
+        cls,
+        region: Region,
+        query: Tensor,
+        queries: int,
+        keys: int,
+        mask: Tensor | None,
+        score: Score,
+    ) -> Limits:
+        """What restricts the keys; a region that predicts is placed by the queries, not projected."""
+        mask = None if mask is None else for_every_key(mask, keys)
+        if score.max_keys is not None and keys > score.max_keys:
+            exists = torch.arange(keys, device=query.device)[None] < score.max_keys
+            mask = exists if mask is None else mask & exists
+        inside = factor = None
+        if region.predicts:
+            if (
+                mask is not None
+            ):  # a query that may attend to nothing is to reach no parameter of it
+                query = without(query, ~mask.any(-1))
+            inside, factor = region.place(query, keys, source_lengths(mask))
+        return cls(region, mask, queries, keys, query.device, inside, factor)
+
+    def for_heads(self, axis: int) -> Limits:
+        """The same for all heads, which stand at this axis."""
+        mask, inside, factor = (
+            None if x is None else x.unsqueeze(axis) if x.dim() > 2 else x
+            for x in (self.mask, self.inside, self.factor)
+        )
+        return replace(self, mask=mask, inside=inside, factor=factor)
 
     def _plain(self, pattern: Pattern) -> Pattern:
         """A rate beyond all distances leaves none but 0, which needs no dealing out."""
@@ -53,10 +86,13 @@ class Limits:
         return pattern.rate == 1 and farthest <= pattern.before and -nearest <= pattern.after
 
     def widen(self, rank: int) -> None:
-        """Bring the mask to as many axes as the tensors have."""
-        self.mask, self.inside = (
-            None if x is None else of_rank(x, rank) for x in (self.mask, self.inside)
-        )
+        """Bring the masks to as many axes as the tensors have."""
+        if self.mask is not None:
+            self.mask = of_rank(self.mask, rank)
+        if self.inside is not None:
+            self.inside = of_rank(self.inside, rank)
+        if self.factor is not None:
+            self.factor = of_rank(self.factor, rank)
 
     @property
     def everywhere(self) -> bool:
@@ -79,7 +115,6 @@ class Limits:
         return self._kept["allowed"]
 
     def _in_region(self) -> Tensor:
-        assert isinstance(self.region, Mask)
         lengths = source_lengths(self.mask) if self.region.needs_lengths else None
         return self.region.mask(self.queries, self.keys, lengths=lengths, device=self.device)
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 if TYPE_CHECKING:
-    from regard.attention.module import Attends
+    from regard.attention.module import AttentionModule
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,14 @@ class Memory:
     It is never changed: `append` and `select` give a new one.
     """
 
-    attention: Attends
+    attention: AttentionModule
     keys: Tensor  # (..., Lk, D), with heads (..., H, Lk, D)
     values: Tensor
     mask: Tensor | None  # (..., Lk); None: all are real
     start: int = 0  # the position of the first key: those before it have been forgotten
-    spoilt: Tensor | None = None  # (..., Lk): which were not finite, and are 0; None: nobody looked
+    spoilt: Tensor | None = (
+        None  # (..., Lk): which were not finite, and are 0 now; None: not checked
+    )
 
     @property
     def length(self) -> int:

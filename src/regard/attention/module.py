@@ -16,22 +16,20 @@ from typing import Any, Literal
 import torch
 from torch import Generator, Tensor, nn
 
-from regard.attention.attend import Attended, finish, limit, pose
-from regard.attention.limits import overflows, without_empty, without_spoilt
+from regard.attention.call import Attended, AttentionCall, takes_arguments_of
+from regard.attention.limits import Limits, overflows, without_empty, without_spoilt
 from regard.attention.memory import Memory
 from regard.attention.normalizers import Normalizer, as_normalizer
-from regard.attention.paths import Problem
-from regard.attention.plan import Plan, choose
-from regard.attention.predicted_window import PredictedWindow
+from regard.attention.plan import Plan
 from regard.attention.region import Region
-from regard.attention.regions import Everywhere, Mask, as_region
+from regard.attention.regions import Everywhere, as_region
 from regard.attention.rotary import Rotary
 from regard.attention.scores import Score, as_score
 from regard.attention.select import without
 from regard.attention.shapes import as_summed, broadcast
 
 
-class Attends(nn.Module):
+class AttentionModule(nn.Module):
     """What `Attention` and `MultiHead` have in common."""
 
     score: Score
@@ -41,24 +39,25 @@ class Attends(nn.Module):
     key_size: int | None
     dropout: float
     value_size: int
-    guard: bool
+    nan_safe: bool
     projects_late: bool  # whether the score projects the keys only when they are recalled
     heads_axis: tuple[int, ...] = ()  # (-3,) where the tensors have an axis of heads
 
     @property
     def kind(self) -> Literal["general", "self"]:
-        """ "self" if only the attended vectors enter the weights, "general" if another one does (B8)."""
+        """ "self" if only the attended vectors enter the weights, "general" if another one does."""
         normalize = self.normalize
         blind = not normalize.needs_scores or (
             self.score.query_cancels and normalize.shift_invariant
         )
-        elsewhere = isinstance(self.region, PredictedWindow)  # the query places the window
-        return "self" if self.key_size is None or (blind and not elsewhere) else "general"
+        return (
+            "self" if self.key_size is None or (blind and not self.region.predicts) else "general"
+        )
 
     @property
     def reach(self) -> float:
         """How many positions before its own a query can see at most; inf: all, or they are counted."""
-        if not isinstance(self.region, Mask) or not self.score.uses_keys:
+        if not self.score.uses_keys:
             return math.inf
         patterns = self.region.patterns(1, 1)
         return max(p.before for p in patterns) if patterns else math.inf
@@ -104,10 +103,10 @@ class Attends(nn.Module):
                     f"{tuple(states.shape[:-1])}, True where a state is real; given {mask.dtype} "
                     f"{tuple(mask.shape)}"
                 )
-            if self.guard:  # before what is not real meets a parameter: NaN times 0 is NaN
+            if self.nan_safe:  # before what is not real meets a parameter: NaN times 0 is NaN
                 states = without(states, ~mask)
                 values = states if same else without(values, ~mask)
-        if not self.guard:
+        if not self.nan_safe:
             return Memory(self, *self._projected(states, values, start), mask, start)
         states, values, bad = without_spoilt(states, values)
         keys, values = self._projected(states, values, start)
@@ -125,68 +124,32 @@ class Attends(nn.Module):
         keys = keys if self.projects_late else self.score.project_key(keys)
         return keys, self.project_value(values)
 
-    def forward(
+    def prepare(
         self,
         query: Tensor,
         source: Tensor | Memory | None = None,
         *,
         mask: Tensor | None = None,
+        bias: Tensor | None = None,
         offset: int | None = None,
         weights: bool = False,
         generator: Generator | None = None,
-    ) -> Attended:
-        """query (..., Lq, query_size) over a `Memory`, or over states (..., Lk, key_size).
-
-        Without a source it attends to itself. mask: (..., Lk), which states are real, or
-        (..., Lq, Lk), which pairs are allowed. offset: the position of the first query among the
-        keys, for regions and rotary positions, when a target is decoded step by step.
-        """
-        attended = finish(*self._pose(query, source, mask, offset, weights, generator))
-        return Attended(self.merge(attended.context), attended.weights, attended.choice)
-
-    def explain(
-        self,
-        query: Tensor,
-        source: Tensor | Memory | None = None,
-        *,
-        mask: Tensor | None = None,
-        offset: int | None = None,
-        weights: bool = False,
-        generator: Generator | None = None,
-    ) -> Plan:
-        """Which path `forward` takes for the same arguments, why, and what it costs. Print it."""
-        with torch.no_grad():
-            problem, _ = self._pose(query, source, mask, offset, weights, generator)
-        return choose(problem.case())
-
-    def _pose(
-        self,
-        query: Tensor,
-        source: Tensor | Memory | None,
-        mask: Tensor | None,
-        offset: int | None,
-        weights: bool,
-        generator: Generator | None,
-    ) -> tuple[Problem, Tensor | None]:
+    ) -> AttentionCall:
+        """What `forward` runs and `explain` explains. The arguments are told at `forward`."""
         _check_size("query", query, self.query_size)
         query, memory, pairs = self._asked(query, source, mask, offset)
         mask = None if memory.mask is None else memory.mask[..., None, :]
         if pairs is not None:
             mask = pairs if mask is None else mask & pairs
         region = self.region if offset is None else self.region.at(offset - memory.start)
-        limits, factor = limit(region, query, query.shape[-2], memory.length, mask, self.score)
-        if self.guard and limits.keys:
+        limits = Limits.of(region, query, query.shape[-2], memory.length, mask, self.score)
+        if self.nan_safe and limits.keys:
             query = without_empty(query, limits)
         for axis in self.heads_axis:
-            limits = replace(
-                limits,
-                mask=None if limits.mask is None else _with_axis(limits.mask, axis),
-                inside=None if limits.inside is None else limits.inside.unsqueeze(axis),
-            )
-            factor = None if factor is None else factor.unsqueeze(axis)
+            limits = limits.for_heads(axis)
         keys, values = self.recall(memory)
         spoilt = None
-        if self.guard and 0 not in (limits.queries, limits.keys):
+        if self.nan_safe and 0 not in (limits.queries, limits.keys):
             if isinstance(source, Memory) and (pairs is not None or not limits.everywhere):
                 unseen = limits.unseen  # what is not real was replaced before
                 if unseen is not None:
@@ -194,23 +157,41 @@ class Attends(nn.Module):
             if memory.spoilt is not None:
                 bad = memory.spoilt.unsqueeze(-2) if self.heads_axis else memory.spoilt
                 spoilt = limits.spoilt(bad, values.dtype)
-        problem = pose(
+        return AttentionCall.of(
             self.score,
-            region,
             self.normalize,
             self.project_query(query, offset or 0),
             keys,
             values,
             limits,
-            factor=factor,
+            bias=bias,
             dropout=self.dropout,
             training=self.training,
             weights=weights,
             generator=generator,
+            taint=spoilt,
             # of keys alone: a region may leave a row of padding without any
-            no_row_is_empty=not self.guard and limits.everywhere and pairs is None,
+            no_row_is_empty=not self.nan_safe and limits.everywhere and pairs is None,
+            memory=memory,
         )
-        return problem, spoilt
+
+    @takes_arguments_of(prepare)
+    def forward(self, *given: Any, **choices: Any) -> Attended:
+        """query (..., Lq, query_size) over a `Memory`, or over states (..., Lk, key_size).
+
+        Without a source it attends to itself. mask: (..., Lk), which states are real, or
+        (..., Lq, Lk), which pairs are allowed. bias: added to the scores of this call, broadcast to
+        (..., Lq, Lk), with heads (..., heads, Lq, Lk), Lk the keys of the memory. offset: the position of
+        the first query among the keys, for regions and rotary positions, when a target is decoded step
+        by step.
+        """
+        attended = self.prepare(*given, **choices).run()
+        return Attended(self.merge(attended.context), attended.weights, attended.choice)
+
+    @takes_arguments_of(prepare)
+    def explain(self, *given: Any, **choices: Any) -> Plan:
+        """Which path `forward` takes for the same arguments, why, and what it costs. Print it."""
+        return self.prepare(*given, **choices).plan()
 
     def _asked(
         self,
@@ -236,11 +217,11 @@ class Attends(nn.Module):
         pairs = mask if real is None else None
         if pairs is not None:
             self._check_pairs(pairs, query, states.shape[-2])
-        if self.guard:  # before what nobody may attend meets a parameter
+        if self.nan_safe:  # before what nobody may attend meets a parameter
             unseen = self._unseen(query.shape[-2], states, real, pairs, offset)
             states = states if unseen is None else without(states, unseen)
         memory = self.remember(states, real)
-        if self.guard and source is None and real is not None:
+        if self.nan_safe and source is None and real is not None:
             # a row of padding that overflows would spoil the gradients of all that it attends to
             query = without(query, ~real & overflows(query))
         return query, memory, pairs
@@ -255,11 +236,11 @@ class Attends(nn.Module):
     ) -> Tensor | None:
         """Which states no query may attend, by the region and a mask of pairs: (..., Lk)."""
         region = self.region if offset is None else self.region.at(offset)
-        if not isinstance(region, Mask):
+        if region.predicts:
             region = Everywhere()
         elif region.needs_lengths and real is not None:
             pairs = real[..., None, :]
-        return limit(region, states, queries, states.shape[-2], pairs, self.score)[0].unseen
+        return Limits.of(region, states, queries, states.shape[-2], pairs, self.score).unseen
 
     def _check_pairs(self, pairs: Tensor, query: Tensor, keys: int) -> None:
         expected = (*query.shape[:-1], keys)
@@ -278,13 +259,13 @@ class Attends(nn.Module):
         return f"kind={self.kind!r}, {region}normalize={self.normalize!r}, dropout={self.dropout}"
 
 
-class Attention(Attends):
+class Attention(AttentionModule):
     """context = normalize(score(q, h_j) in region) @ h: one head, the states themselves as values.
 
     Without `key_size` it is self-attention. score, region, normalize: mechanisms or their names.
-    guard: NaN and inf in what may not be attended to reach nothing, and a query without any key gets 0.
-    False vouches that all states are finite and none of a batch is without a real one: nothing is
-    looked at, which is a little faster inside a network whose states are its own.
+    nan_safe: NaN and inf in what may not be attended to reach nothing, and a query without any key gets 0.
+    False promises that all states are finite and that every row of a batch has a real one: nothing is
+    checked, which is a little faster inside a network whose states are its own.
 
     >>> attention = regard.Attention(8, 6, score="additive", region="predicted-window(width=10)")
     >>> attention(torch.randn(2, 1, 8), torch.randn(2, 5, 6)).context.shape
@@ -300,11 +281,11 @@ class Attention(Attends):
         region: Region | str | None = None,
         normalize: Normalizer | str | None = None,
         dropout: float = 0.0,
-        guard: bool = True,
+        nan_safe: bool = True,
     ) -> None:
         super().__init__()
         self.query_size, self.key_size = query_size, key_size
-        self.dropout, self.guard = dropout, guard
+        self.dropout, self.nan_safe = dropout, nan_safe
         self.value_size = keys = query_size if key_size is None else key_size
         self.score = as_score(score, query_size=query_size, key_size=keys)
         self.region = as_region(region, query_size=query_size)
@@ -313,13 +294,13 @@ class Attention(Attends):
         _check_score_sizes(self.score, query_size, keys)
 
 
-class MultiHead(Attends):
-    """Concat(head_1 .. head_h) W_O,  head_i = attend(Q W_i^Q, K W_i^K, V W_i^V)      (B13)
+class MultiHead(AttentionModule):
+    """Concat(head_1 .. head_h) W_O,  head_i = attend(Q W_i^Q, K W_i^K, V W_i^V)
 
     — Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, for any score. Narrow heads share the
     width (head_size = query_size / heads), `wide` ones have all of it each. `key_heads` < heads:
     groups of heads share keys and values (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245).
-    rotary: positions as rotations of queries and keys. guard: as in `Attention`.
+    rotary: positions as rotations of queries and keys. nan_safe: as in `Attention`.
     weights are (..., heads, Lq, Lk).
     """
 
@@ -341,11 +322,11 @@ class MultiHead(Attends):
         dropout: float = 0.0,
         bias: bool = True,
         rotary: Rotary | None = None,
-        guard: bool = True,
+        nan_safe: bool = True,
     ) -> None:
         super().__init__()
         self.query_size, self.key_size = query_size, key_size
-        self.dropout, self.rotary, self.guard = dropout, rotary, guard
+        self.dropout, self.rotary, self.nan_safe = dropout, rotary, nan_safe
         self.heads, self.key_heads = heads, key_heads or heads
         self.head_size = head_size or (query_size if wide else query_size // heads)
         if head_size is None and not wide and query_size % heads:
@@ -397,10 +378,6 @@ class MultiHead(Attends):
 def _split(x: Tensor, heads: int) -> Tensor:
     """(..., L, H · D) -> (..., H, L, D)"""
     return x.unflatten(-1, (heads, -1)).transpose(-2, -3)
-
-
-def _with_axis(mask: Tensor, axis: int) -> Tensor:
-    return mask if mask.dim() == 2 else mask.unsqueeze(axis)
 
 
 def _check_size(what: str, x: Tensor, size: int) -> None:

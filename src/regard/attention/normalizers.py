@@ -43,11 +43,27 @@ class Choice(NamedTuple):
 
 
 class Normalizer:
-    """weights, choice = normalizer(scores, allowed, training=..., generator=...)"""
+    """weights, choice = normalizer(scores, allowed, training=..., generator=...)
 
-    shift_invariant: ClassVar[bool] = True  # adding a number to a whole row changes nothing
+    What a normaliser can do, it says itself; one that writes a `__call__` and says nothing is asked for
+    its weights on the paths that have them, query by query.
+    """
+
+    shift_invariant: ClassVar[bool] = False  # adding a number to a whole row changes nothing
     random: ClassVar[bool] = False  # draws when training
     needs_scores: ClassVar[bool] = True
+    any_order: ClassVar[bool] = False  # rearranging the keys rearranges the weights alike
+    differentiable: ClassVar[bool] = True  # gradients pass through the weights
+
+    @property
+    def softmax_temperature(self) -> float | None:
+        """τ, if the weights are exp(s / τ) / Σ exp(s / τ): what the fused kernels compute."""
+        return None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__call__" in vars(cls) and "softmax_temperature" not in vars(cls):
+            cls.softmax_temperature = Normalizer.softmax_temperature  # type: ignore[method-assign]
 
     def __call__(
         self,
@@ -65,6 +81,12 @@ class Softmax(Normalizer):
     """weights = exp(s / τ) / Σ exp(s / τ).  τ → 0: a look-up of the best key; τ → ∞: the mean."""
 
     temperature: float = 1.0
+    shift_invariant: ClassVar[bool] = True
+    any_order: ClassVar[bool] = True
+
+    @property
+    def softmax_temperature(self) -> float:
+        return self.temperature
 
     def __post_init__(self) -> None:
         _check_temperature(self)
@@ -85,6 +107,9 @@ class Sparsemax(Normalizer):
     """weights = the point of the simplex nearest to s — Martins and Astudillo 2016,
     https://arxiv.org/abs/1602.02068. Like a softmax that gives exact zeros.
     """
+
+    shift_invariant: ClassVar[bool] = True
+    any_order: ClassVar[bool] = True
 
     def __call__(
         self,
@@ -111,7 +136,7 @@ class Sparsemax(Normalizer):
 class Raw(Normalizer):
     """weights = s: no normalisation; may be negative, sums to anything."""
 
-    shift_invariant: ClassVar[bool] = False
+    any_order: ClassVar[bool] = True
 
     def __call__(
         self,
@@ -128,6 +153,8 @@ class Raw(Normalizer):
 class Uniform(Normalizer):
     """weights = 1 / (number of allowed keys): the baseline that every explanation should be compared with."""
 
+    shift_invariant: ClassVar[bool] = True
+    any_order: ClassVar[bool] = True
     needs_scores: ClassVar[bool] = False
 
     def __call__(
@@ -146,13 +173,18 @@ class Uniform(Normalizer):
 
 @dataclass(frozen=True)
 class Hard(Normalizer):
-    """weights = one-hot(a): a ~ softmax(s) when training, a = arg max s in evaluation (B7)
+    """weights = one-hot(a): a ~ softmax(s) when training, a = arg max s in evaluation
+
+    — Xu et al. 2015 (Show, Attend and Tell), https://arxiv.org/abs/1502.03044
 
     No gradient passes through the weights: train by the score function, whose loss is
     `Reinforce(...)(attended.choice, reward)`.
     """
 
+    shift_invariant: ClassVar[bool] = True
+    any_order: ClassVar[bool] = True
     random: ClassVar[bool] = True
+    differentiable: ClassVar[bool] = False
 
     def __call__(
         self,
@@ -183,6 +215,8 @@ class Gumbel(Normalizer):
 
     temperature: float = 1.0
     straight_through: bool = False
+    shift_invariant: ClassVar[bool] = True
+    any_order: ClassVar[bool] = True
     random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
 from regard.attention.kernels import additive
-from regard.attention.normalizers import Normalizer, Softmax
+from regard.attention.normalizers import Normalizer
 from regard.attention.region import Pattern
-from regard.attention.scores import Additive, DotLike, Score
+
+if TYPE_CHECKING:
+    from regard.attention.call import AttentionCall
 
 SMALLEST_TEMPERATURE = 1e-6  # below this, scale / temperature could overflow a fused kernel
 LARGEST_TEMPERATURE = 1e6  # above it the scale would be 0, and 0 · -inf is NaN
 KEPT = 64 * 2**20  # bytes of additive scores up to which keeping them beats computing them twice
 
 
-@dataclass(frozen=True)
-class Case:
-    """Everything that decides how an attention is computed."""
+class BiasLayout(NamedTuple):
+    """A bias without its numbers."""
 
-    score: Score
-    normalize: Normalizer
+    shape: tuple[int, ...]  # (..., Lq or 1, Lk)
+    dtype: torch.dtype
+    learns: bool  # a gradient is wanted
+
+    @property
+    def per_key(self) -> bool:
+        """Whether it says the same to every query."""
+        return self.shape[-2] == 1
+
+
+class Layout(NamedTuple):
+    """The shapes of a call, which rearranging its queries and keys changes: a call without its tensors."""
+
     lead: tuple[int, ...]
     queries: int
     keys: int
@@ -35,10 +48,7 @@ class Case:
     )  # None: a region that is no union of patterns
     masked: str = "no"  # "no", "keys" (the same for every query) or "pairs"
     masks: int = 1  # how many masks (queries, keys) there are
-    soft_region: bool = False  # a predicted window
-    weights: bool = False
-    dropout: float = 0.0
-    generator: bool = False
+    bias: BiasLayout | None = None
 
     @property
     def scores(self) -> int:
@@ -51,30 +61,39 @@ class Case:
         """The one pattern that the region is, if it is one."""
         return self.patterns[0] if self.patterns is not None and len(self.patterns) == 1 else None
 
-    def strided(self, pattern: Pattern) -> Case:
+    def strided(self, pattern: Pattern) -> Layout:
         """What is left to do once queries and keys are dealt out `rate` ways."""
         rate = pattern.rate
-        return replace(
-            self,
+        queries, keys = -(-self.queries // rate), -(-self.keys // rate)
+        return self._replace(
             lead=(*self.lead, rate),
-            queries=-(-self.queries // rate),
-            keys=-(-self.keys // rate),
+            queries=queries,
+            keys=keys,
             patterns=(pattern.strided(),),
             masked="keys" if self.masked == "keys" or self.keys % rate else "no",
+            bias=self._bias_of(rate, queries, keys),
         )
 
-    def blocked(self, pattern: Pattern) -> Case:
+    def blocked(self, pattern: Pattern) -> Layout:
         """What is left to do once the band is cut into blocks of queries and the keys they see."""
         size = block_size(pattern)
-        return replace(
-            self,
-            lead=(*self.lead, -(-self.queries // size)),
+        blocks, span = -(-self.queries // size), size + int(pattern.before + pattern.after)
+        return self._replace(
+            lead=(*self.lead, blocks),
             queries=size,
-            keys=size + int(pattern.before + pattern.after),
+            keys=span,
             patterns=(Pattern(),),
             masked="pairs",
-            masks=-(-self.queries // size),
+            masks=blocks,
+            bias=self._bias_of(blocks, size, span),
         )
+
+    def _bias_of(self, parts: int, queries: int, keys: int) -> BiasLayout | None:
+        """The bias of the pairs that are left in each part."""
+        if self.bias is None:
+            return None
+        rows = 1 if self.bias.per_key and parts * queries == self.queries else queries
+        return self.bias._replace(shape=(*self.bias.shape[:-2], parts, rows, keys))
 
 
 @dataclass(frozen=True)
@@ -83,7 +102,8 @@ class Plan:
 
     path: str
     why: str
-    case: Case
+    layout: Layout
+    operations: int  # of one feature of a pair
     inner: Plan | None = None
 
     @property
@@ -91,15 +111,15 @@ class Plan:
         """How many scores are computed."""
         if self.inner is not None:
             return self.inner.pairs
-        rows = 1 if self.path == "one-row" else self.case.queries
+        rows = 1 if self.path == "one-row" else self.layout.queries
         if self.path == "sparse":
-            near, far = sparse_parts(self.case)
-            return math.prod(self.case.lead) * self.case.queries * (near.keys + far.keys)
-        return math.prod(self.case.lead) * rows * self._seen()
+            near, far = sparse_parts(self.layout)
+            return math.prod(self.layout.lead) * self.layout.queries * (near.keys + far.keys)
+        return math.prod(self.layout.lead) * rows * self._seen()
 
     def _seen(self) -> int:
         """Keys that a query is paired with: a kernel that knows the band skips the rest."""
-        pattern, keys = self.case.pattern, self.case.keys
+        pattern, keys = self.layout.pattern, self.layout.keys
         if self.path != "additive-fused" or pattern is None:
             return keys
         before, after = (min(side, keys / 2) for side in (pattern.before, pattern.after))
@@ -108,9 +128,7 @@ class Plan:
     @property
     def flops(self) -> int:
         """Floating-point operations of the forward pass, without the projections."""
-        # of one feature of a pair: a product and a sum; or a sum, a tanh, a product and a sum
-        each = 2 if isinstance(self.case.score, DotLike) else 4
-        return self.pairs * (each * self.case.size + 2 * self.case.value_size)
+        return self.pairs * (self.operations * self.layout.size + 2 * self.layout.value_size)
 
     @property
     def stored(self) -> int:
@@ -120,21 +138,35 @@ class Plan:
         if self.path == "additive-fused":
             return 0
         if self.path == "sdpa":
-            built_in = self.case.masked != "pairs" and self.case.patterns in (
-                (Pattern(),),
-                (Pattern(after=0),),
-            )
-            return 0 if built_in else self.case.masks * self.case.queries * self.case.keys
-        return self.pairs * max(torch.finfo(self.case.dtype).bits // 8, 4)
+            return self._mask
+        return self.pairs * max(torch.finfo(self.layout.dtype).bits // 8, 4)
+
+    @property
+    def _mask(self) -> int:
+        """Bytes of what a kernel for dot products is told about the pairs."""
+        layout, bias = self.layout, self.layout.bias
+        built_in = layout.masked != "pairs" and layout.patterns in (
+            (Pattern(),),
+            (Pattern(after=0),),
+        )
+        if bias is None:
+            return 0 if built_in else layout.masks * layout.queries * layout.keys
+        rows = (
+            1 if built_in and bias.per_key and layout.patterns == (Pattern(),) else layout.queries
+        )
+        each = torch.finfo(bias.dtype).bits // 8
+        return max(layout.masks, math.prod(bias.shape[:-2])) * rows * layout.keys * each
 
     @property
     def holds(self) -> str:
         """What `stored` is made of."""
-        return "mask" if self.path == "sdpa" and self.stored else "scores"
+        if self.path == "sdpa" and self.stored:
+            return "mask" if self.layout.bias is None else "bias"
+        return "scores"
 
     def __str__(self) -> str:
-        case = self.case
-        dense = math.prod(case.lead) * case.queries * case.keys
+        layout = self.layout
+        dense = math.prod(layout.lead) * layout.queries * layout.keys
         share = f" of {dense:,} (1/{dense / self.pairs:.3g})" if 0 < self.pairs < dense else ""
         lines = [f"{self.path}: {self.why}"]
         last = self
@@ -147,97 +179,115 @@ class Plan:
         return "\n".join(lines)
 
 
-def choose(case: Case) -> Plan:
-    """The path for this case. The first reason that holds decides; nothing falls back silently."""
+def choose(call: AttentionCall, layout: Layout) -> Plan:
+    """The path for this call. The first reason that holds decides; nothing falls back silently."""
 
-    def plan(path: str, why: str, inner: Case | None = None) -> Plan:
-        return Plan(path, why, case, None if inner is None else choose(inner))
+    def plan(path: str, why: str, inner: Layout | None = None) -> Plan:
+        then = None if inner is None else choose(call, inner)
+        return Plan(path, why, layout, call.score.operations, then)
 
-    if 0 in (case.queries, case.keys, case.size, case.value_size, *case.lead):
-        return plan("dense", "there is nothing to attend to, or nobody to do it")
-    if case.weights:
-        return plan(
-            "dense", f"the weights were asked for, and only this path keeps them{_how(case)}"
-        )
-    if case.soft_region:
-        return plan("dense", f"a predicted window weighs the keys after the softmax{_how(case)}")
-    if case.normalize.random:
-        return plan(
-            "dense", f"{type(case.normalize).__name__} needs the weights to choose{_how(case)}"
-        )
-    if cancels(case):
+    if 0 in (layout.queries, layout.keys, layout.size, layout.value_size, *layout.lead):
+        return plan("dense", "an axis has length 0")
+    additive_scores = call.score.kernel == "additive" and call.normalize.needs_scores
+
+    def how() -> str:
+        return f"; {_source(layout)}" if additive_scores else ""
+
+    if call.weights:
+        return plan("dense", f"the weights were asked for, and only this path keeps them{how()}")
+    if call.limits.factor is not None:
+        region = type(call.limits.region).__name__
+        return plan("dense", f"{region} weighs the keys after the softmax{how()}")
+    if call.normalize.random:
+        return plan("dense", f"{type(call.normalize).__name__} needs the weights to choose{how()}")
+    if cancels(call, layout):
         return plan(
             "one-row", "the query cancels in this score, so all queries share one row of weights"
         )
-    if (pattern := case.pattern) is not None and case.masked != "pairs":
-        if pattern.rate > 1 and pattern.offset % pattern.rate == 0:
-            rate = pattern.rate
-            why = f"one key in {rate} is allowed: queries and keys are dealt out {rate} ways"
-            return plan("strided", why, case.strided(pattern))
-        if pays_in_blocks(case, pattern):
-            why = f"a query sees at most {int(pattern.before + pattern.after) + 1} of {case.keys} keys"
-            return plan("blocks", why, case.blocked(pattern))
-    if sparse_pays(case):
-        near, far = sparse_parts(case)
-        return plan(
-            "sparse", f"a query sees at most {near.keys} near keys and {far.keys} spread ones"
-        )
-    if fits_sdpa(case):
-        return plan(
-            "sdpa", f"{type(case.score).__name__} is a dot product and nobody asked for the weights"
-        )
-    if fits_fused_additive(case):
-        kernel = additive.backend(case.device)
+    if call.score.pairwise:
+        pattern = layout.pattern
+        if pattern is not None and layout.masked != "pairs":
+            if pattern.rate > 1 and pattern.offset % pattern.rate == 0:
+                rate = pattern.rate
+                why = f"one key in {rate} is allowed: queries and keys are dealt out {rate} ways"
+                return plan("strided", why, layout.strided(pattern))
+            if pays_in_blocks(call, layout, pattern):
+                seen = int(pattern.before + pattern.after) + 1
+                why = f"a query sees at most {seen} of {layout.keys} keys"
+                return plan("blocks", why, layout.blocked(pattern))
+        if call.normalize.any_order and sparse_pays(layout):
+            near, far = sparse_parts(layout)
+            return plan(
+                "sparse", f"a query sees at most {near.keys} near keys and {far.keys} spread ones"
+            )
+    if fits_sdpa(call, layout):
+        bias = "" if call.bias is None else "; the bias is its mask"
+        name = type(call.score).__name__
+        return plan("sdpa", f"{name} is a dot product and nobody asked for the weights{bias}")
+    if fits_fused_additive(call, layout):
+        kernel = additive.backend(layout.device)
         return plan("additive-fused", f"online softmax in the {kernel} kernel; O(L) memory")
-    if (
-        isinstance(case.score, Additive)
-        and case.dtype != torch.float64
-        and case.normalize.needs_scores
-    ):
-        return plan("additive", f"{_source(case)}; {_why_dense(case)}")
-    return plan("dense", _why_dense(case) + _how(case))
+    if additive_scores and layout.dtype != torch.float64:
+        return plan("additive", f"{_source(layout)}; {_why_dense(call, layout)}")
+    return plan("dense", _why_dense(call, layout) + how())
 
 
-def cancels(case: Case) -> bool:
+def cancels(call: AttentionCall, layout: Layout) -> bool:
     """Whether every query has the same weights, whatever it is."""
     return (
-        case.score.query_cancels
-        and case.normalize.shift_invariant
-        and case.normalize.needs_scores
-        and case.patterns == (Pattern(),)
-        and case.masked != "pairs"
-        and case.queries > 1
-        and not case.dropout  # which each query draws for itself
+        call.score.query_cancels
+        and call.score.query_size is not None  # one row needs a query of some size
+        and call.normalize.shift_invariant
+        and call.normalize.needs_scores
+        and layout.patterns == (Pattern(),)
+        and layout.masked != "pairs"
+        and layout.queries > 1
+        and (layout.bias is None or layout.bias.per_key)
+        and not call.dropout  # which each query draws for itself
     )
 
 
-def fits_sdpa(case: Case) -> bool:
+def fits_sdpa(call: AttentionCall, layout: Layout) -> bool:
     return (
-        isinstance(case.score, DotLike)
-        and _usual_softmax(case)
-        and case.dtype != torch.float64
-        and not (case.dropout and case.generator)
+        call.score.kernel == "dot"
+        and _usual_softmax(call.normalize)
+        and layout.dtype != torch.float64
+        and not (call.dropout and call.generator is not None)
+        and _no_fused_bias(call, layout) is None
     )
 
 
-def fits_fused_additive(case: Case) -> bool:
+def _no_fused_bias(call: AttentionCall, layout: Layout) -> str | None:
+    """Why torch's fused kernels do not take this bias; None: they do, or there is none."""
+    bias = layout.bias
+    if bias is None:
+        return None
+    if layout.device.type == "cpu":
+        return "torch's fused kernel gives a bias no gradient on a CPU" if bias.learns else None
+    if bias.dtype != layout.dtype:
+        return f"torch's fused kernels take no {str(bias.dtype)[6:]} bias beside {str(layout.dtype)[6:]}"
+    if call.normalize.softmax_temperature != 1.0 and bias.dtype != torch.float32:
+        return "a temperature divides a bias in float32"
+    return None
+
+
+def fits_fused_additive(call: AttentionCall, layout: Layout) -> bool:
     return (
-        isinstance(case.score, Additive)
-        and _usual_softmax(case)
-        and case.dtype != torch.float64
-        and not case.dropout
-        and case.pattern is not None
-        and case.pattern.rate == 1
-        and case.scores > KEPT
+        call.score.kernel == "additive"
+        and _usual_softmax(call.normalize)
+        and layout.dtype != torch.float64
+        and not call.dropout
+        and layout.bias is None
+        and layout.pattern is not None
+        and layout.pattern.rate == 1
+        and layout.scores > KEPT
     )
 
 
-def _usual_softmax(case: Case) -> bool:
+def _usual_softmax(normalize: Normalizer) -> bool:
     """A softmax whose temperature a fused kernel can take into its scale."""
-    return (
-        isinstance(case.normalize, Softmax)
-        and SMALLEST_TEMPERATURE <= case.normalize.temperature <= LARGEST_TEMPERATURE
-    )
+    temperature = normalize.softmax_temperature
+    return temperature is not None and SMALLEST_TEMPERATURE <= temperature <= LARGEST_TEMPERATURE
 
 
 def block_size(pattern: Pattern) -> int:
@@ -245,68 +295,69 @@ def block_size(pattern: Pattern) -> int:
     return max(32, -(-int(pattern.before + pattern.after) // 64) * 32)
 
 
-def pays_in_blocks(case: Case, pattern: Pattern) -> bool:
+def pays_in_blocks(call: AttentionCall, layout: Layout, pattern: Pattern) -> bool:
     if pattern.rate != 1 or math.inf in (pattern.before, pattern.after):
         return False
-    if fits_fused_additive(case):  # its kernel skips what lies outside the band by itself
+    if fits_fused_additive(call, layout):  # its kernel skips what lies outside the band by itself
         return False
     size = block_size(pattern)
-    few = 2 * (size + pattern.before + pattern.after) <= case.keys
-    return case.queries > size and few and _meets_keys(case, pattern)
+    few = 2 * (size + pattern.before + pattern.after) <= layout.keys
+    return layout.queries > size and few and _meets_keys(layout, pattern)
 
 
-def _meets_keys(case: Case, pattern: Pattern) -> bool:
+def _meets_keys(layout: Layout, pattern: Pattern) -> bool:
     """Whether the queries stand near enough for the spans of their blocks to hold a key."""
-    first, last = pattern.offset - pattern.before, pattern.offset + case.queries + pattern.after
-    return first <= case.keys and last >= 0
+    first, last = pattern.offset - pattern.before, pattern.offset + layout.queries + pattern.after
+    return first <= layout.keys and last >= 0
 
 
-def sparse_parts(case: Case) -> tuple[Case, Case]:
+def sparse_parts(layout: Layout) -> tuple[Layout, Layout]:
     """The near band in blocks, and the spread keys dealt out by the rate."""
-    assert case.patterns is not None
-    near, far = case.patterns
-    return case.blocked(near), case.strided(far)
+    assert layout.patterns is not None
+    near, far = layout.patterns
+    return layout.blocked(near), layout.strided(far)
 
 
-def sparse_pays(case: Case) -> bool:
-    if case.patterns is None or len(case.patterns) != 2 or case.masked == "pairs":
+def sparse_pays(layout: Layout) -> bool:
+    if layout.patterns is None or len(layout.patterns) != 2 or layout.masked == "pairs":
         return False
-    near, far = case.patterns
+    near, far = layout.patterns
     if near.rate != 1 or math.inf in (near.before, near.after) or far.offset % far.rate:
         return False
-    if not _meets_keys(case, near):
+    if not _meets_keys(layout, near):
         return False
-    blocks, strides = sparse_parts(case)
-    return far.rate > 1 and 2 * (blocks.keys + strides.keys) <= case.keys
+    blocks, strides = sparse_parts(layout)
+    return far.rate > 1 and 2 * (blocks.keys + strides.keys) <= layout.keys
 
 
-def _how(case: Case) -> str:
-    needed = isinstance(case.score, Additive) and case.normalize.needs_scores
-    return f"; {_source(case)}" if needed else ""
-
-
-def _source(case: Case) -> str:
+def _source(layout: Layout) -> str:
     """Where additive scores come from."""
-    rows = math.prod(case.lead)
-    kernel = additive.backend(case.device, (rows, case.queries, case.keys, case.size))
+    rows = math.prod(layout.lead)
+    kernel = additive.backend(layout.device, (rows, layout.queries, layout.keys, layout.size))
     return f"{'torch' if kernel == 'torch' else f'the {kernel} kernel'} gives the scores"
 
 
-def _why_dense(case: Case) -> str:
-    if not isinstance(case.normalize, Softmax):
-        return f"{type(case.normalize).__name__} has no fused kernel"
-    if case.dtype == torch.float64:
+def _why_dense(call: AttentionCall, layout: Layout) -> str:
+    score, normalize, kernel = call.score, call.normalize, call.score.kernel
+    if normalize.softmax_temperature is None:
+        return f"{type(normalize).__name__} has no fused kernel"
+    if layout.dtype == torch.float64:
         return "float64 runs on the definition, which can be differentiated twice"
-    if not _usual_softmax(case):
-        return f"a temperature of {case.normalize.temperature:g} needs the scores shifted first"
-    if case.dropout and isinstance(case.score, DotLike):
+    if not _usual_softmax(normalize):
+        return f"a temperature of {normalize.softmax_temperature:g} needs the scores shifted first"
+    if call.dropout and kernel == "dot":
         return "dropout drawn from a generator of your own"
-    if case.dropout:
+    if call.dropout:
         return "dropout acts on the weights"
-    if isinstance(case.score, Additive):
-        few = f"{_amount(case.scores, 'B', 1024)} are kept for the gradient"
-        return few if case.scores <= KEPT else "this region is no band of keys"
-    return f"{type(case.score).__name__} has no fused kernel"
+    if kernel == "dot":
+        return _no_fused_bias(call, layout) or "no fused kernel takes it"
+    if kernel == "additive":
+        few = f"{_amount(layout.scores, 'B', 1024)} are kept for the gradient"
+        if layout.scores <= KEPT:
+            return few
+        beyond = "this region is no band of keys"
+        return beyond if layout.bias is None else "the fused kernel takes no bias"
+    return f"{type(score).__name__} has no fused kernel"
 
 
 def _amount(number: float, unit: str, step: int) -> str:

@@ -1,4 +1,4 @@
-"""From a sequence of states to one vector (B9, B11, B12).
+"""From a sequence of states to one vector.
 
     pooled = regard.pooling.mean(states, mask)                      # or last, max
     pooled = regard.pooling.AttentionPooling(256, hidden=128)(states, mask)
@@ -150,7 +150,8 @@ class HierarchicallyPooled(NamedTuple):
 
 
 class Hierarchical(nn.Module):
-    """Words → sentences → document, attention at both levels — Yang et al. 2016 (B12)
+    """Words → sentences → document, attention at both levels — Yang et al. 2016,
+    https://aclanthology.org/N16-1174
 
     words (B, S, W, size), mask (B, S, W): True where a word is real; a sentence with no word is
     not attended. `between` encodes the sentence vectors, called with them and their mask (B, S);

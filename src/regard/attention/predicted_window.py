@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
 
-from regard.attention.region import Region, refuse_to_compose
+from regard.attention.region import Region
 from regard.attention.shapes import at_least_single
 
 
@@ -20,6 +20,9 @@ class PredictedWindow(nn.Module, Region):
     does it), and the gradient reaches W and v through the Gaussian. Without `query_size` the
     parameters take their size from the first query they see, like those of `torch.nn.LazyLinear`.
     """
+
+    predicts = True
+    forgets_positions = True
 
     def __init__(
         self, width: float, query_size: int | None = None, *, renormalize: bool = False
@@ -56,6 +59,9 @@ class PredictedWindow(nn.Module, Region):
             q, weight, vector = (at_least_single(x) for x in (query, self.weight, self.vector))
             return lengths * torch.sigmoid(torch.tanh(q @ weight) @ vector)
 
+    def place(self, query: Tensor, keys: int, lengths: Tensor | None) -> tuple[Tensor, Tensor]:
+        return self(query, keys, lengths)
+
     def forward(self, query: Tensor, keys: int, lengths: Tensor | None) -> tuple[Tensor, Tensor]:
         """Which keys lie in the window, and the Gaussian: two tensors (..., Lq, keys).
 
@@ -67,14 +73,6 @@ class PredictedWindow(nn.Module, Region):
         )
         sigma = self.width / 2
         return ~(distance.abs() > self.width), torch.exp(-(distance**2) / (2 * sigma**2))
-
-    def __and__(self, other: Any) -> NoReturn:
-        refuse_to_compose(self)
-
-    __or__ = __rand__ = __ror__ = __and__
-
-    def __invert__(self) -> NoReturn:
-        refuse_to_compose(self)
 
     def extra_repr(self) -> str:
         return f"width={self.width:g}, renormalize={self.renormalize}"

@@ -9,22 +9,26 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
-from regard.attention.module import Attends
-from regard.attention.paths import Problem
+from regard.attention.call import Attended, AttentionCall
+from regard.attention.module import AttentionModule
+from regard.attention.paths import split_bias
 from regard.attention.wording import mechanism, written_normalizer
 
 
 class Recorded(NamedTuple):
     """One call of one attention: weights = normalize(scores where allowed), times the factor.
 
+    The scores are those that the normaliser gets: score(query, key), scaled, with the bias of the call.
+
     All but the name and the weights are kept with `details` only, in float32 and without gradients.
     """
 
     name: str  # of the module, as in named_modules()
     weights: Tensor  # (..., Lq, Lk), with heads (..., H, Lq, Lk); before dropout
-    scores: Tensor | None = None  # of the same shape: before the region
-    allowed: Tensor | None = None  # bool, broadcast to it; None: all pairs
+    scores: Tensor | None = None  # of the same shape: before the region, with a finite bias
+    allowed: Tensor | None = (
+        None  # bool, broadcast to it, False for a bias of -inf; None: all pairs
+    )
     factor: Tensor | None = None  # broadcast to it: the Gaussian of a predicted window
     values: Tensor | None = None  # (..., [H,] Lk, D): what is summed
     mechanism: str = ""  # score: additive · region: everywhere · normalize: softmax
@@ -45,7 +49,7 @@ def recording(module: nn.Module, *, details: bool = False) -> Iterator[list[Reco
     recorded: list[Recorded] = []
     with ExitStack() as undo:
         for name, part in module.named_modules():
-            if isinstance(part, Attends):
+            if isinstance(part, AttentionModule):
                 asking = part.register_forward_pre_hook(ask_for_weights, with_kwargs=True)
                 keeper = _keeper(name, recorded, details)
                 keeping = part.register_forward_hook(keeper, with_kwargs=True)
@@ -60,7 +64,9 @@ def ask_for_weights(_: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[An
 
 
 def _keeper(name: str, recorded: list[Recorded], details: bool) -> Any:
-    def keep(attention: Attends, args: Any, kwargs: dict[str, Any], output: Attended) -> None:
+    def keep(
+        attention: AttentionModule, args: Any, kwargs: dict[str, Any], output: Attended
+    ) -> None:
         assert output.weights is not None
         kept = Recorded(name, output.weights)
         recorded.append(_detailed(kept, attention, args, kwargs) if details else kept)
@@ -69,41 +75,35 @@ def _keeper(name: str, recorded: list[Recorded], details: bool) -> Any:
 
 
 @torch.no_grad()
-def _detailed(kept: Recorded, attention: Attends, args: Any, kwargs: dict[str, Any]) -> Recorded:
-    problem, keys, values = _asked_again(attention, *args, **kwargs)
-    q, k = (x if x.dtype == torch.float64 else x.float() for x in (problem.q, keys))
-    scores = problem.score.pair(q, k).float().expand(kept.weights.shape)
+def _detailed(
+    kept: Recorded, attention: AttentionModule, args: Any, kwargs: dict[str, Any]
+) -> Recorded:
+    call = attention.prepare(*args, **kwargs)
+    assert call.memory is not None
+    keys, values = attention.recall(call.memory)  # also those that the region leaves out
+    q, k = (x if x.dtype == torch.float64 else x.float() for x in (call.query, keys))
+    scores, allowed = call.score.pair(q, k).float(), call.limits.allowed
+    if call.bias is not None:
+        bias, allowed, _ = split_bias(call.bias.float(), allowed)
+        scores = scores + bias
+    scores = scores.expand(kept.weights.shape)
     return kept._replace(
         scores=scores,
-        allowed=problem.limits.allowed,
-        factor=_factor(problem, scores),
+        allowed=allowed,
+        factor=_factor(call, scores, allowed),
         values=values.detach().float(),
         mechanism=mechanism(attention),
         normalizer=written_normalizer(attention.normalize),
     )
 
 
-def _asked_again(
-    attention: Attends,
-    query: Tensor,
-    source: Any = None,
-    *,
-    mask: Tensor | None = None,
-    offset: int | None = None,
-    **_: Any,
-) -> tuple[Problem, Tensor, Tensor]:
-    """What `Attends.forward` was asked, with the keys and values that its region left out."""
-    problem = attention._pose(query, source, mask, offset, True, None)[0]
-    return problem, *attention.recall(attention._asked(query, source, mask, offset)[1])
-
-
-def _factor(problem: Problem, scores: Tensor) -> Tensor | None:
+def _factor(call: AttentionCall, scores: Tensor, allowed: Tensor | None) -> Tensor | None:
     """The Gaussian; where it is renormalised, divided by what its products with the weights sum to."""
-    if problem.factor is None:
+    if call.limits.factor is None:
         return None
-    factor = problem.factor.float()
-    if not problem.renormalize:
+    factor = call.limits.factor.float()
+    if not call.limits.region.renormalize:
         return factor
-    weights, _ = problem.normalize(scores, problem.limits.allowed)
+    weights, _ = call.normalize(scores, allowed)
     total = (weights * factor).sum(-1, keepdim=True)
     return factor / total.masked_fill(total == 0, 1.0)

@@ -38,11 +38,50 @@ class Pattern(NamedTuple):
 
 
 class Region:
-    """Which keys a query may look at. `attend(..., region=...)` takes one, or its name."""
+    """Which keys a query may look at. `attend(..., region=...)` takes one, or its name.
+
+    What a region can do, it says itself; one that says nothing is treated as if it could do nothing.
+    Most are masks (`regions.Mask`) and write `mask`. A region that depends on what a query holds sets
+    `predicts` and writes `place`.
+    """
+
+    predicts = (
+        False  # `place` says which keys, by what the query holds; else `mask` does, by positions
+    )
+    composes = False  # &, | and ~ apply to it
+    sees_all = False  # every query may look at every key
+    forgets_positions = False  # it does not matter where a query stands
+    needs_lengths = False  # `mask` asks where each source ends
+    renormalize = False  # what `place` has weighed is divided by its sum
 
     def at(self, offset: int) -> Region:
         """The same region with the first query at position `offset` of the keys (one decoding step)."""
         return self
+
+    def patterns(self, queries: int, keys: int) -> list[Pattern] | None:
+        """The union of patterns that this region is, if it is one: what the fast paths understand."""
+        return None
+
+    def mask(
+        self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
+    ) -> Tensor:
+        """True where allowed: (queries, keys), or (..., queries, keys) for `lengths` (..., 1, 1)."""
+        raise NotImplementedError(f"{type(self).__name__} does not say where a query may look")
+
+    def place(
+        self, query: Tensor, keys: int, lengths: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """True where allowed, and what the weights are multiplied by, if anything: (..., Lq, keys)."""
+        raise NotImplementedError(f"{type(self).__name__} does not say where a query may look")
+
+    def __and__(self, other: Region) -> Region:
+        refuse_to_compose(self)
+
+    def __or__(self, other: Region) -> Region:
+        refuse_to_compose(self)
+
+    def __invert__(self) -> Region:
+        refuse_to_compose(self)
 
 
 def refuse_to_compose(given: Any) -> NoReturn:

@@ -13,7 +13,7 @@ they do: `window(5) & causal(end)` is a window at the end.
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from typing import Any, Literal
 
 import torch
@@ -31,7 +31,7 @@ Align = Literal["start", "end"] | int | None
 class Mask(Region):
     """A region that is only a mask: composes with &, | and ~."""
 
-    needs_lengths = False  # only Window(clamp=True) asks where each source ends
+    composes = True
 
     def aligns(self) -> set[Align]:
         """The alignments that are named in it."""
@@ -40,16 +40,6 @@ class Mask(Region):
     def aligned(self, align: Align) -> Mask:
         """The same with `align` wherever none is named."""
         return self
-
-    def mask(
-        self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
-    ) -> Tensor:
-        """True where allowed: (queries, keys), or (..., queries, keys) for `lengths` (..., 1, 1)."""
-        raise NotImplementedError
-
-    def patterns(self, queries: int, keys: int) -> list[Pattern] | None:
-        """The union of patterns that this region is, if it is one: what the fast paths understand."""
-        return None
 
     def __and__(self, other: Region) -> Mask:
         return Both(self, _composable(other))
@@ -62,7 +52,8 @@ class Mask(Region):
 
     def __repr__(self) -> str:
         shown = []
-        for field in fields(self):  # type: ignore[arg-type]
+        declared: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        for field in declared:
             value = getattr(self, field.name)
             if field.default is MISSING or value != field.default:
                 shown.append(f"{field.name}={value!r}")
@@ -105,6 +96,9 @@ class Relative(Mask):
 @dataclass(frozen=True, repr=False)
 class Everywhere(Mask):
     """Every key."""
+
+    sees_all = True
+    forgets_positions = True
 
     def mask(
         self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None

@@ -1,4 +1,4 @@
-"""The loss that trains a hard attention: the score-function estimator, with a baseline (B7, D25)."""
+"""The loss that trains a hard attention: the score-function estimator, with a baseline."""
 
 from __future__ import annotations
 

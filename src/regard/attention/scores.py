@@ -12,7 +12,7 @@ then have an axis of that size before the length: (..., h, L, D).
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -23,13 +23,30 @@ from regard.attention.shapes import broadcast
 
 
 class Score(nn.Module):
-    """score(q, k) = pair(project_query(q), project_key(k)): what the subclass says they are."""
+    """score(q, k) = pair(project_query(q), project_key(k)): what the subclass says they are.
+
+    What a score can do, it says itself; one that writes a `pair` and says nothing runs on the definition.
+    """
 
     query_size: int | None = None  # what the parameters expect; None: any size
     key_size: int | None = None
     uses_keys = True  # Location does not
     query_cancels = False  # Concat: its query adds the same number to every key's score
     max_keys: int | None = None  # keys from this position on cannot be scored, hence not attended
+    kernel: Literal["dot", "additive"] | None = None  # the fused kernels that compute `pair`
+    pairwise = (
+        False  # `pair` of a query and a key depends on these two alone: keys may be rearranged
+    )
+    takes_scale = (
+        False  # a model with a scale of its own, as Hugging Face's have, means this score by it
+    )
+    operations = 4  # of one feature of a pair: a sum, a tanh, a product and a sum
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "pair" in vars(cls):  # what its parent says of another `pair` does not hold for this one
+            cls.kernel = vars(cls).get("kernel")
+            cls.pairwise = vars(cls).get("pairwise", False)
 
     def __init__(self) -> None:  # nn.Module takes anything; a score without sizes takes nothing
         super().__init__()
@@ -46,6 +63,9 @@ class Score(nn.Module):
     def pair(self, query: Tensor, key: Tensor) -> Tensor:
         raise NotImplementedError(f"{type(self).__name__} does not say how to pair")
 
+    def fill_as_published(self) -> None:
+        """The values that its paper starts from, where they are not those of the rest of the network."""
+
     def extra_repr(self) -> str:
         sizes = {"query_size": self.query_size, "key_size": self.key_size}
         return ", ".join(f"{name}={size}" for name, size in sizes.items() if size is not None)
@@ -53,6 +73,10 @@ class Score(nn.Module):
 
 class DotLike(Score):
     """score(q, k) = scale · project_query(q) · project_key(k): whatever the fused dot kernels run."""
+
+    kernel = "dot"
+    pairwise = True
+    operations = 2  # a product and a sum
 
     def scale(self, size: int) -> float:
         return 1.0
@@ -71,6 +95,8 @@ class ScaledDot(DotLike):
 
     The variance of q · k is d for parts of unit variance; the root keeps the softmax out of saturation.
     """
+
+    takes_scale = True
 
     def scale(self, size: int) -> float:
         return 1.0 / math.sqrt(max(size, 1))
@@ -157,6 +183,9 @@ class Additive(Score):
     store nothing of size Lq·Lk·size; with one query, which has nothing to save, plain torch runs.
     """
 
+    kernel = "additive"
+    pairwise = True
+
     def __init__(
         self,
         query_size: int,
@@ -196,6 +225,9 @@ class Additive(Score):
         projected = key @ self.key_weight
         return projected if self.bias is None else projected + self.bias
 
+    def fill_as_published(self) -> None:
+        nn.init.zeros_(self.vector)
+
     def pair(self, query: Tensor, key: Tensor) -> Tensor:
         if query.dim() == key.dim() == 3 and self.vector.dim() == 2 and len(query) == len(key):
             return additive_scores(query, key, self.rows)
@@ -216,7 +248,9 @@ class Additive(Score):
 
 
 class Location(DotLike):
-    """score(q, k_j) = (W q)_j: position j's own row of W, no key — Luong et al. 2015, B5
+    """score(q, k_j) = (W q)_j: position j's own row of W, no key
+
+    — Luong et al. 2015, https://arxiv.org/abs/1508.04025
 
     The table W has a fixed length: short sources use its top, and keys from position `max_length`
     on are not attended.
@@ -243,6 +277,8 @@ class Distance(Score):
 
     The gradient at distance 0 is taken as 0 (that of a square root would be NaN).
     """
+
+    pairwise = True
 
     def pair(self, query: Tensor, key: Tensor) -> Tensor:
         if query.dtype == torch.float64:  # the definition, twice differentiable

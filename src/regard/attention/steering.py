@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.attention.memory import Memory
-from regard.attention.module import Attends
+from regard.attention.module import AttentionModule
 from regard.attention.recording import ask_for_weights
 
 
@@ -58,7 +58,7 @@ def steering(module: nn.Module, plan: Mapping[str, Steer]) -> Iterator[None]:
     >>> with steering(model, {"decoder.attention": Steer(weights, rows)}):
     ...     model(source, mask, inputs)
     """
-    attentions = {name: m for name, m in module.named_modules() if isinstance(m, Attends)}
+    attentions = {name: m for name, m in module.named_modules() if isinstance(m, AttentionModule)}
     with ExitStack() as undo:
         for name, steer in plan.items():
             if name not in attentions:
@@ -89,14 +89,18 @@ class _Steered:
         self.placed = False  # whether a call has said where its queries stand
 
     def __call__(
-        self, attention: Attends, args: tuple[Any, ...], kwargs: dict[str, Any], output: Attended
+        self,
+        attention: AttentionModule,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        output: Attended,
     ) -> Attended:
-        query, source, mask, offset = _asked(*args, **kwargs)
-        at = self._positions(query.shape[-2], source, offset)
+        at = self._positions(*_placed(*args, **kwargs))
         steered = at[at < self.steer.rows.shape[-1]]
         if not self.steer.rows[..., steered].any():
             return output
-        _, memory, _ = attention._asked(query, source, mask, offset)
+        memory = attention.prepare(*args, **kwargs).memory
+        assert memory is not None
         _, values = attention.recall(memory)
         weights, rows = self._given(at, attention, memory, output.context)
         weights = weights.to(values)
@@ -116,7 +120,9 @@ class _Steered:
     def _positions(
         self, queries: int, source: Tensor | Memory | None, offset: int | None
     ) -> Tensor:
-        """Where the queries stand: all hypotheses of a search, which only at first say where, at the next."""
+        """Positions of the queries; after its first call a search gives no offset, and all its hypotheses
+        stand at the next position.
+        """
         if offset is None and not isinstance(source, Memory):  # all that there is, at once
             return torch.arange(queries)
         together = offset is None and self.placed
@@ -126,7 +132,7 @@ class _Steered:
         return torch.arange(queries) * (0 if together else 1) + first
 
     def _given(
-        self, at: Tensor, attention: Attends, memory: Memory, context: Tensor
+        self, at: Tensor, attention: AttentionModule, memory: Memory, context: Tensor
     ) -> tuple[Tensor, Tensor]:
         """The weights (N, [H,] Lq, Lk) of the queries at these positions, and the rows (N, [H,] Lq)."""
         weights, rows, batch = self.steer.weights, self.steer.rows, len(context)
@@ -164,13 +170,12 @@ def _reaches(weights: Tensor, spoilt: Tensor) -> Tensor:
     return ((sent.any(1) if sent.dim() == 4 else sent) & spoilt[:, None, :]).any(-1)
 
 
-def _asked(
+def _placed(
     query: Tensor,
     source: Tensor | Memory | None = None,
     *,
-    mask: Tensor | None = None,
     offset: int | None = None,
     **_: Any,
-) -> tuple[Tensor, Tensor | Memory | None, Tensor | None, int | None]:
-    """What of the arguments of `Attends.forward` matters here."""
-    return query, source, mask, offset
+) -> tuple[int, Tensor | Memory | None, int | None]:
+    """How many queries there are, and what says where they stand: of the arguments of `prepare`."""
+    return query.shape[-2], source, offset

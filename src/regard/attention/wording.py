@@ -9,17 +9,18 @@ from typing import Any
 
 from torch import Tensor
 
-from regard.attention.module import Attends
+from regard.attention.language import spelling
+from regard.attention.module import AttentionModule
 from regard.attention.normalizers import NORMALIZERS, Normalizer
-from regard.attention.predicted_window import PredictedWindow
 from regard.attention.region import Region
+from regard.attention.regions import REGIONS
 from regard.attention.scores import SCORES, Score
 
 SIZES = ("query_size", "key_size", "heads")  # known to the attention, so nobody writes them
 STORED_AS = {"max_length": "max_keys"}  # arguments that are kept under another name
 
 
-def mechanism(attention: Attends) -> str:
+def mechanism(attention: AttentionModule) -> str:
     """score: additive · region: window(before=2, after=2) · normalize: softmax"""
     parts = {
         "score": written_score(attention.score),
@@ -31,25 +32,25 @@ def mechanism(attention: Attends) -> str:
 
 def written_score(score: Score) -> str:
     usual = {"size": score.key_size}  # of additive ones
-    return _written(score, SCORES, usual)
+    return _written(score, "score", SCORES, usual)
 
 
 def written_normalizer(normalizer: Normalizer) -> str:
-    return _written(normalizer, NORMALIZERS, {})
+    return _written(normalizer, "normalizer", NORMALIZERS, {})
 
 
 def written_region(region: Region) -> str:
     """Its repr in the names of the language: Window(before=2, after=0) & Causal()."""
-    if isinstance(region, PredictedWindow):
-        return _written(region, {"predicted-window": PredictedWindow}, {})
+    if not region.composes:
+        return _written(region, "region", REGIONS, {})
     named = re.sub(r"\b([A-Z]\w*)\(", lambda m: f"{_plain(m[1])}(", repr(region))
     return named.replace("()", "")
 
 
-def _written(made: object, table: Mapping[str, type], usual: Mapping[str, Any]) -> str:
+def _written(made: object, kind: str, table: Mapping[str, type], usual: Mapping[str, Any]) -> str:
     """The name, and the arguments that are not as usual."""
     cls = type(made)
-    name = next((key for key, known in table.items() if known is cls), _plain(cls.__name__))
+    name = spelling(cls, kind, table) or _plain(cls.__name__)
     given = []
     for parameter in inspect.signature(cls).parameters.values():
         default = parameter.default

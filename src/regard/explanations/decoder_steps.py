@@ -16,10 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.memory import Memory
-from regard.attention.module import Attends
-from regard.attention.predicted_window import PredictedWindow
+from regard.attention.module import AttentionModule
 from regard.attention.region import Pattern
-from regard.attention.regions import Everywhere, Mask
 from regard.layers.blocks import DecoderBlock
 from regard.layers.contracts import Decoder, Encoded, Step
 from regard.models.decoder import RecurrentDecoder, RecurrentState
@@ -111,16 +109,16 @@ def _for_each(x: Tensor, count: int) -> Tensor:
     return x[..., :-1, :].expand(count, *x.shape[1:-2], -1, -1)
 
 
-def _anywhere(attention: Attends | None) -> bool:
+def _anywhere(attention: AttentionModule | None) -> bool:
     """Whether it does not matter to its weights at which position a query stands."""
-    return attention is not None and isinstance(attention.region, Everywhere | PredictedWindow)
+    return attention is not None and attention.region.forgets_positions
 
 
 def _is_plain(decoder: TransformerDecoder) -> bool:
     """Whether all that comes before a position is seen from it alike, but for what was added to it."""
     for block in cast(list[DecoderBlock], decoder.blocks):
         past = block.attention
-        patterns = past.region.patterns(1, 1) if isinstance(past.region, Mask) else None
+        patterns = past.region.patterns(1, 1)
         sees_all = patterns is not None and list(patterns) == [Pattern(after=0)]
         if not sees_all or past.rotary is not None or not past.score.uses_keys:
             return False

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.module import MultiHead
-from regard.attention.normalizers import Softmax
 from regard.attention.scores import DotLike
 from regard.data.tokenizer import SPECIALS, Tokenizer
 from regard.export.unsupported import check_for_ctranslate2, need
@@ -168,12 +167,11 @@ def _cross_attention(spec: Any, attention: MultiHead, around: Residual) -> None:
 
 
 def _attention(spec: Any, attention: MultiHead, around: Residual) -> None:
-    score, normalize = attention.score, attention.normalize
-    assert isinstance(score, DotLike)
-    assert isinstance(normalize, Softmax)
+    score, temperature = cast(DotLike, attention.score), attention.normalize.softmax_temperature
+    assert temperature is not None
     _join(spec.linear[-1], [attention.output])
     _norm(spec.layer_norm, around.norm)
-    spec.queries_scale = float(score.scale(attention.head_size) / normalize.temperature)
+    spec.queries_scale = float(score.scale(attention.head_size) / temperature)
 
 
 def _feed_forward(spec: Any, feed_forward: FeedForward, around: Residual) -> None:

@@ -23,10 +23,10 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.attention.memory import Memory
-from regard.attention.module import Attends
-from regard.attention.regions import Everywhere, Mask
+from regard.attention.module import AttentionModule
+from regard.attention.regions import Everywhere
 from regard.attention.scores import Additive, Score
 from regard.export.unsupported import CannotExport, check_for_onnx
 from regard.layers.blocks import DecoderBlock
@@ -121,7 +121,7 @@ class OneStep(nn.Module):
     ) -> list[Tensor]:
         blocks = cast(list[DecoderBlock], self.decoder.blocks)
         seen = tuple(
-            Memory(cast(Attends, block.cross), keys, values, mask)
+            Memory(cast(AttentionModule, block.cross), keys, values, mask)
             for block, keys, values in zip(blocks, source[::2], source[1::2], strict=True)
         )
         before = tuple(
@@ -147,7 +147,7 @@ def _by_definition(model: EncoderDecoder) -> EncoderDecoder:
     """A copy that attends by the definition: a graph has no sizes to plan a fast path by."""
     made = copy.deepcopy(model).cpu().float().eval()
     for module in made.modules():
-        if isinstance(module, Attends):
+        if isinstance(module, AttentionModule):
             module.forward = partial(_attend, module)  # type: ignore[method-assign]
     for block in cast(list[DecoderBlock], cast(TransformerDecoder, made.decoder).blocks):
         block.attention.region = Everywhere()  # the last position sees all of the past
@@ -155,31 +155,33 @@ def _by_definition(model: EncoderDecoder) -> EncoderDecoder:
 
 
 def _attend(
-    self: Attends,
+    self: AttentionModule,
     query: Tensor,
     source: Memory | None = None,
     *,
     mask: Tensor | None = None,
+    bias: Tensor | None = None,
     offset: int | None = None,
     weights: bool = False,
 ) -> Attended:
-    """context = normalize(score(q, k) where allowed) @ v, with an axis of heads: (N, H, L, D)"""
+    """context = normalize(score(q, k) + bias, where allowed) @ v, with an axis of heads: (N, H, L, D)"""
     memory = self.remember(query, mask) if source is None else source
     keys, values = self.recall(memory)
     scores = _pair(self.score, self.project_query(query, offset or 0), keys)
+    scores = scores if bias is None else scores + bias
     allowed = None if memory.mask is None else memory.mask[:, None, None, :]
-    if not isinstance(self.region, Everywhere):
-        inside = cast(Mask, self.region).mask(query.shape[-2], keys.shape[-2])
+    if not self.region.sees_all:
+        inside = self.region.mask(query.shape[-2], keys.shape[-2])
         allowed = inside if allowed is None else inside & allowed
     weighed, _ = self.normalize(scores, allowed)
     return Attended(self.merge(weighed @ values), weighed if weights else None)
 
 
 def _pair(score: Score, query: Tensor, key: Tensor) -> Tensor:
-    if not isinstance(score, Additive):
+    if score.kernel != "additive":
         return score.pair(query, key)
     pairs = (query[..., :, None, :] + key[..., None, :, :]).tanh()  # its kernel is no ONNX operator
-    return (pairs * score.rows[:, None, None, :]).sum(-1)
+    return (pairs * cast(Additive, score).rows[:, None, None, :]).sum(-1)
 
 
 ANY = torch.export.Dim.DYNAMIC

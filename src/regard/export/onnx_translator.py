@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.export.onnx import DECODER, ENCODER
 from regard.export.unsupported import CannotExport, need
 from regard.layers.contracts import Decoded, Encoded, State, Step

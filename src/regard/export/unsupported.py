@@ -12,7 +12,7 @@ from torch import nn
 from regard.attention.module import MultiHead
 from regard.attention.normalizers import Normalizer, Softmax, Sparsemax
 from regard.attention.region import Region
-from regard.attention.regions import Causal, Everywhere, Mask
+from regard.attention.regions import Causal, Everywhere
 from regard.attention.scores import Additive, Bilinear, Concat, Cosine, Dot, ScaledDot, Score
 from regard.layers.blocks import DecoderBlock, EncoderBlock
 from regard.models.encoder_decoder import EncoderDecoder
@@ -61,7 +61,7 @@ def check_for_onnx(model: nn.Module) -> None:
         "a recurrent network reads token by token, in a loop that the graph cannot have",
     )
     for where, attention, region in _heads(encoder, decoder):
-        free = where == "encoder_attention" and isinstance(attention.region, Mask)
+        free = where == "encoder_attention" and attention.region.composes
         within = attention.region if free else region
         _check(where, attention, within, "the ONNX graph", ONNX_SCORES, (Softmax, Sparsemax))
 
@@ -108,7 +108,7 @@ def _check(
     seen = None
     if type(score) not in scores:
         seen = f"score {type(score).__name__}", _listed(scores)
-    elif not isinstance(normalize, normalizers):
+    elif type(normalize) not in normalizers:
         seen = f"normaliser {type(normalize).__name__}", _listed(normalizers)
     elif not _same(region, wanted):
         seen = f"region {region!r}", f"{type(wanted).__name__} there"
@@ -124,6 +124,5 @@ def _listed(kinds: Iterable[type]) -> str:
 
 
 def _same(region: Region, wanted: Region) -> bool:
-    if not isinstance(region, Mask) or not isinstance(wanted, Mask):
-        return False
-    return region.patterns(1, 1) == wanted.patterns(1, 1)
+    patterns = region.patterns(1, 1)
+    return patterns is not None and patterns == wanted.patterns(1, 1)

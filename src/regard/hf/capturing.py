@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from regard.hf.modules import KINDS, Attending, Kind, attending, own_eager, transformers
 from regard.hf.outputs import watch_outputs
 from regard.hf.registering import Mechanism
+from regard.hf.terms import split_mask, total_bias
 
 
 @dataclass(frozen=True)
@@ -30,21 +31,25 @@ class CapturedLayer:
     key: Tensor | None = None  # (B, H, Lk, D), shared ones repeated
     value: Tensor | None = None
     scaling: float | None = None
+    bias: Tensor | None = (
+        None  # broadcast to the weights: what a model such as T5 adds to its scores
+    )
 
     @property
     def missing(self) -> Tensor:
-        """(B, H, Lq): what a row lacks to 1, because a sink took it or dropout fell on it."""
+        """(B, H, Lq): 1 minus the sum of a row, taken by a sink or by dropout."""
         return 1 - self.weights.sum(-1)
 
     @property
     def scores(self) -> Tensor:
-        """scaling · q · k, (B, H, Lq, Lk): before any cap, bias, mask or sink."""
+        """scaling · q · k + bias, (B, H, Lq, Lk): before any mask or sink, and without a cap."""
         if self.query is None or self.key is None:
             raise ValueError(
                 "the scores need queries and keys: regard.hf.capture(model, vectors=True)"
             )
         scaling = self.query.shape[-1] ** -0.5 if self.scaling is None else self.scaling
-        return self.query @ self.key.mT * scaling
+        scores = self.query @ self.key.mT * scaling
+        return scores if self.bias is None else scores + self.bias
 
 
 @dataclass
@@ -108,7 +113,7 @@ def capture(
     """Inside the block, keep the attention weights of every layer: those of the model's eager path.
 
     layers, kinds ("encoder", "decoder", "cross"): keep only these. vectors: queries, keys and
-    values as well. A model that runs on an attention of regard keeps it. Everything is as it was
+    values as well. A model that runs on an attention of regard keeps it. The model is restored
     after the block; the weights carry gradients unless it runs under `torch.no_grad()`.
 
     >>> with regard.hf.capture(model) as captured:
@@ -150,7 +155,7 @@ def capture(
 
 @dataclass(frozen=True)
 class _Recording:
-    """An attention function that keeps what the function in whose place it stands gives."""
+    """Stands in for an attention function, calls it, and keeps its weights."""
 
     captured: Captured
     found: dict[int, Attending]  # by the id of the module
@@ -175,7 +180,14 @@ class _Recording:
         each = self.found.get(id(module))
         if each is not None:
             if self.wanted(each.kind, each.layer):
-                vectors = self._vectors(query, key, value) if self.vectors else {}
+                vectors: dict[str, Tensor | None] = {}
+                if self.vectors:
+                    vectors = {
+                        **self._vectors(query, key, value),
+                        "bias": total_bias(
+                            split_mask(attention_mask)[1], kwargs.get("position_bias")
+                        ),
+                    }
                 self.captured._add(
                     each.name,
                     each.kind,
@@ -224,7 +236,7 @@ def _replace(
     functions[name] = record(before)
     if isinstance(before, _Recording):  # a capture around this one
         undo.callback(functions.__setitem__, name, before)
-    else:  # what was registered for all shows again
+    else:  # the function registered for all models is visible again
         undo.callback(functions.__delitem__, name)
 
 

@@ -146,7 +146,7 @@ def _same_for_both(checkpoint: Checkpoint, name: str) -> int:
 
 
 def read_object(path: Path, name: str, *, optional: bool = False) -> dict[str, Any]:
-    """What a JSON file of the folder says; what is null there is not said."""
+    """The object in a JSON file of the folder, without its null entries."""
     if optional and not (path / name).is_file():
         return {}
     try:

@@ -26,7 +26,7 @@ from regard.data.tokenizer import BOS, SPECIALS, UNK, Tokenizer
 from regard.data.vocabulary import SPACE
 from regard.hf.sentencepiece_file import SentencePiece
 
-# the score of a piece that the sentencepiece model has not: taken where nothing else fits
+# the score of a piece that the sentencepiece model lacks: taken where nothing else fits
 BEYOND = -1e4
 NO_TEXT = " "  # ends the name of a token that no text is cut into: in normal text there is no blank
 SPECIAL_SIGNS = r"<(?=(?:/?s|unk|pad)>)"  # cut behind, "</s>" in a text is no special token

@@ -30,7 +30,7 @@ CROSS_NAMES = ("cross", "encoder_attn", "encdec")
 
 
 def transformers(part: str = "") -> ModuleType:
-    """`transformers`, or a part of it, or how to get it."""
+    """`transformers` or a submodule of it; the ImportError says how to install it."""
     try:
         return importlib.import_module(f"transformers{part and '.'}{part}")
     except ImportError as error:
@@ -85,7 +85,7 @@ def kind_of(module: nn.Module, name: str = "") -> Kind:
 
 
 def may_read_another(module: nn.Module) -> bool:
-    """Whether it cannot be told from a module alone that the keys are those of its own sequence."""
+    """Whether its keys may be those of another sequence, as far as the module alone tells."""
     tells = hasattr(module, "is_decoder") or hasattr(module, "is_cross_attention")
     return not tells and bool(OTHER_SOURCES & set(inspect.signature(_forward(module)).parameters))
 

@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended, attend
+from regard.attention.attend import attend
+from regard.attention.call import Attended
 from regard.attention.normalizers import Normalizer, as_normalizer
-from regard.attention.predicted_window import PredictedWindow
 from regard.attention.region import Region
 from regard.attention.regions import Causal, Everywhere, as_region
-from regard.attention.scores import SCORES, ScaledDot, Score, as_score
+from regard.attention.scores import SCORES, Score, as_score
 from regard.hf.modules import kind_of, may_read_another, transformers
-from regard.hf.terms import Adjusted, ModelScaledDot, WithSink, split_mask
+from regard.hf.terms import Capped, ModelScaledDot, WithSink, split_mask, total_bias
 
 # The names that `register()` makes; sizes that must be written are these.
 STANDARD_SCORES = tuple("location(512)" if name == "location" else name for name in SCORES)
@@ -147,15 +147,13 @@ class Mechanism:
         """-> context (B, Lq, H, D), weights (B, H, Lq, Lk) if they are asked for"""
         self._refuse(module, kwargs)
         score, region = self._parts(module)
-        if isinstance(score, ScaledDot) and scaling is not None:
+        if score.takes_scale and scaling is not None:
             score = _scaled(float(scaling))
         allowed, bias = split_mask(attention_mask)
-        if position_bias is not None:
-            bias = position_bias if bias is None else bias + position_bias
+        bias = total_bias(bias, position_bias)
         normalize = self.normalize
-        adjusted = softcap is not None or bias is not None
-        if adjusted:
-            score = Adjusted(score, cap=softcap, bias=bias)
+        if softcap is not None:
+            score = Capped(score, softcap)
         if s_aux is not None:
             normalize = WithSink(normalize, s_aux)
         if allowed is None and is_causal and query.shape[2] > 1:
@@ -173,10 +171,10 @@ class Mechanism:
             region=place(region, module, allowed, query.shape[2], key.shape[2]),
             normalize=normalize,
             mask=allowed,
+            bias=bias,
             dropout=dropout,
             training=module.training,
-            # the path that keeps the weights is the one that knows of biases and sinks
-            weights=bool(output_attentions) or adjusted or s_aux is not None,
+            weights=bool(output_attentions),
         )
         self._refuse_choice(module, attended)
         weights = attended.weights if output_attentions else None
@@ -220,7 +218,7 @@ def place(
     Positions in a source and in a target are not the same, so a window over them says nothing. A
     predicted window finds its own place.
     """
-    if isinstance(region, (Everywhere, PredictedWindow)):
+    if region.forgets_positions:
         return region
     if kind_of(module) == "cross":
         return Everywhere()

@@ -30,7 +30,7 @@ class SentencePiece:
 
 
 def read_sentencepiece(path: Path) -> SentencePiece:
-    """The model in a file, if it is one that the tokenizers library can do the same as."""
+    """The model in a file, if the tokenizers library can reproduce it."""
     try:
         message = list(_fields(path.read_bytes()))
         pieces = [_piece(value) for number, value in message if number == 1]
@@ -50,7 +50,7 @@ def read_sentencepiece(path: Path) -> SentencePiece:
     }
     for reason, holds in refused.items():
         if holds:
-            raise ValueError(f"{path} cannot be used: {reason}, which regard cannot do the same as")
+            raise ValueError(f"{path} cannot be used: {reason}, which regard cannot reproduce")
     charsmap = normalizer.get(2, b"")
     assert isinstance(charsmap, bytes)
     return SentencePiece(scores, charsmap, bool(normalizer.get(3, 1)))

@@ -1,4 +1,4 @@
-"""What Hugging Face models add to an attention: a scale, a cap, a bias, a sink, and float masks."""
+"""What Hugging Face models add to an attention: a scale, a cap, a sink, a bias, and float masks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Generator, Tensor
 from regard.attention.normalizers import Choice, Normalizer
 from regard.attention.scores import DotLike, Score
 
-MASKED = -1e4  # nobody's bias is as low: it is a mask, and exp(-10000) is 0
+MASKED = -1e4  # no bias is meant to be this low: it is a mask, and exp(-10000) is 0
 
 
 class ModelScaledDot(DotLike):
@@ -22,18 +22,15 @@ class ModelScaledDot(DotLike):
         return self.scaling
 
 
-class Adjusted(Score):
-    """score'(q, k) = cap · tanh(score(q, k) / cap) + bias
+class Capped(Score):
+    """score'(q, k) = cap · tanh(score(q, k) / cap)      — Gemma 2, https://arxiv.org/abs/2408.00118"""
 
-    The cap is that of Gemma 2, the bias (1 or B, H, Lq, Lk) that of T5. Either may be missing.
-    """
-
-    def __init__(self, score: Score, *, cap: float | None, bias: Tensor | None) -> None:
+    def __init__(self, score: Score, cap: float) -> None:
         super().__init__()
         self.score, self.cap = score, cap
         self.query_size, self.key_size = score.query_size, score.key_size
         self.uses_keys, self.max_keys = score.uses_keys, score.max_keys
-        self.bias = bias
+        self.pairwise = score.pairwise
 
     def project_query(self, query: Tensor) -> Tensor:
         return self.score.project_query(query)
@@ -42,10 +39,7 @@ class Adjusted(Score):
         return self.score.project_key(key)
 
     def pair(self, query: Tensor, key: Tensor) -> Tensor:
-        scores = self.score.pair(query, key)
-        if self.cap is not None:
-            scores = self.cap * torch.tanh(scores / self.cap)
-        return scores if self.bias is None else scores + self.bias
+        return self.cap * torch.tanh(self.score.pair(query, key) / self.cap)
 
 
 class WithSink(Normalizer):
@@ -53,8 +47,6 @@ class WithSink(Normalizer):
 
     The sink (H,) is one learned score a head, which no key owns (gpt-oss).
     """
-
-    shift_invariant = False
 
     def __init__(self, normalize: Normalizer, sink: Tensor) -> None:
         self.normalize, self.sink = normalize, sink
@@ -88,3 +80,10 @@ def split_mask(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
         )
     allowed = mask > MASKED
     return allowed, mask.masked_fill(~allowed, 0.0)
+
+
+def total_bias(remainder: Tensor | None, position_bias: Tensor | None) -> Tensor | None:
+    """What is added to the scores: what a float mask does not forbid, and the position bias of T5."""
+    if remainder is None or position_bias is None:
+        return position_bias if remainder is None else remainder
+    return remainder + position_bias

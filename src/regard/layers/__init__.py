@@ -1,1 +1,1 @@
-"""What stands around attention: recurrent cells, encoders' and decoders' parts, and their contracts."""
+"""The layers around attention: recurrent cells, the parts of encoders and decoders, and their contracts."""

@@ -1,6 +1,6 @@
-"""The blocks that Transformers are stacked of (B13). Any `MultiHead` of the heart attends in them.
+"""The blocks that Transformers are stacked of. Any `MultiHead` of the heart attends in them.
 
-    post:  x <- LN(x + Drop(f(x)))        as published; needs a warm-up (D36)
+    post:  x <- LN(x + Drop(f(x)))        as published (Vaswani et al. 2017); needs a warm-up
     pre:   x <- x + Drop(f(LN(x)))        trains without one — Xiong et al. 2020
 
 Legend: N sequences, L positions, D features; a layer norm is over the features of a position alone.
@@ -12,10 +12,10 @@ from typing import Literal, NamedTuple, get_args
 
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.attention.module import MultiHead
-from regard.layers.asking import ask
+from regard.layers.attend_per_sentence import attend_per_sentence
 from regard.layers.dropout import dropout
 from regard.layers.feed_forward import FeedForward
 from regard.layers.names import check_name
@@ -111,7 +111,7 @@ class DecoderBlock(nn.Module):
             assert source is not None
             around = self.around_cross
             y = around.before(x)
-            attended = ask(self.cross, y, source, position=start, weights=weights)
+            attended = attend_per_sentence(self.cross, y, source, position=start, weights=weights)
             x = around.after(x, attended.context)
         around = self.around_feed_forward
         x = around.after(x, self.feed_forward(around.before(x)))

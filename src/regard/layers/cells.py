@@ -1,4 +1,4 @@
-"""Recurrent cells (B2): one transition h_t = f(x_t, h_(t-1)), in two parts.
+"""Recurrent cells: one transition h_t = f(x_t, h_(t-1)), in two parts.
 
     projected = cell.project(inputs)                  # (B, T, D) -> (B, T, gates · n), all steps at once
     state, gates = cell.step(projected[:, t], state)  # what depends on the state
@@ -96,7 +96,7 @@ class GRU(Cell):
     """n = tanh(W x + b + r · (U h_(t-1) + b')),  h_t = (1 - z) · n + z · h_(t-1)
 
     The reset gate acts after the recurrent matrix: torch.nn.GRU and cuDNN. `inner_size`: a second
-    input, C c, that the reset gate acts on too, as in the decoder of Cho et al. 2014 (B3).
+    input, C c, that the reset gate acts on too, as in the decoder of Cho et al. 2014.
     """
 
     stacked = 3

@@ -1,4 +1,4 @@
-"""What encoders, decoders and searches agree on: what is written to this can be trained, searched and shown.
+"""The interface of encoders, decoders and searches: what implements it can be trained, searched and shown.
 
 Legend: B sentences, S source positions, N hypotheses (N = B · k, those of a sentence side by side,
 so hypothesis i belongs to sentence i // k), T target positions, V tokens of the vocabulary.
@@ -11,12 +11,12 @@ from typing import NamedTuple, Protocol, Self
 
 from torch import Tensor
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """What an encoder gives of a batch of sources."""
+    """An encoder's output for a batch of sources."""
 
     states: Tensor  # (B, S, D)
     mask: Tensor  # (B, S): True where a state is real
@@ -47,7 +47,7 @@ class State(Protocol):
 
 
 class Step(NamedTuple):
-    """What a decoder gives for the next token of every hypothesis."""
+    """A decoder's output for the next token of every hypothesis."""
 
     logits: Tensor  # (N, V)
     state: State
@@ -57,14 +57,14 @@ class Step(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """What a decoder gives for whole targets: `project(outputs)` are the logits."""
+    """A decoder's output for whole targets: `project(outputs)` are the logits."""
 
     outputs: Tensor  # (B, T, R)
     attended: Attended | None = None  # context (B, T, D), weights (B, T, S) if asked for
 
 
 class Decoder(Protocol):
-    """It may have a `longest`, the tokens of a target at most, EOS included: see `longest_target`."""
+    """It may have a `longest`, the most tokens a target can have, EOS included: see `longest_target`."""
 
     def start(self, encoded: Encoded) -> State:
         """The state before the first token: one hypothesis for each sentence."""
@@ -84,7 +84,7 @@ class Decoder(Protocol):
 
 
 def longest_target(decoder: Decoder) -> int | None:
-    """Where a decoder ends because it has learnt no further; None: nowhere, which is the usual case."""
+    """Most tokens of a target, if a decoder has learned no further positions; usually None: any number."""
     longest: int | None = getattr(decoder, "longest", None)
     return longest
 

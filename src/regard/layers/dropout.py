@@ -1,4 +1,4 @@
-"""Dropout that draws 16 bits for a number instead of a whole double."""
+"""Dropout that draws 16 random bits for each number instead of a double."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-STEPS = 1 << 16  # the probability is rounded to one in so many
+STEPS = 1 << 16  # the probability is rounded to a multiple of one in this many
 
 
 def dropout(x: Tensor, p: float, training: bool) -> Tensor:

@@ -1,4 +1,4 @@
-"""Tokens and their places as vectors."""
+"""Tokens and their positions as vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Embedding(nn.Module):
     """Drop(√D · E[x_t] + P[t]): (B, L) token ids -> (B, L, D)
 
     √D brings the embeddings, which are small where they are also the output matrix, to the size of the
-    positions (B13). `scaled` False leaves them as they are.
+    positions (Vaswani et al. 2017). `scaled` False leaves them as they are.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class FeedForward(nn.Module):
-    """W_2 f(W_1 x + b_1) + b_2,  f = relu, gelu or silu                               (B13)
+    """W_2 f(W_1 x + b_1) + b_2,  f = relu, gelu or silu — Vaswani et al. 2017
     W_2 (silu(W_1 x) ⊙ W_3 x)  for swiglu — Shazeer 2020, https://arxiv.org/abs/2002.05202
 
     W_1 and W_3 are the halves of `inner`. The paper has no dropout inside; `dropout` puts it after f.

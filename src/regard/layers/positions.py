@@ -1,4 +1,4 @@
-"""Where a token stands: a vector for every position, added to its embedding (B13).
+"""Where a token stands: a vector for every position, added to its embedding.
 
     learned             a row of a table; there is none beyond `max_length`
     sinusoidal          sines and cosines in turn; goes on for ever
@@ -23,7 +23,7 @@ KEPT = 1024  # positions whose sines are not computed again each time
 
 
 class TooLong(ValueError):
-    """A sequence goes beyond the positions that a model has learnt; `status`: it was asked wrongly."""
+    """A sequence is longer than the positions that a model has learned. `status`: the user's mistake."""
 
     status = 2
     hint = "give a shorter text, cut into sentences"

@@ -157,7 +157,9 @@ def _by_torch(
     kernel: Any = {Elman: torch.rnn_tanh, LSTM: torch.lstm, GRU: torch.gru}[type(cells[0])]
     how = (weights, True, 1, 0.0, training, len(cells) == 2)
     given: Any = states if isinstance(cells[0], LSTM) else states[0]
-    with warnings.catch_warnings():  # cuDNN would like the weights in one piece, and copies them
+    with (
+        warnings.catch_warnings()
+    ):  # cuDNN warns that it copies weights which are not in one block of memory
         warnings.filterwarnings("ignore", "RNN module weights are not part of single")
         if lengths is None:
             outputs, *final = kernel(inputs, given, *how, True)

@@ -19,7 +19,7 @@ from regard.records.record import Array, AttentionMap
 
 CLOSE = 1e-3  # how far softmax(scores) may lie from the weights and still be what was computed
 OTHER_TERMS = (
-    "scores are left out of {}: this model adds a bias, a cap or a sink to them, and softmax(scores) "
+    "scores are left out of {}: this model caps them or adds a sink, and softmax(scores) "
     "would not be its weights"
 )
 
@@ -59,7 +59,7 @@ def captured_maps(
                 "",
                 weights,
                 layers=tuple(f"{kind} {n + 1}" for n in numbers),
-                mechanism="" if scores is None else "score: scaled-dot · normalize: softmax",
+                mechanism="" if scores is None else _mechanism(layers),
                 normalizer="" if scores is None else "softmax",
                 scores=scores,
                 allowed=None if allowed.all() else allowed,
@@ -67,6 +67,11 @@ def captured_maps(
             )
         )
     return maps, (OTHER_TERMS.format(" and ".join(beyond)),) if beyond else ()
+
+
+def _mechanism(layers: Sequence[CapturedLayer]) -> str:
+    added = any(layer.bias is not None and bool(layer.bias.any()) for layer in layers)
+    return f"score: scaled-dot{' + bias' if added else ''} · normalize: softmax"
 
 
 def _reads_input(kind: str, captured: Captured) -> bool:

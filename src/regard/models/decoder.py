@@ -18,11 +18,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.attention.module import Attention
 from regard.attention.normalizers import Choice
-from regard.layers.asking import ask
+from regard.layers.attend_per_sentence import attend_per_sentence
 from regard.layers.cells import GRU, CellState, Linear, make_cell
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.layers.dropout import dropout
@@ -267,7 +267,9 @@ class RecurrentDecoder(nn.Module):
         assert attention is not None
         assert memory is not None
         query = torch.cat([x, top], -1) if self.query_sees_token else top
-        attended = ask(attention, query[:, None], memory, position=state.position, weights=weights)
+        attended = attend_per_sentence(
+            attention, query[:, None], memory, position=state.position, weights=weights
+        )
         choice = attended.choice
         return Attended(
             attended.context.squeeze(1),

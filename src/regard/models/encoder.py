@@ -53,7 +53,7 @@ class RecurrentEncoder(nn.Module):
         states, final = self.network(x, mask)
         if self.reverse:
             states = flip(states, lengths)
-        # of a source without any token nothing is known: its states are 0 as its padding is
+        # an empty source has states of 0, like its padding
         known = (lengths > 0)[:, None]
         ends = tuple(s.masked_fill(~known, 0.0) for layer in final for s in layer)
         summary = ends[-self.network.cells[0].states]

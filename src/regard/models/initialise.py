@@ -1,4 +1,4 @@
-"""How the papers fill the weights before training."""
+"""How the papers initialise their weights."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from regard.attention.module import MultiHead
-from regard.attention.scores import Additive
+from regard.attention.scores import Score
 from regard.layers.cells import Cell
 from regard.layers.special_tokens import BOS, PAD
 
@@ -19,7 +19,7 @@ Network = TypeVar("Network", bound=nn.Module)
 def by_name(
     name: Literal["paper", "default"], model: Network, paper: Callable[[nn.Module], None]
 ) -> Network:
-    """The model as the paper fills it, or with `default`."""
+    """The model initialised as in its paper, or by `default`."""
     (paper if name == "paper" else default)(model)
     return model
 
@@ -36,8 +36,8 @@ def bahdanau(model: nn.Module) -> None:
             nn.init.normal_(parameter, std=0.001 if ".attention." in f".{name}" else 0.01)
     _orthogonal(model)
     for module in model.modules():
-        if isinstance(module, Additive):
-            nn.init.zeros_(module.vector)
+        if isinstance(module, Score):
+            module.fill_as_published()
 
 
 def luong(model: nn.Module) -> None:
@@ -62,14 +62,14 @@ def transformer(model: nn.Module) -> None:
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
 
 
-NEVER = -1e4  # a bias after which a token has no probability, in float16 too
+NEVER = -1e4  # added to a logit, it leaves a token no probability, in float16 too
 
 
 @torch.no_grad()
 def never_said(output: nn.Linear) -> None:
-    """PAD and BOS, which are no outputs, get no share of the probability, and no gradient changes that.
+    """PAD and BOS are never output: they get no probability, and no gradient changes that.
 
-    Where the output matrix is also the embeddings, BOS, which every target begins with, would have some.
+    Otherwise BOS, with which every target begins, would get some where the output matrix is the embeddings.
     """
     output.bias[[PAD, BOS]] = NEVER
 
@@ -77,11 +77,13 @@ def never_said(output: nn.Linear) -> None:
 def default(model: nn.Module) -> None:
     """Glorot for matrices, orthogonal recurrent ones, embeddings N(0, 0.1²), biases 0.
 
-    Not from a paper: it trains faster than the papers' small values do, with Adam.
+    Not from a paper: it trains faster than the papers' small values do, with Adam. Scores initialise their
+    own parameters.
     """
-    attention = {id(p) for m in model.modules() if isinstance(m, Additive) for p in m.parameters()}
+    scores = (module for module in model.modules() if isinstance(module, Score))
+    own = {id(parameter) for score in scores for parameter in score.parameters()}
     for parameter in model.parameters():
-        if id(parameter) in attention:
+        if id(parameter) in own:
             continue
         if parameter.dim() == 1:
             nn.init.zeros_(parameter)

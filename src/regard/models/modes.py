@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.models.decoder import Feed, RecurrentDecoder
 from regard.models.encoder import NoEncoder, RecurrentEncoder, VectorEncoder
@@ -90,7 +90,7 @@ def many_to_one(
 
 @dataclass(frozen=True)
 class LabelState:
-    """What is known of the sources."""
+    """The sources, and their weights."""
 
     context: Tensor  # (N, c)
     weights: Tensor | None  # (N, S) of the states in it, where it is made by attention

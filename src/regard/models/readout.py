@@ -1,4 +1,4 @@
-"""From what the decoder knows at a step to the vector whose products with the output words are the logits."""
+"""The vector of a step whose products with the output embeddings are the logits."""
 
 from __future__ import annotations
 

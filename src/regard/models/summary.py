@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention import pooling
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.layers.cells import CellState
 from regard.layers.contracts import Encoded
 from regard.layers.names import check_name

@@ -11,7 +11,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.layers.blocks import DecoderBlock, EncoderBlock
 from regard.layers.contracts import Decoded, Encoded, Step
@@ -29,7 +29,7 @@ from regard.models.transformer_parts import (
 class TransformerEncoder(nn.Module):
     """source (B, S), mask (B, S) -> states (B, S, D) of a stack of blocks.
 
-    first: BOS is put before the source, a place for what is said of the whole of it; `summary` is its state.
+    first: BOS is put before the source; `summary` is its state, which stands for the whole source.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class TransformerEncoder(nn.Module):
 
     @property
     def longest(self) -> int | None:
-        """Tokens of a source at most, EOS included; None: any number."""
+        """The most tokens of a source, EOS included; None: any number."""
         longest = self.embed.positions.longest
         return longest if longest is None or self.first is None else longest - 1
 
@@ -80,7 +80,7 @@ class TransformerState:
 
     past: tuple[Memory | None, ...]  # of every block, N hypotheses; None before the first step
     source: tuple[Memory | None, ...]  # of every block, B sentences; None: there is no source
-    mask: Tensor  # (B, S): what of the source is real
+    mask: Tensor  # (B, S): True where a source token is real
     position: int = 0
 
     def select(self, rows: Tensor, sentences: Tensor | None = None) -> TransformerState:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from torch import nn
 
 from regard.attention.module import MultiHead
+from regard.attention.normalizers import as_normalizer
 from regard.attention.region import Region
-from regard.attention.regions import Causal, Mask, as_region
+from regard.attention.regions import Causal, as_region
 from regard.attention.rotary import Rotary
 from regard.layers.embedding import Embedding
 from regard.layers.feed_forward import FeedForward
@@ -25,13 +26,13 @@ def make_self_attention(
     options: BlockOptions, how: HeadOptions, layer: int, *, causal: bool
 ) -> MultiHead:
     region = as_region(how.region_of(layer), query_size=options.size)
-    if causal and not isinstance(region, Mask):
+    if causal and not region.composes:
         raise ValueError(
             f"self-attention of a decoder sees no later position, and {how.region_of(layer)} cannot be "
             "joined to that: take everywhere, window, atrous or sparse"
         )
     rotary = Rotary() if options.positions == "rotary" else None
-    within = region & Causal() if causal and isinstance(region, Mask) else region
+    within = region & Causal() if causal else region
     return _heads(options, how, within, None, rotary)
 
 
@@ -58,7 +59,7 @@ def _heads(
     key_size: int | None,
     rotary: Rotary | None,
 ) -> MultiHead:
-    if how.normalize.startswith("hard"):
+    if not as_normalizer(how.normalize).differentiable:
         raise ValueError(
             "hard attention is trained by the reward of a choice, and a stack of blocks makes many: "
             "take gumbel, which gradients pass"
@@ -73,5 +74,5 @@ def _heads(
         normalize=how.normalize,
         dropout=options.attention_dropout,
         rotary=rotary,
-        guard=False,  # the states are our own: what is not finite here is a diverged model
+        nan_safe=False,  # the states are the model's own: if one is not finite, it has diverged
     )

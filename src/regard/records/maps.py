@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from regard.attention.module import Attends, MultiHead
+from regard.attention.module import AttentionModule, MultiHead
 from regard.attention.recording import Recorded
 from regard.attention.wording import mechanism, written_normalizer
 from regard.records.question import BadQuestion
@@ -29,7 +29,7 @@ NOTHING = (
     "attention"
 )
 
-Attentions = Mapping[str, Attends]
+Attentions = Mapping[str, AttentionModule]
 
 
 class Layer(NamedTuple):
@@ -42,17 +42,17 @@ class Layer(NamedTuple):
     values: Tensor | None  # (H, K, D)
 
 
-def attentions_in(model: nn.Module) -> dict[str, dict[str, Attends]]:
+def attentions_in(model: nn.Module) -> dict[str, dict[str, AttentionModule]]:
     """The attentions of a model by kind, in the order of the layers: cross, encoder, decoder."""
-    kinds: dict[str, dict[str, Attends]] = {"cross": {}, "encoder": {}, "decoder": {}}
+    kinds: dict[str, dict[str, AttentionModule]] = {"cross": {}, "encoder": {}, "decoder": {}}
     for name, part in model.named_modules():
-        if isinstance(part, Attends):
+        if isinstance(part, AttentionModule):
             outside = "cross" if part.key_size is not None else "decoder"
             kinds["encoder" if name.startswith("encoder.") else outside][name] = part
     return kinds
 
 
-def heads_of(attention: Attends) -> int:
+def heads_of(attention: AttentionModule) -> int:
     return attention.heads if isinstance(attention, MultiHead) else 1
 
 

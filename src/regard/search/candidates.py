@@ -18,7 +18,7 @@ CHUNK = 64  # tokens whose maximum is taken together; a multiple of the vector w
 
 
 class Candidates(NamedTuple):
-    """Hypotheses one token longer, (B, C) each; a total of -inf is none at all."""
+    """Hypotheses extended by one token, (B, C) each; a total of -inf marks an unused place."""
 
     parents: Tensor  # the open hypothesis, 0 … w - 1, that it continues
     tokens: Tensor

@@ -11,7 +11,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.layers.contracts import (
     Decoded,
     Decoder,
@@ -60,7 +60,7 @@ class EnsembleDecoder:
 
     @property
     def longest(self) -> int | None:
-        """That of the member which ends first."""
+        """The shortest limit of any member."""
         limits = [longest_target(decoder) for decoder in self.decoders]
         return min((limit for limit in limits if limit is not None), default=None)
 

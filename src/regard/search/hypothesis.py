@@ -31,7 +31,7 @@ class Moment(NamedTuple):
     parents: Tensor  # (B, C): the open hypothesis it continues
     tokens: Tensor  # (B, C)
     log_probs: Tensor  # (B, C)
-    totals: Tensor  # (B, C); -inf: none at all
+    totals: Tensor  # (B, C); -inf: an unused place
     scores: Tensor  # (B, C) of those that ended here; -inf: did not end
     kept: Tensor  # (B, w): the candidates that became the open hypotheses of the next step
     weights: Tensor | None  # (B, w before, S): what each parent attended to

@@ -21,7 +21,7 @@ from regard.search.settings import Search, coverage
 
 @dataclass(frozen=True)
 class Open:
-    """The open hypotheses before a step; a total of -inf is none at all."""
+    """The open hypotheses before a step; a total of -inf marks an unused place."""
 
     state: State
     ids: list[int]  # of the sentences, in the batch that was given
@@ -32,7 +32,7 @@ class Open:
     attended: Tensor | None = None  # (B·w, S): sum of the weights, if a penalty asks for it
 
     def attending(self, step: Step) -> Open:
-        """With the weights of this step counted."""
+        """With the weights of this step added."""
         if self.attended is None:
             return self
         if step.attended is None or step.attended.weights is None:
@@ -59,7 +59,7 @@ class Open:
             rows, tokens, totals = rows[still], tokens[still], totals[still]
             sentences = sentences[still]
         rows = rows.flatten()
-        if still is not None or kept.shape[1] > 1:  # a single hypothesis stays where it is
+        if still is not None or kept.shape[1] > 1:  # a single hypothesis keeps its place
             state = state.select(rows, still)
         said = self.said
         if said is not None:
@@ -69,7 +69,7 @@ class Open:
 
 
 class Job:
-    """What is asked for and known of each sentence of the batch that was given."""
+    """The settings of a search, and what is known of each sentence of its batch."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class Job:
         )
 
     def candidates(self, logits: Tensor, now: Open, length: int) -> Candidates:
-        """What could be token number `length`: logits (B·w, V) -> (B, C)"""
+        """The candidates for token number `length`: logits (B·w, V) -> (B, C)"""
         log_probs = torch.log_softmax(logits, -1, dtype=torch.float32)
         forced = None
         if self.forced is not None and length <= self.forced.shape[1]:
@@ -137,7 +137,7 @@ class Job:
         return scores.masked_fill(~torch.where(ends, first, cut), -torch.inf)
 
     def going(self, scores: Tensor, totals: Tensor, now: Open, length: int) -> list[int]:
-        """Note what ended, and tell which sentences (of the B) are to be searched further."""
+        """Record what ended; returns which of the B sentences are searched further."""
         at, limits = now.sentences, self.limits[now.sentences]
         self.ended[at] += (scores > -torch.inf).sum(1)
         self.top[at] = torch.cat([self.top[at], scores], 1).topk(self.settings.nbest).values

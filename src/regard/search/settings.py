@@ -17,7 +17,7 @@ EXTRA_LENGTH = 10  # what short sources may add to `max_ratio` times their lengt
 
 
 class NoSuchSearch(ValueError):
-    """Settings that are no search; `status`: it was asked wrongly."""
+    """Settings that make no sense for a search. `status`: the user's mistake."""
 
     status = 2
     hint = "docs/toolkit/search.md says what each setting may be"
@@ -102,7 +102,7 @@ class Search:
 
     @property
     def width(self) -> int:
-        """Hypotheses of a sentence that go on side by side."""
+        """How many hypotheses of a sentence are kept open."""
         return self.beam if self.method == "beam" else self.nbest
 
     @property

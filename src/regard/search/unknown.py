@@ -12,7 +12,8 @@ from regard.layers.special_tokens import UNK
 def replace_unknown(
     pieces: Sequence[str], tokens: Sequence[int], attention: Tensor, source: Sequence[str]
 ) -> list[str]:
-    """The pieces, with source[argmax_j a_ij] in the place of every UNK — Luong et al. 2015b (B26).
+    """The pieces, with source[argmax_j a_ij] in the place of every UNK — Luong et al. 2015,
+    https://arxiv.org/abs/1410.8206.
 
     pieces and tokens (T), attention (T, S), source: the words of the source as they were written. What
     is attended beyond them, the EOS of the source, is not a word and is passed over.

@@ -82,7 +82,7 @@ def look_at_classification(
 
 @contextmanager
 def _pooling(module: nn.Module) -> Iterator[list[PooledText]]:
-    """Inside the block, keep what is pooled by attention: it is no `Attends` that a recording sees."""
+    """Inside the block, keep what is pooled by attention: a recording sees an `AttentionModule` only."""
     kept: list[PooledText] = []
 
     def keep(pooling: AttentionPooling, args: tuple[Any, ...], pooled: Pooled) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
-from regard.attention.module import Attends
+from regard.attention.module import AttentionModule
 from regard.attention.steering import Steer, steering
 from regard.records.maps import Attentions, heads_of
 from regard.records.question import BadQuestion, Force, Question
@@ -50,7 +50,7 @@ def forced_note(question: Question, sides: Mapping[str, Side]) -> tuple[str, ...
     return (note, unforced) if question.explain else (note,)
 
 
-def _steer(force: Force, attention: Attends, keys: int) -> Steer:
+def _steer(force: Force, attention: AttentionModule, keys: int) -> Steer:
     weights = torch.zeros(1, force.step + 1, keys)
     weights[0, force.step, list(force.keys)] = 1 / len(force.keys)
     rows = (torch.arange(force.step + 1) == force.step)[None]

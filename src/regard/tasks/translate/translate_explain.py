@@ -13,9 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from regard.attention.module import Attends
+from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
-from regard.attention.regions import Everywhere
 from regard.attention.steering import Steer, steering
 from regard.data.tokenizer import BOS, EOS, Tokens
 from regard.explanations.decoder_steps import all_steps
@@ -114,7 +113,9 @@ class TranslationReading:
 
     def _weighed(self, recorded: list[Recorded], reported: Tensor) -> Weighed:
         """The rows of all attentions to the source, and where these might have looked."""
-        attentions = {n: m for n, m in self.module.named_modules() if isinstance(m, Attends)}
+        attentions = {
+            n: m for n, m in self.module.named_modules() if isinstance(m, AttentionModule)
+        }
         calls: dict[str, list[Tensor]] = {}
         for each in recorded:
             if attentions[each.name].key_size is not None:
@@ -124,7 +125,7 @@ class TranslationReading:
             weights = torch.cat(parts, -2)  # ([H,] Q, K)
             self.heads[name] = len(weights) if weights.dim() == 3 else None
             weights = weights.transpose(0, 1) if weights.dim() == 3 else weights[:, None]
-            anywhere = isinstance(attentions[name].region, Everywhere)
+            anywhere = attentions[name].region.sees_all
             rows.append(weights)
             allowed.append(torch.ones_like(weights, dtype=torch.bool) if anywhere else weights != 0)
         return Weighed(torch.cat(rows, 1), torch.cat(allowed, 1), reported)

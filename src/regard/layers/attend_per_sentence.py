@@ -5,26 +5,24 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from regard.attention.attend import Attended
+from regard.attention.call import Attended
 from regard.attention.memory import Memory
-from regard.attention.module import Attends
+from regard.attention.module import AttentionModule
 from regard.attention.normalizers import Choice
-from regard.attention.predicted_window import PredictedWindow
-from regard.attention.regions import Everywhere
 
 
-def ask(
-    attention: Attends, query: Tensor, memory: Memory, *, position: int, weights: bool
+def attend_per_sentence(
+    attention: AttentionModule, query: Tensor, memory: Memory, *, position: int, weights: bool
 ) -> Attended:
     """query (N, L, D) over the memory of B sentences, N = B · k, those of a sentence side by side.
 
     The first of the L stands at `position`. k > 1 is a step of a search, where L is 1: the k queries of
-    a sentence are asked as if they were positions, so that its memory is never copied for them.
+    a sentence are passed as k positions of one row, so that its memory is never copied for them.
     """
     sentences, each = len(memory.keys), len(query) // len(memory.keys)
     if each == 1:
         return attention(query, memory, offset=position, weights=weights)
-    if not isinstance(attention.region, Everywhere | PredictedWindow):
+    if not attention.region.forgets_positions:
         # positions matter, and all k stand at the same one
         rows = torch.arange(sentences, device=query.device).repeat_interleave(each)
         return attention(query, memory.select(rows), offset=position, weights=weights)
@@ -38,7 +36,7 @@ def ask(
     )
 
 
-def _apart(x: Tensor, attention: Attends) -> Tensor:
+def _apart(x: Tensor, attention: AttentionModule) -> Tensor:
     """What a sentence's k queries have, (B, [H,] k, ...), for each hypothesis: (N, [H,] 1, ...)."""
     axis = 2 if attention.heads_axis else 1
     return x.movedim(axis, 1).flatten(0, 1).unsqueeze(axis)

@@ -1,0 +1,123 @@
+"""What may be given to an attention; an error says what was seen and what to write instead."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from regard.attention.limits import for_every_key
+from regard.attention.scores import Score
+from regard.attention.shapes import broadcast
+
+
+def check_tensors(query: Tensor, key: Tensor, value: Tensor) -> None:
+    if query.dim() < 2 or key.dim() < 2 or value.dim() < 2:
+        given = _shapes(query, key, value)
+        raise ValueError(f"each tensor needs at least two axes (length, size); given {given}")
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(
+            "there must be one value for every key: key (..., Lk, Dk), value (..., Lk, Dv); "
+            f"given {_shapes(query, key, value)}"
+        )
+    try:
+        broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    except RuntimeError:
+        raise ValueError(
+            "the leading axes must broadcast: (..., length, size); "
+            f"given {_shapes(query, key, value)}"
+        ) from None
+    same = query.dtype == key.dtype == value.dtype
+    if not query.is_floating_point() or not (same or torch.is_autocast_enabled(query.device.type)):
+        given = ", ".join(
+            f"{name} {str(x.dtype)[6:]}"
+            for name, x in (("query", query), ("key", key), ("value", value))
+        )
+        raise TypeError(f"query, key and value must have one floating-point dtype; given {given}")
+
+
+def _shapes(query: Tensor, key: Tensor, value: Tensor) -> str:
+    return f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+
+
+def check_sizes(score: Score, query: Tensor, key: Tensor) -> None:
+    name = type(score).__name__
+    for what, x, size in (("query", query, score.query_size), ("key", key, score.key_size)):
+        if size is not None and x.shape[-1] != size:
+            raise ValueError(
+                f"{name} was made for {what} vectors of size {size}, given {what} {tuple(x.shape)}"
+            )
+    if score.query_size is None and score.key_size is None and query.shape[-1] != key.shape[-1]:
+        raise ValueError(
+            f"{name} needs queries and keys of one size, given query {tuple(query.shape)} and "
+            f"key {tuple(key.shape)}; Bilinear and Additive take different sizes"
+        )
+
+
+def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -> Tensor | None:
+    """The mask with at least two axes, once it is certain what it means."""
+    if mask is None:
+        return None
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f"the mask must be bool, True where a key may be attended; given {mask.dtype}. "
+            "For 1/0 write mask.bool(), for 0/-inf write mask == 0"
+        )
+    mask = mask if mask.dim() else mask[None]
+    lead = broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    expected = (*lead, query.shape[-2], key.shape[-2])
+    given = tuple(mask.shape)
+    fewer = mask.dim() < len(expected)
+    # (B, Lk) would be read as (Lq, Lk): refuse it even where the sizes happen to agree
+    padding = (*key.shape[: mask.dim() - 1], key.shape[-2])
+    looks_like_padding = fewer and given == padding and any(n != 1 for n in given[:-1])
+    fits = not looks_like_padding
+    if fits:
+        try:
+            fits = broadcast(given, expected) == expected
+        except RuntimeError:
+            fits = False
+    if not fits:
+        axes = "None, " * (len(expected) - 2)
+        hint = f" A mask of padded keys (B, Lk) is written mask[:, {axes}:]." if fewer else ""
+        also = (
+            " One pattern (Lq, Lk) for all rows is written mask[None]."
+            if looks_like_padding
+            else ""
+        )
+        raise ValueError(
+            f"the mask must broadcast to (..., Lq, Lk) = {expected}; given {given}.{hint}{also}"
+        )
+    return mask if mask.dim() > 1 else mask[None]
+
+
+def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """The bias as (..., Lq or 1, Lk), once it is certain that it can be added to the scores."""
+    if bias.dtype == torch.bool:
+        raise TypeError(
+            "the bias is added to the scores, and the one given is bool: "
+            "where keys may be attended is said by mask="
+        )
+    single = bias.dtype == torch.float32 and query.dtype in (torch.float16, torch.bfloat16)
+    same = bias.dtype == query.dtype or single
+    if not bias.is_floating_point() or not (same or torch.is_autocast_enabled(query.device.type)):
+        also = ", or float32" if query.dtype in (torch.float16, torch.bfloat16) else ""
+        raise TypeError(
+            f"the bias must have the dtype of the query, {str(query.dtype)[6:]}{also}; "
+            f"given {str(bias.dtype)[6:]}"
+        )
+    expected = (
+        *broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2]),
+        query.shape[-2],
+        key.shape[-2],
+    )
+    try:
+        fits = broadcast(bias.shape, expected) == expected
+    except RuntimeError:
+        fits = False
+    if not fits:
+        heads = "" if len(expected) < 4 else "heads, "
+        raise ValueError(
+            f"the bias must broadcast to (..., {heads}Lq, Lk) = {expected}; given {tuple(bias.shape)}"
+        )
+    bias = bias if bias.dim() > 1 else bias[(None,) * (2 - bias.dim())]
+    return for_every_key(bias, key.shape[-2])

@@ -1,0 +1,176 @@
+"""One attention with all that decides it: `attend`, `explain` and the modules build it, and run it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+
+from torch import Generator, Tensor, is_autocast_enabled, is_grad_enabled
+
+from regard.attention.argument_checks import check_bias
+from regard.attention.limits import Limits
+from regard.attention.normalizers import Choice, Normalizer, clear
+from regard.attention.paths import Computed, run
+from regard.attention.plan import BiasLayout, Layout, Plan, choose
+from regard.attention.region import Pattern
+from regard.attention.regions import Fixed
+from regard.attention.scores import Score
+from regard.attention.shapes import broadcast, of_rank
+
+if TYPE_CHECKING:
+    from regard.attention.memory import Memory
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Attended(NamedTuple):
+    """What an attention gives. The weights are those used: after region and normaliser, before dropout."""
+
+    context: Tensor  # (..., Lq, Dv)
+    weights: Tensor | None = None  # (..., Lq, Lk), if asked for
+    choice: Choice | None = None  # what a hard attention picked
+
+
+@dataclass(frozen=True)
+class AttentionCall:
+    """weights = normalize(score(query, key) + bias, where allowed);  context = (weights @ value) · gate
+
+    Queries and keys are projected, and all tensors have as many axes: `AttentionCall.of` sees to it.
+    """
+
+    score: Score
+    normalize: Normalizer
+    query: Tensor  # (..., Lq, D)
+    key: Tensor  # (..., Lk, D)
+    value: Tensor  # (..., Lk, Dv)
+    limits: Limits  # the region and the mask: which pairs are allowed
+    bias: Tensor | None = None  # (..., Lq or 1, Lk)
+    gate: Tensor | None = None  # broadcast to (..., Lq, Dv)
+    state: Any = None  # what is carried from query to query: no mechanism has any yet
+    dropout: float = 0.0  # 0 when not training
+    training: bool = False
+    weights: bool = False
+    generator: Generator | None = None
+    taint: Tensor | None = (
+        None  # (..., Lq or 1): NaN for queries that may attend to what is not finite
+    )
+    no_row_is_empty: bool = False  # the caller guarantees it
+    memory: Memory | None = None  # of a module: where keys and values come from
+
+    @classmethod
+    def of(
+        cls,
+        score: Score,
+        normalize: Normalizer,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        limits: Limits,
+        *,
+        bias: Tensor | None = None,
+        dropout: float = 0.0,
+        training: bool = False,
+        **more: Any,
+    ) -> AttentionCall:
+        """A call with projected queries and keys of any ranks. `more`: the other fields, as they are."""
+        if not 0.0 <= dropout < 1.0:
+            raise ValueError(f"dropout must be at least 0 and below 1, not {dropout}")
+        if bias is not None:
+            bias = check_bias(bias, query, key, value)
+        given = (query, key, value, bias, limits.mask, limits.inside, limits.factor)
+        rank = max(x.dim() for x in given if x is not None)
+        limits.widen(rank)
+        return cls(
+            score,
+            normalize,
+            of_rank(query, rank),
+            of_rank(key, rank),
+            of_rank(value, rank),
+            limits,
+            None if bias is None else of_rank(bias, rank),
+            dropout=dropout if training else 0.0,
+            training=training,
+            **more,
+        )
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        shapes = [x.shape[:-2] for x in (self.query, self.key, self.value)]
+        if self.limits.mask is not None:
+            shapes.append(self.limits.mask.shape[:-2])
+        return broadcast(*shapes)
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """Of a path that is only taken when the region is a union of patterns."""
+        assert self.limits.patterns is not None
+        return tuple(self.limits.patterns)
+
+    def layout(self) -> Layout:
+        patterns, bias = self.limits.patterns, self.bias
+        mask = "no" if self.limits.mask is None else "keys" if self.limits.by_key else "pairs"
+        return Layout(
+            lead=self.lead,
+            queries=self.query.shape[-2],
+            keys=self.key.shape[-2],
+            size=self.key.shape[-1],
+            value_size=self.value.shape[-1],
+            dtype=self.query.dtype,
+            device=self.query.device,
+            patterns=None if patterns is None else tuple(patterns),
+            masked=mask,
+            bias=None if bias is None else self._bias_layout(bias),
+        )
+
+    def _bias_layout(self, bias: Tensor) -> BiasLayout:
+        autocast = is_autocast_enabled(bias.device.type)  # which gives the kernel all in one dtype
+        dtype = self.query.dtype if autocast else bias.dtype
+        return BiasLayout(bias.shape, dtype, bias.requires_grad and is_grad_enabled())
+
+    def plan(self) -> Plan:
+        """Which path computes it, why, and what that costs: from shapes and choices alone."""
+        return choose(self, self.layout())
+
+    def compute(self) -> Computed:
+        """Context, weights and choice by the path of the plan."""
+        return run(self.plan(), self)
+
+    def run(self) -> Attended:
+        """The attention: a query that may attend to what is not finite becomes NaN, and no other."""
+        context, weights, choice = self.compute()
+        if self.taint is not None:
+            taint = self.taint[..., None].to(context.dtype)
+            context = context + taint
+            if weights is not None:
+                weights = clear(weights + taint, self.limits.allowed)
+        if self.gate is not None:
+            context = context * self.gate
+        return Attended(context, weights, choice)
+
+    def rearranged(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        mask: Tensor | None,
+        pattern: Pattern,
+        bias: Tensor | None,
+    ) -> AttentionCall:
+        """The same attention over rearranged tensors."""
+        limits = Limits(Fixed(pattern), mask, query.shape[-2], key.shape[-2], query.device)
+        return replace(self, query=query, key=key, value=value, limits=limits, bias=bias)
+
+
+def takes_arguments_of(model: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
+    """For a function that hands all its arguments on: they are written down where they are read."""
+
+    def same(function: Callable[..., R]) -> Callable[P, R]:
+        given = inspect.signature(function).return_annotation
+        signature = inspect.signature(model).replace(return_annotation=given)
+        function.__signature__ = signature  # type: ignore[attr-defined]
+        return function
+
+    return same
