@@ -44,7 +44,7 @@ PAGE = """\
 
 
 def page_html(records: Sequence[AttentionRecord], *, state: Mapping[str, Any] | None = None) -> str:
-    """state: what is shown first, as page/state.js has it."""
+    """state: what is shown first, as page/host/view_state.js has it."""
     # "</script" would end the element, in a string of the code as well
     script = (module() + START).replace("</script", "<\\/script")
     style = stylesheet()

@@ -23,7 +23,7 @@ LONGEST = 26  # cells of a label; more is cut off with …
 
 
 class Theme(NamedTuple):
-    """The ramps are those of the page (page/colour.js), so that a picture looks like the screen."""
+    """The ramps are those of the page (page/drawing/colours.js), so that a picture looks like the screen."""
 
     ground: str
     ink: str

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createAsk } from "../../../src/regard/view/page/asking.js";
-import { troubleOf } from "../../../src/regard/view/page/hosts.js";
-import { jsonInMarkup, standaloneDocument, upToItsEnd } from "../../../src/regard/view/page/standalone.js";
+import { createAsk } from "../../../src/regard/view/page/host/questions.js";
+import { troubleOf } from "../../../src/regard/view/page/host/hosts.js";
+import { jsonInMarkup, standaloneDocument, upToItsEnd } from "../../../src/regard/view/page/host/standalone_document.js";
 
 function fakeModel() {
   const listeners = new Set();

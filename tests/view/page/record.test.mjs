@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { entropies } from "../../../src/regard/view/page/aggregate.js";
-import { orderOfHeads } from "../../../src/regard/view/page/heads.js";
-import { readRecord } from "../../../src/regard/view/page/record.js";
+import { entropies } from "../../../src/regard/view/page/record/aggregation.js";
+import { orderOfHeads } from "../../../src/regard/view/page/stage/head_thumbnails.js";
+import { readRecord } from "../../../src/regard/view/page/record/record.js";
 
 const close = (a, b, message) => assert.ok(Math.abs(a - b) < 1e-5, message ?? `${a} is not ${b}`);
 const float32 = (shape, numbers) => ({ type: "float32", shape, data: Buffer.from(Float32Array.from(numbers).buffer).toString("base64") });

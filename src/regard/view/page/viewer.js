@@ -1,28 +1,28 @@
 // The viewer: puts the parts together and keeps them in step with the state and with what is pointed at.
 
-import { createAsk } from "./asking.js";
-import { beamPanel } from "./beam.js";
-import { effectiveTheme } from "./colour.js";
-import { comparePanel } from "./compare.js";
-import { h } from "./dom.js";
-import { explainPanel } from "./explain.js";
-import { mountExport } from "./export.js";
-import { mountHeader } from "./header.js";
-import { mountHeads } from "./heads.js";
-import { Heatmap } from "./heatmap.js";
-import { mountLegend } from "./legend.js";
-import { picturePanel } from "./picture.js";
-import { readoutOf } from "./readout.js";
-import { readRecord } from "./record.js";
-import { Sentences } from "./sentences.js";
-import { buildSkeleton } from "./skeleton.js";
-import { cleanState, createStore, INITIAL_STATE } from "./state.js";
-import { stepsPanel } from "./steps.js";
-import { tablePanel } from "./table.js";
-import { mountTabs } from "./tabs.js";
-import { mountThemeButton } from "./theme.js";
-import { mountToolbar } from "./toolbar.js";
-import { viewOf } from "./view.js";
+import { createAsk } from "./host/questions.js";
+import { beamPanel } from "./panels/beam/beam_panel.js";
+import { effectiveTheme } from "./drawing/colours.js";
+import { comparePanel } from "./panels/compare/compare_panel.js";
+import { h } from "./elements/dom.js";
+import { explainPanel } from "./panels/explain/explain_panel.js";
+import { mountExport } from "./stage/export_menu.js";
+import { mountHeader } from "./stage/header.js";
+import { mountHeads } from "./stage/head_thumbnails.js";
+import { Heatmap } from "./stage/heatmap.js";
+import { mountLegend } from "./stage/colour_legend.js";
+import { picturePanel } from "./panels/picture_panel.js";
+import { readoutOf } from "./stage/readout.js";
+import { readRecord } from "./record/record.js";
+import { Sentences } from "./stage/sentences.js";
+import { buildSkeleton } from "./stage/skeleton.js";
+import { cleanState, createStore, INITIAL_STATE } from "./host/view_state.js";
+import { stepsPanel } from "./panels/steps/steps_panel.js";
+import { tablePanel } from "./panels/table_panel.js";
+import { mountTabs } from "./stage/panel_tabs.js";
+import { mountThemeButton } from "./stage/theme_button.js";
+import { mountToolbar } from "./stage/toolbar.js";
+import { viewOf } from "./drawing/view.js";
 
 const PANELS = [stepsPanel, beamPanel, comparePanel, explainPanel, picturePanel, tablePanel];
 

@@ -1,0 +1,51 @@
+// The page as one file that needs nothing else.
+
+/**
+ * @param {{records: object[], state: object, module: string, stylesheet: string}} given
+ * @returns {string} an HTML document that runs under its own strict content-security policy
+ */
+export function standaloneDocument({ records, state, module, stylesheet }) {
+  const nonce = Array.from(crypto.getRandomValues(new Uint32Array(4)), (number) => number.toString(36)).join("");
+  const policy = [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src 'nonce-${nonce}'`,
+    "img-src data: blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  return [
+    "<!doctype html>",
+    '<html lang="en">',
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    "<title>regard</title>",
+    `<style nonce="${nonce}">${stylesheet}</` + "style>",
+    '<div id="regard"></div>',
+    `<script type="application/json" id="regard-data">${jsonInMarkup({ records, state })}</` + "script>",
+    `<script type="module" nonce="${nonce}">${upToItsEnd(module)}${START}</` + "script>",
+    "</html>",
+    "",
+  ].join("\n");
+}
+
+const END_OF_MODULE = "export default { render };";
+const START = `
+render({
+  model: staticModel(JSON.parse(document.getElementById("regard-data").textContent)),
+  el: document.getElementById("regard"),
+});
+`;
+
+/** JSON that cannot end the element it lies in. */
+export function jsonInMarkup(value) {
+  return JSON.stringify(value).replace(/</g, "\\u003c");
+}
+
+/** The module without what a host has put after it: this document says that anew. */
+export function upToItsEnd(module) {
+  const end = module.lastIndexOf(END_OF_MODULE);
+  if (end < 0) throw new Error("the text of the page’s module has no end: it is not the whole of it");
+  return module.slice(0, end + END_OF_MODULE.length).trim();
+}

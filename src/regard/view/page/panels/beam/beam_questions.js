@@ -1,0 +1,147 @@
+// What the model would do: with another beginning, or reading elsewhere at one step.
+
+import { textChanges } from "./text_changes.js";
+import { fill, h } from "../../elements/dom.js";
+import { NEEDS_MODEL, askAgain, button, keepingFocus, tokenPicker, selectField, wordElement } from "../panel_parts.js";
+
+/** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
+
+/**
+ * @param {HTMLElement} el
+ * @returns {{update: (context: PanelContext) => void, continueFrom: (prefix: string) => void}}
+ */
+export function beamQuestions(el) {
+  const part = { el, context: null, record: null, prefix: "", step: 0, keys: new Set(), layer: "", head: "", asking: "", error: "", result: null };
+  return {
+    update(context) {
+      if (context.record !== part.record) reset(part, context);
+      part.context = context;
+      keepingFocus(el, () => draw(part));
+    },
+    continueFrom(prefix) {
+      part.prefix = prefix;
+      continueOutput(part);
+    },
+  };
+}
+
+/** Another record: its own beginning, nothing forced; the last result stays while its answer is shown. */
+function reset(part, context) {
+  const { question, sides } = context.record;
+  const mine = part.result && context.record.output === part.result.after;
+  Object.assign(part, { record: context.record, prefix: question.prefix ?? "", error: "", keys: new Set(), result: mine ? part.result : null });
+  part.step = Math.min(part.step, Math.max((sides.target?.tokens.length ?? 1) - 1, 0));
+}
+
+function draw(part) {
+  const { context, el } = part;
+  const cross = context.record.maps.find((map) => map.name === "cross");
+  const target = context.record.sides.target;
+  const live = context.abilities.has("ask");
+  if (!cross || !target) return fill(el);
+  const why = live ? "" : NEEDS_MODEL;
+  return fill(
+    el,
+    h("section", { class: "beam-ask" }, h("h3", null, "Edit the beginning"), prefixForm(part, target, why)),
+    h("section", { class: "beam-ask" }, h("h3", null, "Force the attention"), forceForm(part, cross, target, why)),
+    h("div", { role: "status", class: "beam-status" }, part.error ? h("p", { class: "panel-error" }, part.error) : part.asking, part.result ? resultOf(part) : null),
+  );
+}
+
+function prefixForm(part, target, why) {
+  const input = h("input", { type: "text", dir: "auto", lang: target.language || null, autocomplete: "off", spellcheck: "false", disabled: why !== "", "data-focus": "beam-prefix", maxlength: 2000 });
+  input.value = part.prefix;
+  input.addEventListener("input", () => (part.prefix = input.value));
+  const send = (event) => {
+    event.preventDefault();
+    continueOutput(part);
+  };
+  return h(
+    "form",
+    { class: "panel-controls", on: { submit: send } },
+    h("label", { class: "panel-field is-wide" }, h("span", null, "The output begins with"), input),
+    h("button", { type: "submit", class: "panel-button is-main", disabled: why !== "" || part.asking !== "", "data-focus": "beam-send" }, "Continue"),
+    why ? h("span", { class: "panel-hint" }, why) : null,
+  );
+}
+
+function forceForm(part, cross, target, why) {
+  const redraw = () => keepingFocus(part.el, () => draw(part));
+  const chosenStep = (place) => {
+    part.step = place;
+    redraw();
+  };
+  const source = cross.keys;
+  const toggle = (key) => {
+    if (!part.keys.delete(key)) part.keys.add(key);
+    redraw();
+  };
+  const chip = (key) => button(wordElement(source.labels[key], source), () => toggle(key), { class: "panel-chip", "aria-pressed": String(part.keys.has(key)), disabled: why !== "", "data-focus": `beam-key-${key}` });
+  const all = [["", "all"]];
+  const numbered = (name, count) => Array.from({ length: count }, (_, at) => [at, `${name} ${at + 1}`]);
+  const ready = part.keys.size > 0 && why === "" && part.asking === "";
+  return h(
+    "div",
+    null,
+    h("p", { class: "panel-hint" }, "At the step that wrote:"),
+    h("div", { "data-focus": "beam-step" }, tokenPicker({ side: target, chosen: part.step, label: "Step", choose: chosenStep })),
+    h("p", { class: "panel-hint" }, "attend evenly to:"),
+    h("div", { class: "panel-chips", role: "group", "aria-label": "Source tokens to attend to" }, source.tokens.map((_, key) => chip(key))),
+    h(
+      "div",
+      { class: "panel-controls" },
+      cross.L > 1 ? selectField("Layer", [...all, ...cross.layers.map((name, at) => [at, name])], part.layer, (value) => (part.layer = value)) : null,
+      cross.H > 1 ? selectField("Head", [...all, ...numbered("head", cross.H)], part.head, (value) => (part.head = value)) : null,
+      button("Force and translate again", () => forceAttention(part), { class: "panel-button is-main", disabled: !ready, "data-focus": "beam-force" }),
+      h("span", { class: "panel-hint" }, why || (part.keys.size ? "" : "Choose one source token or more.")),
+    ),
+  );
+}
+
+/** What is written before the word of a step: it stays as it is. */
+export function textBefore(target, step) {
+  const group = target.groups.find((members) => members.includes(step)) ?? [step];
+  return target.characters.slice(0, target.offsets[group[0]][0]).join("").trimEnd();
+}
+
+function continueOutput(part) {
+  return askModel(part, { prefix: part.prefix, force: null, target: null, explain: false }, "Continuing…", part.context.replaceRecord, "continued");
+}
+
+function forceAttention(part) {
+  const { target } = part.context.record.sides;
+  const number = (text) => (text === "" ? null : Number(text));
+  const force = { step: part.step, keys: [...part.keys].sort((a, b) => a - b), layer: number(part.layer), head: number(part.head) };
+  return askModel(part, { prefix: textBefore(target, part.step), force, target: null, explain: false }, "Translating with forced attention…", part.context.addRecord, "forced");
+}
+
+async function askModel(part, patch, saying, take, how) {
+  const before = part.context.record.output;
+  Object.assign(part, { asking: saying, error: "" });
+  draw(part);
+  try {
+    const answer = await askAgain(part.context, patch);
+    Object.assign(part, { asking: "", result: { how, before, after: answer.output } });
+    take(answer);
+  } catch (error) {
+    Object.assign(part, { asking: "", error: error instanceof Error ? error.message : String(error) });
+  }
+  draw(part);
+}
+
+/** The output of before and the new one, words that changed marked. */
+function resultOf(part) {
+  const { before, after, how } = part.result;
+  const { was, is, same } = textChanges(before, after);
+  const language = part.context.record.sides.target?.language || null;
+  const line = (name, pieces, tag) =>
+    h("div", null, h("dt", null, name), h("dd", { dir: "auto", lang: language }, pieces.map(({ text, changed }) => (changed ? h(tag, null, text) : text))));
+  const compare = button("Compare the two", () => part.context.set({ panel: "compare", "compare-record": part.context.records.length - 1 }), { class: "panel-button", "data-focus": "beam-compare" });
+  return h(
+    "div",
+    { class: "beam-result" },
+    h("dl", null, line("before", was, "del"), line(how, is, "ins")),
+    same ? h("p", { class: "panel-hint" }, how === "forced" ? "The output is the same: reading elsewhere did not change it." : "The output is the same.") : null,
+    how === "forced" ? compare : null,
+  );
+}

@@ -1,0 +1,161 @@
+// Two maps side by side on one colour scale, and what lies between them.
+
+import { compareQuestion } from "./compare_question.js";
+import { fill, h } from "../../elements/dom.js";
+import { meanOf, numberText, rowOf, totalVariation } from "../row_numbers.js";
+import { matrixFigure } from "../small_matrix.js";
+import { keepingFocus, rampLegend, currentMatrix, largestSize, selectField } from "../panel_parts.js";
+
+/** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
+
+export const comparePanel = {
+  name: "compare",
+  title: "Compare",
+
+  /** @param {PanelContext} context @returns {true | string} */
+  available({ records, record, abilities }) {
+    return hasOther({ records, record }) || abilities.has("ask") || "There is one record with one map: nothing to compare it with.";
+  },
+
+  /** @param {HTMLElement} el @param {PanelContext} context */
+  mount(el, context) {
+    const [asking, drawn] = [h("div", null), h("div", null)];
+    const ask = compareQuestion(asking);
+    fill(el, asking, drawn);
+    const update = (next) => {
+      keepingFocus(drawn, () => (hasOther(next) ? draw(drawn, next) : fill(drawn)));
+      ask.update(next);
+    };
+    update(context);
+    return { update };
+  },
+};
+
+/** Whether there is a second record, map, layer or head. */
+function hasOther({ records, record }) {
+  return records.length > 1 || record.maps.reduce((count, map) => count + map.L * map.H, 0) > 1;
+}
+
+/**
+ * With what the current map is compared: what the state says, else the nearest other thing.
+ * @param {PanelContext} context
+ */
+export function otherOf({ records, record, state }) {
+  const here = records.indexOf(record);
+  const at = Number(state["compare-record"] ?? (records.length > 1 ? (here + 1) % records.length : here));
+  const chosen = records[at] ?? record;
+  const name = state["compare-map"] ?? state.map;
+  const map = chosen.map(name);
+  const read = (value) => (/^\d+$/.test(String(value)) ? Number(value) : value);
+  const alone = chosen === record && map === record.map(state.map);
+  // of the same map something else: one head beside the mean, the mean beside one head
+  const usualLayer = alone && map.L > 1 ? (state.layer === "mean" ? map.L - 1 : "mean") : state.layer;
+  const usualHead = alone && map.L === 1 ? (state.head === "mean" ? 0 : "mean") : state.head;
+  return {
+    at: records.indexOf(chosen),
+    record: chosen,
+    map,
+    layer: read(state["compare-layer"] ?? usualLayer),
+    head: read(state["compare-head"] ?? usualHead),
+  };
+}
+
+/**
+ * Why two matrices have no difference; null where they have one.
+ * @param {{rowTokens: string[], colTokens: string[]}} one @param {{rowTokens: string[], colTokens: string[]}} other
+ */
+export function whyNoDifference(one, other) {
+  for (const [axis, name] of [["rowTokens", "queries"], ["colTokens", "keys"]]) {
+    const [a, b] = [one[axis], other[axis]];
+    if (a.length !== b.length) return `the ${name} are ${a.length} on the left and ${b.length} on the right`;
+    const at = a.findIndex((token, place) => token !== b[place]);
+    if (at >= 0) return `the ${name} differ: “${a[at]}” on the left, “${b[at]}” on the right`;
+  }
+  return null;
+}
+
+function draw(el, context) {
+  const { record, state } = context;
+  const other = otherOf(context);
+  const left = currentMatrix(context);
+  const right = other.record.matrix(other.map.name, { ...state, layer: other.layer, head: other.head });
+  const most = largestSize(left.data, right.data);
+  const why = whyNoDifference(left, right);
+  const wide = el.clientWidth || 900;
+  const across = wide >= 1080 && !why ? 3 : wide >= 620 ? 2 : 1;
+  const space = wide / across - 44;
+  const figure = (title, matrix) => matrixFigure({ title, matrix, most, state, space, below: [rampLegend("0", numberText(most), false, state)] });
+  const names = recordNames(record, other.record);
+  fill(
+    el,
+    comparisonControls(context, other),
+    outputsOf(names, record, other.record),
+    h("div", { class: `panel-figures${why ? "" : " is-level"}` }, figure(`${names[0]}${left.title}`, left), figure(`${names[1]}${right.title}`, right), why ? null : differenceFigure(left, right, state, space)),
+    h("p", { class: "panel-result", role: "status" }, why ? `No difference map: ${why}.` : summaryOf(left, right)),
+  );
+}
+
+/**
+ * What tells two records apart: their models, their sentences, else only their sides.
+ * @param {{model: string, title: string}} one @param {{model: string, title: string}} other
+ */
+export function recordNames(one, other) {
+  if (one === other) return ["", ""];
+  const differing = ["model", "title"].find((name) => one[name] !== other[name]);
+  return differing ? [`${one[differing] || "left"}: `, `${other[differing] || "right"}: `] : ["left: ", "right: "];
+}
+
+/** What came out on either side, when these are two records. */
+function outputsOf(names, one, other) {
+  if (one === other || (!one.output && !other.output)) return null;
+  const line = (record, at) => h("div", null, h("p", null, h("span", null, names[at]), h("bdi", { dir: "auto" }, record.output || "–")), record.notes.map((note) => h("p", null, h("span", null, note))));
+  return h("div", { class: "compare-outputs" }, line(one, 0), line(other, 1));
+}
+
+/** @param {PanelContext} context */
+function comparisonControls({ records, set }, other) {
+  const { map } = other;
+  const clear = { "compare-map": undefined, "compare-layer": undefined, "compare-head": undefined };
+  const summary = [["mean", "mean"], ["max", "maximum"]];
+  const select = (label, options, value, name) =>
+    selectField(label, options, value, (chosen) => set(name === "compare-record" ? { ...clear, [name]: Number(chosen) } : { [name]: chosen }));
+  return h(
+    "div",
+    { class: "panel-controls" },
+    h("span", { class: "panel-hint" }, "Compare with"),
+    records.length > 1 ? select("Record", records.map((each, at) => [at, `${at + 1}: ${[each.model, each.output || each.title].filter(Boolean).join(" · ")}`.slice(0, 80)]), other.at, "compare-record") : null,
+    other.record.maps.length > 1 ? select("Map", other.record.maps.map((each) => [each.name, each.kind]), map.name, "compare-map") : null,
+    map.L > 1 ? select("Layer", [...summary, ...map.layers.map((name, at) => [at, name])], other.layer, "compare-layer") : null,
+    map.H > 1 ? select("Head", [...summary, ...Array.from({ length: map.H }, (_, at) => [at, `head ${at + 1}`])], other.head, "compare-head") : null,
+  );
+}
+
+function differenceFigure(left, right, state, space) {
+  const data = Float32Array.from(right.data, (x, at) => x - left.data[at]);
+  const most = largestSize(data);
+  return matrixFigure({
+    title: "difference: right − left",
+    matrix: { ...right, data },
+    most,
+    signed: true,
+    state,
+    space,
+    below: [rampLegend(numberText(-most), `+${numberText(most)}`, true, state)],
+  });
+}
+
+function summaryOf(left, right) {
+  const rows = Array.from({ length: left.rows }, (_, row) => totalVariation(rowOf(left, row), rowOf(right, row)));
+  const mean = meanOf(rows);
+  const worst = rows.indexOf(Math.max(...rows));
+  if (mean === 0) return "They are the same: each row has a total variation of 0.";
+  return h(
+    "span",
+    null,
+    "Mean total variation of a row: ",
+    h("b", null, numberText(mean, 3)),
+    " (0: the same, 1: nothing in common). They differ most at “",
+    h("bdi", { dir: "auto" }, left.rowTokens[worst] ?? ""),
+    `”: ${numberText(rows[worst], 3)}.`,
+  );
+}

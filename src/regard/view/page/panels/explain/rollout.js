@@ -1,0 +1,34 @@
+// Attention rollout, computed on this page where the record brings none.
+
+import { rollout } from "../row_numbers.js";
+
+const MOST_TOKENS = 256; // tokens; n³ multiplications for each layer
+
+/** @type {WeakMap<object, Float32Array>} of each map, made once */
+const ROLLED = new WeakMap();
+
+/**
+ * An explanation like those of a record, or null: only for stacks of self-attention.
+ * @param {any} record @param {any} map
+ */
+export function rolloutExplanation(record, map) {
+  const isStack = map.queries === map.keys && map.L >= 2 && map.K <= MOST_TOKENS;
+  const brought = record.explanations.some((each) => each.name === "rollout" && each.map === map.name);
+  if (!isStack || brought) return null;
+  if (!ROLLED.has(map)) ROLLED.set(map, rolledWeights(map));
+  return {
+    name: "rollout",
+    title: "attention rollout, computed on this page",
+    reading: `Through all ${map.L} layers, with the residual path as half of each: the product of ½ (mean over heads + I). It knows nothing of values and of what lies between the layers.`,
+    map: map.name,
+    matrix: ROLLED.get(map),
+    rows: {},
+    signed: false,
+  };
+}
+
+function rolledWeights(map) {
+  const size = map.Q * map.K;
+  const head = (layer, at) => map.weights.subarray((layer * map.H + at) * size, (layer * map.H + at + 1) * size);
+  return rollout(head, map.L, map.H, map.K);
+}

@@ -1,0 +1,76 @@
+// The numbers of one query, a line for each key, a column for each step.
+
+import { h } from "../../elements/dom.js";
+import { numberText, sumOf } from "../row_numbers.js";
+import { weightBar, largestSize, colourStrip, wordElement } from "../panel_parts.js";
+import { exponentials, parseNormalizer } from "./recomputed_weights.js";
+
+/**
+ * @param {any} map @param {any} row of `queryRow` @param {number[]} keys that are shown
+ * @param {{step: number, isNew: boolean, state: any}} how columns of later steps are hidden
+ */
+export function stepTable(map, row, keys, { step, isNew, state }) {
+  const columns = columnsOf(map, row, state);
+  const when = (column) => (column.step > step ? "is-later" : column.step === step ? "is-now" : null);
+  const head = h("tr", null, h("th", { scope: "col" }, "key"), columns.map((column) => h("th", { scope: "col", class: [when(column), column.step === 4 && "is-left"].filter(Boolean).join(" ") }, column.title)));
+  const lines = keys.map((key) =>
+    h(
+      "tr",
+      { class: row.allowed[key] || step < 2 ? null : "is-outside" },
+      h("th", { scope: "row" }, wordElement(map.keys.labels[key], map.keys)),
+      columns.map((column) => h("td", { class: when(column) }, column.cell(key))),
+    ),
+  );
+  const foot = h("tr", null, h("th", { scope: "row" }, "sum"), columns.map((column) => h("td", { class: when(column) }, column.sum)));
+  return h("table", { class: `steps-table${isNew ? " is-new" : ""}` }, h("thead", null, head), h("tbody", null, lines), h("tfoot", { hidden: step < 3 }, foot));
+}
+
+/** The columns that the record has numbers for: from which step on, what each key has, and the sum. */
+function columnsOf(map, row, state) {
+  const { name, temperature } = parseNormalizer(row.normalizer);
+  const exps = row.scores && name === "softmax" ? exponentials(row.scores, row.allowed, temperature) : null;
+  const mostScore = row.scores ? largestSize(row.scores) : 1;
+  const mostWeight = largestSize(row.weights);
+  return [
+    row.scores && { step: 1, title: "score", cell: (key) => scoreBar(row.scores[key], mostScore) },
+    { step: 2, title: "in the region", cell: (key) => allowedMark(row.allowed[key]) },
+    exps && { step: 3, title: temperature === 1 ? "exp(score − max)" : "exp((score − max) / τ)", cell: (key) => numberText(exps[key], 3), sum: numberText(sumOf(exps), 3) },
+    row.factor && { step: 3, title: "factor", cell: (key) => numberText(row.factor[key], 3) },
+    { step: 3, title: "weight", cell: (key) => weightBar(row.weights[key], mostWeight, numberText(row.weights[key], 3)), sum: numberText(sumOf(row.weights), 3) },
+    ...(row.values ? valueColumns(map, row, mostWeight, state) : []),
+  ].filter(Boolean);
+}
+
+function valueColumns(map, row, mostWeight, state) {
+  const most = largestSize(...row.values);
+  const weighted = (key) => row.values[key].map((x) => x * row.weights[key]);
+  return [
+    { step: 4, title: "value", cell: (key) => colourStrip(row.values[key], most, state, { signed: true, label: `value of ${map.keys.labels[key]}` }) },
+    { step: 4, title: "weight × value", cell: (key) => colourStrip(weighted(key), most * mostWeight, state, { signed: true, label: `weighted value of ${map.keys.labels[key]}` }), sum: weightedSum(row, state) },
+  ];
+}
+
+/** A bar to the left of the middle or to the right, and the number. @param {number} score @param {number} most */
+function scoreBar(score, most) {
+  const share = Number.isFinite(score) ? (50 * Math.abs(score)) / (most || 1) : 0;
+  const side = score < 0 ? { right: "50%" } : { left: "50%" };
+  return h("span", { class: "steps-score" }, h("span", null, h("i", { class: score < 0 ? "is-negative" : null, style: { width: `${share}%`, ...side } })), h("b", null, numberText(score)));
+}
+
+/** @param {boolean} open */
+function allowedMark(open) {
+  return open ? h("span", { "aria-label": "inside" }, "✓") : h("span", { class: "steps-outside" }, "outside");
+}
+
+/** Σ w v as a strip; opened, its numbers. */
+function weightedSum(row, state) {
+  const sum = new Float32Array(row.values[0].length);
+  row.values.forEach((value, key) => value.forEach((x, at) => (sum[at] += row.weights[key] * x)));
+  const numbers = h("div", { class: "steps-numbers" }, Array.from(sum, (x, at) => h("span", null, h("i", null, at + 1), numberText(x, 3))));
+  return h(
+    "details",
+    { class: "steps-sum" },
+    h("summary", { "data-focus": "steps-sum" }, colourStrip(sum, largestSize(sum), state, { signed: true, label: "the sum of the weighted values" }), h("span", null, `its ${sum.length} numbers`)),
+    numbers,
+  );
+}

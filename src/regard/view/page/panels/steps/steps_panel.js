@@ -1,0 +1,233 @@
+// Step through one query: scores → region → normalisation → weighted sum, with the numbers.
+
+import { fill, h } from "../../elements/dom.js";
+import { numberText, sumOf } from "../row_numbers.js";
+import { button, keepingFocus, currentMap, tokenPicker, selectField } from "../panel_parts.js";
+import { checkWeights, parseNormalizer } from "./recomputed_weights.js";
+import { stepTable } from "./step_table.js";
+
+const STEP_NAMES = ["Scores", "Region", "Normalisation", "Weighted sum"];
+const MOST_KEYS = 48; // rows of the table until all are asked for
+const PAUSE = 1600; // milliseconds between two steps when they run by themselves
+
+/** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
+
+export const stepsPanel = {
+  name: "steps",
+  title: "Step by step",
+
+  /** @returns {true | string} */
+  available: () => true,
+
+  /** @param {HTMLElement} el @param {PanelContext} context */
+  mount(el, context) {
+    const panel = { el, context, wholeTable: false, timer: 0, shown: 4 };
+    draw(panel);
+    return {
+      update(next) {
+        panel.context = next;
+        keepingFocus(el, () => draw(panel));
+      },
+    };
+  },
+};
+
+function draw(panel) {
+  const { el, context } = panel;
+  const map = currentMap(context);
+  const layer = map.L === 1 ? 0 : context.state.layer;
+  const head = map.H === 1 ? 0 : context.state.head;
+  const query = Math.min(context.state.query ?? 0, map.Q - 1);
+  const where = placeControls(context, map);
+  const controls = where.length ? h("div", { class: "panel-controls" }, where) : null;
+  if (typeof layer !== "number" || typeof head !== "number") {
+    stopPlaying(panel);
+    fill(el, controls, askForOneHead(context, map));
+    return;
+  }
+  const row = queryRow(map, Math.min(layer, map.L - 1), Math.min(head, map.H - 1), query);
+  const step = currentStep(context.state);
+  const isNew = step !== panel.shown;
+  panel.shown = step;
+  fill(
+    el,
+    controls,
+    h("p", { class: "panel-hint" }, "The query, which asks:"),
+    h("div", { "data-focus": "query" }, tokenPicker({ side: map.queries, chosen: query, label: "Query", choose: (place) => context.set({ query: place }) })),
+    stepTrack(panel, step),
+    h("p", { class: "steps-caption", "aria-live": "polite" }, stepCaption(step, row, map)),
+    h("div", { class: "panel-scroll", tabindex: 0, role: "region", "aria-label": "The numbers of this query" }, stepTable(map, row, shownKeys(panel, row), { step, isNew, state: context.state })),
+    otherKeys(panel, row),
+    step >= 3 ? verdict(row) : null,
+    notKept(map),
+  );
+}
+
+/** Which step is open, 1 to 4; all of them when none was chosen. @param {any} state */
+function currentStep(state) {
+  const step = Number(state.step);
+  return step >= 1 && step <= STEP_NAMES.length ? Math.floor(step) : STEP_NAMES.length;
+}
+
+/** @param {PanelContext} context */
+function placeControls({ state, set }, map) {
+  const made = [];
+  const summary = /** @type {[string, string][]} */ ([["mean", "mean of all"], ["max", "maximum of all"]]);
+  const read = (text) => (/^\d+$/.test(text) ? Number(text) : text);
+  if (map.L > 1) {
+    const options = [...summary, ...map.layers.map((name, at) => [at, name])];
+    made.push(selectField("Layer", options, state.layer, (value) => set({ layer: read(value) })));
+  }
+  if (map.H > 1) {
+    const options = [...summary, ...Array.from({ length: map.H }, (_, at) => [at, `head ${at + 1}`])];
+    made.push(selectField("Head", options, state.head, (value) => set({ head: read(value) })));
+  }
+  return made;
+}
+
+/** A mean of weights has no scores of its own. @param {PanelContext} context */
+function askForOneHead({ state, set }, map) {
+  const layer = typeof state.layer === "number" ? state.layer : map.L - 1;
+  const heads = Array.from({ length: Math.min(map.H, 16) }, (_, at) => at);
+  return h(
+    "div",
+    { class: "panel-empty" },
+    h("p", null, "A mean or a maximum was put together afterwards: only one head of one layer has steps. Choose one:"),
+    h(
+      "div",
+      { class: "panel-row" },
+      heads.map((head) => {
+        const name = [map.L > 1 && map.layers[layer], map.H > 1 && `head ${head + 1}`].filter(Boolean).join(", ");
+        return button(name, () => set({ layer, head }), { class: "panel-button" });
+      }),
+    ),
+  );
+}
+
+/** Everything that the record has of one query of one head. */
+export function queryRow(map, layer, head, query) {
+  const { H, Q, K, D } = map;
+  const from = ((layer * H + head) * Q + query) * K;
+  const line = (numbers) => (numbers ? numbers.subarray(from, from + K) : null);
+  const value = (key) => {
+    const start = ((layer * H + head) * K + key) * D;
+    return map.values.subarray(start, start + D);
+  };
+  return {
+    scores: line(map.scores),
+    factor: line(map.factor),
+    weights: line(map.weights),
+    allowed: Array.from({ length: K }, (_, key) => map.allowed(layer, head, query, key)),
+    values: map.values ? Array.from({ length: K }, (_, key) => value(key)) : null,
+    normalizer: map.normalizer,
+    query,
+  };
+}
+
+function stepTrack(panel, step) {
+  const go = (to) => {
+    stopPlaying(panel);
+    goTo(panel, to);
+  };
+  const buttons = STEP_NAMES.map((name, at) =>
+    button(name, () => go(at + 1), {
+      class: `steps-button${at < step ? " is-reached" : ""}`,
+      "aria-pressed": String(at + 1 === step),
+      "data-focus": `step-${at + 1}`,
+      "data-number": at + 1,
+    }),
+  );
+  const playing = panel.timer !== 0;
+  const play = button(playing ? "Stop" : "Play the steps", () => (playing ? go(step) : playSteps(panel)), { class: "panel-button", "data-focus": "step-play" });
+  return h("div", { class: "steps-track", role: "group", "aria-label": "Steps" }, buttons, prefersStill() ? null : play);
+}
+
+/** People who want no motion step by hand. */
+function prefersStill() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+function playSteps(panel) {
+  const next = () => {
+    // a panel that is no longer on the page has nothing to play
+    const step = panel.el.isConnected ? currentStep(panel.context.state) + 1 : STEP_NAMES.length;
+    panel.timer = step < STEP_NAMES.length ? window.setTimeout(next, PAUSE) : 0;
+    goTo(panel, step);
+  };
+  panel.timer = window.setTimeout(next, PAUSE);
+  goTo(panel, 1);
+}
+
+/** Draws even where the step stays: whether it plays may have changed. */
+function goTo(panel, step) {
+  const before = panel.context.state;
+  panel.context.set({ step });
+  if (panel.context.state === before) keepingFocus(panel.el, () => draw(panel));
+}
+
+function stopPlaying(panel) {
+  window.clearTimeout(panel.timer);
+  panel.timer = 0;
+}
+
+function stepCaption(step, row, map) {
+  const part = (name) => (new RegExp(`${name}: ([^·]+)`).exec(map.mechanism) || ["", ""])[1].trim();
+  const said = (name) => (part(name) ? ` (${part(name)})` : "");
+  const outside = row.allowed.filter((open) => !open).length;
+  if (step === 1) return `Each key is compared with the query${said("score")}: the higher the score, the better they match.`;
+  if (step === 2) {
+    return outside
+      ? `The region${said("region")} leaves out ${outside} of ${map.K} keys: whatever their score, they cannot be read.`
+      : `The region${said("region")} says which keys may be read. Here, all ${map.K} of them.`;
+  }
+  if (step === 3) return normalisationCaption(row);
+  return "Each value is taken as much as its weight says, and all are added up: the sum is what the attention hands on for this query.";
+}
+
+function normalisationCaption(row) {
+  const { name, temperature } = parseNormalizer(row.normalizer);
+  const factor = row.factor ? " Then each is multiplied by its factor, which falls with the distance from the predicted place." : "";
+  const texts = {
+    softmax: `The softmax makes shares of the scores: exp of each${temperature === 1 ? "" : ` over the temperature ${temperature}`}, less the highest so that nothing overflows, divided by their sum.`,
+    sparsemax: "The sparsemax takes the nearest point whose shares sum to 1: what lies below a threshold gets exactly 0.",
+    raw: "Nothing is normalised: the scores themselves are the weights, and may sum to anything.",
+    uniform: "Every allowed key gets the same share, whatever its score.",
+    hard: "The best key gets all, the others nothing.",
+  };
+  return (texts[name] ?? `Scores become weights${row.normalizer ? ` by ${row.normalizer}` : ""}.`) + factor;
+}
+
+/** The keys of the table in their order: all, or the heaviest of very many. */
+function shownKeys(panel, row) {
+  const keys = Array.from(row.weights, (_, key) => key);
+  if (panel.wholeTable || keys.length <= MOST_KEYS) return keys;
+  const heaviest = [...keys].sort((a, b) => row.weights[b] - row.weights[a]).slice(0, MOST_KEYS);
+  return heaviest.sort((a, b) => a - b);
+}
+
+function otherKeys(panel, row) {
+  if (panel.wholeTable || row.weights.length <= MOST_KEYS) return null;
+  const shown = sumOf(shownKeys(panel, row).map((key) => row.weights[key]));
+  const show = () => {
+    panel.wholeTable = true;
+    draw(panel);
+  };
+  return h(
+    "p",
+    { class: "panel-hint" },
+    `The ${MOST_KEYS} heaviest keys; the other ${row.weights.length - MOST_KEYS} have ${numberText(sumOf(row.weights) - shown, 3)} together. `,
+    button("Show all keys", show, { class: "panel-link" }),
+  );
+}
+
+function verdict(row) {
+  const { agrees, text } = checkWeights(row);
+  const sign = agrees === null ? "○" : agrees ? "✓" : "≠";
+  return h("p", { class: `steps-check ${agrees === false ? "is-off" : agrees ? "is-right" : ""}`, role: "status" }, h("b", { "aria-hidden": "true" }, sign), " ", text);
+}
+
+function notKept(map) {
+  const lost = [!map.scores && "scores", !map.values && "values"].filter(Boolean);
+  if (!lost.length) return null;
+  return h("p", { class: "panel-hint" }, `This record was made without ${lost.join(" and ")}: those columns are missing, not zero.`);
+}

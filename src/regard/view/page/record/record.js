@@ -1,0 +1,264 @@
+// A record as the page uses it: sides, maps whose numbers are decoded when they are first asked for,
+// and the one matrix that is on the screen.
+
+import { unpack } from "./packed_arrays.js";
+import { aggregate, allowedPairs } from "./aggregation.js";
+import { groupLabel, isRightToLeft, wordGroups } from "./token_words.js";
+
+const FORMAT = "regard.attention/1";
+const KINDS = {
+  cross: "cross-attention",
+  encoder: "self-attention of the encoder",
+  decoder: "self-attention of the decoder",
+  attention: "attention",
+};
+
+/**
+ * @typedef {object} Side
+ * @property {string} name
+ * @property {string} title
+ * @property {string} language
+ * @property {string} text
+ * @property {string[]} characters the text by code points, which is how offsets count
+ * @property {string[]} tokens
+ * @property {number[][]} offsets
+ * @property {number[]} words
+ * @property {boolean[]} special
+ * @property {{source: string, rows: number, columns: number}|null} picture
+ * @property {boolean} rightToLeft
+ * @property {number[][]} groups the tokens of each word
+ * @property {string[]} labels what is written on each token
+ */
+
+/**
+ * @typedef {object} AttentionMap
+ * @property {string} name
+ * @property {string} kind what it is called
+ * @property {Side} queries
+ * @property {Side} keys
+ * @property {number} L
+ * @property {number} H
+ * @property {number} Q
+ * @property {number} K
+ * @property {number} D 0 where no values were kept
+ * @property {string[]} layers
+ * @property {string} mechanism
+ * @property {string} normalizer
+ * @property {string} reported
+ * @property {(number|"mean"|"max")[]} shown the layer and the head that it is shown by at first
+ * @property {Float32Array} weights (L, H, Q, K)
+ * @property {Float32Array|null} scores (L, H, Q, K)
+ * @property {Float32Array|null} factor (L, H, Q, K)
+ * @property {Float32Array|null} values (L, H, K, D)
+ * @property {Uint8Array|null} allowedBits (L, H, Q, K)
+ * @property {(layer: number, head: number, query: number, key: number) => boolean} allowed
+ * @property {number} rounding how far a sum of a row may be from 1 by its packing
+ */
+
+/**
+ * @typedef {object} Choice
+ * @property {number|"mean"|"max"} layer
+ * @property {number|"mean"|"max"} head
+ * @property {"words"|"tokens"} units
+ * @property {boolean} specials
+ */
+
+/**
+ * @typedef {object} Matrix
+ * @property {Float32Array} data (rows, cols)
+ * @property {number} rows
+ * @property {number} cols
+ * @property {string[]} rowTokens
+ * @property {string[]} colTokens
+ * @property {number[][]} rowMembers the tokens of each row
+ * @property {number[][]} colMembers
+ * @property {Uint8Array} [allowed] (rows, cols); left out where all pairs are
+ * @property {Float32Array|null} missing for each row 1 − the sum of all its weights; null for a maximum
+ * @property {Float32Array} hidden for each row the weights of columns that are not shown
+ * @property {string} title how the weights were put together
+ * @property {Side} rowSide
+ * @property {Side} colSide
+ */
+
+/** @param {any} given a record as JSON gives it */
+export function readRecord(given) {
+  if (given === null || typeof given !== "object" || given.format !== FORMAT) {
+    throw new Error(`this is no record of the format ${FORMAT}: it says “${given?.format ?? "nothing"}”`);
+  }
+  const sides = Object.fromEntries(Object.entries(given.sides).map(([name, side]) => [name, readSide(name, side)]));
+  const maps = given.maps.map((map) => readMap(map, sides));
+  const cache = new Map();
+  return {
+    given,
+    title: given.title ?? "",
+    model: given.model ?? "",
+    output: given.output ?? "",
+    notes: given.notes ?? [],
+    question: given.question ?? {},
+    glimpses: given.glimpses ?? [],
+    sides,
+    maps,
+    beam: given.beam ? lazily({ ...given.beam }, { weights: given.beam.weights }) : null,
+    explanations: (given.explanations ?? []).map((each) => lazily({ ...each }, { matrix: each.matrix })),
+    /** The map of that name, or the first. */
+    map: (name) => maps.find((map) => map.name === name) ?? maps[0],
+    /** @returns {Matrix} */
+    matrix(mapName, choice) {
+      const key = [mapName, choice.layer, choice.head, choice.units, choice.specials].join("|");
+      if (!cache.has(key)) {
+        if (cache.size >= 8) cache.delete(cache.keys().next().value);
+        cache.set(key, matrixOf(this.map(mapName), choice));
+      }
+      return cache.get(key);
+    },
+  };
+}
+
+function readSide(name, given) {
+  const side = {
+    ...given,
+    name,
+    title: given.title || name,
+    language: given.language || "",
+    picture: given.picture ?? null,
+    special: given.special.map(Boolean),
+    characters: Array.from(given.text),
+    rightToLeft: isRightToLeft(given.text),
+  };
+  side.groups = wordGroups(side);
+  side.labels = side.tokens.map((_, place) => groupLabel(side, [place]));
+  return side;
+}
+
+function readMap(given, sides) {
+  const [L, H, Q, K] = given.weights.shape;
+  const map = {
+    name: given.name,
+    kind: KINDS[given.name] ?? `${given.name} attention`,
+    queries: sides[given.queries],
+    keys: sides[given.keys],
+    L,
+    H,
+    Q,
+    K,
+    D: given.values?.shape[3] ?? 0,
+    layers: given.layers?.length === L ? given.layers.map(layerName) : Array.from(
+      { length: L },
+      (_, n) => layerName(`${n + 1}`),
+    ),
+    mechanism: given.mechanism ?? "",
+    normalizer: given.normalizer ?? "",
+    reported: given.reported ?? "",
+    shown: given.shown ?? ["mean", "mean"],
+    rounding: { sqrt8: 0.03, float16: 0.01 }[given.weights.type] ?? 0.005,
+    allowed: (layer, head, query, key) =>
+      map.allowedBits === null || map.allowedBits[((layer * H + head) * Q + query) * K + key] === 1,
+  };
+  return lazily(map, {
+    weights: given.weights,
+    scores: given.scores,
+    factor: given.factor,
+    values: given.values,
+    allowedBits: given.allowed,
+  });
+}
+
+/** "1" is shown as “layer 1”, "decoder 1" as it is. */
+function layerName(name) {
+  return /^\d+$/.test(name) ? `layer ${name}` : name;
+}
+
+/** Adds properties that are decoded when they are first read. */
+function lazily(target, packed) {
+  for (const [name, array] of Object.entries(packed)) {
+    Object.defineProperty(target, name, {
+      configurable: true,
+      enumerable: true,
+      get() {
+        const numbers = array ? unpack(array) : null;
+        Object.defineProperty(target, name, { value: numbers, enumerable: true });
+        return numbers;
+      },
+    });
+  }
+  return target;
+}
+
+/** @returns {Matrix} */
+function matrixOf(map, choice) {
+  const rowGroups = choice.units === "words" ? map.queries.groups : map.queries.tokens.map((_, n) => [n]);
+  const colGroups = choice.units === "words" ? map.keys.groups : map.keys.tokens.map((_, n) => [n]);
+  const shown = (side) => (group) => choice.specials || !group.every((place) => side.special[place]);
+  const rowMembers = rowGroups.filter(shown(map.queries));
+  const colMembers = colGroups.filter(shown(map.keys));
+  const whole = aggregate(map, choice.layer, choice.head);
+  const { data, missing, hidden } = mergeGroups(whole, map.K, rowMembers, colMembers);
+  const isMaximum = (choice.layer === "max" && map.L > 1) || (choice.head === "max" && map.H > 1);
+  return {
+    data,
+    rows: rowMembers.length,
+    cols: colMembers.length,
+    rowMembers,
+    colMembers,
+    rowTokens: rowMembers.map((members) => groupLabel(map.queries, members)),
+    colTokens: colMembers.map((members) => groupLabel(map.keys, members)),
+    ...allowedGroups(map, choice, rowMembers, colMembers),
+    missing: isMaximum ? null : missing,
+    hidden,
+    title: aggregationTitle(map, choice, {
+      merged: rowMembers.length + colMembers.length < tokensIn(rowMembers) + tokensIn(colMembers),
+      hides: rowMembers.length < rowGroups.length || colMembers.length < colGroups.length,
+    }),
+    rowSide: map.queries,
+    colSide: map.keys,
+  };
+}
+
+const tokensIn = (groups) => groups.reduce((count, group) => count + group.length, 0);
+
+/** Weights of words: summed over the keys of a word, averaged over its queries, so that rows sum to what they did. */
+export function mergeGroups(whole, K, rowMembers, colMembers) {
+  const data = new Float32Array(rowMembers.length * colMembers.length);
+  const missing = new Float32Array(rowMembers.length);
+  const hidden = new Float32Array(rowMembers.length);
+  rowMembers.forEach((queries, row) => {
+    let total = 0;
+    for (const query of queries) for (let key = 0; key < K; key++) total += whole[query * K + key];
+    let shown = 0;
+    colMembers.forEach((keys, col) => {
+      let sum = 0;
+      for (const query of queries) for (const key of keys) sum += whole[query * K + key];
+      data[row * colMembers.length + col] = sum / queries.length;
+      shown += sum;
+    });
+    missing[row] = 1 - total / queries.length;
+    hidden[row] = (total - shown) / queries.length;
+  });
+  return { data, missing, hidden };
+}
+
+/** A pair of words is allowed where any pair of their tokens is. */
+function allowedGroups(map, choice, rowMembers, colMembers) {
+  if (map.allowedBits === null) return {};
+  const pairs = allowedPairs(map, choice.layer, choice.head);
+  if (pairs.every(Boolean)) return {};
+  const allowed = new Uint8Array(rowMembers.length * colMembers.length);
+  rowMembers.forEach((queries, row) =>
+    colMembers.forEach((keys, col) => {
+      allowed[row * colMembers.length + col] = Number(queries.some((q) => keys.some((k) => pairs[q * map.K + k])));
+    }),
+  );
+  return { allowed };
+}
+
+/** “cross-attention · layer 2 · mean of 8 heads · words: sum over keys, mean over queries” */
+export function aggregationTitle(map, choice, { merged, hides }) {
+  const parts = [map.kind];
+  const named = (chosen, count, name, many) =>
+    typeof chosen === "number" ? name(Math.min(chosen, count - 1)) : `${chosen} of ${count} ${many}`;
+  if (map.L > 1) parts.push(named(choice.layer, map.L, (layer) => map.layers[layer], "layers"));
+  if (map.H > 1) parts.push(named(choice.head, map.H, (head) => `head ${head + 1}`, "heads"));
+  if (merged) parts.push("words: sum over keys, mean over queries");
+  if (hides) parts.push("special tokens hidden, weights as they were");
+  return parts.join(" · ");
+}

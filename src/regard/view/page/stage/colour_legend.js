@@ -1,0 +1,36 @@
+// What the colours stand for.
+
+import { cssColour, diverging, sequential } from "../drawing/colours.js";
+import { fill, h } from "../elements/dom.js";
+import { shortWeight } from "../drawing/view.js";
+
+const STEPS = 12;
+
+const sign = (name, text) => [h("span", { class: `legend-${name}`, "aria-hidden": "true" }), h("span", null, text)];
+
+export function mountLegend(element) {
+  return {
+    /** @param {import("../drawing/view.js").View} view */
+    update(view) {
+      const colour = (share) => (view.signed ? diverging(2 * share - 1, view.theme) : sequential(share, view.theme));
+      const stops = Array.from({ length: STEPS + 1 }, (_, n) => cssColour(colour(n / STEPS)));
+      const most = view.state.scale === "row" ? "row’s most" : shortWeight(view.full[0] ?? 1);
+      fill(
+        element,
+        h("span", null, view.signed ? `−${most}` : "0"),
+        h(
+          "span",
+          {
+            class: "legend-ramp",
+            role: "img",
+            "aria-label": `colours from ${view.signed ? `minus ${most}` : 0} to ${most}`,
+            style: { background: `linear-gradient(to right, ${stops.join(", ")})` },
+          },
+        ),
+        h("span", null, most),
+        view.matrix.allowed ? sign("hatch", "not allowed") : null,
+        view.rest ? sign("rest", "rest: not among these columns") : null,
+      );
+    },
+  };
+}

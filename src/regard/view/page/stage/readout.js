@@ -1,0 +1,79 @@
+// The numbers of what is focused, in one line of words.
+
+import { entropyOf } from "../record/aggregation.js";
+import { isAllowed, weightAt } from "../drawing/view.js";
+
+const HINT =
+  "Point at a word, tap it or use the arrow keys: its partners light up. Enter or a click pins it, Esc lets it go.";
+
+/** ‘chat’ attends 0.42 to ‘cat’ */
+export function cellSentence(view, row, col) {
+  const [query, key] = [view.matrix.rowTokens[row], view.matrix.colTokens[col]];
+  if (!isAllowed(view, row, col)) return `‘${query}’ may not attend to ‘${key}’`;
+  return `‘${query}’ attends ${longWeight(weightAt(view, row, col))} to ‘${key}’`;
+}
+
+/**
+ * @param {import("../drawing/view.js").View} view
+ * @param {{row: number|null, col: number|null}} active
+ * @returns {{main: string, more: string}}
+ */
+export function readoutOf(view, { row, col }) {
+  if (row !== null && col !== null) {
+    return { main: cellSentence(view, row, col), more: `${rankOf(view, row, col)} · ${rowNumbers(view, row)}` };
+  }
+  if (row !== null) return { main: topLinks(view, row), more: rowNumbers(view, row) };
+  if (col !== null) return { main: readers(view, col), more: "" };
+  return { main: "", more: HINT };
+}
+
+export function longWeight(weight) {
+  if (!Number.isFinite(weight)) return "no number";
+  if (weight !== 0 && Math.abs(weight) < 0.0005) return "less than 0.001";
+  return weight.toFixed(Math.abs(weight) < 0.1 ? 3 : 2);
+}
+
+function rankOf(view, row, col) {
+  if (!isAllowed(view, row, col)) return "outside the region";
+  const weight = weightAt(view, row, col);
+  const { before, count } = rowPlaces(view, row).reduce(
+    ({ before, count }, other) => ({
+      before: before + (weightAt(view, row, other) > weight ? 1 : 0),
+      count: count + 1,
+    }),
+    { before: 0, count: 0 },
+  );
+  return `number ${before + 1} of ${count} in its row`;
+}
+
+function rowNumbers(view, row) {
+  const weights = rowPlaces(view, row).map((col) => weightAt(view, row, col));
+  const entropy = entropyOf(weights);
+  const parts = [`entropy ${entropy.toFixed(2)} nats, as if it read ${Math.exp(entropy).toFixed(1)} evenly`];
+  if (view.rest) {
+    const missing = view.matrix.missing[row];
+    if (view.matrix.hidden[row] > 0.0005) parts.push(`${longWeight(view.matrix.hidden[row])} on hidden tokens`);
+    if (Math.abs(missing) > view.map.rounding) {
+      parts.push(`${longWeight(missing)} on nothing: the row sums to ${(1 - missing).toFixed(2)}`);
+    }
+  }
+  return parts.join(" · ");
+}
+
+function topLinks(view, row) {
+  const best = rowPlaces(view, row).sort((a, b) => weightAt(view, row, b) - weightAt(view, row, a)).slice(0, 3);
+  const links = best.map((col) => `${longWeight(weightAt(view, row, col))} to ‘${view.matrix.colTokens[col]}’`);
+  return `‘${view.matrix.rowTokens[row]}’ attends ${links.join(", ")}`;
+}
+
+function readers(view, col) {
+  const rows = Array.from({ length: view.matrix.rows }, (_, row) => row).filter((row) => isAllowed(view, row, col));
+  const best = rows.sort((a, b) => weightAt(view, b, col) - weightAt(view, a, col)).slice(0, 3);
+  const total = rows.reduce((sum, row) => sum + weightAt(view, row, col), 0);
+  const links = best.map((row) => `${longWeight(weightAt(view, row, col))} from ‘${view.matrix.rowTokens[row]}’`);
+  return `‘${view.matrix.colTokens[col]}’ gets ${links.join(", ")}; ${total.toFixed(2)} in all`;
+}
+
+function rowPlaces(view, row) {
+  return Array.from({ length: view.matrix.cols }, (_, col) => col).filter((col) => isAllowed(view, row, col));
+}

@@ -1,0 +1,27 @@
+// The button that goes from the system's theme to light, to dark, and back.
+
+import { h } from "../elements/dom.js";
+
+const THEMES = ["auto", "light", "dark"];
+const SIGNS = { auto: "◐", light: "○", dark: "●" };
+
+export function mountThemeButton(set) {
+  let shown = "auto";
+  const sign = h("span", { "aria-hidden": "true" });
+  const text = h("span", null);
+  const element = h(
+    "button",
+    { type: "button", class: "tool", on: { click: () => set({ theme: THEMES[(THEMES.indexOf(shown) + 1) % 3] }) } },
+    sign,
+    text,
+  );
+  return {
+    element,
+    update(theme) {
+      shown = theme;
+      sign.textContent = SIGNS[theme];
+      text.textContent = theme;
+      element.setAttribute("aria-label", `theme: ${theme}`);
+    },
+  };
+}
