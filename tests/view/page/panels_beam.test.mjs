@@ -92,10 +92,9 @@ const target = (text, tokens, offsets) => ({
 });
 
 test("the beginning up to a node is the output’s own text where the tokens are the same", () => {
-  const sides = { target: target("I  was", ["I", "was", "(end)"], [[0, 1], [3, 6], [6, 6]]) };
-  const record = { beam: { nodes }, sides };
-  assert.equal(prefixUpTo(record, 5), "I  was");
-  assert.equal(prefixUpTo(record, 4), "I am", "another hypothesis is spelt from its tokens");
+  const side = target("I  was", ["I", "was", "(end)"], [[0, 1], [3, 6], [6, 6]]);
+  assert.equal(prefixUpTo(side, nodes, 5), "I  was");
+  assert.equal(prefixUpTo(side, nodes, 4), "I am", "another hypothesis is spelt from its tokens");
 });
 
 test("what stands before a step ends before its word", () => {

@@ -3,8 +3,11 @@
 // so that the order of the weights can be read without seeing hues.
 
 /** @typedef {"light"|"dark"} Theme */
-/** @typedef {[number, number, number]} Rgb */
+/** @typedef {[number, number, number]} Rgb bytes */
+/** @typedef {[number, number, number]} Lch lightness, chroma, hue in degrees */
+/** @typedef {"sequential"|"negative"|"positive"} Ramp */
 
+/** @type {Record<Theme, Record<Ramp, Lch[]>>} */
 const STOPS = {
   light: {
     sequential: [[0.985, 0.004, 170], [0.91, 0.05, 172], [0.79, 0.095, 183], [0.63, 0.105, 210], [0.47, 0.115, 258], [0.3, 0.1, 288]],
@@ -17,6 +20,7 @@ const STOPS = {
     positive: [[0.215, 0.01, 265], [0.31, 0.065, 270], [0.43, 0.11, 265], [0.57, 0.13, 257], [0.73, 0.1, 248], [0.9, 0.05, 240]],
   },
 };
+/** @type {Map<string, Uint8ClampedArray>} */
 const TABLES = new Map();
 
 /**
@@ -29,7 +33,7 @@ export function sequential(share, theme) {
   return lookUp(rampTable(theme, "sequential"), share);
 }
 
-/** The colour of a signed share, −1 (orange) to 1 (blue). */
+/** The colour of a signed share, −1 (orange) to 1 (blue). @param {number} share @param {Theme} theme */
 export function diverging(share, theme) {
   return lookUp(rampTable(theme, share < 0 ? "negative" : "positive"), Math.abs(share));
 }
@@ -37,29 +41,32 @@ export function diverging(share, theme) {
 /**
  * 256 colours, three bytes each.
  * @param {Theme} theme
- * @param {"sequential"|"negative"|"positive"} ramp
+ * @param {Ramp} ramp
+ * @returns {Uint8ClampedArray}
  */
 export function rampTable(theme, ramp) {
   const name = `${theme} ${ramp}`;
-  if (!TABLES.has(name)) TABLES.set(name, tableOf(STOPS[theme][ramp].map(fromLch)));
-  return TABLES.get(name);
+  const table = TABLES.get(name) ?? tableOf(STOPS[theme][ramp].map(fromLch));
+  TABLES.set(name, table);
+  return table;
 }
 
-/** The ink, black or white, that is read better on a colour. */
+/** The ink, black or white, that is read better on a colour. @param {Rgb} rgb */
 export function inkOn(rgb) {
   return luminance(rgb) > 0.192 ? "#10131a" : "#ffffff"; // where both have a contrast of 4.3
 }
 
+/** @param {Rgb} rgb */
 export function cssColour(rgb, opacity = 1) {
   return opacity === 1 ? `rgb(${rgb.join(" ")})` : `rgb(${rgb.join(" ")} / ${opacity})`;
 }
 
-/** "#1a2b3c", which every reader of SVG understands. */
+/** "#1a2b3c", which every reader of SVG understands. @param {Rgb} rgb */
 export function hexColour(rgb) {
   return `#${rgb.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** The theme that a state asks for; "auto" is that of the system. */
+/** The theme that a state asks for; "auto" is that of the system. @param {Theme|"auto"} theme @returns {Theme} */
 export function effectiveTheme(theme) {
   if (theme === "light" || theme === "dark") return theme;
   return globalThis.matchMedia?.("(prefers-color-scheme: dark)").matches ? "dark" : "light";
@@ -82,7 +89,7 @@ export function strongest(matrix, scale) {
   return rows.map((most) => (scale === "row" ? most : all) || 1);
 }
 
-/** WCAG's relative luminance. */
+/** WCAG's relative luminance. @param {Rgb} rgb */
 export function luminance(rgb) {
   const [r, g, b] = rgb.map((part) => {
     const share = part / 255;
@@ -91,11 +98,13 @@ export function luminance(rgb) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
+/** @param {Uint8ClampedArray} table @param {number} share @returns {Rgb} */
 function lookUp(table, share) {
   const place = 3 * Math.round(255 * Math.min(Math.max(share || 0, 0), 1));
   return [table[place], table[place + 1], table[place + 2]];
 }
 
+/** @param {number[][]} stops in OKLab */
 function tableOf(stops) {
   const table = new Uint8ClampedArray(256 * 3);
   for (let n = 0; n < 256; n++) {
@@ -107,12 +116,13 @@ function tableOf(stops) {
   return table;
 }
 
+/** @param {Lch} stop */
 function fromLch([lightness, chroma, hue]) {
   const angle = (hue * Math.PI) / 180;
   return [lightness, chroma * Math.cos(angle), chroma * Math.sin(angle)];
 }
 
-/** OKLab (Björn Ottosson, 2020) to sRGB bytes. */
+/** OKLab (Björn Ottosson, 2020) to sRGB bytes. @param {number[]} stop */
 function fromOklab([L, a, b]) {
   const l = (L + 0.3963377774 * a + 0.2158037573 * b) ** 3;
   const m = (L - 0.1055613458 * a - 0.0638541728 * b) ** 3;

@@ -30,7 +30,11 @@ export function chooseLinks(view, active) {
   return long ? links.slice(resting ? -40 : -200) : links;
 }
 
+/** @typedef {{x: number, y: number}} Point */
+/** @typedef {(share: number) => number} OfShare */
+
 /** How links are drawn by how strong they are: of a chosen word, of all words, of many words. */
+/** @type {Record<"chosen"|"all"|"many", {width: OfShare, opacity: OfShare}>} */
 const PENS = {
   chosen: { width: (share) => 0.8 + 5 * share, opacity: (share) => 0.18 + 0.82 * share },
   all: { width: (share) => 0.8 + 3.2 * share, opacity: (share) => 0.06 + 0.64 * share ** 1.3 },
@@ -40,8 +44,8 @@ const PENS = {
 /**
  * @param {SVGElement} svg
  * @param {{row: number, col: number, share: number}[]} links
- * @param {(row: number) => {x: number, y: number}} from where the line of a query begins
- * @param {(col: number) => {x: number, y: number}} to where that of a key ends
+ * @param {(row: number) => Point} from where the line of a query begins
+ * @param {(col: number) => Point} to where that of a key ends
  * @param {keyof typeof PENS} pen
  */
 export function drawLinks(svg, links, from, to, pen) {
@@ -56,9 +60,10 @@ export function drawLinks(svg, links, from, to, pen) {
   svg.replaceChildren(...paths);
 }
 
-/** An S whose ends are upright. */
+/** An S whose ends are upright. @param {Point} a @param {Point} b */
 export function curve(a, b) {
   const middle = (a.y + b.y) / 2;
+  /** @param {number} x @param {number} y */
   const at = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
   return `M${at(a.x, a.y)}C${at(a.x, middle)} ${at(b.x, middle)} ${at(b.x, b.y)}`;
 }

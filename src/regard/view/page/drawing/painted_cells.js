@@ -1,7 +1,13 @@
 // The cells of a matrix on a canvas: one small rectangle each where there is room, one pixel each where not.
 
+import { penOf } from "../elements/dom.js";
 import { cssColour, inkOn, rampTable } from "./colours.js";
 import { colourOf, isAllowed, shortWeight, weightAt } from "./view.js";
+
+/** @typedef {import("./view.js").Painted} Painted */
+/** @typedef {import("./colours.js").Theme} Theme */
+
+/** @typedef {{width: number, height: number}} Cell in pixels */
 
 const MOST_RECTANGLES = 16384;
 const ROOM_FOR_NUMBERS = 30;
@@ -12,7 +18,7 @@ const INKS = {
 
 /**
  * @param {CanvasRenderingContext2D} context
- * @param {import("./view.js").View} view
+ * @param {Painted} view
  * @param {number} width of a cell
  * @param {number} height of a cell
  */
@@ -24,11 +30,15 @@ export function paintCells(context, view, width, height = width) {
   if (cell.width >= ROOM_FOR_NUMBERS && cell.height >= 18) paintNumbers(context, view, cell);
 }
 
-/** For each row a bar: how much of it is not among the columns. */
+/**
+ * For each row a bar: how much of it is not among the columns.
+ * @param {CanvasRenderingContext2D} context @param {Painted & {rest: Float32Array}} view @param {Cell} cell @param {number} left @param {number} width
+ */
 export function paintRest(context, view, cell, left, width) {
   const inks = INKS[view.theme];
   const inset = cell.height >= 16 ? Math.round(cell.height * 0.3) : 0;
   view.rest.forEach((share, row) => {
+    /** @param {number} length */
     const bar = (length) => context.fillRect(
       left,
       row * cell.height + inset,
@@ -42,11 +52,12 @@ export function paintRest(context, view, cell, left, width) {
   });
 }
 
-/** Columns from left to right as they stand on the screen. */
+/** Columns from left to right as they stand on the screen. @param {Painted} view @param {number} place */
 export function columnAt(view, place) {
   return view.reversed ? view.matrix.cols - 1 - place : place;
 }
 
+/** @param {CanvasRenderingContext2D} context @param {Painted} view @param {Cell} cell */
 function paintRectangles(context, view, cell) {
   const smaller = Math.min(cell.width, cell.height);
   const gap = smaller >= 16 ? 2 : smaller >= 9 ? 1 : 0;
@@ -55,6 +66,7 @@ function paintRectangles(context, view, cell) {
   for (let row = 0; row < view.matrix.rows; row++) {
     for (let place = 0; place < view.matrix.cols; place++) {
       const col = columnAt(view, place);
+      /** @type {[number, number, number, number]} */
       const box = [place * cell.width + gap / 2, row * cell.height + gap / 2, cell.width - gap, cell.height - gap];
       if (!isAllowed(view, row, col)) {
         forbidden.roundRect(...box, radius);
@@ -70,14 +82,17 @@ function paintRectangles(context, view, cell) {
   context.fill(forbidden);
 }
 
-/** One pixel for each cell, made larger without smoothing; forbidden ones let the hatching through. */
+/**
+ * One pixel for each cell, made larger without smoothing; forbidden ones let the hatching through.
+ * @param {CanvasRenderingContext2D} context @param {Painted} view @param {Cell} cell
+ */
 function paintPixels(context, view, cell) {
   const { rows, cols } = view.matrix;
   const picture = matrixImage(view);
   const bitmap = document.createElement("canvas");
   bitmap.width = cols;
   bitmap.height = rows;
-  bitmap.getContext("2d").putImageData(picture, 0, 0);
+  penOf(bitmap).putImageData(picture, 0, 0);
   if (view.matrix.allowed) {
     context.fillStyle = hatching(context, view.theme);
     context.fillRect(0, 0, cols * cell.width, rows * cell.height);
@@ -86,7 +101,7 @@ function paintPixels(context, view, cell) {
   context.drawImage(bitmap, 0, 0, cols * cell.width, rows * cell.height);
 }
 
-/** The matrix as an image of one pixel for each cell. */
+/** The matrix as an image of one pixel for each cell. @param {Painted} view */
 export function matrixImage(view) {
   const { rows, cols, data, allowed } = view.matrix;
   const image = new ImageData(Math.max(cols, 1), Math.max(rows, 1));
@@ -111,6 +126,7 @@ export function matrixImage(view) {
   return image;
 }
 
+/** @param {CanvasRenderingContext2D} context @param {Painted} view @param {Cell} cell */
 function paintNumbers(context, view, cell) {
   context.font = `${cell.width >= 38 ? 12 : 11}px system-ui, "Noto Sans", sans-serif`;
   context.textAlign = "center";
@@ -128,10 +144,11 @@ function paintNumbers(context, view, cell) {
   context.globalAlpha = 1;
 }
 
+/** @param {CanvasRenderingContext2D} context @param {Theme} theme */
 function hatching(context, theme) {
   const tile = document.createElement("canvas");
   tile.width = tile.height = 6;
-  const pen = tile.getContext("2d");
+  const pen = penOf(tile);
   pen.strokeStyle = INKS[theme].hatch;
   pen.lineWidth = 1;
   pen.beginPath();
@@ -140,5 +157,5 @@ function hatching(context, theme) {
     pen.lineTo(shift + 6, 0);
   }
   pen.stroke();
-  return context.createPattern(tile, "repeat");
+  return /** @type {CanvasPattern} */ (context.createPattern(tile, "repeat"));
 }

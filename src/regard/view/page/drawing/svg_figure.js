@@ -2,9 +2,17 @@
 
 import { columnAt, matrixImage } from "./painted_cells.js";
 import { hexColour, inkOn } from "./colours.js";
-import { s } from "../elements/dom.js";
+import { penOf, s } from "../elements/dom.js";
 import { chooseLinks, curve, MOST_TOKENS_WITH_ALL_LINES } from "./link_lines.js";
 import { colourOf, isAllowed, shortWeight, weightAt } from "./view.js";
+
+/** @typedef {import("./view.js").View} View */
+/** @typedef {import("../stage/heatmap.js").Active} Active */
+
+/** @typedef {import("./painted_cells.js").Cell} Cell */
+/** @typedef {typeof PAPER.light} Paper */
+/** @typedef {{x: number, y: number, width: number, height: number}} Box */
+/** @typedef {{whole: number, boxes: {text: string, left: number, width: number}[]}} Line the words of a sentence, placed */
 
 const MOST_RECTS = 128 * 128;
 const MARGIN = 32;
@@ -29,7 +37,7 @@ export function figureOf(view, active) {
   const inner = Math.ceil(Math.max(captions.width, sentences?.width ?? 0, cells.width));
   const width = inner + 2 * MARGIN;
   let height = MARGIN;
-  const stacked = [captions, sentences, cells].filter(Boolean).map((part) => {
+  const stacked = [captions, ...(sentences ? [sentences] : []), cells].map((part) => {
     const left = part === captions ? MARGIN : MARGIN + (inner - part.width) / 2;
     const node = s("g", { transform: `translate(${left.toFixed(1)} ${height.toFixed(1)})` }, part.nodes);
     height += part.height + 30;
@@ -45,15 +53,19 @@ export function figureOf(view, active) {
   );
 }
 
+/** @param {View} view */
 const captionText = (view) => [view.record.model, view.matrix.title].filter(Boolean).join(" · ");
 
+/** @param {View} view @param {Paper} paper */
 function captionsOf(view, paper) {
-  const lines = [
+  /** @type {[string, number, string][]} */
+  const all = [
     [view.record.title, 15, paper.soft],
     [view.record.output, 20, paper.ink],
     [captionText(view), 12.5, paper.soft],
     [view.map.mechanism, 12.5, paper.soft],
-  ].filter(([text]) => text);
+  ];
+  const lines = all.filter(([text]) => text);
   let bottom = 0;
   const nodes = lines.map(([text, size, fill]) => {
     bottom += size * 1.5;
@@ -62,8 +74,10 @@ function captionsOf(view, paper) {
   return { width: Math.max(...lines.map(([text, size]) => penWidth(size)(text)), 0), height: bottom, nodes };
 }
 
+/** @param {View} view @param {Active} active @param {Paper} paper */
 function sentencesFigure(view, active, paper) {
   const width = penWidth(15);
+  /** @type {(texts: string[], rightToLeft: boolean) => Line} */
   const place = (texts, rightToLeft) => {
     let end = 0;
     const boxes = texts.map((text) => {
@@ -80,7 +94,9 @@ function sentencesFigure(view, active, paper) {
   const keys = place(view.matrix.colTokens, view.map.keys.rightToLeft);
   const queries = place(view.matrix.rowTokens, view.map.queries.rightToLeft);
   const whole = Math.max(keys.whole, queries.whole);
+  /** @type {(line: Line, n: number) => number} */
   const centre = (line, n) => line.boxes[n].left + line.boxes[n].width / 2 + (whole - line.whole) / 2;
+  /** @type {(line: Line, y: number, chosen: number|null) => any[]} */
   const words = (line, y, chosen) =>
     line.boxes.map((box, n) => [
       n === chosen && s(
@@ -113,11 +129,13 @@ function sentencesFigure(view, active, paper) {
   return { width: whole, height: 156, nodes: [links, words(keys, 18, active.col), words(queries, 148, active.row)] };
 }
 
+/** @param {View} view @param {Paper} paper */
 function cellsFigure(view, paper) {
   const { rows, cols, rowTokens, colTokens } = view.matrix;
   const cell = figureCell(Math.max(rows, cols));
   const size = Math.min(14, Math.max(cell.height - 1, 9));
   const widthOf = penWidth(size);
+  /** @param {string[]} texts */
   const widest = (texts) => Math.max(...texts.map(widthOf), 0);
   const flat = widest(colTokens) + 6 <= cell.width;
   const [left, top] = [widest(rowTokens) + 12, flat ? 24 : widest(colTokens) + 12];
@@ -146,7 +164,7 @@ function cellsFigure(view, paper) {
     );
   });
   const cells = rows * cols <= MOST_RECTS ? rectangles(view, cell, paper) : [pictureOfCells(view, cell)];
-  const rest = view.rest ? restBars(view, cell, paper) : null;
+  const rest = view.rest ? restBars(view.rest, cell, paper) : null;
   return {
     width: left + cols * cell.width + (rest ? REST_WIDTH + 12 : 0),
     height: top + rows * cell.height,
@@ -159,8 +177,13 @@ function cellsFigure(view, paper) {
   };
 }
 
-/** For each row how much of it is not among the columns. */
-function restBars(view, cell, paper) {
+/**
+ * For each row how much of it is not among the columns.
+ * @param {Float32Array} shares @param {Cell} cell @param {Paper} paper
+ */
+function restBars(shares, cell, paper) {
+  /** @param {number} share @param {number} row @param {string} fill */
+  /** @type {(share: number, row: number, fill: string) => SVGElement} */
   const bar = (share, row, fill) => s(
     "rect",
     { x: 0, y: (row + 0.3) * cell.height, width: REST_WIDTH * share, height: cell.height * 0.4, fill },
@@ -168,17 +191,19 @@ function restBars(view, cell, paper) {
   const label = s("text", { x: 0, y: -8, "font-size": 12, fill: paper.soft }, "rest");
   return [
     label,
-    ...[...view.rest].map((share, row) =>
+    ...[...shares].map((share, row) =>
       [bar(1, row, paper.track), bar(Math.min(Math.max(share, 0), 1), row, paper.soft)],
     ),
   ];
 }
 
+/** @param {number} longer */
 function figureCell(longer) {
   const height = longer > 128 ? 2 : longer > 48 ? 9 : longer > 24 ? 18 : 36;
   return { width: longer > 24 ? height : 52, height };
 }
 
+/** @param {View} view @param {Cell} cell @param {Paper} paper */
 function rectangles(view, cell, paper) {
   const gap = cell.height >= 16 ? 2 : 0;
   const nodes = [];
@@ -215,7 +240,7 @@ function rectangles(view, cell, paper) {
   return nodes;
 }
 
-/** Slanted lines that fill a box: x + y = c, cut at its edges. */
+/** Slanted lines that fill a box: x + y = c, cut at its edges. @param {Box} box */
 export function hatchingOf({ x, y, width, height }) {
   const lines = [];
   for (let c = 6; c < width + height; c += 6) {
@@ -226,13 +251,13 @@ export function hatchingOf({ x, y, width, height }) {
   return lines.join("");
 }
 
-/** Many cells as one embedded picture; forbidden ones are left clear. */
+/** Many cells as one embedded picture; forbidden ones are left clear. @param {View} view @param {Cell} cell */
 function pictureOfCells(view, cell) {
   const { rows, cols } = view.matrix;
   const canvas = document.createElement("canvas");
   canvas.width = cols;
   canvas.height = rows;
-  canvas.getContext("2d").putImageData(matrixImage(view), 0, 0);
+  penOf(canvas).putImageData(matrixImage(view), 0, 0);
   return s(
     "image",
     {
@@ -245,8 +270,9 @@ function pictureOfCells(view, cell) {
   );
 }
 
+/** @param {number} size */
 function penWidth(size) {
-  const pen = document.createElement("canvas").getContext("2d");
+  const pen = penOf(document.createElement("canvas"));
   pen.font = `${size}px ${FONT}`;
-  return (text) => pen.measureText(text).width;
+  return (/** @type {string} */ text) => pen.measureText(text).width;
 }

@@ -2,6 +2,13 @@
 
 import { fill, h } from "./dom.js";
 
+/** @typedef {[value: string|number, text: string]} Option */
+
+/** Options whose values are places from 0. @param {string[]} names @returns {Option[]} */
+export function placeOptions(names) {
+  return names.map((name, place) => [place, name]);
+}
+
 let groupsMade = 0; // names of radio buttons are shared by a whole document
 
 /**
@@ -21,7 +28,7 @@ export function segmented(label, choose) {
   let made = "";
   return {
     element,
-    /** @param {[string, string][]} options value and text */
+    /** @param {Option[]} options @param {string} value */
     update(options, value) {
       const signature = JSON.stringify(options);
       if (signature !== made) {
@@ -30,7 +37,7 @@ export function segmented(label, choose) {
           h(
             "label",
             { class: "segment" },
-            h("input", { type: "radio", name, value: each, on: { change: () => choose(each) } }),
+            h("input", { type: "radio", name, value: each, on: { change: () => choose(String(each)) } }),
             h("span", null, text),
           )));
       }
@@ -39,13 +46,19 @@ export function segmented(label, choose) {
   };
 }
 
-/** A native list to choose from. */
+/**
+ * A native list to choose from.
+ * @param {string} label
+ * @param {(value: string) => void} choose
+ */
 export function chooser(label, choose) {
   const select = h("select", { on: { change: () => choose(select.value) } });
   const element = h("label", { class: "control" }, h("span", { class: "control-label" }, label), select);
   let made = "";
   return {
     element,
+    select,
+    /** @param {Option[]} options @param {string|number} value */
     update(options, value) {
       const signature = JSON.stringify(options);
       if (signature !== made) {
@@ -57,7 +70,11 @@ export function chooser(label, choose) {
   };
 }
 
-/** A check box that looks like a switch. */
+/**
+ * A check box that looks like a switch.
+ * @param {string} label
+ * @param {(value: boolean) => void} choose
+ */
 export function toggle(label, choose) {
   const input = h("input", { type: "checkbox", role: "switch", on: { change: () => choose(input.checked) } });
   const element = h(
@@ -67,5 +84,5 @@ export function toggle(label, choose) {
     h("span", { class: "track", "aria-hidden": "true" }),
     h("span", null, label),
   );
-  return { element, update: (value) => { input.checked = value; } };
+  return { element, input, update: (/** @type {boolean} */ value) => { input.checked = value; } };
 }

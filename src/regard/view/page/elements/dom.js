@@ -2,13 +2,20 @@
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
+/** @typedef {Node|string|number|null|false|undefined|any[]} Child an array holds children again */
+
+/**
+ * class, aria-*, data-*, style: object, on: {event: listener}; null and false are left out.
+ * @typedef {Record<string, any>|null} Attributes
+ */
+
 /**
  * An HTML element.
- * @param {string} tag
- * @param {Record<string, any>|null} [attributes] class, aria-*, data-*, style: object, on: {event: listener};
- *   null and false are left out
- * @param {...(Node|string|number|null|false|undefined|Array<any>)} children
- * @returns {HTMLElement}
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} [attributes]
+ * @param {...Child} children
+ * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function h(tag, attributes, ...children) {
   return furnish(document.createElement(tag), attributes, children);
@@ -16,18 +23,40 @@ export function h(tag, attributes, ...children) {
 
 /**
  * An SVG element, with the arguments of `h`.
- * @returns {SVGElement}
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} [attributes]
+ * @param {...Child} children
+ * @returns {SVGElementTagNameMap[Tag]}
  */
 export function s(tag, attributes, ...children) {
   return furnish(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
 }
 
-/** Puts new children into an element in the place of all it had. */
+/** What draws on a canvas. @param {HTMLCanvasElement} canvas */
+export function penOf(canvas) {
+  const pen = canvas.getContext("2d");
+  if (!pen) throw new Error("the browser gives no canvas to draw on");
+  return pen;
+}
+
+/**
+ * Puts new children into an element in the place of all it had.
+ * @template {Element} E
+ * @param {E} element
+ * @param {...Child} children
+ */
 export function fill(element, ...children) {
   element.replaceChildren(...textNodes(children));
   return element;
 }
 
+/**
+ * @template {HTMLElement|SVGElement} E
+ * @param {E} element
+ * @param {Attributes|undefined} attributes
+ * @param {Child[]} children
+ */
 function furnish(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
@@ -45,9 +74,11 @@ function furnish(element, attributes, children) {
   return element;
 }
 
+/** @param {Child[]} children @returns {Node[]} */
 function textNodes(children) {
-  return children
-    .flat(Infinity)
-    .filter((child) => child !== null && child !== undefined && child !== false)
-    .map((child) => (child instanceof Node ? child : document.createTextNode(String(child))));
+  return children.flatMap((child) => {
+    if (Array.isArray(child)) return textNodes(child);
+    if (child === null || child === undefined || child === false) return [];
+    return child instanceof Node ? child : document.createTextNode(String(child));
+  });
 }

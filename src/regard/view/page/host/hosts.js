@@ -1,6 +1,7 @@
 // Where the page lives: a file, a server or a notebook. Each gives it a model in the shape of anywidget:
 // get, set, on, off, save_changes, send. The notebook's is anywidget's own.
 
+import { messageOf } from "./questions.js";
 import { cleanState, INITIAL_STATE, stateFromHash, stateToHash } from "./view_state.js";
 
 /** @typedef {{records?: any, state?: object, abilities?: string[], models?: string[], assets?: any}} Given */
@@ -11,7 +12,7 @@ import { cleanState, INITIAL_STATE, stateFromHash, stateToHash } from "./view_st
  */
 export function staticModel(given) {
   const model = pageModel({ ...given, abilities: [], assets: inlineAssets() });
-  return { ...model, send: ({ id }) => model.hear({ id, error: "needs a running model: regard look" }) };
+  return { ...model, send: (/** @type {{id: number}} */ { id }) => model.hear({ id, error: "needs a running model: regard look" }) };
 }
 
 /**
@@ -20,6 +21,7 @@ export function staticModel(given) {
  * @param {Given} given what the server has put into the page
  */
 export async function servedModel(baseUrl, given = {}) {
+  /** @param {string} path */
   const under = (path) => new URL(path, new URL(baseUrl, document.baseURI)).href;
   const { models } = JSON.parse(await textOf(under("models")));
   const assets = async () => ({
@@ -29,54 +31,62 @@ export async function servedModel(baseUrl, given = {}) {
   const model = pageModel({
     records: [],
     abilities: ["ask", "models"],
-    models: models.map((each) => each.name),
+    models: models.map((/** @type {{name: string}} */ each) => each.name),
     assets,
     ...given,
   });
   return {
     ...model,
+    /** @param {{id: number, kind: string, payload: object}} message */
     async send({ id, kind, payload }) {
       try {
         if (kind !== "look") throw new Error(`this server cannot be asked for “${kind}”`);
         model.hear({ id, answer: await posted(under("attention"), payload) });
       } catch (error) {
-        model.hear({ id, error: error.message });
+        model.hear({ id, error: messageOf(error) });
       }
     },
   };
 }
 
-/** What a whole page is given; the state is kept in the fragment of its address. */
+/** What a whole page is given; the state is kept in the fragment of its address. @param {Given} given */
 function pageModel(given) {
+  /** @type {Record<string, any>} */
   const values = { ...given };
   const beginning = { ...INITIAL_STATE, ...cleanState(given.state) };
+  /** @type {Map<string, Set<(message?: any) => void>>} */
   const listeners = new Map();
+  /** @type {(event: string, message?: any) => void} */
   const tell = (event, message) => {
     for (const listener of listeners.get(event) ?? []) listener(message);
   };
   globalThis.addEventListener?.("hashchange", () => tell("change:state"));
   return {
+    /** @param {string} name */
     get(name) {
       if (name === "state") return { ...beginning, ...stateFromHash(location.hash) };
       return typeof values[name] === "function" ? values[name]() : values[name];
     },
+    /** @param {string} name @param {any} value */
     set(name, value) {
       if (name === "state") rememberInAddress(stateToHash(value, beginning));
       else values[name] = value;
     },
+    /** @type {import("./questions.js").Model["on"]} */
     on(event, listener) {
-      if (!listeners.has(event)) listeners.set(event, new Set());
-      listeners.get(event).add(listener);
+      listeners.set(event, (listeners.get(event) ?? new Set()).add(listener));
     },
+    /** @param {string} event @param {(message?: any) => void} [listener] */
     off(event, listener) {
       if (listener) listeners.get(event)?.delete(listener);
       else listeners.delete(event);
     },
     save_changes() {},
-    hear: (message) => tell("msg:custom", message),
+    hear: (/** @type {any} */ message) => tell("msg:custom", message),
   };
 }
 
+/** @param {string} hash */
 function rememberInAddress(hash) {
   try {
     const address = hash === "#" ? location.pathname + location.search : hash;
@@ -88,16 +98,19 @@ function rememberInAddress(hash) {
 
 /** The module and the stylesheet as they lie in the file. */
 function inlineAssets() {
+  /** @param {string} selector */
   const text = (selector) => document.querySelector(selector)?.textContent ?? "";
   return { module: text('script[type="module"]:not([src])'), stylesheet: text("style") };
 }
 
+/** @param {string} address */
 async function textOf(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address} answered ${answer.status}`);
   return answer.text();
 }
 
+/** @param {string} address @param {object} payload */
 async function posted(address, payload) {
   let answer;
   try {
@@ -113,7 +126,7 @@ async function posted(address, payload) {
   return body;
 }
 
-/** The words of an error as FastAPI writes it: detail is a text, or a list with messages. */
+/** The words of an error as FastAPI writes it: detail is a text, or a list with messages. @param {any} body */
 export function troubleOf(body) {
   const detail = body?.detail ?? body?.error;
   if (typeof detail === "string") return detail;

@@ -38,12 +38,12 @@ render({
 });
 `;
 
-/** JSON that cannot end the element it lies in. */
+/** JSON that cannot end the element it lies in. @param {unknown} value */
 export function jsonInMarkup(value) {
   return JSON.stringify(value).replace(/</g, "\\u003c");
 }
 
-/** The module without what a host has put after it: this document says that anew. */
+/** The module without what a host has put after it: this document says that anew. @param {string} module */
 export function upToItsEnd(module) {
   const end = module.lastIndexOf(END_OF_MODULE);
   if (end < 0) throw new Error("the text of the page’s module has no end: it is not the whole of it");

@@ -19,6 +19,8 @@
  * @property {string} model who was asked; "" is the first
  */
 
+/** @typedef {ViewState & Record<string, any>} State with what the panels keep for themselves: "step", "beam-node" */
+
 /** @type {ViewState} */
 export const INITIAL_STATE = Object.freeze({
   record: 0,
@@ -38,14 +40,25 @@ export const INITIAL_STATE = Object.freeze({
   model: "",
 });
 
-const readPlace = (value) => (/^\d{1,6}$/.test(String(value)) ? Number(value) : undefined);
-const readPlaceOrNone = (value) => (value === null || value === "none" ? null : readPlace(value));
-const readOneOf = (...choices) => (value) => (choices.includes(value) ? value : undefined);
-const readPlaceOrWord = (value) => (["mean", "max", "auto"].includes(value) ? value : readPlace(value));
-const readText = (most) => (value) => (typeof value === "string" && value.length <= most ? value : undefined);
-const readFlag = (value) => ({ true: true, false: false, 1: true, 0: false })[String(value)];
+/** @typedef {(value: any) => any} Read of a value what it stands for; undefined: garbage */
 
-/** What each part of the state may be; undefined is garbage, and the part stays as it was. */
+/** @type {Read} */
+const readPlace = (value) => (/^\d{1,6}$/.test(String(value)) ? Number(value) : undefined);
+/** @type {Read} */
+const readPlaceOrNone = (value) => (value === null || value === "none" ? null : readPlace(value));
+/** @type {(...choices: string[]) => Read} */
+const readOneOf = (...choices) => (value) => (choices.includes(value) ? value : undefined);
+/** @type {Read} */
+const readPlaceOrWord = (value) => (["mean", "max", "auto"].includes(value) ? value : readPlace(value));
+/** @type {(most: number) => Read} */
+const readText = (most) => (value) => (typeof value === "string" && value.length <= most ? value : undefined);
+/** @type {Read} */
+const readFlag = (value) => /** @type {Record<string, boolean>} */ ({ true: true, false: false, 1: true, 0: false })[String(value)];
+
+/**
+ * What each part of the state may be; undefined is garbage, and the part stays as it was.
+ * @type {Record<string, Read>}
+ */
 const READ_STATE = {
   record: readPlace,
   map: readText(200),
@@ -66,10 +79,12 @@ const READ_STATE = {
 
 /** What a panel keeps for itself: "step", "beam-node", "compare-layer". */
 const PANEL_PART = /^(step|(beam|compare|picture)-[a-z]{1,20})$/;
+/** @type {Read} */
 const readPanelPart = (value) => (["number", "string"].includes(typeof value) ? readText(2000)(String(value)) : undefined);
 
-/** The parts of anything that are parts of a state; what is not understood is left out. */
+/** The parts of anything that are parts of a state; what is not understood is left out. @param {any} given */
 export function cleanState(given) {
+  /** @type {Record<string, any>} */
   const clean = {};
   if (given === null || typeof given !== "object") return clean;
   for (const [name, read] of Object.entries(READ_STATE)) {
@@ -84,7 +99,10 @@ export function cleanState(given) {
   return clean;
 }
 
-/** "#map=cross&layer=2": what differs from the state that the page begins with. */
+/**
+ * "#map=cross&layer=2": what differs from the state that the page begins with.
+ * @param {object} state @param {Record<string, any>} [beginning]
+ */
 export function stateToHash(state, beginning = INITIAL_STATE) {
   const parts = new URLSearchParams();
   for (const [name, value] of Object.entries(cleanState(state))) {
@@ -93,12 +111,13 @@ export function stateToHash(state, beginning = INITIAL_STATE) {
   return `#${parts}`;
 }
 
+/** @param {string} hash */
 export function stateFromHash(hash) {
   return cleanState(Object.fromEntries(new URLSearchParams(hash.replace(/^#/, ""))));
 }
 
 /**
- * @template T
+ * @template {Record<string, any>} T
  * @param {T} initial
  * @returns {{get(): T, set(patch: Partial<T>): void, subscribe(listener: (state: T, before: T) => void): () => void}}
  */

@@ -1,37 +1,51 @@
 // Small pieces that several panels are made of.
 
 import { matrixImage } from "../drawing/painted_cells.js";
-import { cssColour, diverging, effectiveTheme, rampTable } from "../drawing/colours.js";
+import { cssColour, diverging, effectiveTheme, sequential } from "../drawing/colours.js";
 import { chooser } from "../elements/controls.js";
-import { h } from "../elements/dom.js";
+import { h, penOf } from "../elements/dom.js";
 import { readRecord } from "../record/record.js";
+
+/** @typedef {import("../record/record.js").AttentionRecord} AttentionRecord */
+/** @typedef {import("../record/record.js").Side} Side */
+/** @typedef {import("../host/view_state.js").State} State */
 
 /**
  * @typedef {object} PanelContext
- * @property {any[]} records
- * @property {any} record the current one
- * @property {any} state
+ * @property {AttentionRecord[]} records
+ * @property {AttentionRecord} record the current one
+ * @property {State} state
  * @property {(patch: object) => void} set
  * @property {(kind: string, payload: object) => Promise<any>} ask
  * @property {Set<string>} abilities
  * @property {string[]} models that can be asked, by name
- * @property {(record: any) => void} replaceRecord
- * @property {(record: any, place?: number) => void} addRecord at the end, or in the place of another
+ * @property {(record: AttentionRecord) => void} replaceRecord
+ * @property {(record: AttentionRecord, place?: number) => void} addRecord at the end, or in the place of another
+ */
+
+/**
+ * What the painters of cells need to know of a matrix.
+ * @typedef {object} PlainMatrix
+ * @property {ArrayLike<number>} data
+ * @property {number} rows
+ * @property {number} cols
+ * @property {Uint8Array} [allowed]
+ * @property {Side} [colSide]
  */
 
 export const NEEDS_MODEL = "Needs a running model: regard look";
 
-/** The map that is looked at. @param {PanelContext} context */
+/** The map that is looked at. @param {Pick<PanelContext, "record"|"state">} context */
 export function currentMap({ record, state }) {
   return record.map(state.map);
 }
 
-/** The matrix that is looked at. @param {PanelContext} context */
+/** The matrix that is looked at. @param {Pick<PanelContext, "record"|"state">} context */
 export function currentMatrix({ record, state }) {
   return record.matrix(currentMap({ record, state }).name, state);
 }
 
-/** Text of a side, with its language and direction. @param {string} text @param {any} side */
+/** Text of a side, with its language and direction. @param {string} text @param {Side|undefined} side */
 export function wordElement(text, side) {
   return h("bdi", { lang: side?.language || null, dir: "auto" }, text);
 }
@@ -43,19 +57,19 @@ export function button(text, click, more = {}) {
 
 /**
  * A select with its label, as it stands now.
- * @param {string} label @param {[string | number, string][]} options value and text
+ * @param {string} label @param {import("../elements/controls.js").Option[]} options
  * @param {string | number} value @param {(value: string) => void} change
  */
 export function selectField(label, options, value, change) {
-  const { element, update } = chooser(label, change);
+  const { element, select, update } = chooser(label, change);
   update(options, value);
-  element.querySelector("select").setAttribute("data-focus", `select-${label}`);
+  select.setAttribute("data-focus", `select-${label}`);
   return element;
 }
 
 /**
  * The question of the record once more, with something changed.
- * @param {PanelContext} context @param {object} patch @returns {Promise<any>} a record
+ * @param {PanelContext} context @param {object} patch @returns {Promise<AttentionRecord>}
  */
 export async function askAgain({ record, state, ask }, patch) {
   const model = state.model ? { model: state.model } : {};
@@ -64,10 +78,11 @@ export async function askAgain({ record, state, ask }, patch) {
 
 /**
  * One token of a side, chosen with a click or the arrow keys.
- * @param {{side: any, chosen: number, label: string, choose: (place: number) => void, shown?: number[]}} given
+ * @param {{side: Side, chosen: number, label: string, choose: (place: number) => void, shown?: number[]}} given
  */
 export function tokenPicker({ side, chosen, label, choose, shown }) {
   const places = shown ?? side.tokens.map((_, place) => place);
+  /** @param {number} place */
   const option = (place) =>
     h(
       "div",
@@ -81,6 +96,7 @@ export function tokenPicker({ side, chosen, label, choose, shown }) {
       },
       wordElement(side.labels[place], side),
     );
+  /** @type {Record<string, number>} */
   const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
   const list = h("div", { role: "listbox", class: "panel-chips", "aria-label": label, "aria-orientation": "horizontal" }, places.map(option));
   list.addEventListener("keydown", (event) => {
@@ -110,18 +126,20 @@ export function keepingFocus(el, draw) {
 /**
  * Numbers as a strip of colours, one beside the other.
  * @param {ArrayLike<number>} numbers @param {number} most what the strongest colour stands for
- * @param {any} state @param {{signed?: boolean, label: string}} how
+ * @param {Pick<State, "reverse"|"theme">} state @param {{signed?: boolean, label: string}} how
  */
 export function colourStrip(numbers, most, state, { signed = false, label }) {
   const canvas = h("canvas", { class: "panel-strip", width: Math.max(numbers.length, 1), height: 1, role: "img", "aria-label": label });
   const matrix = { data: numbers, rows: 1, cols: numbers.length };
-  canvas.getContext("2d").putImageData(matrixImage(viewOfMatrix(matrix, most, signed, state)), 0, 0);
+  penOf(canvas).putImageData(matrixImage(viewOfMatrix(matrix, most, signed, state)), 0, 0);
   return canvas;
 }
 
 /**
  * What the core's painters want to know of a matrix, with one scale for all its rows.
- * @param {any} matrix @param {number} most @param {boolean} signed @param {any} state
+ * @param {PlainMatrix} matrix @param {number} most @param {boolean} signed
+ * @param {Pick<State, "reverse"|"theme">} state
+ * @returns {import("../drawing/view.js").Painted}
  */
 export function viewOfMatrix(matrix, most, signed, state) {
   const rightToLeft = state.reverse === "on" || (state.reverse !== "off" && matrix.colSide?.rightToLeft === true);
@@ -141,13 +159,12 @@ export function largestSize(...lists) {
   return most;
 }
 
-/** The colours between two ends, as a legend. @param {string} low @param {string} high @param {boolean} signed @param {any} state */
+/** The colours between two ends, as a legend. @param {string} low @param {string} high @param {boolean} signed @param {Pick<State, "theme">} state */
 export function rampLegend(low, high, signed, state) {
   const theme = effectiveTheme(state.theme);
-  const table = rampTable(theme, "sequential");
   const stops = Array.from({ length: 9 }, (_, n) => {
     const share = n / 8;
-    return cssColour(signed ? diverging(2 * share - 1, theme) : Array.from(table.subarray(3 * Math.round(255 * share)).subarray(0, 3)));
+    return cssColour(signed ? diverging(2 * share - 1, theme) : sequential(share, theme));
   });
   return h(
     "div",

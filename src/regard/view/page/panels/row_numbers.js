@@ -29,7 +29,7 @@ export function rowOf(matrix, row) {
  * @param {ArrayLike<number | null>} numbers
  */
 export function meanOf(numbers) {
-  const there = Array.from(numbers).filter((x) => x !== null && Number.isFinite(x));
+  const there = Array.from(numbers).filter((x) => x !== null).filter(Number.isFinite);
   return there.length ? sumOf(there) / there.length : NaN;
 }
 

@@ -1,20 +1,25 @@
 // A small labelled matrix: a canvas with the words around it, read out cell by cell.
 
 import { columnAt, paintCells } from "../drawing/painted_cells.js";
-import { h } from "../elements/dom.js";
+import { h, penOf } from "../elements/dom.js";
 import { numberText } from "./row_numbers.js";
 import { viewOfMatrix, wordElement } from "./panel_parts.js";
 import { standsUpright } from "../record/token_words.js";
 
 const CELL = { most: 32, labelled: 9 }; // pixels: the widest cell, the narrowest with words beside it
 
+/** @typedef {import("../record/record.js").Side} Side */
+
 /**
  * @typedef {object} SmallMatrix
  * @property {ArrayLike<number>} data @property {number} rows @property {number} cols
  * @property {string[]} rowTokens @property {string[]} colTokens
- * @property {any} rowSide @property {any} colSide
+ * @property {Side|undefined} rowSide @property {Side|undefined} colSide
  * @property {Uint8Array} [allowed]
  */
+
+/** @typedef {ReturnType<typeof matrixSize>} Size */
+/** @typedef {import("../drawing/view.js").Painted & {matrix: SmallMatrix}} SmallView */
 
 /**
  * @param {object} given
@@ -22,7 +27,7 @@ const CELL = { most: 32, labelled: 9 }; // pixels: the widest cell, the narrowes
  * @param {SmallMatrix} given.matrix
  * @param {number} given.most what the strongest colour stands for
  * @param {boolean} [given.signed]
- * @param {any} given.state
+ * @param {Pick<import("../host/view_state.js").State, "reverse"|"theme">} given.state
  * @param {number} given.space pixels that the whole may be wide
  * @param {number} [given.row] the row that is chosen
  * @param {number} [given.col] the column where reading begins
@@ -31,7 +36,7 @@ const CELL = { most: 32, labelled: 9 }; // pixels: the widest cell, the narrowes
  */
 export function matrixFigure({ title, matrix, most, signed = false, state, space, row = -1, col = 0, pick, below = [] }) {
   const size = matrixSize(matrix, space);
-  const view = viewOfMatrix(matrix, most, signed, state);
+  const view = { ...viewOfMatrix(matrix, most, signed, state), matrix };
   const mark = h("i", { class: "panel-mark", hidden: true });
   const readout = h("output", { class: "panel-readout" }, strongestLink(matrix, signed));
   const frame = h("div", { class: "panel-plane", tabindex: 0, role: "img", "data-focus": `plane-${title}`, "aria-label": `${title}. Arrow keys read the cells.`, style: { left: `${size.left}px`, top: `${size.top}px`, width: `${size.width}px`, height: `${size.height}px` } }, matrixCanvas(view, size), mark);
@@ -60,19 +65,21 @@ export function matrixSize(matrix, space) {
 /** How long a text is in ems: about 0.6 for a Latin letter, 1 for a Han character. @param {string} text */
 function textLength(text) {
   let length = 0;
-  for (const character of text) length += character.codePointAt(0) > 0x2e7f ? 1 : 0.6;
+  for (const character of text) length += character > "\u2e7f" ? 1 : 0.6;
   return length;
 }
 
+/** @param {SmallView} view @param {Size} size */
 function matrixCanvas(view, size) {
   const sharp = Math.max(globalThis.devicePixelRatio || 1, 1);
   const canvas = h("canvas", { width: Math.ceil(size.width * sharp), height: Math.ceil(size.height * sharp), style: { width: `${size.width}px`, height: `${size.height}px` } });
-  const pen = canvas.getContext("2d");
+  const pen = penOf(canvas);
   pen.scale(sharp, sharp);
   paintCells(pen, view, size.cell);
   return canvas;
 }
 
+/** @param {SmallView} view @param {Size} size @param {number} chosen */
 function matrixLabels(view, size, chosen) {
   const { matrix } = view;
   if (!size.labelled) return null;
@@ -92,10 +99,14 @@ function columnWay(text) {
   return standsUpright(text) ? "is-upright" : "is-turned";
 }
 
-/** Mouse and arrow keys walk over the cells; what is there is said below. */
+/**
+ * Mouse and arrow keys walk over the cells; what is there is said below.
+ * @param {HTMLElement} frame @param {HTMLElement} mark @param {HTMLElement} readout @param {SmallView} view @param {Size} size @param {{start: {row: number, col: number}, pick?: (row: number, col: number) => void}} how
+ */
 function readCells(frame, mark, readout, view, size, { start, pick }) {
   const { matrix } = view;
   let at = start;
+  /** @param {number} row @param {number} col */
   const show = (row, col) => {
     at = { row: Math.min(Math.max(row, 0), matrix.rows - 1), col: Math.min(Math.max(col, 0), matrix.cols - 1) };
     mark.hidden = false;
@@ -104,11 +115,13 @@ function readCells(frame, mark, readout, view, size, { start, pick }) {
     const value = matrix.allowed && !matrix.allowed[place] ? "outside the region" : numberText(matrix.data[place], 3);
     readout.replaceChildren(wordElement(matrix.rowTokens[at.row], matrix.rowSide), " → ", wordElement(matrix.colTokens[at.col], matrix.colSide), h("b", null, ` ${value}`));
   };
+  /** @type {(event: MouseEvent) => [number, number]} */
   const under = (event) => {
     const box = frame.getBoundingClientRect();
     const across = Math.floor((event.clientX - box.left) / size.cell);
     return [Math.floor((event.clientY - box.top) / size.cell), columnAt(view, across)];
   };
+  /** @type {Record<string, [number, number]>} */
   const steps = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
   frame.addEventListener("pointermove", (event) => show(...under(event)));
   frame.addEventListener("pointerleave", () => (mark.hidden = document.activeElement !== frame));
@@ -123,7 +136,10 @@ function readCells(frame, mark, readout, view, size, { start, pick }) {
   });
 }
 
-/** What the readout says before a cell is asked for: the strongest of all. */
+/**
+ * What the readout says before a cell is asked for: the strongest of all.
+ * @param {SmallMatrix} matrix @param {boolean} signed
+ */
 function strongestLink(matrix, signed) {
   let best = 0;
   for (let at = 1; at < matrix.data.length; at++) if (Math.abs(matrix.data[at]) > Math.abs(matrix.data[best])) best = at;

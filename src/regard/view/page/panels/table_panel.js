@@ -6,6 +6,20 @@ import { weightBar, button, keepingFocus, currentMatrix, largestSize, wordElemen
 
 /** @typedef {{row: number, col: number, weight: number}} Link */
 
+/** @typedef {import("./panel_parts.js").PanelContext} PanelContext */
+/** @typedef {{controls: HTMLElement, body: HTMLElement, said: HTMLElement}} Parts */
+
+/**
+ * @typedef {object} Panel
+ * @property {PanelContext} context
+ * @property {number} count
+ * @property {"row"|"col"|"weight"} by
+ * @property {boolean} down
+ * @property {string} made
+ * @property {import("../record/record.js").Matrix|null} matrix
+ * @property {(Link & {element: HTMLElement})[]} lines
+ */
+
 export const tablePanel = {
   name: "table",
   title: "Table",
@@ -15,12 +29,14 @@ export const tablePanel = {
 
   /** @param {HTMLElement} el @param {import("./panel_parts.js").PanelContext} context */
   mount(el, context) {
+    /** @type {Panel} */
     const panel = { context, count: 3, by: "row", down: false, made: "", matrix: null, lines: [] };
     const parts = { controls: h("div", { class: "panel-controls" }), body: h("div"), said: h("p", { class: "panel-hint", role: "status" }) };
     fill(el, parts.controls, parts.said, parts.body);
     countControl(panel, parts);
     draw(panel, parts);
     return {
+      /** @param {PanelContext} next */
       update(next) {
         panel.context = next;
         draw(panel, parts);
@@ -57,6 +73,7 @@ export function sortedLinks(links, by, down) {
  * @param {(string | number)[][]} lines
  */
 export function csvText(lines) {
+  /** @param {unknown} value */
   const cell = (value) => {
     const text = typeof value === "string" && /^[=+\-@\t\r]./.test(value) ? `'${value}` : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -64,6 +81,7 @@ export function csvText(lines) {
   return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
 }
 
+/** @param {Panel} panel @param {Parts} parts */
 function countControl(panel, parts) {
   const input = h("input", { type: "number", min: 1, max: 99, value: panel.count });
   input.addEventListener("input", () => {
@@ -79,26 +97,28 @@ function countControl(panel, parts) {
   );
 }
 
-/** A table of many lines is made anew only where other links are in it. */
+/** A table of many lines is made anew only where other links are in it. @param {Panel} panel @param {Parts} parts */
 function draw(panel, parts) {
   const matrix = currentMatrix(panel.context);
   const wanted = [panel.count, panel.by, panel.down].join();
   if (matrix !== panel.matrix || wanted !== panel.made) {
     Object.assign(panel, { matrix, made: wanted });
-    keepingFocus(parts.body, () => fill(parts.body, linkTable(panel, parts)));
+    keepingFocus(parts.body, () => fill(parts.body, linkTable(panel, parts, matrix)));
     fill(parts.said, matrix.title);
   }
   const { query, key } = panel.context.state;
   for (const { element, row, col } of panel.lines) {
-    element.classList.toggle("is-chosen", matrix.rowMembers[row].includes(query) && (key === null || matrix.colMembers[col].includes(key)));
+    element.classList.toggle("is-chosen", query !== null && matrix.rowMembers[row].includes(query) && (key === null || matrix.colMembers[col].includes(key)));
   }
 }
 
-function linkTable(panel, parts) {
-  const { matrix } = panel;
+/** @param {Panel} panel @param {Parts} parts @param {import("../record/record.js").Matrix} matrix */
+function linkTable(panel, parts, matrix) {
   const links = sortedLinks(strongestLinks(matrix, panel.count), panel.by, panel.down);
   const most = largestSize(matrix.data);
+  /** @type {["row"|"col"|"weight", string][]} */
   const columns = [["row", matrix.rowSide.title || "query"], ["col", matrix.colSide.title || "key"], ["weight", "weight"]];
+  /** @param {["row"|"col"|"weight", string]} column */
   const head = ([by, title]) => {
     const chosen = panel.by === by;
     const sort = () => {
@@ -109,6 +129,7 @@ function linkTable(panel, parts) {
     const sign = chosen ? (panel.down ? " ↓" : " ↑") : "";
     return h("th", { scope: "col", "aria-sort": chosen ? (panel.down ? "descending" : "ascending") : "none" }, button(`${title}${sign}`, sort, { class: "table-sort", "data-focus": `sort-${by}` }));
   };
+  /** @param {Link} link */
   const line = ({ row, col, weight }) =>
     h(
       "tr",
@@ -131,8 +152,10 @@ function linkTable(panel, parts) {
   );
 }
 
+/** @param {Panel} panel @param {Parts} parts */
 async function copyCsv(panel, parts) {
   const { matrix, lines: links } = panel;
+  if (!matrix) return;
   const lines = links.map(({ row, col, weight }) => [matrix.rowTokens[row], matrix.colTokens[col], Number(weight.toPrecision(6))]);
   const text = csvText([["query", "key", "weight"], ...lines]);
   try {

@@ -18,6 +18,7 @@ export function unpack(packed) {
   return numbers;
 }
 
+/** @type {Record<string, (bytes: Uint8Array<ArrayBuffer>, size: number) => Float32Array|Uint8Array>} */
 const READERS = {
   float32: (bytes) => new Float32Array(bytes.buffer, 0, bytes.length >> 2),
   float16: (bytes) => throughTable(new Uint16Array(bytes.buffer, 0, bytes.length >> 1), 65536, halfToNumber),
@@ -29,6 +30,7 @@ const READERS = {
   },
 };
 
+/** @param {Uint8Array|Uint16Array} codes @param {number} size @param {(code: number) => number} meaning */
 function throughTable(codes, size, meaning) {
   const table = Float32Array.from({ length: size }, (_, code) => meaning(code));
   const numbers = new Float32Array(codes.length);
@@ -36,7 +38,7 @@ function throughTable(codes, size, meaning) {
   return numbers;
 }
 
-/** @returns {Uint8Array} */
+/** @param {string} text */
 function fromBase64(text) {
   const characters = atob(text);
   const bytes = new Uint8Array(characters.length);
@@ -44,7 +46,7 @@ function fromBase64(text) {
   return bytes;
 }
 
-/** IEEE 754 half precision: sign, 5 bits of exponent, 10 of fraction. */
+/** IEEE 754 half precision: sign, 5 bits of exponent, 10 of fraction. @param {number} half */
 export function halfToNumber(half) {
   const sign = half & 0x8000 ? -1 : 1;
   const exponent = (half >> 10) & 0x1f;

@@ -6,12 +6,108 @@ import { aggregate, allowedPairs } from "./aggregation.js";
 import { groupLabel, isRightToLeft, wordGroups } from "./token_words.js";
 
 const FORMAT = "regard.attention/1";
+/** @type {Record<string, number>} how far packing may take the sum of a row from 1 */
+const ROUNDING = { sqrt8: 0.03, float16: 0.01 };
+/** @type {Record<string, string>} */
 const KINDS = {
   cross: "cross-attention",
   encoder: "self-attention of the encoder",
   decoder: "self-attention of the decoder",
   attention: "attention",
 };
+
+/** @typedef {import("./packed_arrays.js").Packed} Packed */
+/** @typedef {number|"mean"|"max"} Chosen one of them by its number from 0, or all together */
+
+/**
+ * A record as JSON gives it: docs/viewer/record.md.
+ * @typedef {object} GivenRecord
+ * @property {"regard.attention/1"} format
+ * @property {string} [title]
+ * @property {string} [model]
+ * @property {string} [output]
+ * @property {string[]} [notes]
+ * @property {Record<string, GivenSide>} sides
+ * @property {GivenMap[]} maps
+ * @property {{keys: string|null, nodes: BeamNode[], weights?: Packed|null}|null} [beam]
+ * @property {GivenExplanation[]} [explanations]
+ * @property {number[][][]} [glimpses] for each query boxes: left, top, width, height in shares of the picture
+ * @property {Record<string, any>} [question]
+ */
+
+/**
+ * @typedef {object} GivenSide
+ * @property {string} [title]
+ * @property {string} [language]
+ * @property {string} text
+ * @property {string[]} tokens
+ * @property {number[][]} offsets
+ * @property {number[]} words
+ * @property {number[]} special 0 or 1
+ * @property {Picture|null} [picture]
+ */
+
+/** @typedef {{source: string, rows: number, columns: number}} Picture whose cells are the tokens, row by row */
+
+/**
+ * @typedef {object} GivenMap
+ * @property {string} name
+ * @property {string} queries
+ * @property {string} keys
+ * @property {string[]} [layers]
+ * @property {string} [mechanism]
+ * @property {string} [normalizer]
+ * @property {string} [reported]
+ * @property {[Chosen, Chosen]} [shown]
+ * @property {Packed} weights
+ * @property {Packed|null} [scores]
+ * @property {Packed|null} [allowed]
+ * @property {Packed|null} [factor]
+ * @property {Packed|null} [values]
+ */
+
+/**
+ * @typedef {object} BeamNode
+ * @property {number} parent −1: it is a first token
+ * @property {string} token
+ * @property {number} log_prob
+ * @property {number} total
+ * @property {"open"|"ended"|"dropped"} fate
+ * @property {number|null} score
+ * @property {number|null} rank
+ */
+
+/**
+ * @typedef {object} GivenExplanation
+ * @property {string} name
+ * @property {string} title
+ * @property {string} reading
+ * @property {string} map
+ * @property {Packed|null} matrix
+ * @property {boolean} signed
+ * @property {Record<string, (number|null)[]>} rows
+ */
+
+/** @typedef {Omit<GivenExplanation, "matrix"> & {matrix: Float32Array|null}} Explanation with its numbers decoded */
+/** @typedef {{keys: string|null, nodes: BeamNode[], weights: Float32Array|null}} Beam */
+
+/**
+ * A record as the page uses it.
+ * @typedef {object} AttentionRecord
+ * @property {GivenRecord} given
+ * @property {string} title
+ * @property {string} model
+ * @property {string} output
+ * @property {string[]} notes
+ * @property {Record<string, any>} question
+ * @property {number[][][]} glimpses
+ * @property {Record<string, Side>} sides
+ * @property {AttentionMap[]} maps
+ * @property {Beam|null} beam
+ * @property {Explanation[]} explanations
+ * @property {(name: string) => AttentionMap} map of that name, or the first
+ * @property {(mapName: string, choice: Choice) => Matrix} matrix
+ */
 
 /**
  * @typedef {object} Side
@@ -24,7 +120,7 @@ const KINDS = {
  * @property {number[][]} offsets
  * @property {number[]} words
  * @property {boolean[]} special
- * @property {{source: string, rows: number, columns: number}|null} picture
+ * @property {Picture|null} picture
  * @property {boolean} rightToLeft
  * @property {number[][]} groups the tokens of each word
  * @property {string[]} labels what is written on each token
@@ -45,7 +141,7 @@ const KINDS = {
  * @property {string} mechanism
  * @property {string} normalizer
  * @property {string} reported
- * @property {(number|"mean"|"max")[]} shown the layer and the head that it is shown by at first
+ * @property {[Chosen, Chosen]} shown the layer and the head that it is shown by at first
  * @property {Float32Array} weights (L, H, Q, K)
  * @property {Float32Array|null} scores (L, H, Q, K)
  * @property {Float32Array|null} factor (L, H, Q, K)
@@ -57,8 +153,8 @@ const KINDS = {
 
 /**
  * @typedef {object} Choice
- * @property {number|"mean"|"max"} layer
- * @property {number|"mean"|"max"} head
+ * @property {Chosen|"auto"} layer
+ * @property {Chosen|"auto"} head
  * @property {"words"|"tokens"} units
  * @property {boolean} specials
  */
@@ -80,7 +176,7 @@ const KINDS = {
  * @property {Side} colSide
  */
 
-/** @param {any} given a record as JSON gives it */
+/** @param {GivenRecord} given @returns {AttentionRecord} */
 export function readRecord(given) {
   if (given === null || typeof given !== "object" || given.format !== FORMAT) {
     throw new Error(`this is no record of the format ${FORMAT}: it says “${given?.format ?? "nothing"}”`);
@@ -114,6 +210,7 @@ export function readRecord(given) {
   };
 }
 
+/** @param {string} name @param {GivenSide} given @returns {Side} */
 function readSide(name, given) {
   const side = {
     ...given,
@@ -125,11 +222,11 @@ function readSide(name, given) {
     characters: Array.from(given.text),
     rightToLeft: isRightToLeft(given.text),
   };
-  side.groups = wordGroups(side);
-  side.labels = side.tokens.map((_, place) => groupLabel(side, [place]));
-  return side;
+  const labels = side.tokens.map((_, place) => groupLabel(side, [place]));
+  return { ...side, groups: wordGroups(side), labels };
 }
 
+/** @param {GivenMap} given @param {Record<string, Side>} sides @returns {AttentionMap} */
 function readMap(given, sides) {
   const [L, H, Q, K] = given.weights.shape;
   const map = {
@@ -150,25 +247,36 @@ function readMap(given, sides) {
     normalizer: given.normalizer ?? "",
     reported: given.reported ?? "",
     shown: given.shown ?? ["mean", "mean"],
-    rounding: { sqrt8: 0.03, float16: 0.01 }[given.weights.type] ?? 0.005,
-    allowed: (layer, head, query, key) =>
-      map.allowedBits === null || map.allowedBits[((layer * H + head) * Q + query) * K + key] === 1,
+    rounding: ROUNDING[given.weights.type] ?? 0.005,
   };
-  return lazily(map, {
+  /** @type {AttentionMap} */
+  const whole = lazily(map, {
     weights: given.weights,
     scores: given.scores,
     factor: given.factor,
     values: given.values,
     allowedBits: given.allowed,
   });
+  whole.allowed = (layer, head, query, key) =>
+    whole.allowedBits === null || whole.allowedBits[((layer * H + head) * Q + query) * K + key] === 1;
+  return whole;
 }
 
-/** "1" is shown as “layer 1”, "decoder 1" as it is. */
+/** What the heads of a map are called. @param {number} count */
+export function headNames(count) {
+  return Array.from({ length: count }, (_, n) => `head ${n + 1}`);
+}
+
+/** "1" is shown as “layer 1”, "decoder 1" as it is. @param {string} name */
 function layerName(name) {
   return /^\d+$/.test(name) ? `layer ${name}` : name;
 }
 
-/** Adds properties that are decoded when they are first read. */
+/**
+ * Adds properties that are decoded when they are first read.
+ * @param {object} target @param {Record<string, Packed|null|undefined>} packed
+ * @returns {any}
+ */
 function lazily(target, packed) {
   for (const [name, array] of Object.entries(packed)) {
     Object.defineProperty(target, name, {
@@ -184,10 +292,11 @@ function lazily(target, packed) {
   return target;
 }
 
-/** @returns {Matrix} */
+/** @param {AttentionMap} map @param {Choice} choice @returns {Matrix} */
 function matrixOf(map, choice) {
   const rowGroups = choice.units === "words" ? map.queries.groups : map.queries.tokens.map((_, n) => [n]);
   const colGroups = choice.units === "words" ? map.keys.groups : map.keys.tokens.map((_, n) => [n]);
+  /** @type {(side: Side) => (group: number[]) => boolean} */
   const shown = (side) => (group) => choice.specials || !group.every((place) => side.special[place]);
   const rowMembers = rowGroups.filter(shown(map.queries));
   const colMembers = colGroups.filter(shown(map.keys));
@@ -214,9 +323,13 @@ function matrixOf(map, choice) {
   };
 }
 
+/** @param {number[][]} groups */
 const tokensIn = (groups) => groups.reduce((count, group) => count + group.length, 0);
 
-/** Weights of words: summed over the keys of a word, averaged over its queries, so that rows sum to what they did. */
+/**
+ * Weights of words: summed over the keys of a word, averaged over its queries, so that rows sum to what they did.
+ * @param {ArrayLike<number>} whole @param {number} K @param {number[][]} rowMembers @param {number[][]} colMembers
+ */
 export function mergeGroups(whole, K, rowMembers, colMembers) {
   const data = new Float32Array(rowMembers.length * colMembers.length);
   const missing = new Float32Array(rowMembers.length);
@@ -237,7 +350,10 @@ export function mergeGroups(whole, K, rowMembers, colMembers) {
   return { data, missing, hidden };
 }
 
-/** A pair of words is allowed where any pair of their tokens is. */
+/**
+ * A pair of words is allowed where any pair of their tokens is.
+ * @param {AttentionMap} map @param {Choice} choice @param {number[][]} rowMembers @param {number[][]} colMembers
+ */
 function allowedGroups(map, choice, rowMembers, colMembers) {
   if (map.allowedBits === null) return {};
   const pairs = allowedPairs(map, choice.layer, choice.head);
@@ -251,9 +367,13 @@ function allowedGroups(map, choice, rowMembers, colMembers) {
   return { allowed };
 }
 
-/** “cross-attention · layer 2 · mean of 8 heads · words: sum over keys, mean over queries” */
+/**
+ * “cross-attention · layer 2 · mean of 8 heads · words: sum over keys, mean over queries”
+ * @param {AttentionMap} map @param {Choice} choice @param {{merged: boolean, hides: boolean}} done
+ */
 export function aggregationTitle(map, choice, { merged, hides }) {
   const parts = [map.kind];
+  /** @type {(chosen: Chosen|"auto", count: number, name: (place: number) => string, many: string) => string} */
   const named = (chosen, count, name, many) =>
     typeof chosen === "number" ? name(Math.min(chosen, count - 1)) : `${chosen} of ${count} ${many}`;
   if (map.L > 1) parts.push(named(choice.layer, map.L, (layer) => map.layers[layer], "layers"));

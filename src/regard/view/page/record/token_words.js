@@ -1,15 +1,20 @@
 // Which tokens make up one word, and what is written on a word or a token.
 
+/** @typedef {import("./record.js").Side} Side */
+
 /** Scripts that write no spaces between words: Thai to Lao, Burmese, Khmer, kana, Han. */
 const SPACELESS =
   /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u{20000}-\u{3ffff}]/u;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+/** @typedef {Pick<import("./record.js").Side, "text"|"offsets"|"words"|"special"|"language">} TokenText */
+
+/** @type {Record<string, string>} */
 const SIGNS = { "\n": "↵", "\r": "↵", "\t": "⇥" };
 
 /**
  * The tokens of each word. In scripts without spaces, words are those of the browser's own
  * segmenter where it has one: 学|生 are two tokens and one word.
- * @param {{text: string, offsets: number[][], words: number[], special: boolean[], language: string}} side
+ * @param {TokenText} side
  * @returns {number[][]} for each word the places of its tokens
  */
 export function wordGroups(side) {
@@ -25,6 +30,7 @@ export function wordGroups(side) {
   return groups;
 }
 
+/** @param {TokenText} side @param {number} place @param {number[]} segments */
 function inOneSegment(side, place, segments) {
   if (side.special[place] || side.special[place - 1]) return false;
   const [start, end] = side.offsets[place];
@@ -32,7 +38,10 @@ function inOneSegment(side, place, segments) {
   return end > start && endBefore > startBefore && segments[endBefore - 1] === segments[start];
 }
 
-/** For each character (code point) of a text the number of its segment, or null without a segmenter. */
+/**
+ * For each character (code point) of a text the number of its segment, or null without a segmenter.
+ * @param {string} text @param {string} language
+ */
 export function segmentOfEachCharacter(text, language) {
   if (typeof Intl === "undefined" || !Intl.Segmenter) return null;
   const numbers = [];
@@ -44,6 +53,7 @@ export function segmentOfEachCharacter(text, language) {
   return numbers;
 }
 
+/** @param {string} language */
 function segmenterOf(language) {
   try {
     return new Intl.Segmenter(language || undefined, { granularity: "word" });
@@ -65,8 +75,12 @@ export function groupLabel(side, members) {
   return visibleText(slice || members.map((n) => side.tokens[n]).join(""));
 }
 
-/** Bytes of one character say which they are: “🎉 2/4”. */
+/**
+ * Bytes of one character say which they are: “🎉 2/4”.
+ * @param {Pick<Side, "tokens"|"offsets">} side @param {number} place
+ */
 function tokenLabel(side, place) {
+  /** @param {number} other */
   const same = (other) =>
     side.offsets[other] !== undefined &&
     side.offsets[other][1] > side.offsets[other][0] &&
@@ -81,20 +95,20 @@ function tokenLabel(side, place) {
   return first === last || text.endsWith(part) ? text : text + part; // a record may say it itself
 }
 
-/** White space that can be seen; a token of nothing is an empty set. */
+/** White space that can be seen; a token of nothing is an empty set. @param {string} text */
 export function visibleText(text) {
   if (text === "") return "∅";
   const signs = text.replace(/[\n\r\t]/g, (character) => SIGNS[character]);
   return signs.trim() === "" ? "␣".repeat(signs.length) : signs.trim();
 }
 
-/** Whether a text is written from right to left: its first strong letter decides. */
+/** Whether a text is written from right to left: its first strong letter decides. @param {string} text */
 export function isRightToLeft(text) {
   const strong = text.match(/\p{L}/u);
   return strong !== null && RIGHT_TO_LEFT.test(strong[0]);
 }
 
-/** Whether all letters are of a script whose characters stand upright in a column. */
+/** Whether all letters are of a script whose characters stand upright in a column. @param {string} text */
 export function standsUpright(text) {
   return /[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]/u.test(text) && !/\p{Script=Latin}/u.test(text);
 }

@@ -6,12 +6,15 @@ import { shortWeight } from "../drawing/view.js";
 
 const STEPS = 12;
 
+/** @param {string} name @param {string} text */
 const sign = (name, text) => [h("span", { class: `legend-${name}`, "aria-hidden": "true" }), h("span", null, text)];
 
+/** @param {HTMLElement} element */
 export function mountLegend(element) {
   return {
     /** @param {import("../drawing/view.js").View} view */
     update(view) {
+      /** @param {number} share */
       const colour = (share) => (view.signed ? diverging(2 * share - 1, view.theme) : sequential(share, view.theme));
       const stops = Array.from({ length: STEPS + 1 }, (_, n) => cssColour(colour(n / STEPS)));
       const most = view.state.scale === "row" ? "row’s most" : shortWeight(view.full[0] ?? 1);

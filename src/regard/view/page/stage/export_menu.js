@@ -1,8 +1,11 @@
 // What is on the screen as a file: SVG, PNG, HTML, JSON.
 
-import { fill, h } from "../elements/dom.js";
+import { fill, h, penOf } from "../elements/dom.js";
 import { figureOf } from "../drawing/svg_figure.js";
+import { messageOf } from "../host/questions.js";
 import { standaloneDocument } from "../host/standalone_document.js";
+
+/** @typedef {import("../drawing/view.js").View} View */
 
 const KINDS = [
   ["svg", "SVG", "a picture that scales"],
@@ -12,8 +15,14 @@ const KINDS = [
 ];
 
 /**
- * @param {{view(): import("../drawing/view.js").View, records(): any[], state(): object, assets(): any}} given
+ * @typedef {object} Given
+ * @property {() => View} view
+ * @property {() => import("../record/record.js").AttentionRecord[]} records
+ * @property {() => object} state
+ * @property {() => any} assets
  */
+
+/** @param {Given} given */
 export function mountExport(given) {
   const said = h("p", { class: "export-said", role: "status" });
   const items = KINDS.map(([kind, name, what]) =>
@@ -27,6 +36,7 @@ export function mountExport(given) {
   const summary = h("summary", { class: "tool" }, "Export");
   const element = h("details", { class: "export" }, summary, h("div", { class: "export-menu" }, items, said));
 
+  /** @param {string} kind */
   async function save(kind) {
     fill(said);
     try {
@@ -34,7 +44,7 @@ export function mountExport(given) {
       element.open = false;
       summary.focus();
     } catch (error) {
-      said.textContent = `That did not work: ${error.message}`;
+      said.textContent = `That did not work: ${messageOf(error)}`;
     }
   }
   element.addEventListener("keydown", (event) => {
@@ -43,12 +53,12 @@ export function mountExport(given) {
     summary.focus();
   });
   element.addEventListener("focusout", (event) => {
-    if (event.relatedTarget && !element.contains(event.relatedTarget)) element.open = false;
+    if (event.relatedTarget instanceof Node && !element.contains(event.relatedTarget)) element.open = false;
   });
   return { element };
 }
 
-/** @returns {Promise<Blob>} */
+/** @param {string} kind @param {Given} given @returns {Promise<Blob>} */
 async function contentOf(kind, given) {
   const view = given.view();
   if (kind === "svg") return new Blob([svgText(view)], { type: "image/svg+xml" });
@@ -65,10 +75,12 @@ async function contentOf(kind, given) {
   return new Blob([standaloneDocument({ records, state: given.state(), module, stylesheet })], { type: "text/html" });
 }
 
+/** @param {View} view */
 function svgText(view) {
   return new XMLSerializer().serializeToString(figureOf(view, view.pinned));
 }
 
+/** @param {View} view */
 async function pngOf(view) {
   const figure = figureOf(view, view.pinned);
   const [width, height] = [Number(figure.getAttribute("width")), Number(figure.getAttribute("height"))];
@@ -77,7 +89,7 @@ async function pngOf(view) {
   await image.decode();
   const zoom = Math.min(2, 8000 / Math.max(width, height));
   const canvas = h("canvas", { width: Math.round(width * zoom), height: Math.round(height * zoom) });
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  penOf(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) => {
     canvas.toBlob(
       (blob) => (blob ? resolve(blob) : reject(new Error("the browser could not make a PNG"))),
@@ -86,11 +98,13 @@ async function pngOf(view) {
   });
 }
 
+/** @param {View} view @param {string} kind */
 export function fileName(view, kind) {
   const model = view.record.model.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
   return `${["regard", model, view.map.name].filter(Boolean).join("-")}.${kind}`;
 }
 
+/** @param {Blob} blob @param {string} name */
 function download(blob, name) {
   const address = URL.createObjectURL(blob);
   const link = h("a", { href: address, download: name });

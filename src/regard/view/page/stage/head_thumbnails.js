@@ -3,8 +3,15 @@
 import { entropies } from "../record/aggregation.js";
 import { rampTable } from "../drawing/colours.js";
 import { segmented } from "../elements/controls.js";
-import { fill, h } from "../elements/dom.js";
+import { fill, h, penOf } from "../elements/dom.js";
 import { stepInGrid } from "../elements/grid_keys.js";
+
+/** @typedef {import("../drawing/view.js").View} View */
+/** @typedef {import("../drawing/colours.js").Theme} Theme */
+/** @typedef {import("../record/record.js").AttentionMap} AttentionMap */
+/** @typedef {import("../host/view_state.js").State} State */
+
+/** @typedef {ReturnType<typeof thumbnailLayout>} ThumbnailLayout */
 
 const GAP = 6;
 const LABEL = 16;
@@ -26,8 +33,10 @@ export function mountHeads(element, set) {
   );
   fill(element, h("div", { class: "aside-head" }, h("h2", null, "Layers × heads"), all), order.element, plane);
   let drawn = "";
+  /** @type {AttentionMap|null} */
   let drawnMap = null;
 
+  /** @param {View} view */
   function update(view) {
     const { map, state } = view;
     element.hidden = map.L * map.H === 1;
@@ -46,8 +55,8 @@ export function mountHeads(element, set) {
   }
 
   buttons.addEventListener("keydown", (event) => {
-    const list = [...buttons.children];
-    const from = list.indexOf(event.target.closest("button"));
+    const list = [...buttons.querySelectorAll("button")];
+    const from = list.findIndex((button) => button.contains(/** @type {Node} */ (event.target)));
     const columns = Number(buttons.dataset.columns) || 1;
     const to = stepInGrid(
       event.key,
@@ -63,7 +72,10 @@ export function mountHeads(element, set) {
   return { update };
 }
 
-/** The numbers layer × H + head in the order they are shown: as they are, or the most focused first. */
+/**
+ * The numbers layer × H + head in the order they are shown: as they are, or the most focused first.
+ * @param {AttentionMap} map @param {string} order
+ */
 export function orderOfHeads(map, order) {
   const places = Array.from({ length: map.L * map.H }, (_, n) => n);
   if (order !== "entropy") return places;
@@ -72,11 +84,13 @@ export function orderOfHeads(map, order) {
 }
 
 const KNOWN_ENTROPIES = new WeakMap();
+/** @param {AttentionMap} map */
 function entropiesOf(map) {
   if (!KNOWN_ENTROPIES.has(map)) KNOWN_ENTROPIES.set(map, entropies(map));
   return KNOWN_ENTROPIES.get(map);
 }
 
+/** @param {AttentionMap} map @param {number} width */
 function thumbnailLayout(map, width) {
   const columns = map.H > 1 ? map.H : Math.min(map.L, 4);
   const room = Math.max(width - GAP * (columns - 1), columns * 12);
@@ -85,11 +99,13 @@ function thumbnailLayout(map, width) {
   return { columns, rows: Math.ceil((map.L * map.H) / columns), size, height: Math.max(Math.round(size * ratio), 8) };
 }
 
+/** @param {number} n @param {ThumbnailLayout} layout */
 function boxOfThumbnail(n, layout) {
   const [row, col] = [Math.floor(n / layout.columns), n % layout.columns];
   return { left: col * (layout.size + GAP), top: row * (layout.height + GAP + LABEL) };
 }
 
+/** @param {HTMLCanvasElement} canvas @param {AttentionMap} map @param {number[]} places @param {ThumbnailLayout} layout @param {Theme} theme */
 function drawThumbnails(canvas, map, places, layout, theme) {
   const ratio = Math.min(globalThis.devicePixelRatio || 1, 2);
   const width = layout.columns * (layout.size + GAP) - GAP;
@@ -98,7 +114,7 @@ function drawThumbnails(canvas, map, places, layout, theme) {
   canvas.height = Math.ceil(height * ratio);
   canvas.style.setProperty("width", `${width}px`);
   canvas.style.setProperty("height", `${height}px`);
-  const context = canvas.getContext("2d");
+  const context = penOf(canvas);
   const pixels = {
     across: Math.min(map.K, Math.ceil(layout.size * ratio)),
     down: Math.min(map.Q, Math.ceil(layout.height * ratio)),
@@ -106,7 +122,7 @@ function drawThumbnails(canvas, map, places, layout, theme) {
   const bitmap = document.createElement("canvas");
   bitmap.width = pixels.across;
   bitmap.height = pixels.down;
-  const pen = bitmap.getContext("2d");
+  const pen = penOf(bitmap);
   context.imageSmoothingEnabled = false;
   places.forEach((place, n) => {
     pen.putImageData(thumbnail(map, place, pixels, theme), 0, 0);
@@ -115,7 +131,10 @@ function drawThumbnails(canvas, map, places, layout, theme) {
   });
 }
 
-/** A head in few pixels: each shows the strongest weight of those that fall on it. */
+/**
+ * A head in few pixels: each shows the strongest weight of those that fall on it.
+ * @param {AttentionMap} map @param {number} place @param {{across: number, down: number}} pixels @param {Theme} theme
+ */
 function thumbnail(map, place, { across, down }, theme) {
   const pooled = new Float32Array(across * down);
   const from = place * map.Q * map.K;
@@ -137,6 +156,7 @@ function thumbnail(map, place, { across, down }, theme) {
   return image;
 }
 
+/** @param {AttentionMap} map @param {number} place @param {number} n @param {ThumbnailLayout} layout @param {"place"|"entropy"} order @param {(patch: Partial<State>) => void} set */
 function headButton(map, place, n, layout, order, set) {
   const [layer, head] = [Math.floor(place / map.H), place % map.H];
   const { left, top } = boxOfThumbnail(n, layout);
@@ -164,8 +184,10 @@ function headButton(map, place, n, layout, order, set) {
   );
 }
 
+/** @param {HTMLElement} buttons @param {number[]} places @param {AttentionMap} map @param {State} state */
 function markChosen(buttons, places, map, state) {
   buttons.dataset.columns = String(map.H > 1 ? map.H : Math.min(map.L, 4));
+  /** @param {number} place */
   const chosen = (place) =>
     (typeof state.layer !== "number" || Math.min(state.layer, map.L - 1) === Math.floor(place / map.H)) &&
     (typeof state.head !== "number" || Math.min(state.head, map.H - 1) === place % map.H);

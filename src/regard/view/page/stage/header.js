@@ -2,18 +2,23 @@
 
 import { chooser } from "../elements/controls.js";
 import { fill, h } from "../elements/dom.js";
+import { messageOf } from "../host/questions.js";
+
+/** @typedef {import("../drawing/view.js").View} View */
+/** @typedef {import("../record/record.js").AttentionMap} AttentionMap */
 
 const PAUSE = 450; // milliseconds without a key before a sentence is asked
 
 /**
- * @param {HTMLElement} element
- * @param {object} given
- * @param {boolean} given.canAsk
- * @param {string[]} given.models
- * @param {{text: string, model: string}} given.linked what a link asks for
- * @param {(text: string, model: string, isNewest: () => boolean) => Promise<void>} given.askText
- * @param {HTMLElement[]} given.tools
+ * @typedef {object} Given
+ * @property {boolean} canAsk
+ * @property {string[]} models
+ * @property {{text: string, model: string}} linked what a link asks for
+ * @property {(text: string, model: string, isNewest: () => boolean) => Promise<void>} askText
+ * @property {HTMLElement[]} tools
  */
+
+/** @param {HTMLElement} element @param {Given} given */
 export function mountHeader(element, given) {
   const output = h("p", { class: "output", dir: "auto", "aria-live": "polite" });
   const source = h("p", { class: "source-text", dir: "auto" });
@@ -36,6 +41,7 @@ export function mountHeader(element, given) {
   return {
     /** Asks what the link asks for, where the page has not come with its answer. */
     start: () => question?.start(),
+    /** @param {View|null} view */
     update(view) {
       question?.offer(view?.record.question.text ?? "");
       headline.hidden = !view;
@@ -57,13 +63,19 @@ export function mountHeader(element, given) {
   };
 }
 
-/** “score: additive · region: everywhere · normalize: softmax” and what the model itself reports. */
+/**
+ * “score: additive · region: everywhere · normalize: softmax” and what the model itself reports.
+ * @param {AttentionMap} map
+ */
 export function mechanismLine(map) {
   const reported = map.reported && map.L * map.H > 1 ? `the model reports ${map.reported}` : "";
   return [map.mechanism, reported].filter(Boolean).join(" · ");
 }
 
-/** A line to type in; it asks after a short pause and at Enter, never in the middle of composing a character. */
+/**
+ * A line to type in; it asks after a short pause and at Enter, never in the middle of composing a character.
+ * @param {Given} given
+ */
 function questionLine({ askText, models, linked }) {
   const input = h("input", {
     type: "text",
@@ -75,7 +87,8 @@ function questionLine({ askText, models, linked }) {
     spellcheck: "false",
   });
   const trouble = h("p", { class: "trouble", role: "alert", hidden: true });
-  const busy = h("div", { class: "busy", role: "status" }, h("span", { class: "unseen" }));
+  const work = h("span", { class: "unseen" });
+  const busy = h("div", { class: "busy", role: "status" }, work);
   const picker = chooser("model", () => ask());
   picker.element.hidden = models.length < 2;
   picker.update(models.map((name) => [name, name]), models.includes(linked.model) ? linked.model : models[0] ?? "");
@@ -87,12 +100,12 @@ function questionLine({ askText, models, linked }) {
   async function ask() {
     clearTimeout(timer);
     const text = input.value.trim();
-    const model = models.length ? picker.element.querySelector("select").value : "";
+    const model = models.length ? picker.select.value : "";
     if (text === "" || `${model}\n${text}` === asked) return;
     asked = `${model}\n${text}`;
     const mine = (newest += 1);
     busy.classList.add("on");
-    busy.firstChild.textContent = "the model is at work";
+    work.textContent = "the model is at work";
     try {
       await askText(text, model, () => mine === newest);
       if (mine === newest) trouble.hidden = true;
@@ -100,18 +113,18 @@ function questionLine({ askText, models, linked }) {
       asked = "";
       if (mine !== newest) return;
       trouble.hidden = false;
-      trouble.textContent = error.message;
+      trouble.textContent = messageOf(error);
     } finally {
       if (mine === newest) {
         busy.classList.remove("on");
-        busy.firstChild.textContent = "";
+        work.textContent = "";
       }
     }
   }
 
   input.addEventListener("input", (event) => {
     clearTimeout(timer);
-    if (!event.isComposing) timer = setTimeout(ask, PAUSE);
+    if (!(/** @type {InputEvent} */ (event).isComposing)) timer = setTimeout(ask, PAUSE);
   });
   input.addEventListener("compositionend", () => {
     clearTimeout(timer);
@@ -128,10 +141,10 @@ function questionLine({ askText, models, linked }) {
       input.value = linked.text;
       ask();
     },
-    /** Shows the sentence of a record, unless somebody is typing. */
+    /** Shows the sentence of a record, unless somebody is typing. @param {string} text */
     offer(text) {
       hasRecord ||= text !== "";
-      if (text && input.getRootNode().activeElement !== input) input.value = text;
+      if (text && /** @type {Document|ShadowRoot} */ (input.getRootNode()).activeElement !== input) input.value = text;
     },
   };
 }

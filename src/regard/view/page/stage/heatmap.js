@@ -10,12 +10,19 @@ const ROOM_AT_THE_END = 10; // for the last label of the columns, which is wider
 
 /**
  * @typedef {object} Actions what pointing at something does
- * @property {(active: {row: number|null, col: number|null}|null) => void} focus
+ * @property {(active: Active|null) => void} focus
  * @property {(row: number|null, col: number|null) => void} pin
  * @property {() => void} unpin
  */
 
+/** @typedef {{row: number|null, col: number|null}} Active what is pointed at or pinned: a row, a column, or a cell */
+
 export class Heatmap {
+  /** @type {import("../drawing/view.js").View} */
+  view;
+  /** @type {ReturnType<typeof layOut>} */
+  layout;
+
   /**
    * @param {HTMLElement} element
    * @param {Actions} actions
@@ -36,6 +43,7 @@ export class Heatmap {
     this.grid = h("div", { class: "heatmap", role: "grid" }, this.colLabels, this.rowLabels, this.plane);
     this.place = { row: 0, col: 0 }; // of the one cell that can have the focus
     this.labelledAs = ""; // labels are made anew only where they differ
+    /** @type {string[]|null} */
     this.labelledTokens = null;
     fill(element, this.grid);
     this.listen();
@@ -70,7 +78,10 @@ export class Heatmap {
     this.colLabels.append(this.colTag);
   }
 
-  /** Makes the one cell that can have the focus: a new element at each step, so that screen readers say it. */
+  /**
+   * Makes the one cell that can have the focus: a new element at each step, so that screen readers say it.
+   * @param {boolean} takeFocus
+   */
   placeGridCell(takeFocus) {
     const { matrix } = this.view;
     fill(this.gridRow);
@@ -92,7 +103,7 @@ export class Heatmap {
     cell.scrollIntoView({ block: "nearest", inline: "nearest" }); // no further than it needs
   }
 
-  /** Shows what is pointed at or pinned, without drawing any cell again. */
+  /** Shows what is pointed at or pinned, without drawing any cell again. @param {Active} active */
   highlight({ row, col }) {
     const { matrix } = this.view;
     const { cell, matrixWidth, height } = this.layout;
@@ -107,12 +118,14 @@ export class Heatmap {
     this.colTag.textContent = col === null ? "" : matrix.colTokens[col];
   }
 
+  /** @param {number} row @param {number} col */
   boxOf(row, col) {
     const { width, height } = this.layout.cell;
     return { left: columnAt(this.view, col) * width, top: row * height, width, height };
   }
 
   listen() {
+    /** @type {[HTMLElement, (event: MouseEvent) => Active|null][]} */
     const areas = [
       [this.plane, (event) => this.cellUnder(event)],
       [this.rowLabels, (event) => ({ row: this.rowUnder(event), col: null })],
@@ -126,15 +139,17 @@ export class Heatmap {
     this.grid.addEventListener("keydown", (event) => this.press(event));
   }
 
+  /** @param {Active|null} found */
   click(found) {
     if (!found) return;
     if (found.row !== null && found.col !== null) {
-      this.place = found;
+      this.place = { row: found.row, col: found.col };
       this.placeGridCell(true);
     }
     this.actions.pin(found.row, found.col);
   }
 
+  /** @param {KeyboardEvent} event */
   press(event) {
     if (event.key === "Enter" || event.key === " ") this.actions.pin(this.place.row, this.place.col);
     else if (event.key === "Escape") this.actions.unpin();
@@ -152,6 +167,7 @@ export class Heatmap {
     event.preventDefault();
   }
 
+  /** @param {MouseEvent} event */
   cellUnder(event) {
     const { left, top } = this.canvas.getBoundingClientRect();
     const row = Math.floor((event.clientY - top) / this.layout.cell.height);
@@ -161,18 +177,23 @@ export class Heatmap {
     return inside ? { row, col: columnAt(this.view, across) } : null;
   }
 
+  /** @param {MouseEvent} event */
   rowUnder(event) {
     const down = (event.clientY - this.rowLabels.getBoundingClientRect().top) / this.layout.cell.height;
     return Math.min(Math.max(Math.floor(down), 0), this.view.matrix.rows - 1);
   }
 
+  /** @param {MouseEvent} event */
   colUnder(event) {
     const across = (event.clientX - this.colLabels.getBoundingClientRect().left) / this.layout.cell.width;
     return columnAt(this.view, Math.min(Math.max(Math.floor(across), 0), this.view.matrix.cols - 1));
   }
 }
 
-/** Puts an element at a place in pixels, or hides it. */
+/**
+ * Puts an element at a place in pixels, or hides it.
+ * @param {HTMLElement} element @param {Record<string, number>|false|null} box
+ */
 function showBox(element, box) {
   element.hidden = !box;
   for (const [name, pixels] of Object.entries(box || {})) element.style.setProperty(name, `${pixels}px`);

@@ -3,6 +3,8 @@
 import { fill, h } from "../elements/dom.js";
 import { stepInGrid } from "../elements/grid_keys.js";
 
+/** @typedef {import("../panels/panel_parts.js").PanelContext} PanelContext */
+
 let tabListsMade = 0;
 
 /**
@@ -52,13 +54,14 @@ export function mountTabs(element, panels, set) {
   fill(element, list, bodies);
 
   list.addEventListener("keydown", (event) => {
-    const to = stepInGrid(event.key, { row: 0, col: tabs.indexOf(event.target) }, { rows: 1, cols: tabs.length });
+    const to = stepInGrid(event.key, { row: 0, col: tabs.findIndex((tab) => tab === event.target) }, { rows: 1, cols: tabs.length });
     if (!to || event.key.startsWith("Page") || /Up|Down/.test(event.key)) return;
     event.preventDefault();
     set({ panel: panels[to.col].name });
     tabs[to.col].focus();
   });
 
+  /** @param {PanelContext} context */
   function update(context) {
     const reasons = panels.map((panel) => panel.available(context));
     const asked = panels.findIndex((panel) => panel.name === context.state.panel);
@@ -73,6 +76,7 @@ export function mountTabs(element, panels, set) {
     });
   }
 
+  /** @param {Panel} panel @param {HTMLElement} body @param {true|string} reason @param {PanelContext} context */
   function show(panel, body, reason, context) {
     if (reason !== true) {
       mounted.delete(panel.name);

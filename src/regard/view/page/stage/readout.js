@@ -3,10 +3,12 @@
 import { entropyOf } from "../record/aggregation.js";
 import { isAllowed, weightAt } from "../drawing/view.js";
 
+/** @typedef {import("../drawing/view.js").View} View */
+
 const HINT =
   "Point at a word, tap it or use the arrow keys: its partners light up. Enter or a click pins it, Esc lets it go.";
 
-/** ‘chat’ attends 0.42 to ‘cat’ */
+/** ‘chat’ attends 0.42 to ‘cat’ @param {View} view @param {number} row @param {number} col */
 export function cellSentence(view, row, col) {
   const [query, key] = [view.matrix.rowTokens[row], view.matrix.colTokens[col]];
   if (!isAllowed(view, row, col)) return `‘${query}’ may not attend to ‘${key}’`;
@@ -27,12 +29,14 @@ export function readoutOf(view, { row, col }) {
   return { main: "", more: HINT };
 }
 
+/** @param {number} weight */
 export function longWeight(weight) {
   if (!Number.isFinite(weight)) return "no number";
   if (weight !== 0 && Math.abs(weight) < 0.0005) return "less than 0.001";
   return weight.toFixed(Math.abs(weight) < 0.1 ? 3 : 2);
 }
 
+/** @param {View} view @param {number} row @param {number} col */
 function rankOf(view, row, col) {
   if (!isAllowed(view, row, col)) return "outside the region";
   const weight = weightAt(view, row, col);
@@ -46,12 +50,13 @@ function rankOf(view, row, col) {
   return `number ${before + 1} of ${count} in its row`;
 }
 
+/** @param {View} view @param {number} row */
 function rowNumbers(view, row) {
   const weights = rowPlaces(view, row).map((col) => weightAt(view, row, col));
   const entropy = entropyOf(weights);
   const parts = [`entropy ${entropy.toFixed(2)} nats, as if it read ${Math.exp(entropy).toFixed(1)} evenly`];
   if (view.rest) {
-    const missing = view.matrix.missing[row];
+    const missing = view.matrix.missing?.[row] ?? 0;
     if (view.matrix.hidden[row] > 0.0005) parts.push(`${longWeight(view.matrix.hidden[row])} on hidden tokens`);
     if (Math.abs(missing) > view.map.rounding) {
       parts.push(`${longWeight(missing)} on nothing: the row sums to ${(1 - missing).toFixed(2)}`);
@@ -60,12 +65,14 @@ function rowNumbers(view, row) {
   return parts.join(" · ");
 }
 
+/** @param {View} view @param {number} row */
 function topLinks(view, row) {
   const best = rowPlaces(view, row).sort((a, b) => weightAt(view, row, b) - weightAt(view, row, a)).slice(0, 3);
   const links = best.map((col) => `${longWeight(weightAt(view, row, col))} to ‘${view.matrix.colTokens[col]}’`);
   return `‘${view.matrix.rowTokens[row]}’ attends ${links.join(", ")}`;
 }
 
+/** @param {View} view @param {number} col */
 function readers(view, col) {
   const rows = Array.from({ length: view.matrix.rows }, (_, row) => row).filter((row) => isAllowed(view, row, col));
   const best = rows.sort((a, b) => weightAt(view, b, col) - weightAt(view, a, col)).slice(0, 3);
@@ -74,6 +81,7 @@ function readers(view, col) {
   return `‘${view.matrix.colTokens[col]}’ gets ${links.join(", ")}; ${total.toFixed(2)} in all`;
 }
 
+/** @param {View} view @param {number} row */
 function rowPlaces(view, row) {
   return Array.from({ length: view.matrix.cols }, (_, col) => col).filter((col) => isAllowed(view, row, col));
 }

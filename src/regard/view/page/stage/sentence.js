@@ -4,6 +4,8 @@ import { cssColour, inkOn } from "../drawing/colours.js";
 import { fill, h } from "../elements/dom.js";
 import { stepInGrid } from "../elements/grid_keys.js";
 
+/** @typedef {import("../drawing/colours.js").Rgb} Rgb */
+
 export class Sentence {
   /**
    * @param {"queries"|"keys"} part
@@ -15,8 +17,11 @@ export class Sentence {
     this.list = h("div", { class: "chips", role: "group" });
     this.caption = h("div", { class: "sentence-caption" });
     this.element = h("div", { class: `sentence ${part}` }, this.caption, this.list);
+    /** @type {HTMLButtonElement[]} */
     this.chips = [];
+    /** @type {string[]} */
     this.shown = [];
+    /** @type {string[]} */
     this.looks = []; // of each word, as it was last painted
     this.reachable = 0;
     this.listen();
@@ -44,7 +49,10 @@ export class Sentence {
     fill(list, this.chips);
   }
 
-  /** Touches only the words that look different now. */
+  /**
+   * Touches only the words that look different now.
+   * @param {(n: number) => Rgb|null} colour @param {number|null} active @param {number|null} pinned
+   */
   paint(colour, active, pinned) {
     this.chips.forEach((chip, n) => {
       const rgb = colour(n);
@@ -58,24 +66,28 @@ export class Sentence {
     });
   }
 
-  /** Scrolls a long sentence to a word, unless it is being pointed at itself. */
+  /** Scrolls a long sentence to a word, unless it is being pointed at itself. @param {number|null} n */
   reveal(n) {
     const { list, chips } = this;
     if (n === null || list.scrollHeight <= list.clientHeight + 1 || list.matches(":hover")) return;
     list.scrollTop = chips[n].offsetTop - list.clientHeight / 2;
   }
 
-  /** Where the line of each word ends: at the word, or of long sentences at the edge of their box. */
+  /**
+   * Where the line of each word ends: at the word, or of long sentences at the edge of their box.
+   * @param {"top"|"bottom"} edge @param {DOMRect} origin @param {boolean} atEdge
+   */
   ends(edge, origin, atEdge) {
     const box = this.list.getBoundingClientRect();
     const places = this.chips.map((chip) => {
       const at = chip.getBoundingClientRect();
       return { x: at.left + at.width / 2 - origin.left, y: (atEdge ? box[edge] : at[edge]) - origin.top };
     });
-    return (n) => places[n];
+    return (/** @type {number} */ n) => places[n];
   }
 
   listen() {
+    /** @param {Event} event */
     const focus = (event) => {
       const active = this.activeOf(event);
       if (active) this.actions.focus(active);
@@ -94,6 +106,7 @@ export class Sentence {
     this.list.addEventListener("keydown", (event) => this.press(event));
   }
 
+  /** @param {KeyboardEvent} event */
   press(event) {
     if (event.key === "Escape") this.actions.unpin();
     if (event.key.startsWith("Page")) return;
@@ -105,14 +118,16 @@ export class Sentence {
     this.chips[to.col].focus();
   }
 
+  /** @param {number} n */
   reach(n) {
     this.chips[this.reachable]?.setAttribute("tabindex", "-1");
     this.chips[n].setAttribute("tabindex", "0");
     this.reachable = n;
   }
 
+  /** @param {Event} event */
   activeOf(event) {
-    const n = this.chips.indexOf(event.target.closest?.(".chip"));
+    const n = this.chips.findIndex((chip) => chip === event.target);
     if (n < 0) return null;
     return this.part === "queries" ? { row: n, col: null } : { row: null, col: n };
   }

@@ -5,7 +5,16 @@ import { chooseLinks, drawLinks, MOST_TOKENS_WITH_ALL_LINES } from "../drawing/l
 import { Sentence } from "./sentence.js";
 import { colourOf, isAllowed, weightAt } from "../drawing/view.js";
 
+/** @typedef {import("../drawing/view.js").View} View */
+/** @typedef {import("./heatmap.js").Active} Active */
+
 export class Sentences {
+  /** @type {import("../drawing/view.js").View} */
+  view;
+  long = false;
+  /** @type {ReturnType<Sentences["measureEnds"]>|null} */
+  ends = null;
+
   /**
    * @param {HTMLElement} element
    * @param {import("./heatmap.js").Actions} actions
@@ -29,6 +38,7 @@ export class Sentences {
     this.ends = null; // where lines end: measured once, until words or widths change
   }
 
+  /** @param {Active} active */
   highlight(active) {
     if (this.frame.hidden) return;
     const { row, col } = active;
@@ -51,6 +61,7 @@ export class Sentences {
   }
 }
 
+/** @param {View} view @param {number} row @param {number} col */
 function tint(view, row, col) {
   if (!isAllowed(view, row, col)) return null;
   const weight = weightAt(view, row, col);

@@ -9,6 +9,7 @@ const NOTHING_YET = "Type a sentence above: its translation and what the model l
  * @param {boolean} whole it is a page of its own, not a part of one
  */
 export function buildSkeleton(canAsk, whole) {
+  /** @type {(name: string, tag?: keyof HTMLElementTagNameMap, more?: object) => HTMLElement} */
   const place = (name, tag = "div", more = {}) => h(tag, { class: name, ...more });
   const places = {
     header: place("header", "header"),

@@ -2,10 +2,16 @@
 
 import { h } from "../elements/dom.js";
 
+/** @typedef {import("../drawing/colours.js").Theme} Theme */
+/** @typedef {import("../host/view_state.js").State} State */
+
+/** @type {State["theme"][]} */
 const THEMES = ["auto", "light", "dark"];
 const SIGNS = { auto: "◐", light: "○", dark: "●" };
 
+/** @param {(patch: Partial<State>) => void} set */
 export function mountThemeButton(set) {
+  /** @type {State["theme"]} */
   let shown = "auto";
   const sign = h("span", { "aria-hidden": "true" });
   const text = h("span", null);
@@ -17,6 +23,7 @@ export function mountThemeButton(set) {
   );
   return {
     element,
+    /** @param {Theme|"auto"} theme */
     update(theme) {
       shown = theme;
       sign.textContent = SIGNS[theme];

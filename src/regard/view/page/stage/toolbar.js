@@ -1,15 +1,18 @@
 // What is shown and how: map, layer, head, words or tokens, special tokens, colours, direction.
 
-import { chooser, segmented, toggle } from "../elements/controls.js";
+import { chooser, placeOptions, segmented, toggle } from "../elements/controls.js";
 import { fill, h } from "../elements/dom.js";
+import { headNames } from "../record/record.js";
 
-const MAP_NAMES = { cross: "cross", encoder: "encoder", decoder: "decoder" };
+/** @typedef {import("../drawing/view.js").View} View */
+/** @typedef {import("../record/record.js").AttentionRecord} AttentionRecord */
 
 /**
  * @param {HTMLElement} element
  * @param {(patch: object) => void} set
  */
 export function mountToolbar(element, set) {
+  /** @param {string} value */
   const placed = (value) => (value === "mean" || value === "max" ? value : Number(value));
   const controls = {
     record: chooser("record", (value) => set({ record: Number(value), query: null, key: null })),
@@ -30,8 +33,10 @@ export function mountToolbar(element, set) {
     ),
   );
 
+  /** @param {View} view @param {AttentionRecord[]} records */
   function update(view, records) {
     const { map, state, record } = view;
+    /** @type {Record<string, boolean>} */
     const has = {
       record: records.length > 1,
       map: record.maps.length > 1,
@@ -44,15 +49,15 @@ export function mountToolbar(element, set) {
     };
     for (const [name, control] of Object.entries(controls)) control.element.hidden = !has[name];
     controls.record.update(
-      records.map((each, n) => [String(n), recordName(each, n, records)]),
+      placeOptions(records.map((each, n) => recordName(each, n, records))),
       records.indexOf(record),
     );
-    controls.map.update(record.maps.map((each) => [each.name, MAP_NAMES[each.name] ?? each.name]), map.name);
+    controls.map.update(record.maps.map((each) => [each.name, each.name]), map.name);
     controls.layer.update(
-      [["mean", "mean of all"], ["max", "max of all"], ...map.layers.map((name, n) => [String(n), name])],
+      [["mean", "mean of all"], ["max", "max of all"], ...placeOptions(map.layers)],
       state.layer,
     );
-    controls.head.update([["mean", "mean of all"], ["max", "max of all"], ...numbered(map.H)], state.head);
+    controls.head.update([["mean", "mean of all"], ["max", "max of all"], ...placeOptions(headNames(map.H))], state.head);
     controls.units.update([["words", "words"], ["tokens", "tokens"]], state.units);
     controls.scale.update([["matrix", "whole"], ["row", "row"]], state.scale);
     controls.specials.update(state.specials);
@@ -61,9 +66,10 @@ export function mountToolbar(element, set) {
   return { update };
 }
 
-const numbered = (count) => Array.from({ length: count }, (_, n) => [String(n), `head ${n + 1}`]);
-
-/** What tells records apart: their models, or else their titles. */
+/**
+ * What tells records apart: their models, or else their titles.
+ * @param {{model: string, title: string}} record @param {number} number @param {{model: string}[]} records
+ */
 export function recordName(record, number, records) {
   const models = new Set(records.map((each) => each.model));
   const both = [record.model, record.title].filter(Boolean).join(": ");

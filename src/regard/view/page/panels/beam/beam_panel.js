@@ -9,10 +9,18 @@ import { numberText } from "../row_numbers.js";
 import { button, keepingFocus, largestSize } from "../panel_parts.js";
 import { visibleText } from "../../record/token_words.js";
 
+/** @typedef {import("../../record/record.js").BeamNode} BeamNode */
+/** @typedef {import("../../host/view_state.js").State} State */
+
 /** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
+
+/** @typedef {import("../../record/record.js").Beam} Beam */
+/** @typedef {{el: HTMLElement, context: PanelContext, tree: HTMLElement, asked: HTMLElement}} Panel */
+/** @typedef {{x: number, y: number, width: number}} Place of a node in pixels */
 
 const ROW_HEIGHT = 34; // pixels from one hypothesis to the next
 const STEP_GAP = 26; // between two steps
+/** @type {Record<string, string>} */
 const FATES = { open: "went on", ended: "ended", dropped: "dropped: others were better" };
 
 export const beamPanel = {
@@ -31,6 +39,7 @@ export const beamPanel = {
     const panel = { el, context, tree: h("div"), asked: h("div") };
     const ask = beamQuestions(panel.asked);
     fill(el, panel.tree, panel.asked);
+    /** @param {PanelContext} next */
     const update = (next) => {
       panel.context = next;
       keepingFocus(panel.tree, () => draw(panel, ask));
@@ -41,6 +50,7 @@ export const beamPanel = {
   },
 };
 
+/** @param {Panel} panel @param {ReturnType<typeof beamQuestions>} ask */
 function draw(panel, ask) {
   const { context, tree } = panel;
   const { beam } = context.record;
@@ -52,23 +62,28 @@ function draw(panel, ask) {
   const all = String(context.state["beam-dropped"] ?? 0) === "1" || leads.every(Boolean);
   const shown = all ? beam.nodes.map(() => true) : leads;
   const chosen = chosenNode(beam.nodes, shown, context.state);
+  /** @param {number} at */
   const choose = (at) => context.set({ "beam-node": at });
   const scroll = h("div", { class: "panel-scroll beam-scroll" }, treeDrawing(beam.nodes, shown, chosen, choose));
-  fill(tree, treeLegend(context, leads, all), scroll, nodeDetails(context, chosen, ask));
+  fill(tree, treeLegend(context, leads, all), scroll, nodeDetails(context, beam, chosen, ask));
   reveal(scroll, chosen);
 }
 
-/** The node that is chosen; at first the end of the best hypothesis. */
+/**
+ * The node that is chosen; at first the end of the best hypothesis.
+ * @param {BeamNode[]} nodes @param {boolean[]} shown @param {State} state
+ */
 function chosenNode(nodes, shown, state) {
   const at = Number(state["beam-node"] ?? -1);
   return shown[at] ? at : Math.max(nodes.findIndex((node) => node.rank === 0), 0);
 }
 
+/** @param {PanelContext} context @param {boolean[]} leads @param {boolean} all */
 function treeLegend({ set }, leads, all) {
   const hidden = leads.filter((leading) => !leading).length;
   const dropped = toggle(`Show what was dropped (${hidden})`, (on) => set({ "beam-dropped": on ? 1 : 0 }));
   dropped.update(all);
-  dropped.element.querySelector("input").setAttribute("data-focus", "beam-dropped");
+  dropped.input.setAttribute("data-focus", "beam-dropped");
   const fates = Object.entries(FATES).filter(([fate]) => all || fate !== "dropped");
   return h(
     "div",
@@ -80,12 +95,16 @@ function treeLegend({ set }, leads, all) {
   );
 }
 
-/** A drawing of the whole tree; one node of it takes the keyboard. */
+/**
+ * A drawing of the whole tree; one node of it takes the keyboard.
+ * @param {BeamNode[]} nodes @param {boolean[]} shown @param {number} chosen @param {(at: number) => void} choose
+ */
 function treeDrawing(nodes, shown, chosen, choose) {
   const { depth, row, rows, depths } = treeLayout(nodes, shown);
   const drawn = nodes.map((_, at) => at).filter((at) => shown[at]);
   const widths = new Array(depths).fill(24);
   for (const at of drawn) widths[depth[at]] = Math.max(widths[depth[at]], nodeWidth(nodes[at]));
+  /** @type {number[]} */
   const left = [];
   widths.reduce((x, width) => (left.push(x), x + width + STEP_GAP), 8);
   const places = nodes.map((node, at) => ({ x: left[depth[at]], y: 8 + row[at] * ROW_HEIGHT, width: nodeWidth(node) }));
@@ -109,10 +128,11 @@ function treeDrawing(nodes, shown, chosen, choose) {
 /** @param {{token: string}} node */
 function nodeWidth({ token }) {
   let width = 18;
-  for (const character of visibleText(token)) width += character.codePointAt(0) > 0x2e7f ? 14 : 8;
+  for (const character of visibleText(token)) width += character > "\u2e7f" ? 14 : 8;
   return Math.min(width, 150);
 }
 
+/** @param {BeamNode} node @param {Place[]} places @param {number} at @param {boolean} onPath */
 function edgeTo(node, places, at, onPath) {
   if (node.parent < 0) return null;
   const [from, to] = [places[node.parent], places[at]];
@@ -124,6 +144,7 @@ function edgeTo(node, places, at, onPath) {
   return s("path", { d: path, class: `beam-edge${onPath ? " is-on-path" : ""}`, "stroke-width": (1 + 4 * likely).toFixed(2), "stroke-opacity": (0.35 + 0.65 * likely).toFixed(2) });
 }
 
+/** @param {BeamNode} node @param {Place} place @param {{at: number, depth: number, chosen: boolean, onPath: boolean, choose: (at: number) => void}} given */
 function nodeElement(node, place, { at, depth, chosen, onPath, choose }) {
   const likely = Math.exp(node.log_prob);
   const label = `${visibleText(node.token)}, probability ${numberText(likely)}, log p so far ${numberText(node.total)}, ${FATES[node.fate] ?? node.fate}${node.rank === null ? "" : `, place ${node.rank + 1}`}`;
@@ -154,52 +175,57 @@ function shortToken(token) {
   return characters.length > 18 ? `${characters.slice(0, 17).join("")}…` : characters.join("");
 }
 
-/** Brings the chosen node into sight, without moving the page. */
+/** Brings the chosen node into sight, without moving the page. @param {HTMLElement} scroll @param {number} chosen */
 function reveal(scroll, chosen) {
   const node = scroll.querySelector(`[data-node="${chosen}"]`);
   if (!node) return;
-  const [, x, y] = /translate\(([\d.]+) ([\d.]+)\)/.exec(node.getAttribute("transform")) ?? [0, 0, 0];
+  const [, x, y] = /translate\(([\d.]+) ([\d.]+)\)/.exec(node.getAttribute("transform") ?? "") ?? [0, 0, 0];
   scroll.scrollLeft = Math.max(0, Number(x) - scroll.clientWidth / 2);
   scroll.scrollTop = Math.max(0, Number(y) - scroll.clientHeight / 2);
 }
 
-function nodeDetails(context, chosen, ask) {
+/** @param {PanelContext} context @param {Beam} beam @param {number} chosen @param {ReturnType<typeof beamQuestions>} ask */
+function nodeDetails(context, beam, chosen, ask) {
   const { record } = context;
-  const { nodes } = record.beam;
+  const { nodes } = beam;
   const node = nodes[chosen];
+  /** @type {[string, string|null][]} */
   const facts = [
     ["this token", `p ${numberText(Math.exp(node.log_prob))} (log p ${numberText(node.log_prob)})`],
     ["so far", `log p ${numberText(node.total)}`],
-    node.score !== null && ["score", numberText(node.score)],
-    node.rank !== null && ["place", `${node.rank + 1}.`],
+    ["score", node.score === null ? null : numberText(node.score)],
+    ["place", node.rank === null ? null : `${node.rank + 1}.`],
     ["fate", FATES[node.fate] ?? node.fate],
     ["goes on as", continuations(nodes, chosen)],
-  ].filter((fact) => fact && fact[1]);
+  ];
   const canGoOn = node.fate !== "ended" && context.abilities.has("ask");
   return h(
     "div",
     { class: "beam-details" },
-    h("p", { class: "beam-hypothesis", "aria-live": "polite" }, h("bdi", { dir: "auto", lang: record.sides.target?.language || null }, prefixUpTo(record, chosen)), node.fate === "ended" ? null : " …"),
-    h("dl", { class: "beam-facts" }, facts.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
-    canGoOn ? button("Continue from here", () => ask.continueFrom(prefixUpTo(record, chosen)), { class: "panel-button", "data-focus": "beam-continue" }) : null,
-    attentionFigure(context, chosen),
+    h("p", { class: "beam-hypothesis", "aria-live": "polite" }, h("bdi", { dir: "auto", lang: record.sides.target?.language || null }, prefixUpTo(record.sides.target, nodes, chosen)), node.fate === "ended" ? null : " …"),
+    h("dl", { class: "beam-facts" }, facts.filter(([, value]) => value).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
+    canGoOn ? button("Continue from here", () => ask.continueFrom(prefixUpTo(record.sides.target, nodes, chosen)), { class: "panel-button", "data-focus": "beam-continue" }) : null,
+    attentionFigure(context, beam, chosen),
   );
 }
 
+/** @param {BeamNode[]} nodes @param {number} at */
 function continuations(nodes, at) {
   return (childrenOf(nodes).get(at) ?? []).map((child) => `${visibleText(nodes[child].token)} ${numberText(Math.exp(nodes[child].log_prob))}`).join(" · ");
 }
 
-/** One row of a token that went on; all rows of a hypothesis that ended. */
-function attentionFigure({ record, state }, chosen) {
-  const { beam } = record;
-  const side = record.sides[beam.keys];
-  if (!beam.weights || !side) return h("p", { class: "panel-hint" }, "What the hypotheses looked at was not kept.");
+/**
+ * One row of a token that went on; all rows of a hypothesis that ended.
+ * @param {PanelContext} context @param {Beam} beam @param {number} chosen
+ */
+function attentionFigure({ record, state }, { keys, nodes, weights }, chosen) {
+  const side = record.sides[keys ?? ""];
+  if (!weights || !side) return h("p", { class: "panel-hint" }, "What the hypotheses looked at was not kept.");
   const cols = side.tokens.length;
-  const path = beam.nodes[chosen].fate === "ended" ? pathTo(beam.nodes, chosen) : [chosen];
+  const path = nodes[chosen].fate === "ended" ? pathTo(nodes, chosen) : [chosen];
   const data = new Float32Array(path.length * cols);
-  path.forEach((at, row) => data.set(beam.weights.subarray(at * cols, (at + 1) * cols), row * cols));
-  const matrix = { data, rows: path.length, cols, rowTokens: path.map((at) => visibleText(beam.nodes[at].token)), colTokens: side.labels, rowSide: record.sides.target, colSide: side };
+  path.forEach((at, row) => data.set(weights.subarray(at * cols, (at + 1) * cols), row * cols));
+  const matrix = { data, rows: path.length, cols, rowTokens: path.map((at) => visibleText(nodes[at].token)), colTokens: side.labels, rowSide: record.sides.target, colSide: side };
   const title = path.length > 1 ? "What this hypothesis looked at" : "What this token looked at";
   return matrixFigure({ title, matrix, most: largestSize(data), state, space: 680 });
 }

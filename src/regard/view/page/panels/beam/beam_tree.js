@@ -1,6 +1,6 @@
 // The tree of a beam search as places on a plane, and the ways to walk through it.
 
-/** @typedef {{parent: number, token: string, log_prob: number, total: number, fate: string, score: number | null, rank: number | null}} BeamNode */
+/** @typedef {import("../../record/record.js").BeamNode} BeamNode */
 
 /**
  * Which nodes lead to the end of a hypothesis; all of them where none does.
@@ -116,12 +116,10 @@ export function joinTokens(tokens, spaced) {
 
 /**
  * The text of a hypothesis up to a node, without marks; exact where the output has the same tokens.
- * @param {{beam: {nodes: BeamNode[]}, sides: Record<string, any>}} record @param {number} at
+ * @param {import("../../record/record.js").Side|undefined} target @param {BeamNode[]} nodes @param {number} at
  */
-export function prefixUpTo(record, at) {
-  const { nodes } = record.beam;
+export function prefixUpTo(target, nodes, at) {
   const tokens = pathTo(nodes, at).map((node) => nodes[node].token);
-  const { target } = record.sides;
   const same = target && tokens.every((token, place) => target.tokens[place]?.trim() === token.trim());
   if (same) return target.characters.slice(0, target.offsets[tokens.length - 1][1]).join("");
   const spaced = nodes.some(({ token }) => /^\s/.test(token));

@@ -11,6 +11,7 @@ const WORDS = /\s+|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\
 export function textChanges(before, after) {
   const [a, b] = [before.match(WORDS) ?? [], after.match(WORDS) ?? []];
   const kept = commonPlaces(a, b);
+  /** @type {(words: string[], side: 0|1) => Piece[]} */
   const pieces = (words, side) =>
     words.map((text, at) => ({ text, changed: !kept.some((pair) => pair[side] === at) && text.trim() !== "" }));
   return { was: pieces(a, 0), is: pieces(b, 1), same: before === after };

@@ -1,10 +1,17 @@
 // Two maps side by side on one colour scale, and what lies between them.
 
 import { compareQuestion } from "./compare_question.js";
+import { placeOptions } from "../../elements/controls.js";
 import { fill, h } from "../../elements/dom.js";
+import { headNames } from "../../record/record.js";
 import { meanOf, numberText, rowOf, totalVariation } from "../row_numbers.js";
 import { matrixFigure } from "../small_matrix.js";
 import { keepingFocus, rampLegend, currentMatrix, largestSize, selectField } from "../panel_parts.js";
+
+/** @typedef {import("../../record/record.js").AttentionRecord} AttentionRecord */
+/** @typedef {import("../../record/record.js").Matrix} Matrix */
+/** @typedef {import("../../host/view_state.js").State} State */
+/** @typedef {import("../../elements/controls.js").Option} Option */
 
 /** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
 
@@ -22,6 +29,7 @@ export const comparePanel = {
     const [asking, drawn] = [h("div", null), h("div", null)];
     const ask = compareQuestion(asking);
     fill(el, asking, drawn);
+    /** @param {PanelContext} next */
     const update = (next) => {
       keepingFocus(drawn, () => (hasOther(next) ? draw(drawn, next) : fill(drawn)));
       ask.update(next);
@@ -31,7 +39,7 @@ export const comparePanel = {
   },
 };
 
-/** Whether there is a second record, map, layer or head. */
+/** Whether there is a second record, map, layer or head. @param {Pick<PanelContext, "records"|"record">} context */
 function hasOther({ records, record }) {
   return records.length > 1 || record.maps.reduce((count, map) => count + map.L * map.H, 0) > 1;
 }
@@ -46,7 +54,8 @@ export function otherOf({ records, record, state }) {
   const chosen = records[at] ?? record;
   const name = state["compare-map"] ?? state.map;
   const map = chosen.map(name);
-  const read = (value) => (/^\d+$/.test(String(value)) ? Number(value) : value);
+  /** @returns {import("../../record/record.js").Chosen|"auto"} */
+  const read = (/** @type {any} */ value) => (/^\d+$/.test(String(value)) ? Number(value) : value);
   const alone = chosen === record && map === record.map(state.map);
   // of the same map something else: one head beside the mean, the mean beside one head
   const usualLayer = alone && map.L > 1 ? (state.layer === "mean" ? map.L - 1 : "mean") : state.layer;
@@ -65,8 +74,12 @@ export function otherOf({ records, record, state }) {
  * @param {{rowTokens: string[], colTokens: string[]}} one @param {{rowTokens: string[], colTokens: string[]}} other
  */
 export function whyNoDifference(one, other) {
-  for (const [axis, name] of [["rowTokens", "queries"], ["colTokens", "keys"]]) {
-    const [a, b] = [one[axis], other[axis]];
+  /** @type {[string[], string[], string][]} */
+  const axes = [
+    [one.rowTokens, other.rowTokens, "queries"],
+    [one.colTokens, other.colTokens, "keys"],
+  ];
+  for (const [a, b, name] of axes) {
     if (a.length !== b.length) return `the ${name} are ${a.length} on the left and ${b.length} on the right`;
     const at = a.findIndex((token, place) => token !== b[place]);
     if (at >= 0) return `the ${name} differ: “${a[at]}” on the left, “${b[at]}” on the right`;
@@ -74,6 +87,7 @@ export function whyNoDifference(one, other) {
   return null;
 }
 
+/** @param {HTMLElement} el @param {PanelContext} context */
 function draw(el, context) {
   const { record, state } = context;
   const other = otherOf(context);
@@ -84,6 +98,7 @@ function draw(el, context) {
   const wide = el.clientWidth || 900;
   const across = wide >= 1080 && !why ? 3 : wide >= 620 ? 2 : 1;
   const space = wide / across - 44;
+  /** @param {string} title @param {Matrix} matrix */
   const figure = (title, matrix) => matrixFigure({ title, matrix, most, state, space, below: [rampLegend("0", numberText(most), false, state)] });
   const names = recordNames(record, other.record);
   fill(
@@ -101,22 +116,30 @@ function draw(el, context) {
  */
 export function recordNames(one, other) {
   if (one === other) return ["", ""];
-  const differing = ["model", "title"].find((name) => one[name] !== other[name]);
+  /** @type {("model"|"title")[]} */
+  const names = ["model", "title"];
+  const differing = names.find((name) => one[name] !== other[name]);
   return differing ? [`${one[differing] || "left"}: `, `${other[differing] || "right"}: `] : ["left: ", "right: "];
 }
 
-/** What came out on either side, when these are two records. */
+/**
+ * What came out on either side, when these are two records.
+ * @param {string[]} names @param {AttentionRecord} one @param {AttentionRecord} other
+ */
 function outputsOf(names, one, other) {
   if (one === other || (!one.output && !other.output)) return null;
+  /** @param {AttentionRecord} record @param {number} at */
   const line = (record, at) => h("div", null, h("p", null, h("span", null, names[at]), h("bdi", { dir: "auto" }, record.output || "–")), record.notes.map((note) => h("p", null, h("span", null, note))));
   return h("div", { class: "compare-outputs" }, line(one, 0), line(other, 1));
 }
 
-/** @param {PanelContext} context */
+/** @param {PanelContext} context @param {ReturnType<typeof otherOf>} other */
 function comparisonControls({ records, set }, other) {
   const { map } = other;
   const clear = { "compare-map": undefined, "compare-layer": undefined, "compare-head": undefined };
+  /** @type {Option[]} */
   const summary = [["mean", "mean"], ["max", "maximum"]];
+  /** @param {string} label @param {Option[]} options @param {string|number} value @param {string} name */
   const select = (label, options, value, name) =>
     selectField(label, options, value, (chosen) => set(name === "compare-record" ? { ...clear, [name]: Number(chosen) } : { [name]: chosen }));
   return h(
@@ -125,11 +148,12 @@ function comparisonControls({ records, set }, other) {
     h("span", { class: "panel-hint" }, "Compare with"),
     records.length > 1 ? select("Record", records.map((each, at) => [at, `${at + 1}: ${[each.model, each.output || each.title].filter(Boolean).join(" · ")}`.slice(0, 80)]), other.at, "compare-record") : null,
     other.record.maps.length > 1 ? select("Map", other.record.maps.map((each) => [each.name, each.kind]), map.name, "compare-map") : null,
-    map.L > 1 ? select("Layer", [...summary, ...map.layers.map((name, at) => [at, name])], other.layer, "compare-layer") : null,
-    map.H > 1 ? select("Head", [...summary, ...Array.from({ length: map.H }, (_, at) => [at, `head ${at + 1}`])], other.head, "compare-head") : null,
+    map.L > 1 ? select("Layer", [...summary, ...placeOptions(map.layers)], other.layer, "compare-layer") : null,
+    map.H > 1 ? select("Head", [...summary, ...placeOptions(headNames(map.H))], other.head, "compare-head") : null,
   );
 }
 
+/** @param {Matrix} left @param {Matrix} right @param {State} state @param {number} space */
 function differenceFigure(left, right, state, space) {
   const data = Float32Array.from(right.data, (x, at) => x - left.data[at]);
   const most = largestSize(data);
@@ -144,6 +168,7 @@ function differenceFigure(left, right, state, space) {
   });
 }
 
+/** @param {Matrix} left @param {Matrix} right */
 function summaryOf(left, right) {
   const rows = Array.from({ length: left.rows }, (_, row) => totalVariation(rowOf(left, row), rowOf(right, row)));
   const mean = meanOf(rows);

@@ -2,14 +2,28 @@
 // The wish is part of the link (compare-text, compare-model), so that a link brings both sides back.
 
 import { fill, h } from "../../elements/dom.js";
+import { messageOf } from "../../host/questions.js";
 import { keepingFocus, selectField } from "../panel_parts.js";
 import { readRecord } from "../../record/record.js";
 
 /** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
 
+/**
+ * @typedef {object} Part
+ * @property {HTMLElement} el
+ * @property {PanelContext} context
+ * @property {string} asked
+ * @property {string} text
+ * @property {string} model
+ * @property {number} place of the record that was asked for; −1: none yet
+ * @property {boolean} asking
+ * @property {string} error
+ */
+
 /** @param {HTMLElement} el @returns {{update: (context: PanelContext) => void}} */
 export function compareQuestion(el) {
-  const part = { el, context: null, asked: "", text: "", model: "", place: -1, asking: false, error: "" };
+  /** @type {Part} context: its first comes before anything is drawn */
+  const part = { el, context: /** @type {any} */ (null), asked: "", text: "", model: "", place: -1, asking: false, error: "" };
   return {
     update(context) {
       const first = part.context === null;
@@ -21,13 +35,17 @@ export function compareQuestion(el) {
   };
 }
 
-/** What the link asks for beside the current record; null where it asks for nothing. */
+/**
+ * What the link asks for beside the current record; null where it asks for nothing.
+ * @param {Pick<PanelContext, "state"|"record">} context
+ */
 export function linkedWish({ state, record }) {
   const { "compare-text": text, "compare-model": model } = state;
   if (!text && !model) return null;
   return { text: text || record.question.text || "", model: model || state.model || "" };
 }
 
+/** @param {Part} part */
 function draw(part) {
   const { el, context } = part;
   if (!context.abilities.has("ask")) return fill(el);
@@ -35,6 +53,7 @@ function draw(part) {
   const input = h("input", { type: "text", dir: "auto", autocomplete: "off", spellcheck: "false", maxlength: 2000, "data-focus": "compare-text" });
   input.value = part.text;
   input.addEventListener("input", () => (part.text = input.value));
+  /** @param {Event} event */
   const send = (event) => {
     event.preventDefault();
     part.asked = "";
@@ -54,7 +73,7 @@ function draw(part) {
   );
 }
 
-/** Asks what the link wishes for, once. */
+/** Asks what the link wishes for, once. @param {Part} part */
 async function followWish(part) {
   const { context } = part;
   const wish = linkedWish(context);
@@ -69,7 +88,7 @@ async function followWish(part) {
     part.context.addRecord(readRecord(answer), part.place);
     part.context.set({ "compare-record": part.place });
   } catch (error) {
-    Object.assign(part, { asking: false, error: error instanceof Error ? error.message : String(error) });
+    Object.assign(part, { asking: false, error: messageOf(error) });
     draw(part);
   }
 }

@@ -1,6 +1,7 @@
 // Is it an explanation? The weights, what they say of themselves, and the measures beside them.
 
 import { fill, h } from "../../elements/dom.js";
+import { messageOf } from "../../host/questions.js";
 import { weightReadings } from "./weight_readings.js";
 import { rolloutExplanation } from "./rollout.js";
 import { matrixFigure } from "../small_matrix.js";
@@ -9,12 +10,35 @@ import { NEEDS_MODEL, askAgain, button, keepingFocus, rampLegend, currentMap, cu
 import { mergeGroups } from "../../record/record.js";
 import { groupWith } from "../../drawing/view.js";
 
+/** @typedef {import("../../record/record.js").AttentionMap} AttentionMap */
+/** @typedef {import("../../record/record.js").Matrix} Matrix */
+/** @typedef {import("../../record/record.js").Explanation} Explanation */
+
 /** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
+
+/**
+ * @typedef {object} Panel
+ * @property {HTMLElement} el
+ * @property {PanelContext} context
+ * @property {ReturnType<typeof weightReadings>|null} readings
+ * @property {boolean} asking
+ * @property {string} error
+ */
+
+/**
+ * What all figures of the panel share.
+ * @typedef {object} Figure
+ * @property {import("../../host/view_state.js").State} state
+ * @property {number} space
+ * @property {number} row
+ * @property {number} col
+ * @property {(row: number, col: number) => void} pick
+ */
 
 const POSITION =
   "Attention shows where the layer read, not why the model answered. The measures below say how far to trust it for this model and this sentence.";
 
-/** What the short names of numbers stand for, and how to read them. */
+/** What the short names of numbers stand for, and how to read them. @type {Record<string, string>} */
 const TERMS = {
   "τ": "Kendall’s rank correlation with the weights: 1 the same order, 0 none, −1 the reverse",
   TVD: "total variation distance of the outputs: 0 the same, 1 nothing in common",
@@ -30,9 +54,11 @@ export const explainPanel = {
 
   /** @param {HTMLElement} el @param {PanelContext} context */
   mount(el, context) {
+    /** @type {Panel} */
     const panel = { el, context, readings: null, asking: false, error: "" };
     draw(panel);
     return {
+      /** @param {PanelContext} next */
       update(next) {
         panel.context = next;
         keepingFocus(el, () => draw(panel));
@@ -41,6 +67,7 @@ export const explainPanel = {
   },
 };
 
+/** @param {Panel} panel */
 function draw(panel) {
   const { el, context } = panel;
   const { state, record } = context;
@@ -49,6 +76,7 @@ function draw(panel) {
   const chosen = groupWith(matrix.rowMembers, state.query) ?? -1;
   const wide = el.clientWidth || 900;
   const space = Math.min(wide >= 760 ? wide / 2 - 48 : wide - 48, 620);
+  /** @param {number} row @param {number} col */
   const pick = (row, col) => context.set({ query: matrix.rowMembers[row][0], key: matrix.colMembers[col][0] });
   const figure = { state, space, row: chosen, col: groupWith(matrix.colMembers, state.key) ?? 0, pick };
   const given = record.explanations.filter((each) => each.map === map.name);
@@ -72,12 +100,16 @@ function draw(panel) {
   );
 }
 
-/** Those with a matrix first, so that no card leaves a hole. */
+/**
+ * Those with a matrix first, so that no card leaves a hole.
+ * @param {Explanation[]} given @param {Explanation|null} rolled
+ */
 function matricesFirst(given, rolled) {
   const all = rolled ? [...given, rolled] : given;
   return [...all.filter((each) => each.matrix), ...all.filter((each) => !each.matrix)];
 }
 
+/** @param {Explanation} each @param {AttentionMap} map @param {Matrix} matrix @param {Figure} figure */
 function measureCard(each, map, matrix, figure) {
   const numbers = Object.entries(each.rows).map(([name, values]) => measureNumbers(name, values, map, matrix, figure.row));
   const below = [h("dl", { class: "explain-numbers" }, numbers), h("p", { class: "explain-reading" }, each.reading)];
@@ -90,15 +122,19 @@ function measureCard(each, map, matrix, figure) {
   return matrixFigure({ ...figure, title: `${each.title}${mergingNote(matrix, each.signed)}`, matrix: { ...matrix, data }, most, signed: each.signed, below: [legend, ...below] });
 }
 
-/** How tokens became words, where they did. */
+/** How tokens became words, where they did. @param {Matrix} matrix @param {boolean} signed */
 function mergingNote({ rowMembers, colMembers }, signed) {
   if ([...rowMembers, ...colMembers].every((members) => members.length === 1)) return "";
   return ` · words: ${signed ? "largest" : "sum"} over keys, mean over queries`;
 }
 
-/** What a probability loses by one token and by another does not add up: the larger loss stands for the word. */
+/**
+ * What a probability loses by one token and by another does not add up: the larger loss stands for the word.
+ * @param {ArrayLike<number>} values @param {number} K @param {Pick<Matrix, "rows"|"cols"|"rowMembers"|"colMembers">} matrix
+ */
 export function largestMerged(values, K, { rows, cols, rowMembers, colMembers }) {
   const data = new Float32Array(rows * cols);
+  /** @param {number} a @param {number} b */
   const larger = (a, b) => (Math.abs(b) > Math.abs(a) ? b : a);
   rowMembers.forEach((queries, row) =>
     colMembers.forEach((keys, col) => {
@@ -109,10 +145,14 @@ export function largestMerged(values, K, { rows, cols, rowMembers, colMembers })
   return data;
 }
 
-/** The mean over all queries, the number of the chosen one, and a small curve of all. */
+/**
+ * The mean over all queries, the number of the chosen one, and a small curve of all.
+ * @param {string} name @param {(number|null)[]} values @param {AttentionMap} map @param {Matrix} matrix @param {number} chosen
+ */
 function measureNumbers(name, values, map, matrix, chosen) {
   const groups = matrix.rowMembers.map((members) => meanOf(members.map((query) => values[query])));
   const most = largestSize(groups.filter(Number.isFinite)) || 1;
+  /** @param {number} x @param {number} row */
   const bar = (x, row) => h("i", { class: `${row === chosen ? "is-chosen " : ""}${x < 0 ? "is-negative" : ""}`, style: { height: `${Number.isFinite(x) ? Math.max((16 * Math.abs(x)) / most, 1) : 0}px` }, title: `${matrix.rowTokens[row]}: ${numberText(x)}` });
   const here = chosen >= 0 ? h("small", null, ` here ${numberText(groups[chosen])}`) : null;
   return h(
@@ -123,6 +163,7 @@ function measureNumbers(name, values, map, matrix, chosen) {
   );
 }
 
+/** @param {Panel} panel @param {Explanation[]} given */
 function measureControls(panel, given) {
   const { context } = panel;
   const live = context.abilities.has("ask");
@@ -154,6 +195,7 @@ function glossary() {
   );
 }
 
+/** @param {Panel} panel */
 async function measure(panel) {
   const { context } = panel;
   Object.assign(panel, { asking: true, error: "" });
@@ -163,7 +205,7 @@ async function measure(panel) {
     panel.asking = false;
     context.replaceRecord(answer);
   } catch (error) {
-    Object.assign(panel, { asking: false, error: error instanceof Error ? error.message : String(error) });
+    Object.assign(panel, { asking: false, error: messageOf(error) });
     draw(panel);
   }
 }

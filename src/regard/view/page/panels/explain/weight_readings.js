@@ -4,11 +4,13 @@ import { fill, h } from "../../elements/dom.js";
 import { numberText, readingsOf } from "../row_numbers.js";
 import { weightBar, button, largestSize, wordElement } from "../panel_parts.js";
 
+/** @typedef {import("../../record/record.js").Matrix} Matrix */
+
 const FEW_KEYS = 40; // whose bars stand open
 
 /**
  * Made once for each matrix: hundreds of lines, of which only one is marked.
- * @param {any} matrix @param {(query: number) => void} choose
+ * @param {Matrix} matrix @param {(query: number) => void} choose
  */
 export function weightReadings(matrix, choose) {
   const readings = readingsOf(matrix, (col) => matrix.colMembers[col].every((key) => matrix.colSide.special[key]));
@@ -23,12 +25,16 @@ export function weightReadings(matrix, choose) {
   };
 }
 
-/** For each query: how wide it read, and what went to marks or nowhere. */
+/**
+ * For each query: how wide it read, and what went to marks or nowhere.
+ * @param {Matrix} matrix @param {ReturnType<typeof readingsOf>} readings @param {(query: number) => void} choose
+ */
 function queryTable(matrix, { queries }, choose) {
   const widest = largestSize(queries.map((query) => query.width));
   const missing = matrix.missing ?? queries.map(() => 0);
   const hasSpecial = queries.some((query) => query.special > 0);
   const hasMissing = missing.some((share) => Math.abs(share) > 0.01);
+  /** @type {(query: {entropy: number, width: number, special: number}, row: number) => HTMLElement} */
   const line = (query, row) =>
     h(
       "tr",
@@ -39,6 +45,7 @@ function queryTable(matrix, { queries }, choose) {
       hasSpecial ? h("td", null, numberText(query.special)) : null,
       hasMissing ? h("td", null, numberText(missing[row])) : null,
     );
+  /** @param {string} title @param {string} why */
   const head = (title, why) => h("th", { scope: "col", title: why }, title);
   return h(
     "div",
@@ -53,9 +60,13 @@ function queryTable(matrix, { queries }, choose) {
   );
 }
 
-/** Σ over queries for each key: what was read often, and what hardly. */
+/**
+ * Σ over queries for each key: what was read often, and what hardly.
+ * @param {Matrix} matrix @param {ReturnType<typeof readingsOf>} readings
+ */
 function keyCoverage(matrix, { coverage }) {
   const most = largestSize(coverage);
+  /** @type {(mass: number, col: number) => HTMLElement} */
   const bar = (mass, col) =>
     h("li", { title: `${matrix.colTokens[col]}: ${numberText(mass)}` }, h("b", null, numberText(mass)), h("i", { style: { height: `${(46 * mass) / (most || 1)}px` } }), wordElement(matrix.colTokens[col], matrix.colSide));
   const bars = h("ol", { class: "explain-bars", dir: matrix.colSide.rightToLeft ? "rtl" : null });

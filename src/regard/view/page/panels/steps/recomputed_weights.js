@@ -6,6 +6,7 @@
  * @property {boolean[]} allowed
  * @property {Float32Array | null} factor
  * @property {Float32Array} weights as recorded
+ * @property {Float32Array[] | null} [values] of each key
  * @property {string} normalizer "softmax", "softmax(temperature=2)", "sparsemax", …
  */
 
@@ -80,7 +81,8 @@ export function checkWeights(row) {
   const again = recomputedWeights(row);
   const sum = row.weights.reduce((a, b) => a + b, 0);
   if (!again) return { agrees: null, text: uncheckedNote(row, sum) };
-  const factored = row.factor ? again.map((x, at) => x * row.factor[at]) : again;
+  const { factor } = row;
+  const factored = factor ? again.map((x, at) => x * factor[at]) : again;
   const whole = factored.reduce((a, b) => a + b, 0);
   const ways = [
     { made: factored, words: "" },

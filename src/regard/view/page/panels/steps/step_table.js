@@ -5,12 +5,26 @@ import { numberText, sumOf } from "../row_numbers.js";
 import { weightBar, largestSize, colourStrip, wordElement } from "../panel_parts.js";
 import { exponentials, parseNormalizer } from "./recomputed_weights.js";
 
+/** @typedef {import("../../record/record.js").AttentionMap} AttentionMap */
+/** @typedef {import("../../host/view_state.js").State} State */
+
+/** @typedef {import("./recomputed_weights.js").QueryRow} QueryRow */
+
 /**
- * @param {any} map @param {any} row of `queryRow` @param {number[]} keys that are shown
- * @param {{step: number, isNew: boolean, state: any}} how columns of later steps are hidden
+ * @typedef {object} Column
+ * @property {number} step from which on it is shown
+ * @property {string} title
+ * @property {(key: number) => any} cell
+ * @property {any} [sum]
+ */
+
+/**
+ * @param {AttentionMap} map @param {QueryRow} row of `queryRow` @param {number[]} keys that are shown
+ * @param {{step: number, isNew: boolean, state: State}} how columns of later steps are hidden
  */
 export function stepTable(map, row, keys, { step, isNew, state }) {
   const columns = columnsOf(map, row, state);
+  /** @param {Column} column */
   const when = (column) => (column.step > step ? "is-later" : column.step === step ? "is-now" : null);
   const head = h("tr", null, h("th", { scope: "col" }, "key"), columns.map((column) => h("th", { scope: "col", class: [when(column), column.step === 4 && "is-left"].filter(Boolean).join(" ") }, column.title)));
   const lines = keys.map((key) =>
@@ -25,28 +39,39 @@ export function stepTable(map, row, keys, { step, isNew, state }) {
   return h("table", { class: `steps-table${isNew ? " is-new" : ""}` }, h("thead", null, head), h("tbody", null, lines), h("tfoot", { hidden: step < 3 }, foot));
 }
 
-/** The columns that the record has numbers for: from which step on, what each key has, and the sum. */
+/**
+ * The columns that the record has numbers for: from which step on, what each key has, and the sum.
+ * @param {AttentionMap} map @param {QueryRow} row @param {State} state
+ */
 function columnsOf(map, row, state) {
   const { name, temperature } = parseNormalizer(row.normalizer);
   const exps = row.scores && name === "softmax" ? exponentials(row.scores, row.allowed, temperature) : null;
   const mostScore = row.scores ? largestSize(row.scores) : 1;
   const mostWeight = largestSize(row.weights);
-  return [
-    row.scores && { step: 1, title: "score", cell: (key) => scoreBar(row.scores[key], mostScore) },
+  const { scores, factor, values } = row;
+  /** @type {(Column|null)[]} */
+  const columns = [
+    scores && { step: 1, title: "score", cell: (key) => scoreBar(scores[key], mostScore) },
     { step: 2, title: "in the region", cell: (key) => allowedMark(row.allowed[key]) },
     exps && { step: 3, title: temperature === 1 ? "exp(score − max)" : "exp((score − max) / τ)", cell: (key) => numberText(exps[key], 3), sum: numberText(sumOf(exps), 3) },
-    row.factor && { step: 3, title: "factor", cell: (key) => numberText(row.factor[key], 3) },
+    factor && { step: 3, title: "factor", cell: (key) => numberText(factor[key], 3) },
     { step: 3, title: "weight", cell: (key) => weightBar(row.weights[key], mostWeight, numberText(row.weights[key], 3)), sum: numberText(sumOf(row.weights), 3) },
-    ...(row.values ? valueColumns(map, row, mostWeight, state) : []),
-  ].filter(Boolean);
+    ...(values ? valueColumns(map, row, values, mostWeight, state) : []),
+  ];
+  return columns.filter((column) => column !== null);
 }
 
-function valueColumns(map, row, mostWeight, state) {
-  const most = largestSize(...row.values);
-  const weighted = (key) => row.values[key].map((x) => x * row.weights[key]);
+/**
+ * @param {AttentionMap} map @param {QueryRow} row @param {Float32Array[]} values @param {number} mostWeight @param {State} state
+ * @returns {Column[]}
+ */
+function valueColumns(map, row, values, mostWeight, state) {
+  const most = largestSize(...values);
+  /** @param {number} key */
+  const weighted = (key) => values[key].map((x) => x * row.weights[key]);
   return [
-    { step: 4, title: "value", cell: (key) => colourStrip(row.values[key], most, state, { signed: true, label: `value of ${map.keys.labels[key]}` }) },
-    { step: 4, title: "weight × value", cell: (key) => colourStrip(weighted(key), most * mostWeight, state, { signed: true, label: `weighted value of ${map.keys.labels[key]}` }), sum: weightedSum(row, state) },
+    { step: 4, title: "value", cell: (key) => colourStrip(values[key], most, state, { signed: true, label: `value of ${map.keys.labels[key]}` }) },
+    { step: 4, title: "weight × value", cell: (key) => colourStrip(weighted(key), most * mostWeight, state, { signed: true, label: `weighted value of ${map.keys.labels[key]}` }), sum: weightedSum(row.weights, values, state) },
   ];
 }
 
@@ -62,10 +87,10 @@ function allowedMark(open) {
   return open ? h("span", { "aria-label": "inside" }, "✓") : h("span", { class: "steps-outside" }, "outside");
 }
 
-/** Σ w v as a strip; opened, its numbers. */
-function weightedSum(row, state) {
-  const sum = new Float32Array(row.values[0].length);
-  row.values.forEach((value, key) => value.forEach((x, at) => (sum[at] += row.weights[key] * x)));
+/** Σ w v as a strip; opened, its numbers. @param {Float32Array} weights @param {Float32Array[]} values @param {State} state */
+function weightedSum(weights, values, state) {
+  const sum = new Float32Array(values[0].length);
+  values.forEach((value, key) => value.forEach((x, at) => (sum[at] += weights[key] * x)));
   const numbers = h("div", { class: "steps-numbers" }, Array.from(sum, (x, at) => h("span", null, h("i", null, at + 1), numberText(x, 3))));
   return h(
     "details",

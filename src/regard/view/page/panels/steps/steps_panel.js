@@ -1,16 +1,32 @@
 // Step through one query: scores → region → normalisation → weighted sum, with the numbers.
 
+import { placeOptions } from "../../elements/controls.js";
 import { fill, h } from "../../elements/dom.js";
+import { headNames } from "../../record/record.js";
 import { numberText, sumOf } from "../row_numbers.js";
 import { button, keepingFocus, currentMap, tokenPicker, selectField } from "../panel_parts.js";
 import { checkWeights, parseNormalizer } from "./recomputed_weights.js";
 import { stepTable } from "./step_table.js";
+
+/** @typedef {import("../../record/record.js").AttentionMap} AttentionMap */
 
 const STEP_NAMES = ["Scores", "Region", "Normalisation", "Weighted sum"];
 const MOST_KEYS = 48; // rows of the table until all are asked for
 const PAUSE = 1600; // milliseconds between two steps when they run by themselves
 
 /** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
+/** @typedef {import("./recomputed_weights.js").QueryRow} QueryRow */
+
+/**
+ * @typedef {object} Panel
+ * @property {HTMLElement} el
+ * @property {PanelContext} context
+ * @property {boolean} wholeTable
+ * @property {number} timer 0: the steps do not run by themselves
+ * @property {number} shown the step that was drawn last
+ */
+
+/** @typedef {import("../../elements/controls.js").Option} Option */
 
 export const stepsPanel = {
   name: "steps",
@@ -24,6 +40,7 @@ export const stepsPanel = {
     const panel = { el, context, wholeTable: false, timer: 0, shown: 4 };
     draw(panel);
     return {
+      /** @param {PanelContext} next */
       update(next) {
         panel.context = next;
         keepingFocus(el, () => draw(panel));
@@ -32,6 +49,7 @@ export const stepsPanel = {
   },
 };
 
+/** @param {Panel} panel */
 function draw(panel) {
   const { el, context } = panel;
   const map = currentMap(context);
@@ -69,23 +87,25 @@ function currentStep(state) {
   return step >= 1 && step <= STEP_NAMES.length ? Math.floor(step) : STEP_NAMES.length;
 }
 
-/** @param {PanelContext} context */
+/** @param {PanelContext} context @param {AttentionMap} map */
 function placeControls({ state, set }, map) {
   const made = [];
-  const summary = /** @type {[string, string][]} */ ([["mean", "mean of all"], ["max", "maximum of all"]]);
+  /** @type {Option[]} */
+  const summary = [["mean", "mean of all"], ["max", "maximum of all"]];
+  /** @param {string} text */
   const read = (text) => (/^\d+$/.test(text) ? Number(text) : text);
   if (map.L > 1) {
-    const options = [...summary, ...map.layers.map((name, at) => [at, name])];
+    const options = [...summary, ...placeOptions(map.layers)];
     made.push(selectField("Layer", options, state.layer, (value) => set({ layer: read(value) })));
   }
   if (map.H > 1) {
-    const options = [...summary, ...Array.from({ length: map.H }, (_, at) => [at, `head ${at + 1}`])];
+    const options = [...summary, ...placeOptions(headNames(map.H))];
     made.push(selectField("Head", options, state.head, (value) => set({ head: read(value) })));
   }
   return made;
 }
 
-/** A mean of weights has no scores of its own. @param {PanelContext} context */
+/** A mean of weights has no scores of its own. @param {PanelContext} context @param {AttentionMap} map */
 function askForOneHead({ state, set }, map) {
   const layer = typeof state.layer === "number" ? state.layer : map.L - 1;
   const heads = Array.from({ length: Math.min(map.H, 16) }, (_, at) => at);
@@ -104,27 +124,34 @@ function askForOneHead({ state, set }, map) {
   );
 }
 
-/** Everything that the record has of one query of one head. */
+/**
+ * Everything that the record has of one query of one head.
+ * @param {AttentionMap} map @param {number} layer @param {number} head @param {number} query
+ */
 export function queryRow(map, layer, head, query) {
-  const { H, Q, K, D } = map;
+  const { H, Q, K, D, values } = map;
   const from = ((layer * H + head) * Q + query) * K;
+  /** @param {Float32Array|null} numbers */
   const line = (numbers) => (numbers ? numbers.subarray(from, from + K) : null);
-  const value = (key) => {
+  /** @type {(values: Float32Array, key: number) => Float32Array} */
+  const value = (values, key) => {
     const start = ((layer * H + head) * K + key) * D;
-    return map.values.subarray(start, start + D);
+    return values.subarray(start, start + D);
   };
   return {
     scores: line(map.scores),
     factor: line(map.factor),
-    weights: line(map.weights),
+    weights: map.weights.subarray(from, from + K),
     allowed: Array.from({ length: K }, (_, key) => map.allowed(layer, head, query, key)),
-    values: map.values ? Array.from({ length: K }, (_, key) => value(key)) : null,
+    values: values ? Array.from({ length: K }, (_, key) => value(values, key)) : null,
     normalizer: map.normalizer,
     query,
   };
 }
 
+/** @param {Panel} panel @param {number} step */
 function stepTrack(panel, step) {
+  /** @param {number} to */
   const go = (to) => {
     stopPlaying(panel);
     goTo(panel, to);
@@ -147,6 +174,7 @@ function prefersStill() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
+/** @param {Panel} panel */
 function playSteps(panel) {
   const next = () => {
     // a panel that is no longer on the page has nothing to play
@@ -158,20 +186,24 @@ function playSteps(panel) {
   goTo(panel, 1);
 }
 
-/** Draws even where the step stays: whether it plays may have changed. */
+/** Draws even where the step stays: whether it plays may have changed. @param {Panel} panel @param {number} step */
 function goTo(panel, step) {
   const before = panel.context.state;
   panel.context.set({ step });
   if (panel.context.state === before) keepingFocus(panel.el, () => draw(panel));
 }
 
+/** @param {Panel} panel */
 function stopPlaying(panel) {
   window.clearTimeout(panel.timer);
   panel.timer = 0;
 }
 
+/** @param {number} step @param {QueryRow} row @param {AttentionMap} map */
 function stepCaption(step, row, map) {
+  /** @param {string} name */
   const part = (name) => (new RegExp(`${name}: ([^·]+)`).exec(map.mechanism) || ["", ""])[1].trim();
+  /** @param {string} name */
   const said = (name) => (part(name) ? ` (${part(name)})` : "");
   const outside = row.allowed.filter((open) => !open).length;
   if (step === 1) return `Each key is compared with the query${said("score")}: the higher the score, the better they match.`;
@@ -184,9 +216,11 @@ function stepCaption(step, row, map) {
   return "Each value is taken as much as its weight says, and all are added up: the sum is what the attention hands on for this query.";
 }
 
+/** @param {QueryRow} row */
 function normalisationCaption(row) {
   const { name, temperature } = parseNormalizer(row.normalizer);
   const factor = row.factor ? " Then each is multiplied by its factor, which falls with the distance from the predicted place." : "";
+  /** @type {Record<string, string>} */
   const texts = {
     softmax: `The softmax makes shares of the scores: exp of each${temperature === 1 ? "" : ` over the temperature ${temperature}`}, less the highest so that nothing overflows, divided by their sum.`,
     sparsemax: "The sparsemax takes the nearest point whose shares sum to 1: what lies below a threshold gets exactly 0.",
@@ -197,7 +231,10 @@ function normalisationCaption(row) {
   return (texts[name] ?? `Scores become weights${row.normalizer ? ` by ${row.normalizer}` : ""}.`) + factor;
 }
 
-/** The keys of the table in their order: all, or the heaviest of very many. */
+/**
+ * The keys of the table in their order: all, or the heaviest of very many.
+ * @param {Panel} panel @param {QueryRow} row
+ */
 function shownKeys(panel, row) {
   const keys = Array.from(row.weights, (_, key) => key);
   if (panel.wholeTable || keys.length <= MOST_KEYS) return keys;
@@ -205,6 +242,7 @@ function shownKeys(panel, row) {
   return heaviest.sort((a, b) => a - b);
 }
 
+/** @param {Panel} panel @param {QueryRow} row */
 function otherKeys(panel, row) {
   if (panel.wholeTable || row.weights.length <= MOST_KEYS) return null;
   const shown = sumOf(shownKeys(panel, row).map((key) => row.weights[key]));
@@ -220,12 +258,14 @@ function otherKeys(panel, row) {
   );
 }
 
+/** @param {QueryRow} row */
 function verdict(row) {
   const { agrees, text } = checkWeights(row);
   const sign = agrees === null ? "○" : agrees ? "✓" : "≠";
   return h("p", { class: `steps-check ${agrees === false ? "is-off" : agrees ? "is-right" : ""}`, role: "status" }, h("b", { "aria-hidden": "true" }, sign), " ", text);
 }
 
+/** @param {AttentionMap} map */
 function notKept(map) {
   const lost = [!map.scores && "scores", !map.values && "values"].filter(Boolean);
   if (!lost.length) return null;
