@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, zip_longest
@@ -22,6 +21,7 @@ import numpy as np
 from regard.data.lines import byte_lines
 from regard.data.problems import Problems
 from regard.data.spec import Corpus, Spec, parse
+from regard.scripts import stands_close
 
 LONGEST = 100_000  # bytes of a line
 ONE_IN = 50  # pairs is held out for @dev, and one for @test
@@ -91,12 +91,6 @@ def join_pairs(pairs: Iterator[Pair], most: int, *, seed: int = 0) -> Iterator[P
         yield joined
 
 
-def uses_no_spaces(character: str) -> bool:
-    """Whether a script without spaces between words has it: 学, カ, 。 but not 한."""
-    wide = unicodedata.east_asian_width(character) in "WF"
-    return wide and not "\uac00" <= character <= "\ud7a3"
-
-
 def _part(corpus: Corpus, problems: Problems) -> Iterator[Pair]:
     """What belongs to this part of a split corpus, so that nothing in @dev or @test is seen in @train.
 
@@ -134,7 +128,7 @@ def _letters(text: str) -> str:
 
 def _glue(left: str, right: str) -> str:
     left, right = left.rstrip(), right.lstrip()
-    return left + ("" if uses_no_spaces(left[-1]) else " ") + right
+    return left + ("" if stands_close(left[-1]) else " ") + right
 
 
 def _usable(corpus: Corpus, problems: Problems) -> Iterator[Pair]:

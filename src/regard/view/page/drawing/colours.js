@@ -1,25 +1,15 @@
 // Colours of weights: perceptual ramps that begin near the page's ground, in both themes.
-// The stops are in OKLCH (lightness, chroma, hue); lightness only falls (light) or only rises (dark),
+// The stops, which still pictures share, are in OKLCH (lightness, chroma, hue); lightness only falls (light) or only rises (dark),
 // so that the order of the weights can be read without seeing hues.
+
+import palettes from "../../palettes.json" with { type: "json" };
 
 /** @typedef {"light"|"dark"} Theme */
 /** @typedef {[number, number, number]} Rgb bytes */
 /** @typedef {[number, number, number]} Lch lightness, chroma, hue in degrees */
 /** @typedef {"sequential"|"negative"|"positive"} Ramp */
 
-/** @type {Record<Theme, Record<Ramp, Lch[]>>} */
-const STOPS = {
-  light: {
-    sequential: [[0.985, 0.004, 170], [0.91, 0.05, 172], [0.79, 0.095, 183], [0.63, 0.105, 210], [0.47, 0.115, 258], [0.3, 0.1, 288]],
-    negative: [[0.985, 0.003, 80], [0.9, 0.055, 75], [0.79, 0.115, 65], [0.66, 0.15, 52], [0.52, 0.145, 42], [0.38, 0.11, 36]],
-    positive: [[0.985, 0.003, 250], [0.9, 0.04, 245], [0.78, 0.085, 248], [0.63, 0.125, 255], [0.48, 0.14, 265], [0.33, 0.12, 275]],
-  },
-  dark: {
-    sequential: [[0.215, 0.012, 270], [0.31, 0.075, 285], [0.43, 0.105, 262], [0.57, 0.1, 222], [0.74, 0.115, 175], [0.93, 0.125, 118]],
-    negative: [[0.215, 0.008, 60], [0.31, 0.055, 45], [0.43, 0.095, 45], [0.57, 0.13, 52], [0.73, 0.135, 65], [0.9, 0.085, 80]],
-    positive: [[0.215, 0.01, 265], [0.31, 0.065, 270], [0.43, 0.11, 265], [0.57, 0.13, 257], [0.73, 0.1, 248], [0.9, 0.05, 240]],
-  },
-};
+const STOPS = /** @type {Record<Theme, Record<Ramp, Lch[]>>} */ (palettes);
 /** @type {Map<string, Uint8ClampedArray>} */
 const TABLES = new Map();
 

@@ -4,7 +4,7 @@ import { columnAt, paintCells } from "../drawing/painted_cells.js";
 import { h, penOf } from "../elements/dom.js";
 import { numberText } from "./row_numbers.js";
 import { viewOfMatrix, wordElement } from "./panel_parts.js";
-import { standsUpright } from "../record/token_words.js";
+import { standsUpright } from "../record/scripts.js";
 
 const CELL = { most: 32, labelled: 9 }; // pixels: the widest cell, the narrowest with words beside it
 

@@ -2,9 +2,8 @@
 
 /** @typedef {import("./record.js").Side} Side */
 
-/** Scripts that write no spaces between words: Thai to Lao, Burmese, Khmer, kana, Han. */
-const SPACELESS =
-  /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u{20000}-\u{3ffff}]/u;
+import { isSpaceless } from "./scripts.js";
+
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /** @typedef {Pick<import("./record.js").Side, "text"|"offsets"|"words"|"special"|"language">} TokenText */
 
@@ -18,7 +17,7 @@ const SIGNS = { "\n": "↵", "\r": "↵", "\t": "⇥" };
  * @returns {number[][]} for each word the places of its tokens
  */
 export function wordGroups(side) {
-  const segments = SPACELESS.test(side.text) ? segmentOfEachCharacter(side.text, side.language) : null;
+  const segments = isSpaceless(side.text) ? segmentOfEachCharacter(side.text, side.language) : null;
   const groups = [];
   for (let place = 0; place < side.words.length; place++) {
     const joins =
@@ -106,9 +105,4 @@ export function visibleText(text) {
 export function isRightToLeft(text) {
   const strong = text.match(/\p{L}/u);
   return strong !== null && RIGHT_TO_LEFT.test(strong[0]);
-}
-
-/** Whether all letters are of a script whose characters stand upright in a column. @param {string} text */
-export function standsUpright(text) {
-  return /[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]/u.test(text) && !/\p{Script=Latin}/u.test(text);
 }

@@ -2,7 +2,7 @@
 
 import { columnAt, paintCells, paintRest } from "../drawing/painted_cells.js";
 import { fill, h, penOf } from "../elements/dom.js";
-import { standsUpright } from "../record/token_words.js";
+import { standsUpright } from "../record/scripts.js";
 
 /** @typedef {import("../drawing/view.js").View} View */
 /** @typedef {import("../record/record.js").Side} Side */

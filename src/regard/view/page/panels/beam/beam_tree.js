@@ -1,6 +1,11 @@
 // The tree of a beam search as places on a plane, and the ways to walk through it.
 
+import { SPACELESS_OR_SIGN } from "../../record/scripts.js";
+
 /** @typedef {import("../../record/record.js").BeamNode} BeamNode */
+
+const BEGINS_CLOSE = new RegExp(`^[${SPACELESS_OR_SIGN}]`, "u");
+const ENDS_CLOSE = new RegExp(`[${SPACELESS_OR_SIGN}]$`, "u");
 
 /**
  * Which nodes lead to the end of a hypothesis; all of them where none does.
@@ -104,11 +109,10 @@ export function nodeAfterKey(nodes, at, key, shown) {
  */
 export function joinTokens(tokens, spaced) {
   if (spaced) return tokens.join("").trim();
-  const spaceless = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]/u;
   let text = "";
   for (const token of tokens) {
     const close = /^[\p{Pe}\p{Pf}.,;:!?…%’']/u.test(token) || /[\p{Ps}\p{Pi}]$/u.test(text);
-    const joined = spaceless.test(text.slice(-1)) && spaceless.test(token.slice(0, 1));
+    const joined = ENDS_CLOSE.test(text) && BEGINS_CLOSE.test(token);
     text += (text && !close && !joined ? " " : "") + token;
   }
   return text;

@@ -1,6 +1,8 @@
 // Which words of two texts differ: those outside their longest common subsequence.
 
-const WORDS = /\s+|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[\p{L}\p{M}\p{N}'’-]+|./gsu;
+import { SPACELESS } from "../../record/scripts.js";
+
+const WORDS = new RegExp(`\\s+|[${SPACELESS}]|(?:(?![${SPACELESS}])[\\p{L}\\p{M}\\p{N}'’-])+|.`, "gsu");
 
 /** @typedef {{text: string, changed: boolean}} Piece */
 
