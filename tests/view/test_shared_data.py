@@ -47,7 +47,7 @@ def test_letters_of_scripts_without_spaces() -> None:
     assert not any(map(scripts.is_spaceless, "aß한אक1。 "))
     assert all(map(scripts.stands_close, "学あカ。，！"))
     assert not any(map(scripts.stands_close, "a한ก. "))
-    assert scripts.LANGUAGES == {"zh", "ja", "th", "lo", "km", "my"}
+    assert {"zh", "ja", "th", "lo", "km", "my"} == scripts.LANGUAGES
 
 
 def test_trained_tokenizers_are_cut_as_they_were() -> None:

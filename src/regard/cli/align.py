@@ -90,8 +90,8 @@ def _words(text: str) -> list[str]:
 
 def _spans(text: str) -> list[tuple[int, int]]:
     """Where the words are: between blanks, or every character where nobody writes blanks."""
-    from regard.scripts import stands_close
     from regard.measures import spans
+    from regard.scripts import stands_close
 
     unbroken = len(text.split()) == 1 and any(map(stands_close, text))
     return list(spans(text, "characters" if unbroken else "words"))
