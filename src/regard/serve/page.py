@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -9,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from regard.serve.access import Access
 from regard.serve.guard import CONTENT_POLICY
 from regard.view import bundle
+from regard.view.language import page_language
 
 SHELL = """\
 <!doctype html>
@@ -47,7 +50,7 @@ START = """\
 import viewer, { servedModel } from "./viewer.js";
 
 const el = document.getElementById("regard");
-servedModel(new URL(".", import.meta.url)).then(
+servedModel(new URL(".", import.meta.url), %s).then(
   (model) => viewer.render({ model, el }),
   (error) => (el.textContent = error.message),
 );
@@ -81,7 +84,8 @@ def page_routes(access: Access) -> APIRouter:
 
     @routes.get("/start.js")
     async def start() -> Response:
-        return Response(START, media_type="text/javascript")
+        given = json.dumps(page_language(), ensure_ascii=False)
+        return Response(START % given, media_type="text/javascript")
 
     return routes
 

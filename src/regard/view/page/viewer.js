@@ -23,6 +23,7 @@ import { mountTabs } from "./stage/panel_tabs.js";
 import { mountThemeButton } from "./stage/theme_button.js";
 import { mountToolbar } from "./stage/toolbar.js";
 import { viewOf } from "./drawing/view.js";
+import { speak } from "./words/messages.js";
 
 /** @typedef {import("./record/record.js").AttentionRecord} AttentionRecord */
 /** @typedef {import("./host/view_state.js").State} State */
@@ -38,6 +39,7 @@ export class Viewer {
    */
   constructor(model, element) {
     this.model = model;
+    speak(model.get("words"));
     this.records = recordsOf(model);
     this.abilities = new Set(model.get("abilities") ?? []);
     this.store = createStore({ ...INITIAL_STATE, ...cleanState(model.get("state")) });
@@ -50,6 +52,7 @@ export class Viewer {
     this.pointed = null;
     this.frame = 0;
     this.skeleton = buildSkeleton(this.abilities.has("ask"), element.parentElement === document.body);
+    this.skeleton.root.lang = model.get("lang") || "en";
     element.replaceChildren(this.skeleton.root);
     this.parts = this.mountParts(this.skeleton.places);
     this.endings = this.listen();
@@ -70,7 +73,7 @@ export class Viewer {
     const exportMenu = mountExport({
       view: () => this.shownView(),
       records: () => this.records,
-      state: () => store.get(),
+      settings: () => ({ state: store.get(), lang: model.get("lang"), words: model.get("words") }),
       assets: () => model.get("assets") ?? { module: model.get("_esm"), stylesheet: model.get("_css") },
     });
     const header = mountHeader(places.header, {

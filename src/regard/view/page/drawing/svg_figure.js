@@ -5,6 +5,7 @@ import { hexColour, inkOn } from "./colours.js";
 import { penOf, s } from "../elements/dom.js";
 import { chooseLinks, curve, MOST_TOKENS_WITH_ALL_LINES } from "./link_lines.js";
 import { colourOf, isAllowed, shortWeight, weightAt } from "./view.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("../stage/heatmap.js").Active} Active */
@@ -188,7 +189,7 @@ function restBars(shares, cell, paper) {
     "rect",
     { x: 0, y: (row + 0.3) * cell.height, width: REST_WIDTH * share, height: cell.height * 0.4, fill },
   );
-  const label = s("text", { x: 0, y: -8, "font-size": 12, fill: paper.soft }, "rest");
+  const label = s("text", { x: 0, y: -8, "font-size": 12, fill: paper.soft }, t("rest"));
   return [
     label,
     ...[...shares].map((share, row) =>

@@ -1,5 +1,7 @@
 // Elements made by code: text is always a text node, so nothing that is shown can become markup.
 
+import { t } from "../words/messages.js";
+
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
 /** @typedef {Node|string|number|null|false|undefined|any[]} Child an array holds children again */
@@ -36,7 +38,7 @@ export function s(tag, attributes, ...children) {
 /** What draws on a canvas. @param {HTMLCanvasElement} canvas */
 export function penOf(canvas) {
   const pen = canvas.getContext("2d");
-  if (!pen) throw new Error("the browser gives no canvas to draw on");
+  if (!pen) throw new Error(t("The browser gives no canvas to draw on."));
   return pen;
 }
 

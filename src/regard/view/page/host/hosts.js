@@ -3,8 +3,11 @@
 
 import { messageOf } from "./questions.js";
 import { cleanState, INITIAL_STATE, stateFromHash, stateToHash } from "./view_state.js";
+import { speak, t } from "../words/messages.js";
 
-/** @typedef {{records?: any, state?: object, abilities?: string[], models?: string[], assets?: any}} Given */
+/** @typedef {{records?: any, state?: object, abilities?: string[], models?: string[], assets?: any,
+ *   lang?: string, words?: import("../words/messages.js").Translations}} Given
+ *   lang, words: left out where the page speaks English */
 
 /**
  * A page that is a file: everything lies in it, nothing can be asked.
@@ -12,7 +15,7 @@ import { cleanState, INITIAL_STATE, stateFromHash, stateToHash } from "./view_st
  */
 export function staticModel(given) {
   const model = pageModel({ ...given, abilities: [], assets: inlineAssets() });
-  return { ...model, send: (/** @type {{id: number}} */ { id }) => model.hear({ id, error: "needs a running model: regard look" }) };
+  return { ...model, send: (/** @type {{id: number}} */ { id }) => model.hear({ id, error: t("Needs a running model: regard look") }) };
 }
 
 /**
@@ -21,6 +24,7 @@ export function staticModel(given) {
  * @param {Given} given what the server has put into the page
  */
 export async function servedModel(baseUrl, given = {}) {
+  speak(given.words);
   /** @param {string} path */
   const under = (path) => new URL(path, new URL(baseUrl, document.baseURI)).href;
   const { models } = JSON.parse(await textOf(under("models")));
@@ -40,7 +44,7 @@ export async function servedModel(baseUrl, given = {}) {
     /** @param {{id: number, kind: string, payload: object}} message */
     async send({ id, kind, payload }) {
       try {
-        if (kind !== "look") throw new Error(`this server cannot be asked for “${kind}”`);
+        if (kind !== "look") throw new Error(t("This server cannot be asked for “{kind}”.", { kind }));
         model.hear({ id, answer: await posted(under("attention"), payload) });
       } catch (error) {
         model.hear({ id, error: messageOf(error) });
@@ -106,7 +110,7 @@ function inlineAssets() {
 /** @param {string} address */
 async function textOf(address) {
   const answer = await fetch(address);
-  if (!answer.ok) throw new Error(`${address} answered ${answer.status}`);
+  if (!answer.ok) throw new Error(t("{address} answered {status}.", { address, status: answer.status }));
   return answer.text();
 }
 
@@ -119,10 +123,10 @@ async function posted(address, payload) {
       { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(payload) },
     );
   } catch {
-    throw new Error("the server does not answer: is it still running?");
+    throw new Error(t("The server does not answer: is it still running?"));
   }
   const body = await answer.json().catch(() => null);
-  if (!answer.ok) throw new Error(troubleOf(body) ?? `the server answered ${answer.status}`);
+  if (!answer.ok) throw new Error(troubleOf(body) ?? t("The server answered {status}.", { status: answer.status }));
   return body;
 }
 

@@ -1,10 +1,16 @@
 // The page as one file that needs nothing else.
 
+import { t } from "../words/messages.js";
+
 /**
- * @param {{records: object[], state: object, module: string, stylesheet: string}} given
+ * @param {object} given
+ * @param {object[]} given.records
+ * @param {{state: object, lang?: string, words?: object}} given.settings
+ * @param {string} given.module
+ * @param {string} given.stylesheet
  * @returns {string} an HTML document that runs under its own strict content-security policy
  */
-export function standaloneDocument({ records, state, module, stylesheet }) {
+export function standaloneDocument({ records, settings, module, stylesheet }) {
   const nonce = Array.from(crypto.getRandomValues(new Uint32Array(4)), (number) => number.toString(36)).join("");
   const policy = [
     "default-src 'none'",
@@ -16,14 +22,14 @@ export function standaloneDocument({ records, state, module, stylesheet }) {
   ].join("; ");
   return [
     "<!doctype html>",
-    '<html lang="en">',
+    `<html lang="${/^[a-z]{2,3}$/.test(settings.lang ?? "") ? settings.lang : "en"}">`,
     '<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
     "<title>regard</title>",
     `<style nonce="${nonce}">${stylesheet}</` + "style>",
     '<div id="regard"></div>',
-    `<script type="application/json" id="regard-data">${jsonInMarkup({ records, state })}</` + "script>",
+    `<script type="application/json" id="regard-data">${jsonInMarkup({ records, ...settings })}</` + "script>",
     `<script type="module" nonce="${nonce}">${upToItsEnd(module)}${START}</` + "script>",
     "</html>",
     "",
@@ -46,6 +52,6 @@ export function jsonInMarkup(value) {
 /** The module without what a host has put after it: this document says that anew. @param {string} module */
 export function upToItsEnd(module) {
   const end = module.lastIndexOf(END_OF_MODULE);
-  if (end < 0) throw new Error("the text of the page’s module has no end: it is not the whole of it");
+  if (end < 0) throw new Error(t("The text of the page’s module has no end: it is not the whole of it."));
   return module.slice(0, end + END_OF_MODULE.length).trim();
 }

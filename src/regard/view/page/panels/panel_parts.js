@@ -5,6 +5,7 @@ import { cssColour, diverging, effectiveTheme, sequential } from "../drawing/col
 import { chooser } from "../elements/controls.js";
 import { h, penOf } from "../elements/dom.js";
 import { readRecord } from "../record/record.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {import("../record/record.js").AttentionRecord} AttentionRecord */
 /** @typedef {import("../record/record.js").Side} Side */
@@ -33,7 +34,8 @@ import { readRecord } from "../record/record.js";
  * @property {Side} [colSide]
  */
 
-export const NEEDS_MODEL = "Needs a running model: regard look";
+/** Why something cannot be asked here. */
+export const needsModel = () => t("Needs a running model: regard look");
 
 /** The map that is looked at. @param {Pick<PanelContext, "record"|"state">} context */
 export function currentMap({ record, state }) {

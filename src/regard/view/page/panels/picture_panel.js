@@ -4,6 +4,7 @@ import { segmented, toggle } from "../elements/controls.js";
 import { fill, h, penOf, s } from "../elements/dom.js";
 import { numberText, rowOf } from "./row_numbers.js";
 import { keepingFocus, currentMap, largestSize, tokenPicker, wordElement } from "./panel_parts.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {import("../record/record.js").AttentionRecord} AttentionRecord */
 
@@ -17,10 +18,12 @@ const VEIL = 0.82; // how dark it is where nothing was read
 export const picturePanel = {
   name: "picture",
   leads: true,
-  title: "Picture",
+  get title() {
+    return t("Picture");
+  },
 
   /** @param {PanelContext} context @returns {true | string} */
-  available: (context) => mapWithPicture(context) !== undefined || "No picture in this record: its keys are words.",
+  available: (context) => mapWithPicture(context) !== undefined || t("No picture in this record: its keys are words."),
 
   /** @param {HTMLElement} el @param {PanelContext} context */
   mount(el, context) {
@@ -67,7 +70,7 @@ function draw(el, context) {
   fill(
     el,
     overlayControls(context, map, look, path),
-    h("div", { "data-focus": "picture-word" }, tokenPicker({ side: map.queries, chosen, label: "Word", choose })),
+    h("div", { "data-focus": "picture-word" }, tokenPicker({ side: map.queries, chosen, label: t("Word"), choose })),
     h(
       "div",
       { class: "picture-stage" },
@@ -79,7 +82,7 @@ function draw(el, context) {
       ),
       h("div", { class: "picture-strip" }, map.queries.tokens.map((_, query) => wordButton(map, query, query === chosen, cells(query), choose))),
     ),
-    h("p", { class: "panel-hint" }, `${matrix.title}. Bright is where the word looked; each word is scaled to its own strongest cell.`),
+    h("p", { class: "panel-hint" }, t("{title}. Bright is where the word looked; each word is scaled to its own strongest cell.", { title: matrix.title })),
   );
 }
 
@@ -90,10 +93,10 @@ function hasPath(record, map) {
 
 /** @param {PanelContext} context @param {AttentionMap} map @param {string} look @param {boolean} path */
 function overlayControls({ record, set }, map, look, path) {
-  const looks = segmented("Overlay", (value) => set({ "picture-look": value }));
-  looks.update([["smooth", "smooth"], ["cells", "cells"]], look);
+  const looks = segmented(t("Overlay"), (value) => set({ "picture-look": value }));
+  looks.update([["smooth", t("smooth")], ["cells", t("cells")]], look);
   for (const input of looks.element.querySelectorAll("input")) input.setAttribute("data-focus", `picture-look-${input.value}`);
-  const glimpses = toggle("Path of the glimpses", (on) => set({ "picture-path": on ? 1 : 0 }));
+  const glimpses = toggle(t("Path of the glimpses"), (on) => set({ "picture-path": on ? 1 : 0 }));
   glimpses.update(path);
   glimpses.input.setAttribute("data-focus", "picture-path");
   return h("div", { class: "panel-controls" }, looks.element, hasPath(record, map) ? glimpses.element : null);
@@ -101,7 +104,7 @@ function overlayControls({ record, set }, map, look, path) {
 
 /** @param {Picture} picture @param {string} title */
 function imageElement(picture, title) {
-  return h("img", { src: picture.source, alt: title || "the picture that was looked at", draggable: "false" });
+  return h("img", { src: picture.source, alt: title || t("the picture that was looked at"), draggable: "false" });
 }
 
 /**
@@ -159,14 +162,18 @@ function glimpsePath(glimpses, chosen) {
   const last = all.findLastIndex(({ query }) => query === chosen);
   const marks = all.map(mark);
   if (last >= 0) marks.push(...marks.splice(last, 1)); // the chosen one lies on top
-  return s("svg", { class: "picture-path", role: "img", "aria-label": `Path of ${all.length} glimpses` }, lines, marks);
+  return s("svg", { class: "picture-path", role: "img", "aria-label": t.plural(all.length, "Path of one glimpse", "Path of {n} glimpses") }, lines, marks);
 }
 
 /** @param {Float32Array} cells @param {Picture} picture @param {AttentionMap} map @param {number} query */
 function caption(cells, picture, map, query) {
   const best = cells.indexOf(Math.max(...cells));
-  const place = `row ${Math.floor(best / picture.columns) + 1}, column ${(best % picture.columns) + 1}`;
-  return [h("b", null, wordElement(map.queries.labels[query], map.queries)), ` looked most at ${place}: ${numberText(cells[best])} of its weight`];
+  return t.parts("{word} looked most at row {row}, column {column}: {weight} of its weight", {
+    word: h("b", null, wordElement(map.queries.labels[query], map.queries)),
+    row: Math.floor(best / picture.columns) + 1,
+    column: (best % picture.columns) + 1,
+    weight: numberText(cells[best]),
+  });
 }
 
 /** @param {PicturedMap} map @param {number} query @param {boolean} chosen @param {Float32Array} cells @param {(place: number) => void} choose */

@@ -5,6 +5,7 @@ import { h, penOf } from "../elements/dom.js";
 import { numberText } from "./row_numbers.js";
 import { viewOfMatrix, wordElement } from "./panel_parts.js";
 import { standsUpright } from "../record/scripts.js";
+import { t } from "../words/messages.js";
 
 const CELL = { most: 32, labelled: 9 }; // pixels: the widest cell, the narrowest with words beside it
 
@@ -39,7 +40,7 @@ export function matrixFigure({ title, matrix, most, signed = false, state, space
   const view = { ...viewOfMatrix(matrix, most, signed, state), matrix };
   const mark = h("i", { class: "panel-mark", hidden: true });
   const readout = h("output", { class: "panel-readout" }, strongestLink(matrix, signed));
-  const frame = h("div", { class: "panel-plane", tabindex: 0, role: "img", "data-focus": `plane-${title}`, "aria-label": `${title}. Arrow keys read the cells.`, style: { left: `${size.left}px`, top: `${size.top}px`, width: `${size.width}px`, height: `${size.height}px` } }, matrixCanvas(view, size), mark);
+  const frame = h("div", { class: "panel-plane", tabindex: 0, role: "img", "data-focus": `plane-${title}`, "aria-label": t("{title}. Arrow keys read the cells.", { title }), style: { left: `${size.left}px`, top: `${size.top}px`, width: `${size.width}px`, height: `${size.height}px` } }, matrixCanvas(view, size), mark);
   if (row >= 0) frame.append(h("i", { class: "panel-chosen-row", style: { top: `${row * size.cell}px`, height: `${size.cell}px` } }));
   readCells(frame, mark, readout, view, size, { start: { row: Math.max(row, 0), col }, pick });
   const whole = { width: `${size.left + size.width + 5}px`, height: `${size.top + size.height + 3}px` }; // room for the ring
@@ -112,7 +113,7 @@ function readCells(frame, mark, readout, view, size, { start, pick }) {
     mark.hidden = false;
     Object.assign(mark.style, { left: `${columnAt(view, at.col) * size.cell}px`, top: `${at.row * size.cell}px`, width: `${size.cell}px`, height: `${size.cell}px` });
     const place = at.row * matrix.cols + at.col;
-    const value = matrix.allowed && !matrix.allowed[place] ? "outside the region" : numberText(matrix.data[place], 3);
+    const value = matrix.allowed && !matrix.allowed[place] ? t("outside the region") : numberText(matrix.data[place], 3);
     readout.replaceChildren(wordElement(matrix.rowTokens[at.row], matrix.rowSide), " → ", wordElement(matrix.colTokens[at.col], matrix.colSide), h("b", null, ` ${value}`));
   };
   /** @type {(event: MouseEvent) => [number, number]} */
@@ -145,6 +146,10 @@ function strongestLink(matrix, signed) {
   for (let at = 1; at < matrix.data.length; at++) if (Math.abs(matrix.data[at]) > Math.abs(matrix.data[best])) best = at;
   if (!matrix.data.length) return "";
   const row = Math.floor(best / matrix.cols);
-  const link = [wordElement(matrix.rowTokens[row], matrix.rowSide), " → ", wordElement(matrix.colTokens[best % matrix.cols], matrix.colSide)];
-  return [signed ? "largest: " : "strongest: ", ...link, ` ${numberText(matrix.data[best], 2)}`];
+  const values = {
+    query: wordElement(matrix.rowTokens[row], matrix.rowSide),
+    key: wordElement(matrix.colTokens[best % matrix.cols], matrix.colSide),
+    weight: numberText(matrix.data[best], 2),
+  };
+  return signed ? t.parts("largest: {query} → {key} {weight}", values) : t.parts("strongest: {query} → {key} {weight}", values);
 }

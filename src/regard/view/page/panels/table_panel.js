@@ -3,6 +3,7 @@
 import { fill, h } from "../elements/dom.js";
 import { numberText, rowOf } from "./row_numbers.js";
 import { weightBar, button, keepingFocus, currentMatrix, largestSize, wordElement } from "./panel_parts.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {{row: number, col: number, weight: number}} Link */
 
@@ -22,7 +23,9 @@ import { weightBar, button, keepingFocus, currentMatrix, largestSize, wordElemen
 
 export const tablePanel = {
   name: "table",
-  title: "Table",
+  get title() {
+    return t("Table");
+  },
 
   /** @returns {true | string} */
   available: () => true,
@@ -92,8 +95,8 @@ function countControl(panel, parts) {
   });
   fill(
     parts.controls,
-    h("label", { class: "panel-field" }, h("span", null, "Strongest keys of each query"), input),
-    button("Copy as CSV", () => copyCsv(panel, parts), { class: "panel-button" }),
+    h("label", { class: "panel-field" }, h("span", null, t("Strongest keys of each query")), input),
+    button(t("Copy as CSV"), () => copyCsv(panel, parts), { class: "panel-button" }),
   );
 }
 
@@ -117,7 +120,7 @@ function linkTable(panel, parts, matrix) {
   const links = sortedLinks(strongestLinks(matrix, panel.count), panel.by, panel.down);
   const most = largestSize(matrix.data);
   /** @type {["row"|"col"|"weight", string][]} */
-  const columns = [["row", matrix.rowSide.title || "query"], ["col", matrix.colSide.title || "key"], ["weight", "weight"]];
+  const columns = [["row", matrix.rowSide.title || t("query")], ["col", matrix.colSide.title || t("key")], ["weight", t("weight")]];
   /** @param {["row"|"col"|"weight", string]} column */
   const head = ([by, title]) => {
     const chosen = panel.by === by;
@@ -141,11 +144,11 @@ function linkTable(panel, parts, matrix) {
   panel.lines = links.map((link) => ({ ...link, element: line(link) }));
   return h(
     "div",
-    { class: "panel-scroll table-scroll", tabindex: 0, role: "region", "aria-label": "The strongest links" },
+    { class: "panel-scroll table-scroll", tabindex: 0, role: "region", "aria-label": t("The strongest links") },
     h(
       "table",
       { class: "table-links" },
-      h("caption", null, `The ${panel.count} strongest keys of each query. ${matrix.title}`),
+      h("caption", null, t("The {n} strongest keys of each query. {title}", { n: panel.count, title: matrix.title })),
       h("thead", null, h("tr", null, columns.map(head))),
       h("tbody", null, panel.lines.map(({ element }) => element)),
     ),
@@ -160,11 +163,11 @@ async function copyCsv(panel, parts) {
   const text = csvText([["query", "key", "weight"], ...lines]);
   try {
     await navigator.clipboard.writeText(text);
-    fill(parts.said, `Copied: ${links.length} links.`);
+    fill(parts.said, t.plural(links.length, "Copied: one link.", "Copied: {n} links."));
   } catch {
-    const area = h("textarea", { readonly: true, rows: 8, class: "table-csv", "aria-label": "The links as CSV" });
+    const area = h("textarea", { readonly: true, rows: 8, class: "table-csv", "aria-label": t("The links as CSV") });
     area.value = text;
-    fill(parts.said, "This browser does not let the page copy. Here is the text:", area);
+    fill(parts.said, t("This browser does not let the page copy. Here is the text:"), area);
     area.select();
   }
 }

@@ -1,5 +1,7 @@
 // Arrays as they are packed in a record: {type, shape, data}, bytes in base64, row by row, little-endian.
 
+import { t } from "../words/messages.js";
+
 /** @typedef {{type: "float32"|"float16"|"sqrt8"|"bits", shape: number[], data: string}} Packed */
 
 /**
@@ -10,10 +12,10 @@ export function unpack(packed) {
   const bytes = fromBase64(packed.data);
   const size = packed.shape.reduce((product, length) => product * length, 1);
   const reader = READERS[packed.type];
-  if (!reader) throw new Error(`no array of type “${packed.type}”: ${Object.keys(READERS).join(", ")}`);
+  if (!reader) throw new Error(t("No array is of type “{type}”: there are {types}.", { type: packed.type, types: Object.keys(READERS).join(", ") }));
   const numbers = reader(bytes, size);
   if (numbers.length !== size) {
-    throw new Error(`an array of ${packed.shape.join(" × ")} needs ${size} numbers, there are ${numbers.length}`);
+    throw new Error(t("An array of {shape} needs {size} numbers, there are {there}.", { shape: packed.shape.join(" × "), size, there: numbers.length }));
   }
   return numbers;
 }

@@ -4,17 +4,13 @@
 import { unpack } from "./packed_arrays.js";
 import { aggregate, allowedPairs } from "./aggregation.js";
 import { groupLabel, isRightToLeft, wordGroups } from "./token_words.js";
+import { caption, captions, t } from "../words/messages.js";
 
 const FORMAT = "regard.attention/1";
 /** @type {Record<string, number>} how far packing may take the sum of a row from 1 */
 const ROUNDING = { sqrt8: 0.03, float16: 0.01 };
 /** @type {Record<string, string>} */
-const KINDS = {
-  cross: "cross-attention",
-  encoder: "self-attention of the encoder",
-  decoder: "self-attention of the decoder",
-  attention: "attention",
-};
+const KINDS = captions.kinds;
 
 /** @typedef {import("./packed_arrays.js").Packed} Packed */
 /** @typedef {number|"mean"|"max"} Chosen one of them by its number from 0, or all together */
@@ -179,7 +175,7 @@ const KINDS = {
 /** @param {GivenRecord} given @returns {AttentionRecord} */
 export function readRecord(given) {
   if (given === null || typeof given !== "object" || given.format !== FORMAT) {
-    throw new Error(`this is no record of the format ${FORMAT}: it says “${given?.format ?? "nothing"}”`);
+    throw new Error(t("This is no record of the format {format}: it says “{said}”.", { format: FORMAT, said: given?.format ?? "" }));
   }
   const sides = Object.fromEntries(Object.entries(given.sides).map(([name, side]) => [name, readSide(name, side)]));
   const maps = given.maps.map((map) => readMap(map, sides));
@@ -231,7 +227,7 @@ function readMap(given, sides) {
   const [L, H, Q, K] = given.weights.shape;
   const map = {
     name: given.name,
-    kind: KINDS[given.name] ?? `${given.name} attention`,
+    kind: kindOf(given.name),
     queries: sides[given.queries],
     keys: sides[given.keys],
     L,
@@ -262,14 +258,19 @@ function readMap(given, sides) {
   return whole;
 }
 
+/** @param {string} name of a map */
+function kindOf(name) {
+  return Object.hasOwn(KINDS, name) ? caption(KINDS[name]) : caption(captions["other kind"], { name });
+}
+
 /** What the heads of a map are called. @param {number} count */
 export function headNames(count) {
-  return Array.from({ length: count }, (_, n) => `head ${n + 1}`);
+  return Array.from({ length: count }, (_, n) => t("head {n}", { n: n + 1 }));
 }
 
 /** "1" is shown as “layer 1”, "decoder 1" as it is. @param {string} name */
 function layerName(name) {
-  return /^\d+$/.test(name) ? `layer ${name}` : name;
+  return /^\d+$/.test(name) ? t("layer {n}", { n: name }) : name;
 }
 
 /**
@@ -368,17 +369,20 @@ function allowedGroups(map, choice, rowMembers, colMembers) {
 }
 
 /**
- * “cross-attention · layer 2 · mean of 8 heads · words: sum over keys, mean over queries”
+ * “cross-attention · layer 2 · mean over 8 heads · words: sum over keys, mean over queries”
  * @param {AttentionMap} map @param {Choice} choice @param {{merged: boolean, hides: boolean}} done
  */
 export function aggregationTitle(map, choice, { merged, hides }) {
   const parts = [map.kind];
-  /** @type {(chosen: Chosen|"auto", count: number, name: (place: number) => string, many: string) => string} */
-  const named = (chosen, count, name, many) =>
-    typeof chosen === "number" ? name(Math.min(chosen, count - 1)) : `${chosen} of ${count} ${many}`;
-  if (map.L > 1) parts.push(named(choice.layer, map.L, (layer) => map.layers[layer], "layers"));
-  if (map.H > 1) parts.push(named(choice.head, map.H, (head) => `head ${head + 1}`, "heads"));
-  if (merged) parts.push("words: sum over keys, mean over queries");
-  if (hides) parts.push("special tokens hidden, weights as they were");
+  if (map.L > 1) parts.push(placeTitle(choice.layer, map.layers, "layer"));
+  if (map.H > 1) parts.push(placeTitle(choice.head, headNames(map.H), "head"));
+  if (merged) parts.push(caption(captions.words));
+  if (hides) parts.push(t("special tokens hidden, weights as they were"));
   return parts.join(" · ");
+}
+
+/** @param {Chosen|"auto"} chosen @param {string[]} names @param {"layer"|"head"} axis */
+function placeTitle(chosen, names, axis) {
+  if (typeof chosen === "number") return names[Math.min(chosen, names.length - 1)];
+  return caption(captions[chosen === "max" ? "max" : "mean"][axis], { n: names.length });
 }

@@ -3,6 +3,7 @@
 import { cssColour, diverging, sequential } from "../drawing/colours.js";
 import { fill, h } from "../elements/dom.js";
 import { shortWeight } from "../drawing/view.js";
+import { caption, captions, t } from "../words/messages.js";
 
 const STEPS = 12;
 
@@ -17,7 +18,7 @@ export function mountLegend(element) {
       /** @param {number} share */
       const colour = (share) => (view.signed ? diverging(2 * share - 1, view.theme) : sequential(share, view.theme));
       const stops = Array.from({ length: STEPS + 1 }, (_, n) => cssColour(colour(n / STEPS)));
-      const most = view.state.scale === "row" ? "row’s most" : shortWeight(view.full[0] ?? 1);
+      const most = view.state.scale === "row" ? t("row’s most") : shortWeight(view.full[0] ?? 1);
       fill(
         element,
         h("span", null, view.signed ? `−${most}` : "0"),
@@ -26,13 +27,13 @@ export function mountLegend(element) {
           {
             class: "legend-ramp",
             role: "img",
-            "aria-label": `colours from ${view.signed ? `minus ${most}` : 0} to ${most}`,
+            "aria-label": view.signed ? t("colours from minus {most} to {most}", { most }) : t("colours from 0 to {most}", { most }),
             style: { background: `linear-gradient(to right, ${stops.join(", ")})` },
           },
         ),
         h("span", null, most),
-        view.matrix.allowed ? sign("hatch", "not allowed") : null,
-        view.rest ? sign("rest", "rest: not among these columns") : null,
+        view.matrix.allowed ? sign("hatch", caption(captions["not allowed"])) : null,
+        view.rest ? sign("rest", t("rest: not among these columns")) : null,
       );
     },
   };

@@ -4,28 +4,29 @@ import { fill, h, penOf } from "../elements/dom.js";
 import { figureOf } from "../drawing/svg_figure.js";
 import { messageOf } from "../host/questions.js";
 import { standaloneDocument } from "../host/standalone_document.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/view.js").View} View */
 
-const KINDS = [
-  ["svg", "SVG", "a picture that scales"],
-  ["png", "PNG", "a picture of pixels"],
-  ["html", "HTML", "this page, for any browser, offline"],
-  ["json", "JSON", "the numbers"],
+const kinds = () => [
+  ["svg", "SVG", t("a picture that scales")],
+  ["png", "PNG", t("a picture of pixels")],
+  ["html", "HTML", t("this page, for any browser, offline")],
+  ["json", "JSON", t("the numbers")],
 ];
 
 /**
  * @typedef {object} Given
  * @property {() => View} view
  * @property {() => import("../record/record.js").AttentionRecord[]} records
- * @property {() => object} state
+ * @property {() => {state: object, lang?: string, words?: object}} settings what the page is given beside its records
  * @property {() => any} assets
  */
 
 /** @param {Given} given */
 export function mountExport(given) {
   const said = h("p", { class: "export-said", role: "status" });
-  const items = KINDS.map(([kind, name, what]) =>
+  const items = kinds().map(([kind, name, what]) =>
     h(
       "button",
       { type: "button", class: "export-item", "data-kind": kind, on: { click: () => save(kind) } },
@@ -33,7 +34,7 @@ export function mountExport(given) {
       h("span", null, what),
     ),
   );
-  const summary = h("summary", { class: "tool" }, "Export");
+  const summary = h("summary", { class: "tool" }, t("Export"));
   const element = h("details", { class: "export" }, summary, h("div", { class: "export-menu" }, items, said));
 
   /** @param {string} kind */
@@ -44,7 +45,7 @@ export function mountExport(given) {
       element.open = false;
       summary.focus();
     } catch (error) {
-      said.textContent = `That did not work: ${messageOf(error)}`;
+      said.textContent = t("That did not work: {why}", { why: messageOf(error) });
     }
   }
   element.addEventListener("keydown", (event) => {
@@ -70,9 +71,9 @@ async function contentOf(kind, given) {
   }
   const { module, stylesheet } = (await given.assets()) ?? {};
   if (!module || !stylesheet) {
-    throw new Error("this page does not know its own source; save it with view.save(“file.html”)");
+    throw new Error(t("This page does not know its own source; save it with view.save(“file.html”)."));
   }
-  return new Blob([standaloneDocument({ records, state: given.state(), module, stylesheet })], { type: "text/html" });
+  return new Blob([standaloneDocument({ records, settings: given.settings(), module, stylesheet })], { type: "text/html" });
 }
 
 /** @param {View} view */
@@ -92,7 +93,7 @@ async function pngOf(view) {
   penOf(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) => {
     canvas.toBlob(
-      (blob) => (blob ? resolve(blob) : reject(new Error("the browser could not make a PNG"))),
+      (blob) => (blob ? resolve(blob) : reject(new Error(t("The browser could not make a PNG.")))),
       "image/png",
     );
   });

@@ -5,6 +5,7 @@ import { rampTable } from "../drawing/colours.js";
 import { segmented } from "../elements/controls.js";
 import { fill, h, penOf } from "../elements/dom.js";
 import { stepInGrid } from "../elements/grid_keys.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/view.js").View} View */
 /** @typedef {import("../drawing/colours.js").Theme} Theme */
@@ -22,16 +23,16 @@ const LARGEST = 104;
  * @param {(patch: object) => void} set
  */
 export function mountHeads(element, set) {
-  const order = segmented("sort by", (value) => set({ order: value }));
+  const order = segmented(t("sort by"), (value) => set({ order: value }));
   const canvas = h("canvas", { "aria-hidden": "true" });
-  const buttons = h("div", { class: "head-buttons", role: "group", "aria-label": "layers and heads" });
+  const buttons = h("div", { class: "head-buttons", role: "group", "aria-label": t("layers and heads") });
   const plane = h("div", { class: "heads-plane" }, canvas, buttons);
   const all = h(
     "button",
     { type: "button", class: "quiet", on: { click: () => set({ layer: "mean", head: "mean" }) } },
-    "mean of all",
+    t("mean of all"),
   );
-  fill(element, h("div", { class: "aside-head" }, h("h2", null, "Layers × heads"), all), order.element, plane);
+  fill(element, h("div", { class: "aside-head" }, h("h2", null, t("Layers × heads")), all), order.element, plane);
   let drawn = "";
   /** @type {AttentionMap|null} */
   let drawnMap = null;
@@ -41,7 +42,7 @@ export function mountHeads(element, set) {
     const { map, state } = view;
     element.hidden = map.L * map.H === 1;
     if (element.hidden) return;
-    order.update([["place", "place"], ["entropy", "entropy"]], state.order);
+    order.update([["place", t("place")], ["entropy", t("entropy")]], state.order);
     const layout = thumbnailLayout(map, element.clientWidth);
     const signature = [view.theme, state.order, layout.size].join();
     const places = orderOfHeads(map, state.order);
@@ -169,8 +170,8 @@ function headButton(map, place, n, layout, order, set) {
       type: "button",
       class: "head-button",
       tabindex: n === 0 ? "0" : "-1",
-      title: `${map.layers[layer]}, head ${head + 1}, entropy ${entropy.toFixed(2)} nats`,
-      "aria-label": `${map.layers[layer]}, head ${head + 1}, entropy ${entropy.toFixed(2)}`,
+      title: t("{layer}, head {head}, entropy {entropy} nats", { layer: map.layers[layer], head: head + 1, entropy: entropy.toFixed(2) }),
+      "aria-label": t("{layer}, head {head}, entropy {entropy}", { layer: map.layers[layer], head: head + 1, entropy: entropy.toFixed(2) }),
       style: {
         left: `${left}px`,
         top: `${top}px`,

@@ -3,6 +3,7 @@
 import { chooser } from "../elements/controls.js";
 import { fill, h } from "../elements/dom.js";
 import { messageOf } from "../host/questions.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/view.js").View} View */
 /** @typedef {import("../record/record.js").AttentionMap} AttentionMap */
@@ -68,7 +69,7 @@ export function mountHeader(element, given) {
  * @param {AttentionMap} map
  */
 export function mechanismLine(map) {
-  const reported = map.reported && map.L * map.H > 1 ? `the model reports ${map.reported}` : "";
+  const reported = map.reported && map.L * map.H > 1 ? t("the model reports {what}", { what: map.reported }) : "";
   return [map.mechanism, reported].filter(Boolean).join(" · ");
 }
 
@@ -81,15 +82,15 @@ function questionLine({ askText, models, linked }) {
     type: "text",
     class: "question",
     dir: "auto",
-    placeholder: "Type a sentence …",
-    "aria-label": "a sentence for the model",
+    placeholder: t("Type a sentence …"),
+    "aria-label": t("a sentence for the model"),
     autocomplete: "off",
     spellcheck: "false",
   });
   const trouble = h("p", { class: "trouble", role: "alert", hidden: true });
   const work = h("span", { class: "unseen" });
   const busy = h("div", { class: "busy", role: "status" }, work);
-  const picker = chooser("model", () => ask());
+  const picker = chooser(t("model"), () => ask());
   picker.element.hidden = models.length < 2;
   picker.update(models.map((name) => [name, name]), models.includes(linked.model) ? linked.model : models[0] ?? "");
   let timer = 0;
@@ -105,7 +106,7 @@ function questionLine({ askText, models, linked }) {
     asked = `${model}\n${text}`;
     const mine = (newest += 1);
     busy.classList.add("on");
-    work.textContent = "the model is at work";
+    work.textContent = t("The model is at work…");
     try {
       await askText(text, model, () => mine === newest);
       if (mine === newest) trouble.hidden = true;

@@ -5,6 +5,7 @@ import { fill, h } from "../elements/dom.js";
 import { stepInGrid } from "../elements/grid_keys.js";
 import { drawHeatmap, drawLabels, layOut } from "./heatmap_layout.js";
 import { cellSentence } from "./readout.js";
+import { t } from "../words/messages.js";
 
 const ROOM_AT_THE_END = 10; // for the last label of the columns, which is wider than its column
 
@@ -59,7 +60,7 @@ export class Heatmap {
       col: Math.min(this.place.col, Math.max(matrix.cols - 1, 0)),
     };
     this.grid.style.setProperty("grid-template-columns", `${this.layout.labelWidth}px max-content`);
-    this.grid.setAttribute("aria-label", `${matrix.title}; rows: ${map.queries.title}, columns: ${map.keys.title}`);
+    this.grid.setAttribute("aria-label", t("{title}; rows: {queries}, columns: {keys}", { title: matrix.title, queries: map.queries.title, keys: map.keys.title }));
     this.grid.setAttribute("aria-rowcount", String(matrix.rows));
     this.grid.setAttribute("aria-colcount", String(matrix.cols));
     this.label();

@@ -3,6 +3,7 @@
 import { columnAt, paintCells, paintRest } from "../drawing/painted_cells.js";
 import { fill, h, penOf } from "../elements/dom.js";
 import { standsUpright } from "../record/scripts.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/view.js").View} View */
 /** @typedef {import("../record/record.js").Side} Side */
@@ -80,7 +81,7 @@ export function drawLabels(rowLabels, colLabels, view, layout) {
 
 /** @param {Layout} layout */
 function restLabel(layout) {
-  return h("span", { class: "label rest", style: { left: `${layout.matrixWidth + REST_GAP}px` } }, "rest");
+  return h("span", { class: "label rest", style: { left: `${layout.matrixWidth + REST_GAP}px` } }, t("rest"));
 }
 
 /** @param {string} text @param {Layout} layout */

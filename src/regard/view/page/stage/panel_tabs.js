@@ -2,6 +2,7 @@
 
 import { fill, h } from "../elements/dom.js";
 import { stepInGrid } from "../elements/grid_keys.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {import("../panels/panel_parts.js").PanelContext} PanelContext */
 
@@ -50,7 +51,7 @@ export function mountTabs(element, panels, set) {
     ),
   );
   const mounted = new Map();
-  const list = h("div", { class: "tabs", role: "tablist", "aria-label": "more about this attention" }, tabs);
+  const list = h("div", { class: "tabs", role: "tablist", "aria-label": t("more about this attention") }, tabs);
   fill(element, list, bodies);
 
   list.addEventListener("keydown", (event) => {

@@ -2,17 +2,15 @@
 
 import { entropyOf } from "../record/aggregation.js";
 import { isAllowed, weightAt } from "../drawing/view.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/view.js").View} View */
-
-const HINT =
-  "Point at a word, tap it or use the arrow keys: its partners light up. Enter or a click pins it, Esc lets it go.";
 
 /** ‘chat’ attends 0.42 to ‘cat’ @param {View} view @param {number} row @param {number} col */
 export function cellSentence(view, row, col) {
   const [query, key] = [view.matrix.rowTokens[row], view.matrix.colTokens[col]];
-  if (!isAllowed(view, row, col)) return `‘${query}’ may not attend to ‘${key}’`;
-  return `‘${query}’ attends ${longWeight(weightAt(view, row, col))} to ‘${key}’`;
+  if (!isAllowed(view, row, col)) return t("‘{query}’ may not attend to ‘{key}’", { query, key });
+  return t("‘{query}’ attends {weight} to ‘{key}’", { query, key, weight: longWeight(weightAt(view, row, col)) });
 }
 
 /**
@@ -26,19 +24,19 @@ export function readoutOf(view, { row, col }) {
   }
   if (row !== null) return { main: topLinks(view, row), more: rowNumbers(view, row) };
   if (col !== null) return { main: readers(view, col), more: "" };
-  return { main: "", more: HINT };
+  return { main: "", more: t("Point at a word, tap it or use the arrow keys: its partners light up. Enter or a click pins it, Esc lets it go.") };
 }
 
 /** @param {number} weight */
 export function longWeight(weight) {
-  if (!Number.isFinite(weight)) return "no number";
-  if (weight !== 0 && Math.abs(weight) < 0.0005) return "less than 0.001";
+  if (!Number.isFinite(weight)) return t("no number");
+  if (weight !== 0 && Math.abs(weight) < 0.0005) return t("less than 0.001");
   return weight.toFixed(Math.abs(weight) < 0.1 ? 3 : 2);
 }
 
 /** @param {View} view @param {number} row @param {number} col */
 function rankOf(view, row, col) {
-  if (!isAllowed(view, row, col)) return "outside the region";
+  if (!isAllowed(view, row, col)) return t("outside the region");
   const weight = weightAt(view, row, col);
   const { before, count } = rowPlaces(view, row).reduce(
     ({ before, count }, other) => ({
@@ -47,19 +45,19 @@ function rankOf(view, row, col) {
     }),
     { before: 0, count: 0 },
   );
-  return `number ${before + 1} of ${count} in its row`;
+  return t("number {n} of {count} in its row", { n: before + 1, count });
 }
 
 /** @param {View} view @param {number} row */
 function rowNumbers(view, row) {
   const weights = rowPlaces(view, row).map((col) => weightAt(view, row, col));
   const entropy = entropyOf(weights);
-  const parts = [`entropy ${entropy.toFixed(2)} nats, as if it read ${Math.exp(entropy).toFixed(1)} evenly`];
+  const parts = [t("entropy {entropy} nats, as if it read {width} evenly", { entropy: entropy.toFixed(2), width: Math.exp(entropy).toFixed(1) })];
   if (view.rest) {
     const missing = view.matrix.missing?.[row] ?? 0;
-    if (view.matrix.hidden[row] > 0.0005) parts.push(`${longWeight(view.matrix.hidden[row])} on hidden tokens`);
+    if (view.matrix.hidden[row] > 0.0005) parts.push(t("{weight} on hidden tokens", { weight: longWeight(view.matrix.hidden[row]) }));
     if (Math.abs(missing) > view.map.rounding) {
-      parts.push(`${longWeight(missing)} on nothing: the row sums to ${(1 - missing).toFixed(2)}`);
+      parts.push(t("{weight} on nothing: the row sums to {sum}", { weight: longWeight(missing), sum: (1 - missing).toFixed(2) }));
     }
   }
   return parts.join(" · ");
@@ -68,8 +66,8 @@ function rowNumbers(view, row) {
 /** @param {View} view @param {number} row */
 function topLinks(view, row) {
   const best = rowPlaces(view, row).sort((a, b) => weightAt(view, row, b) - weightAt(view, row, a)).slice(0, 3);
-  const links = best.map((col) => `${longWeight(weightAt(view, row, col))} to ‘${view.matrix.colTokens[col]}’`);
-  return `‘${view.matrix.rowTokens[row]}’ attends ${links.join(", ")}`;
+  const links = best.map((col) => t("{weight} to ‘{key}’", { weight: longWeight(weightAt(view, row, col)), key: view.matrix.colTokens[col] }));
+  return t("‘{query}’ attends {links}", { query: view.matrix.rowTokens[row], links: links.join(", ") });
 }
 
 /** @param {View} view @param {number} col */
@@ -77,8 +75,8 @@ function readers(view, col) {
   const rows = Array.from({ length: view.matrix.rows }, (_, row) => row).filter((row) => isAllowed(view, row, col));
   const best = rows.sort((a, b) => weightAt(view, b, col) - weightAt(view, a, col)).slice(0, 3);
   const total = rows.reduce((sum, row) => sum + weightAt(view, row, col), 0);
-  const links = best.map((row) => `${longWeight(weightAt(view, row, col))} from ‘${view.matrix.rowTokens[row]}’`);
-  return `‘${view.matrix.colTokens[col]}’ gets ${links.join(", ")}; ${total.toFixed(2)} in all`;
+  const links = best.map((row) => t("{weight} from ‘{query}’", { weight: longWeight(weightAt(view, row, col)), query: view.matrix.rowTokens[row] }));
+  return t("‘{key}’ gets {links}; {total} in all", { key: view.matrix.colTokens[col], links: links.join(", "), total: total.toFixed(2) });
 }
 
 /** @param {View} view @param {number} row */

@@ -3,6 +3,7 @@
 import { cssColour, inkOn } from "../drawing/colours.js";
 import { fill, h } from "../elements/dom.js";
 import { stepInGrid } from "../elements/grid_keys.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/colours.js").Rgb} Rgb */
 
@@ -33,10 +34,11 @@ export class Sentence {
    */
   update(tokens, side) {
     const { list, part } = this;
+    const partName = part === "queries" ? t("queries") : t("keys");
     const same = tokens.length === this.shown.length && tokens.every((token, n) => token === this.shown[n]);
     list.dir = side.rightToLeft ? "rtl" : "ltr";
-    list.setAttribute("aria-label", `${side.title}: ${part}`);
-    const role = side.title === part ? null : h("span", { class: "side-role" }, part);
+    list.setAttribute("aria-label", t("{side}: {part}", { side: side.title, part: partName }));
+    const role = side.title === part ? null : h("span", { class: "side-role" }, partName);
     fill(this.caption, h("span", { class: "side-title" }, side.title), role);
     if (same && list.lang === side.language) return;
     list.lang = side.language;

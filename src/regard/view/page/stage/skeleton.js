@@ -1,8 +1,7 @@
 // The places of the page, empty.
 
 import { h } from "../elements/dom.js";
-
-const NOTHING_YET = "Type a sentence above: its translation and what the model looked at appear here.";
+import { t } from "../words/messages.js";
 
 /**
  * @param {boolean} canAsk
@@ -14,14 +13,14 @@ export function buildSkeleton(canAsk, whole) {
   const places = {
     header: place("header", "header"),
     toolbar: place("toolbar-place"),
-    sentences: place("sentences-place", "section", { "aria-label": "sentences" }),
+    sentences: place("sentences-place", "section", { "aria-label": t("sentences") }),
     readout: place("readout", "div", { "aria-live": "polite" }),
     heatmap: place("heatmap-place"),
     legend: place("legend-place"),
-    heads: place("heads-place", "aside", { "aria-label": "layers and heads" }),
-    tabs: place("tabs-place", "section", { "aria-label": "panels" }),
+    heads: place("heads-place", "aside", { "aria-label": t("layers and heads") }),
+    tabs: place("tabs-place", "section", { "aria-label": t("panels") }),
   };
-  const empty = h("p", { class: "empty" }, canAsk ? NOTHING_YET : "There is no record here.");
+  const empty = h("p", { class: "empty" }, canAsk ? t("Type a sentence above: its translation and what the model looked at appear here.") : t("There is no record here."));
   const map = h("div", { class: "map-place" }, places.readout, places.heatmap, places.legend);
   const stage = h("div", { class: "stage" }, map, places.heads);
   const body = h(whole ? "main" : "div", { class: "body" }, places.sentences, stage, places.tabs);

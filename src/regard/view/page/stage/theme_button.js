@@ -1,6 +1,7 @@
 // The button that goes from the system's theme to light, to dark, and back.
 
 import { h } from "../elements/dom.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/colours.js").Theme} Theme */
 /** @typedef {import("../host/view_state.js").State} State */
@@ -8,6 +9,9 @@ import { h } from "../elements/dom.js";
 /** @type {State["theme"][]} */
 const THEMES = ["auto", "light", "dark"];
 const SIGNS = { auto: "◐", light: "○", dark: "●" };
+
+/** @param {State["theme"]} theme */
+const nameOf = (theme) => ({ auto: t("auto"), light: t("light"), dark: t("dark") })[theme];
 
 /** @param {(patch: Partial<State>) => void} set */
 export function mountThemeButton(set) {
@@ -27,8 +31,8 @@ export function mountThemeButton(set) {
     update(theme) {
       shown = theme;
       sign.textContent = SIGNS[theme];
-      text.textContent = theme;
-      element.setAttribute("aria-label", `theme: ${theme}`);
+      text.textContent = nameOf(theme);
+      element.setAttribute("aria-label", t("theme: {theme}", { theme: nameOf(theme) }));
     },
   };
 }

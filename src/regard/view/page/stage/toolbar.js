@@ -3,6 +3,7 @@
 import { chooser, placeOptions, segmented, toggle } from "../elements/controls.js";
 import { fill, h } from "../elements/dom.js";
 import { headNames } from "../record/record.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/view.js").View} View */
 /** @typedef {import("../record/record.js").AttentionRecord} AttentionRecord */
@@ -15,20 +16,20 @@ export function mountToolbar(element, set) {
   /** @param {string} value */
   const placed = (value) => (value === "mean" || value === "max" ? value : Number(value));
   const controls = {
-    record: chooser("record", (value) => set({ record: Number(value), query: null, key: null })),
-    map: segmented("attention", (map) => set({ map, query: null, key: null })),
-    layer: chooser("layer", (value) => set({ layer: placed(value) })),
-    head: chooser("head", (value) => set({ head: placed(value) })),
-    units: segmented("unit", (units) => set({ units })),
-    scale: segmented("colour by", (scale) => set({ scale })),
-    specials: toggle("special tokens", (specials) => set({ specials })),
-    reverse: toggle("right to left", (on) => set({ reverse: on ? "on" : "off" })),
+    record: chooser(t("record"), (value) => set({ record: Number(value), query: null, key: null })),
+    map: segmented(t("attention"), (map) => set({ map, query: null, key: null })),
+    layer: chooser(t("layer"), (value) => set({ layer: placed(value) })),
+    head: chooser(t("head"), (value) => set({ head: placed(value) })),
+    units: segmented(t("unit"), (units) => set({ units })),
+    scale: segmented(t("colour by"), (scale) => set({ scale })),
+    specials: toggle(t("special tokens"), (specials) => set({ specials })),
+    reverse: toggle(t("right to left"), (on) => set({ reverse: on ? "on" : "off" })),
   };
   fill(
     element,
     h(
       "div",
-      { class: "toolbar", role: "group", "aria-label": "what is shown" },
+      { class: "toolbar", role: "group", "aria-label": t("what is shown") },
       Object.values(controls).map((control) => control.element),
     ),
   );
@@ -52,18 +53,25 @@ export function mountToolbar(element, set) {
       placeOptions(records.map((each, n) => recordName(each, n, records))),
       records.indexOf(record),
     );
-    controls.map.update(record.maps.map((each) => [each.name, each.name]), map.name);
+    controls.map.update(record.maps.map((each) => [each.name, mapName(each.name)]), map.name);
     controls.layer.update(
-      [["mean", "mean of all"], ["max", "max of all"], ...placeOptions(map.layers)],
+      [["mean", t("mean of all")], ["max", t("max of all")], ...placeOptions(map.layers)],
       state.layer,
     );
-    controls.head.update([["mean", "mean of all"], ["max", "max of all"], ...placeOptions(headNames(map.H))], state.head);
-    controls.units.update([["words", "words"], ["tokens", "tokens"]], state.units);
-    controls.scale.update([["matrix", "whole"], ["row", "row"]], state.scale);
+    controls.head.update([["mean", t("mean of all")], ["max", t("max of all")], ...placeOptions(headNames(map.H))], state.head);
+    controls.units.update([["words", t("words")], ["tokens", t("tokens")]], state.units);
+    controls.scale.update([["matrix", t("whole")], ["row", t("row")]], state.scale);
     controls.specials.update(state.specials);
     controls.reverse.update(view.reversed);
   }
   return { update };
+}
+
+/** @param {string} name */
+function mapName(name) {
+  /** @type {Record<string, string>} */
+  const names = { cross: t("cross"), encoder: t("encoder"), decoder: t("decoder"), attention: t("attention") };
+  return names[name] ?? name;
 }
 
 /**
@@ -74,5 +82,5 @@ export function recordName(record, number, records) {
   const models = new Set(records.map((each) => each.model));
   const both = [record.model, record.title].filter(Boolean).join(": ");
   const name = models.size === records.length ? record.model : both;
-  return `${number + 1} · ${name || "record"}`.slice(0, 60);
+  return `${number + 1} · ${name || t("record")}`.slice(0, 60);
 }

@@ -8,6 +8,7 @@ import { matrixFigure } from "../small_matrix.js";
 import { numberText } from "../row_numbers.js";
 import { button, keepingFocus, largestSize } from "../panel_parts.js";
 import { visibleText } from "../../record/token_words.js";
+import { t } from "../../words/messages.js";
 
 /** @typedef {import("../../record/record.js").BeamNode} BeamNode */
 /** @typedef {import("../../host/view_state.js").State} State */
@@ -20,18 +21,20 @@ import { visibleText } from "../../record/token_words.js";
 
 const ROW_HEIGHT = 34; // pixels from one hypothesis to the next
 const STEP_GAP = 26; // between two steps
-/** @type {Record<string, string>} */
-const FATES = { open: "went on", ended: "ended", dropped: "dropped: others were better" };
+/** @returns {Record<string, string>} */
+const fateNames = () => ({ open: t("went on"), ended: t("ended"), dropped: t("dropped: others were better") });
 
 export const beamPanel = {
   name: "beam",
-  title: "Beam",
+  get title() {
+    return t("Beam");
+  },
 
   /** @param {PanelContext} context @returns {true | string} */
   available({ record, abilities }) {
     if (record.beam?.nodes.length) return true;
     const canAsk = abilities.has("ask") && record.maps.some((map) => map.name === "cross");
-    return canAsk || "No search was recorded: this output was given or scored, not searched for.";
+    return canAsk || t("No search was recorded: this output was given or scored, not searched for.");
   },
 
   /** @param {HTMLElement} el @param {PanelContext} context */
@@ -55,7 +58,7 @@ function draw(panel, ask) {
   const { context, tree } = panel;
   const { beam } = context.record;
   if (!beam?.nodes.length) {
-    fill(tree, h("p", { class: "panel-empty" }, "No search was recorded for this output. Continue it below to see one."));
+    fill(tree, h("p", { class: "panel-empty" }, t("No search was recorded for this output. Continue it below to see one.")));
     return;
   }
   const leads = leadsToEnd(beam.nodes);
@@ -81,16 +84,16 @@ function chosenNode(nodes, shown, state) {
 /** @param {PanelContext} context @param {boolean[]} leads @param {boolean} all */
 function treeLegend({ set }, leads, all) {
   const hidden = leads.filter((leading) => !leading).length;
-  const dropped = toggle(`Show what was dropped (${hidden})`, (on) => set({ "beam-dropped": on ? 1 : 0 }));
+  const dropped = toggle(t("Show what was dropped ({n})", { n: hidden }), (on) => set({ "beam-dropped": on ? 1 : 0 }));
   dropped.update(all);
   dropped.input.setAttribute("data-focus", "beam-dropped");
-  const fates = Object.entries(FATES).filter(([fate]) => all || fate !== "dropped");
+  const fates = Object.entries(fateNames()).filter(([fate]) => all || fate !== "dropped");
   return h(
     "div",
     { class: "beam-legend" },
     fates.map(([fate, words]) => h("span", { class: `is-${fate}` }, h("i", { "aria-hidden": "true" }), words)),
-    h("span", null, "thick line: likely token"),
-    h("span", null, "at the end: place and score"),
+    h("span", null, t("thick line: likely token")),
+    h("span", null, t("at the end: place and score")),
     hidden ? dropped.element : null,
   );
 }
@@ -112,7 +115,7 @@ function treeDrawing(nodes, shown, chosen, choose) {
   const size = { width: left[depths - 1] + widths[depths - 1] + 90, height: rows * ROW_HEIGHT + 12 };
   const tree = s(
     "svg",
-    { class: "beam-tree", role: "tree", "aria-label": "Hypotheses of the beam search; arrow keys walk", ...size, viewBox: `0 0 ${size.width} ${size.height}` },
+    { class: "beam-tree", role: "tree", "aria-label": t("Hypotheses of the beam search; arrow keys walk"), ...size, viewBox: `0 0 ${size.width} ${size.height}` },
     drawn.map((at) => edgeTo(nodes[at], places, at, onPath.has(at))),
     drawn.map((at) => nodeElement(nodes[at], places[at], { at, depth: depth[at], chosen: at === chosen, onPath: onPath.has(at), choose })),
   );
@@ -147,7 +150,8 @@ function edgeTo(node, places, at, onPath) {
 /** @param {BeamNode} node @param {Place} place @param {{at: number, depth: number, chosen: boolean, onPath: boolean, choose: (at: number) => void}} given */
 function nodeElement(node, place, { at, depth, chosen, onPath, choose }) {
   const likely = Math.exp(node.log_prob);
-  const label = `${visibleText(node.token)}, probability ${numberText(likely)}, log p so far ${numberText(node.total)}, ${FATES[node.fate] ?? node.fate}${node.rank === null ? "" : `, place ${node.rank + 1}`}`;
+  const said = t("{token}, probability {p}, log p so far {total}, {fate}", { token: visibleText(node.token), p: numberText(likely), total: numberText(node.total), fate: fateNames()[node.fate] ?? node.fate });
+  const label = node.rank === null ? said : `${said}, ${t("place {n}", { n: node.rank + 1 })}`;
   return s(
     "g",
     {
@@ -191,12 +195,12 @@ function nodeDetails(context, beam, chosen, ask) {
   const node = nodes[chosen];
   /** @type {[string, string|null][]} */
   const facts = [
-    ["this token", `p ${numberText(Math.exp(node.log_prob))} (log p ${numberText(node.log_prob)})`],
-    ["so far", `log p ${numberText(node.total)}`],
-    ["score", node.score === null ? null : numberText(node.score)],
-    ["place", node.rank === null ? null : `${node.rank + 1}.`],
-    ["fate", FATES[node.fate] ?? node.fate],
-    ["goes on as", continuations(nodes, chosen)],
+    [t("this token"), `p ${numberText(Math.exp(node.log_prob))} (log p ${numberText(node.log_prob)})`],
+    [t("so far"), `log p ${numberText(node.total)}`],
+    [t("score"), node.score === null ? null : numberText(node.score)],
+    [t("place"), node.rank === null ? null : `${node.rank + 1}.`],
+    [t("fate"), fateNames()[node.fate] ?? node.fate],
+    [t("goes on as"), continuations(nodes, chosen)],
   ];
   const canGoOn = node.fate !== "ended" && context.abilities.has("ask");
   return h(
@@ -204,7 +208,7 @@ function nodeDetails(context, beam, chosen, ask) {
     { class: "beam-details" },
     h("p", { class: "beam-hypothesis", "aria-live": "polite" }, h("bdi", { dir: "auto", lang: record.sides.target?.language || null }, prefixUpTo(record.sides.target, nodes, chosen)), node.fate === "ended" ? null : " …"),
     h("dl", { class: "beam-facts" }, facts.filter(([, value]) => value).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
-    canGoOn ? button("Continue from here", () => ask.continueFrom(prefixUpTo(record.sides.target, nodes, chosen)), { class: "panel-button", "data-focus": "beam-continue" }) : null,
+    canGoOn ? button(t("Continue from here"), () => ask.continueFrom(prefixUpTo(record.sides.target, nodes, chosen)), { class: "panel-button", "data-focus": "beam-continue" }) : null,
     attentionFigure(context, beam, chosen),
   );
 }
@@ -220,12 +224,12 @@ function continuations(nodes, at) {
  */
 function attentionFigure({ record, state }, { keys, nodes, weights }, chosen) {
   const side = record.sides[keys ?? ""];
-  if (!weights || !side) return h("p", { class: "panel-hint" }, "What the hypotheses looked at was not kept.");
+  if (!weights || !side) return h("p", { class: "panel-hint" }, t("What the hypotheses looked at was not kept."));
   const cols = side.tokens.length;
   const path = nodes[chosen].fate === "ended" ? pathTo(nodes, chosen) : [chosen];
   const data = new Float32Array(path.length * cols);
   path.forEach((at, row) => data.set(weights.subarray(at * cols, (at + 1) * cols), row * cols));
   const matrix = { data, rows: path.length, cols, rowTokens: path.map((at) => visibleText(nodes[at].token)), colTokens: side.labels, rowSide: record.sides.target, colSide: side };
-  const title = path.length > 1 ? "What this hypothesis looked at" : "What this token looked at";
+  const title = path.length > 1 ? t("What this hypothesis looked at") : t("What this token looked at");
   return matrixFigure({ title, matrix, most: largestSize(data), state, space: 680 });
 }

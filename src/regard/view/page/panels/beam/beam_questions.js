@@ -5,7 +5,8 @@ import { headNames } from "../../record/record.js";
 import { textChanges } from "./text_changes.js";
 import { placeOptions } from "../../elements/controls.js";
 import { fill, h } from "../../elements/dom.js";
-import { NEEDS_MODEL, askAgain, button, keepingFocus, tokenPicker, selectField, wordElement } from "../panel_parts.js";
+import { askAgain, button, keepingFocus, needsModel, selectField, tokenPicker, wordElement } from "../panel_parts.js";
+import { t } from "../../words/messages.js";
 
 /** @typedef {import("../../record/record.js").AttentionMap} AttentionMap */
 /** @typedef {import("../../record/record.js").AttentionRecord} AttentionRecord */
@@ -67,11 +68,11 @@ function draw(part) {
   const target = context.record.sides.target;
   const live = context.abilities.has("ask");
   if (!cross || !target) return fill(el);
-  const why = live ? "" : NEEDS_MODEL;
+  const why = live ? "" : needsModel();
   return fill(
     el,
-    h("section", { class: "beam-ask" }, h("h3", null, "Edit the beginning"), prefixForm(part, target, why)),
-    h("section", { class: "beam-ask" }, h("h3", null, "Force the attention"), forceForm(part, cross, target, why)),
+    h("section", { class: "beam-ask" }, h("h3", null, t("Edit the beginning")), prefixForm(part, target, why)),
+    h("section", { class: "beam-ask" }, h("h3", null, t("Force the attention")), forceForm(part, cross, target, why)),
     h("div", { role: "status", class: "beam-status" }, part.error ? h("p", { class: "panel-error" }, part.error) : part.asking, part.result ? resultElement(part, part.result) : null),
   );
 }
@@ -89,8 +90,8 @@ function prefixForm(part, target, why) {
   return h(
     "form",
     { class: "panel-controls", on: { submit: send } },
-    h("label", { class: "panel-field is-wide" }, h("span", null, "The output begins with"), input),
-    h("button", { type: "submit", class: "panel-button is-main", disabled: why !== "" || part.asking !== "", "data-focus": "beam-send" }, "Continue"),
+    h("label", { class: "panel-field is-wide" }, h("span", null, t("The output begins with")), input),
+    h("button", { type: "submit", class: "panel-button is-main", disabled: why !== "" || part.asking !== "", "data-focus": "beam-send" }, t("Continue")),
     why ? h("span", { class: "panel-hint" }, why) : null,
   );
 }
@@ -112,22 +113,22 @@ function forceForm(part, cross, target, why) {
   /** @param {number} key */
   const chip = (key) => button(wordElement(source.labels[key], source), () => toggle(key), { class: "panel-chip", "aria-pressed": String(part.keys.has(key)), disabled: why !== "", "data-focus": `beam-key-${key}` });
   /** @type {Option[]} */
-  const all = [["", "all"]];
+  const all = [["", t("all")]];
   const ready = part.keys.size > 0 && why === "" && part.asking === "";
   return h(
     "div",
     null,
-    h("p", { class: "panel-hint" }, "At the step that wrote:"),
-    h("div", { "data-focus": "beam-step" }, tokenPicker({ side: target, chosen: part.step, label: "Step", choose: chosenStep })),
-    h("p", { class: "panel-hint" }, "attend evenly to:"),
-    h("div", { class: "panel-chips", role: "group", "aria-label": "Source tokens to attend to" }, source.tokens.map((_, key) => chip(key))),
+    h("p", { class: "panel-hint" }, t("At the step that wrote:")),
+    h("div", { "data-focus": "beam-step" }, tokenPicker({ side: target, chosen: part.step, label: t("Step"), choose: chosenStep })),
+    h("p", { class: "panel-hint" }, t("attend evenly to:")),
+    h("div", { class: "panel-chips", role: "group", "aria-label": t("Source tokens to attend to") }, source.tokens.map((_, key) => chip(key))),
     h(
       "div",
       { class: "panel-controls" },
-      cross.L > 1 ? selectField("Layer", [...all, ...placeOptions(cross.layers)], part.layer, (value) => (part.layer = value)) : null,
-      cross.H > 1 ? selectField("Head", [...all, ...placeOptions(headNames(cross.H))], part.head, (value) => (part.head = value)) : null,
-      button("Force and translate again", () => forceAttention(part), { class: "panel-button is-main", disabled: !ready, "data-focus": "beam-force" }),
-      h("span", { class: "panel-hint" }, why || (part.keys.size ? "" : "Choose one source token or more.")),
+      cross.L > 1 ? selectField(t("Layer"), [...all, ...placeOptions(cross.layers)], part.layer, (value) => (part.layer = value)) : null,
+      cross.H > 1 ? selectField(t("Head"), [...all, ...placeOptions(headNames(cross.H))], part.head, (value) => (part.head = value)) : null,
+      button(t("Force and translate again"), () => forceAttention(part), { class: "panel-button is-main", disabled: !ready, "data-focus": "beam-force" }),
+      h("span", { class: "panel-hint" }, why || (part.keys.size ? "" : t("Choose one source token or more."))),
     ),
   );
 }
@@ -140,7 +141,7 @@ export function textBefore(target, step) {
 
 /** @param {Part} part */
 function continueOutput(part) {
-  return askModel(part, { prefix: part.prefix, force: null, target: null, explain: false }, "Continuing…", part.context.replaceRecord, "continued");
+  return askModel(part, { prefix: part.prefix, force: null, target: null, explain: false }, t("Continuing…"), part.context.replaceRecord, "continued");
 }
 
 /** @param {Part} part */
@@ -149,7 +150,7 @@ function forceAttention(part) {
   /** @param {string} text */
   const number = (text) => (text === "" ? null : Number(text));
   const force = { step: part.step, keys: [...part.keys].sort((a, b) => a - b), layer: number(part.layer), head: number(part.head) };
-  return askModel(part, { prefix: textBefore(target, part.step), force, target: null, explain: false }, "Translating with forced attention…", part.context.addRecord, "forced");
+  return askModel(part, { prefix: textBefore(target, part.step), force, target: null, explain: false }, t("Translating with forced attention…"), part.context.addRecord, "forced");
 }
 
 /** @param {Part} part @param {object} patch @param {string} saying @param {(record: AttentionRecord) => void} take @param {"continued"|"forced"} how */
@@ -174,12 +175,12 @@ function resultElement(part, { before, after, how }) {
   /** @type {(name: string, pieces: import("./text_changes.js").Piece[], tag: "del"|"ins") => HTMLElement} */
   const line = (name, pieces, tag) =>
     h("div", null, h("dt", null, name), h("dd", { dir: "auto", lang: language }, pieces.map(({ text, changed }) => (changed ? h(tag, null, text) : text))));
-  const compare = button("Compare the two", () => part.context.set({ panel: "compare", "compare-record": part.context.records.length - 1 }), { class: "panel-button", "data-focus": "beam-compare" });
+  const compare = button(t("Compare the two"), () => part.context.set({ panel: "compare", "compare-record": part.context.records.length - 1 }), { class: "panel-button", "data-focus": "beam-compare" });
   return h(
     "div",
     { class: "beam-result" },
-    h("dl", null, line("before", was, "del"), line(how, is, "ins")),
-    same ? h("p", { class: "panel-hint" }, how === "forced" ? "The output is the same: reading elsewhere did not change it." : "The output is the same.") : null,
+    h("dl", null, line(t("before"), was, "del"), line(how === "forced" ? t("forced") : t("continued"), is, "ins")),
+    same ? h("p", { class: "panel-hint" }, how === "forced" ? t("The output is the same: reading elsewhere did not change it.") : t("The output is the same.")) : null,
     how === "forced" ? compare : null,
   );
 }

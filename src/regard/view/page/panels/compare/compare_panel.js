@@ -7,6 +7,7 @@ import { headNames } from "../../record/record.js";
 import { meanOf, numberText, rowOf, totalVariation } from "../row_numbers.js";
 import { matrixFigure } from "../small_matrix.js";
 import { keepingFocus, rampLegend, currentMatrix, largestSize, selectField } from "../panel_parts.js";
+import { t } from "../../words/messages.js";
 
 /** @typedef {import("../../record/record.js").AttentionRecord} AttentionRecord */
 /** @typedef {import("../../record/record.js").Matrix} Matrix */
@@ -17,11 +18,13 @@ import { keepingFocus, rampLegend, currentMatrix, largestSize, selectField } fro
 
 export const comparePanel = {
   name: "compare",
-  title: "Compare",
+  get title() {
+    return t("Compare");
+  },
 
   /** @param {PanelContext} context @returns {true | string} */
   available({ records, record, abilities }) {
-    return hasOther({ records, record }) || abilities.has("ask") || "There is one record with one map: nothing to compare it with.";
+    return hasOther({ records, record }) || abilities.has("ask") || t("There is one record with one map: nothing to compare it with.");
   },
 
   /** @param {HTMLElement} el @param {PanelContext} context */
@@ -76,13 +79,13 @@ export function otherOf({ records, record, state }) {
 export function whyNoDifference(one, other) {
   /** @type {[string[], string[], string][]} */
   const axes = [
-    [one.rowTokens, other.rowTokens, "queries"],
-    [one.colTokens, other.colTokens, "keys"],
+    [one.rowTokens, other.rowTokens, t("queries")],
+    [one.colTokens, other.colTokens, t("keys")],
   ];
   for (const [a, b, name] of axes) {
-    if (a.length !== b.length) return `the ${name} are ${a.length} on the left and ${b.length} on the right`;
+    if (a.length !== b.length) return t("the {axis} are {left} on the left and {right} on the right", { axis: name, left: a.length, right: b.length });
     const at = a.findIndex((token, place) => token !== b[place]);
-    if (at >= 0) return `the ${name} differ: “${a[at]}” on the left, “${b[at]}” on the right`;
+    if (at >= 0) return t("the {axis} differ: “{left}” on the left, “{right}” on the right", { axis: name, left: a[at], right: b[at] });
   }
   return null;
 }
@@ -106,7 +109,7 @@ function draw(el, context) {
     comparisonControls(context, other),
     outputsOf(names, record, other.record),
     h("div", { class: `panel-figures${why ? "" : " is-level"}` }, figure(`${names[0]}${left.title}`, left), figure(`${names[1]}${right.title}`, right), why ? null : differenceFigure(left, right, state, space)),
-    h("p", { class: "panel-result", role: "status" }, why ? `No difference map: ${why}.` : summaryOf(left, right)),
+    h("p", { class: "panel-result", role: "status" }, why ? t("No difference map: {why}.", { why }) : summaryOf(left, right)),
   );
 }
 
@@ -119,7 +122,7 @@ export function recordNames(one, other) {
   /** @type {("model"|"title")[]} */
   const names = ["model", "title"];
   const differing = names.find((name) => one[name] !== other[name]);
-  return differing ? [`${one[differing] || "left"}: `, `${other[differing] || "right"}: `] : ["left: ", "right: "];
+  return [differing && one[differing], differing && other[differing]].map((name, at) => `${name || (at ? t("right") : t("left"))}: `);
 }
 
 /**
@@ -138,18 +141,18 @@ function comparisonControls({ records, set }, other) {
   const { map } = other;
   const clear = { "compare-map": undefined, "compare-layer": undefined, "compare-head": undefined };
   /** @type {Option[]} */
-  const summary = [["mean", "mean"], ["max", "maximum"]];
+  const summary = [["mean", t("mean")], ["max", t("maximum")]];
   /** @param {string} label @param {Option[]} options @param {string|number} value @param {string} name */
   const select = (label, options, value, name) =>
     selectField(label, options, value, (chosen) => set(name === "compare-record" ? { ...clear, [name]: Number(chosen) } : { [name]: chosen }));
   return h(
     "div",
     { class: "panel-controls" },
-    h("span", { class: "panel-hint" }, "Compare with"),
-    records.length > 1 ? select("Record", records.map((each, at) => [at, `${at + 1}: ${[each.model, each.output || each.title].filter(Boolean).join(" · ")}`.slice(0, 80)]), other.at, "compare-record") : null,
-    other.record.maps.length > 1 ? select("Map", other.record.maps.map((each) => [each.name, each.kind]), map.name, "compare-map") : null,
-    map.L > 1 ? select("Layer", [...summary, ...placeOptions(map.layers)], other.layer, "compare-layer") : null,
-    map.H > 1 ? select("Head", [...summary, ...placeOptions(headNames(map.H))], other.head, "compare-head") : null,
+    h("span", { class: "panel-hint" }, t("Compare with")),
+    records.length > 1 ? select(t("Record"), records.map((each, at) => [at, `${at + 1}: ${[each.model, each.output || each.title].filter(Boolean).join(" · ")}`.slice(0, 80)]), other.at, "compare-record") : null,
+    other.record.maps.length > 1 ? select(t("Map"), other.record.maps.map((each) => [each.name, each.kind]), map.name, "compare-map") : null,
+    map.L > 1 ? select(t("Layer"), [...summary, ...placeOptions(map.layers)], other.layer, "compare-layer") : null,
+    map.H > 1 ? select(t("Head"), [...summary, ...placeOptions(headNames(map.H))], other.head, "compare-head") : null,
   );
 }
 
@@ -158,7 +161,7 @@ function differenceFigure(left, right, state, space) {
   const data = Float32Array.from(right.data, (x, at) => x - left.data[at]);
   const most = largestSize(data);
   return matrixFigure({
-    title: "difference: right − left",
+    title: t("difference: right − left"),
     matrix: { ...right, data },
     most,
     signed: true,
@@ -173,14 +176,10 @@ function summaryOf(left, right) {
   const rows = Array.from({ length: left.rows }, (_, row) => totalVariation(rowOf(left, row), rowOf(right, row)));
   const mean = meanOf(rows);
   const worst = rows.indexOf(Math.max(...rows));
-  if (mean === 0) return "They are the same: each row has a total variation of 0.";
-  return h(
-    "span",
-    null,
-    "Mean total variation of a row: ",
-    h("b", null, numberText(mean, 3)),
-    " (0: the same, 1: nothing in common). They differ most at “",
-    h("bdi", { dir: "auto" }, left.rowTokens[worst] ?? ""),
-    `”: ${numberText(rows[worst], 3)}.`,
-  );
+  if (mean === 0) return t("They are the same: each row has a total variation of 0.");
+  return t.parts("Mean total variation of a row: {mean} (0: the same, 1: nothing in common). They differ most at “{word}”: {most}.", {
+    mean: h("b", null, numberText(mean, 3)),
+    word: h("bdi", { dir: "auto" }, left.rowTokens[worst] ?? ""),
+    most: numberText(rows[worst], 3),
+  });
 }

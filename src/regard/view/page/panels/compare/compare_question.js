@@ -5,6 +5,7 @@ import { fill, h } from "../../elements/dom.js";
 import { messageOf } from "../../host/questions.js";
 import { keepingFocus, selectField } from "../panel_parts.js";
 import { readRecord } from "../../record/record.js";
+import { t } from "../../words/messages.js";
 
 /** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
 
@@ -65,11 +66,11 @@ function draw(part) {
     h(
       "form",
       { class: "panel-controls", on: { submit: send } },
-      h("label", { class: "panel-field is-wide" }, h("span", null, "Another sentence"), input),
-      models.length ? selectField("by", models.map((name) => [name, name]), part.model || context.state.model || models[0], (name) => (part.model = name)) : null,
-      h("button", { type: "submit", class: "panel-button is-main", disabled: part.asking, "data-focus": "compare-send" }, "Compare"),
+      h("label", { class: "panel-field is-wide" }, h("span", null, t("Another sentence")), input),
+      models.length ? selectField(t("by"), models.map((name) => [name, name]), part.model || context.state.model || models[0], (name) => (part.model = name)) : null,
+      h("button", { type: "submit", class: "panel-button is-main", disabled: part.asking, "data-focus": "compare-send" }, t("Compare")),
     ),
-    h("p", { role: "status", class: part.error ? "panel-error" : "panel-hint" }, part.error || (part.asking ? "The model is at work…" : "")),
+    h("p", { role: "status", class: part.error ? "panel-error" : "panel-hint" }, part.error || (part.asking ? t("The model is at work…") : "")),
   );
 }
 

@@ -6,9 +6,10 @@ import { weightReadings } from "./weight_readings.js";
 import { rolloutExplanation } from "./rollout.js";
 import { matrixFigure } from "../small_matrix.js";
 import { meanOf, numberText } from "../row_numbers.js";
-import { NEEDS_MODEL, askAgain, button, keepingFocus, rampLegend, currentMap, currentMatrix, largestSize } from "../panel_parts.js";
+import { askAgain, button, currentMap, currentMatrix, keepingFocus, largestSize, needsModel, rampLegend } from "../panel_parts.js";
 import { mergeGroups } from "../../record/record.js";
 import { groupWith } from "../../drawing/view.js";
+import { caption, captions, t } from "../../words/messages.js";
 
 /** @typedef {import("../../record/record.js").AttentionMap} AttentionMap */
 /** @typedef {import("../../record/record.js").Matrix} Matrix */
@@ -35,19 +36,18 @@ import { groupWith } from "../../drawing/view.js";
  * @property {(row: number, col: number) => void} pick
  */
 
-const POSITION =
-  "Attention shows where the layer read, not why the model answered. The measures below say how far to trust it for this model and this sentence.";
-
-/** What the short names of numbers stand for, and how to read them. @type {Record<string, string>} */
-const TERMS = {
-  "τ": "Kendall’s rank correlation with the weights: 1 the same order, 0 none, −1 the reverse",
-  TVD: "total variation distance of the outputs: 0 the same, 1 nothing in common",
-  JSD: "Jensen–Shannon divergence of the weights: 0 the same, 0.69 nothing in common",
-};
+/** What the short names of numbers stand for, and how to read them. @returns {Record<string, string>} */
+const terms = () => ({
+  "τ": t("Kendall’s rank correlation with the weights: 1 the same order, 0 none, −1 the reverse"),
+  TVD: t("total variation distance of the outputs: 0 the same, 1 nothing in common"),
+  JSD: t("Jensen–Shannon divergence of the weights: 0 the same, 0.69 nothing in common"),
+});
 
 export const explainPanel = {
   name: "explain",
-  title: "Is it an explanation?",
+  get title() {
+    return t("Is it an explanation?");
+  },
 
   /** @returns {true | string} */
   available: () => true,
@@ -85,8 +85,8 @@ function draw(panel) {
   panel.readings.mark(chosen);
   fill(
     el,
-    h("p", { class: "explain-position" }, POSITION),
-    h("h3", null, "What the weights say of themselves"),
+    h("p", { class: "explain-position" }, t("Attention shows where the layer read, not why the model answered. The measures below say how far to trust it for this model and this sentence.")),
+    h("h3", null, t("What the weights say of themselves")),
     h(
       "div",
       { class: "panel-figures" },
@@ -94,7 +94,7 @@ function draw(panel) {
       panel.readings.queries,
     ),
     panel.readings.coverage,
-    h("h3", null, "Measured against the model"),
+    h("h3", null, t("Measured against the model")),
     given.length || rolled ? h("div", { class: "explain-cards" }, matricesFirst(given, rolled).map((each) => measureCard(each, map, matrix, figure))) : null,
     measureControls(panel, given),
   );
@@ -125,7 +125,7 @@ function measureCard(each, map, matrix, figure) {
 /** How tokens became words, where they did. @param {Matrix} matrix @param {boolean} signed */
 function mergingNote({ rowMembers, colMembers }, signed) {
   if ([...rowMembers, ...colMembers].every((members) => members.length === 1)) return "";
-  return ` · words: ${signed ? "largest" : "sum"} over keys, mean over queries`;
+  return ` · ${signed ? t("words: largest over keys, mean over queries") : caption(captions.words)}`;
 }
 
 /**
@@ -154,11 +154,11 @@ function measureNumbers(name, values, map, matrix, chosen) {
   const most = largestSize(groups.filter(Number.isFinite)) || 1;
   /** @param {number} x @param {number} row */
   const bar = (x, row) => h("i", { class: `${row === chosen ? "is-chosen " : ""}${x < 0 ? "is-negative" : ""}`, style: { height: `${Number.isFinite(x) ? Math.max((16 * Math.abs(x)) / most, 1) : 0}px` }, title: `${matrix.rowTokens[row]}: ${numberText(x)}` });
-  const here = chosen >= 0 ? h("small", null, ` here ${numberText(groups[chosen])}`) : null;
+  const here = chosen >= 0 ? h("small", null,  " ", t("here {number}", { number: numberText(groups[chosen]) })) : null;
   return h(
     "div",
     null,
-    h("dt", { title: TERMS[name] ?? null }, name),
+    h("dt", { title: terms()[name] ?? null }, name),
     h("dd", null, h("b", null, numberText(meanOf(values))), here, h("span", { class: "explain-spark", "aria-hidden": "true" }, groups.map(bar))),
   );
 }
@@ -168,18 +168,18 @@ function measureControls(panel, given) {
   const { context } = panel;
   const live = context.abilities.has("ask");
   const none = given.length === 0;
-  const said = panel.error || (panel.asking ? "Measuring: this runs the model many times…" : "");
+  const said = panel.error || (panel.asking ? t("Measuring: this runs the model many times…") : "");
   return h(
     "div",
     { class: "explain-ask" },
-    none ? h("p", { class: "panel-hint" }, "Nothing was measured for this map: gradients, leaving words out, uniform and adversarial weights need the model.") : null,
+    none ? h("p", { class: "panel-hint" }, t("Nothing was measured for this map: gradients, leaving words out, uniform and adversarial weights need the model.")) : null,
     h(
       "div",
       { class: "panel-row" },
       none || live
-        ? button(none ? "Measure" : "Measure again", () => measure(panel), { class: "panel-button is-main", disabled: !live || panel.asking, "data-focus": "measure" })
+        ? button(none ? t("Measure") : t("Measure again"), () => measure(panel), { class: "panel-button is-main", disabled: !live || panel.asking, "data-focus": "measure" })
         : null,
-      none && !live ? h("span", { class: "panel-hint" }, NEEDS_MODEL) : null,
+      none && !live ? h("span", { class: "panel-hint" }, needsModel()) : null,
     ),
     h("p", { role: "status", class: panel.error ? "panel-error" : "panel-hint" }, said),
     glossary(),
@@ -190,8 +190,8 @@ function glossary() {
   return h(
     "details",
     { class: "explain-glossary" },
-    h("summary", null, "What the numbers mean"),
-    h("dl", null, Object.entries(TERMS).map(([name, meaning]) => [h("dt", null, name), h("dd", null, meaning)])),
+    h("summary", null, t("What the numbers mean")),
+    h("dl", null, Object.entries(terms()).map(([name, meaning]) => [h("dt", null, name), h("dd", null, meaning)])),
   );
 }
 

@@ -1,6 +1,7 @@
 // Attention rollout, computed on this page where the record brings none.
 
 import { rollout } from "../row_numbers.js";
+import { t } from "../../words/messages.js";
 
 /** @typedef {import("../../record/record.js").AttentionMap} AttentionMap */
 
@@ -22,8 +23,8 @@ export function rolloutExplanation(record, map) {
   ROLLED.set(map, matrix);
   return {
     name: "rollout",
-    title: "attention rollout, computed on this page",
-    reading: `Through all ${map.L} layers, with the residual path as half of each: the product of ½ (mean over heads + I). It knows nothing of values and of what lies between the layers.`,
+    title: t("attention rollout, computed on this page"),
+    reading: t("Through all {n} layers, with the residual path as half of each: the product of ½ (mean over heads + I). It knows nothing of values and of what lies between the layers.", { n: map.L }),
     map: map.name,
     matrix,
     rows: {},

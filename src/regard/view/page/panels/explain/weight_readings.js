@@ -3,6 +3,7 @@
 import { fill, h } from "../../elements/dom.js";
 import { numberText, readingsOf } from "../row_numbers.js";
 import { weightBar, button, largestSize, wordElement } from "../panel_parts.js";
+import { t } from "../../words/messages.js";
 
 /** @typedef {import("../../record/record.js").Matrix} Matrix */
 
@@ -49,12 +50,12 @@ function queryTable(matrix, { queries }, choose) {
   const head = (title, why) => h("th", { scope: "col", title: why }, title);
   return h(
     "div",
-    { class: "panel-scroll explain-queries", tabindex: 0, role: "region", "aria-label": "How each query reads" },
+    { class: "panel-scroll explain-queries", tabindex: 0, role: "region", "aria-label": t("How each query reads") },
     h(
       "table",
       { class: "explain-table" },
-      h("caption", null, "Entropy in nats, and how many keys were read effectively"),
-      h("thead", null, h("tr", null, head("query", ""), head("entropy", "H = −Σ w log w"), head("reads", "exp(H): as many keys as if it read them evenly"), hasSpecial ? head("on marks", "weight on tokens such as (end)") : null, hasMissing ? head("on nothing", "1 − the sum of the row: a sink took it") : null)),
+      h("caption", null, t("Entropy in nats, and how many keys were read effectively")),
+      h("thead", null, h("tr", null, head(t("query"), ""), head(t("entropy"), "H = −Σ w log w"), head(t("reads"), t("exp(H): as many keys as if it read them evenly")), hasSpecial ? head(t("on marks"), t("weight on tokens such as (end)")) : null, hasMissing ? head(t("on nothing"), t("1 − the sum of the row: a sink took it")) : null)),
       h("tbody", null, queries.map(line)),
     ),
   );
@@ -73,5 +74,5 @@ function keyCoverage(matrix, { coverage }) {
   const show = () => bars.childElementCount || fill(bars, Array.from(coverage, bar)); // hundreds of bars only where they are seen
   const isOpen = matrix.cols <= FEW_KEYS;
   if (isOpen) show();
-  return h("details", { class: "explain-coverage", open: isOpen, on: { toggle: show } }, h("summary", null, "Mass on each key, over all queries (coverage)"), bars);
+  return h("details", { class: "explain-coverage", open: isOpen, on: { toggle: show } }, h("summary", null, t("Mass on each key, over all queries (coverage)")), bars);
 }

@@ -1,5 +1,7 @@
 // From the scores of one query to its weights, again, by the formulas of the normalisers.
 
+import { t } from "../../words/messages.js";
+
 /**
  * @typedef {object} QueryRow  one query of one layer and head; null: was not kept
  * @property {Float32Array | null} scores
@@ -92,29 +94,33 @@ export function checkWeights(row) {
   for (const { made, words } of ways) {
     const off = Math.max(0, ...made.map((x, at) => Math.abs(x - row.weights[at])));
     if (off < 2e-3) {
-      const closely = off < 5e-5 ? "to four decimals" : `within ${off.toFixed(4)}`;
-      return { agrees: true, text: `Recomputed here from the scores: agrees with the recorded weights ${closely}.${words}` };
+      const said = off < 5e-5
+        ? t("Recomputed here from the scores: agrees with the recorded weights to four decimals.")
+        : t("Recomputed here from the scores: agrees with the recorded weights within {off}.", { off: off.toFixed(4) });
+      return { agrees: true, text: said + words };
     }
   }
   const off = Math.max(...factored.map((x, at) => Math.abs(x - row.weights[at])));
   return {
     agrees: false,
-    text: `Recomputed here from the scores, the weights differ by up to ${off.toFixed(3)}: something else took part (dropout, a bias, a forced weight).`,
+    text: t("Recomputed here from the scores, the weights differ by up to {off}: something else took part (dropout, a bias, a forced weight).", { off: off.toFixed(3) }),
   };
 }
 
 /** @param {number} sum */
 function missingNote(sum) {
-  return Math.abs(1 - sum) < 1e-3 ? "" : ` The keys share ${sum.toFixed(3)}; the missing ${(1 - sum).toFixed(3)} went to a sink.`;
+  return Math.abs(1 - sum) < 1e-3 ? "" : ` ${t("The keys share {sum}; the missing {rest} went to a sink.", { sum: sum.toFixed(3), rest: (1 - sum).toFixed(3) })}`;
 }
 
 /** @param {QueryRow} row @param {number} sum */
 function uncheckedNote(row, sum) {
   const why = row.scores
     ? row.normalizer
-      ? `“${row.normalizer}” is not recomputed on this page`
-      : "the record does not name the normaliser"
-    : "the scores were not kept in this record";
-  const missing = Math.abs(1 - sum) < 1e-3 ? "" : ` (${(1 - sum).toFixed(3)} is missing to 1)`;
-  return `Not checked: ${why}. The weights sum to ${sum.toFixed(3)}${missing}.`;
+      ? t("“{normalizer}” is not recomputed on this page", { normalizer: row.normalizer })
+      : t("the record does not name the normaliser")
+    : t("the scores were not kept in this record");
+  const values = { why, sum: sum.toFixed(3), rest: (1 - sum).toFixed(3) };
+  return Math.abs(1 - sum) < 1e-3
+    ? t("Not checked: {why}. The weights sum to {sum}.", { why, sum: values.sum })
+    : t("Not checked: {why}. The weights sum to {sum} ({rest} is missing to 1).", values);
 }

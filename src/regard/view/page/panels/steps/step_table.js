@@ -4,6 +4,7 @@ import { h } from "../../elements/dom.js";
 import { numberText, sumOf } from "../row_numbers.js";
 import { weightBar, largestSize, colourStrip, wordElement } from "../panel_parts.js";
 import { exponentials, parseNormalizer } from "./recomputed_weights.js";
+import { t } from "../../words/messages.js";
 
 /** @typedef {import("../../record/record.js").AttentionMap} AttentionMap */
 /** @typedef {import("../../host/view_state.js").State} State */
@@ -26,7 +27,7 @@ export function stepTable(map, row, keys, { step, isNew, state }) {
   const columns = columnsOf(map, row, state);
   /** @param {Column} column */
   const when = (column) => (column.step > step ? "is-later" : column.step === step ? "is-now" : null);
-  const head = h("tr", null, h("th", { scope: "col" }, "key"), columns.map((column) => h("th", { scope: "col", class: [when(column), column.step === 4 && "is-left"].filter(Boolean).join(" ") }, column.title)));
+  const head = h("tr", null, h("th", { scope: "col" }, t("key")), columns.map((column) => h("th", { scope: "col", class: [when(column), column.step === 4 && "is-left"].filter(Boolean).join(" ") }, column.title)));
   const lines = keys.map((key) =>
     h(
       "tr",
@@ -35,7 +36,7 @@ export function stepTable(map, row, keys, { step, isNew, state }) {
       columns.map((column) => h("td", { class: when(column) }, column.cell(key))),
     ),
   );
-  const foot = h("tr", null, h("th", { scope: "row" }, "sum"), columns.map((column) => h("td", { class: when(column) }, column.sum)));
+  const foot = h("tr", null, h("th", { scope: "row" }, t("sum")), columns.map((column) => h("td", { class: when(column) }, column.sum)));
   return h("table", { class: `steps-table${isNew ? " is-new" : ""}` }, h("thead", null, head), h("tbody", null, lines), h("tfoot", { hidden: step < 3 }, foot));
 }
 
@@ -51,11 +52,11 @@ function columnsOf(map, row, state) {
   const { scores, factor, values } = row;
   /** @type {(Column|null)[]} */
   const columns = [
-    scores && { step: 1, title: "score", cell: (key) => scoreBar(scores[key], mostScore) },
-    { step: 2, title: "in the region", cell: (key) => allowedMark(row.allowed[key]) },
-    exps && { step: 3, title: temperature === 1 ? "exp(score − max)" : "exp((score − max) / τ)", cell: (key) => numberText(exps[key], 3), sum: numberText(sumOf(exps), 3) },
-    factor && { step: 3, title: "factor", cell: (key) => numberText(factor[key], 3) },
-    { step: 3, title: "weight", cell: (key) => weightBar(row.weights[key], mostWeight, numberText(row.weights[key], 3)), sum: numberText(sumOf(row.weights), 3) },
+    scores && { step: 1, title: t("score"), cell: (key) => scoreBar(scores[key], mostScore) },
+    { step: 2, title: t("in the region"), cell: (key) => allowedMark(row.allowed[key]) },
+    exps && { step: 3, title: temperature === 1 ? t("exp(score − max)") : t("exp((score − max) / τ)"), cell: (key) => numberText(exps[key], 3), sum: numberText(sumOf(exps), 3) },
+    factor && { step: 3, title: t("factor"), cell: (key) => numberText(factor[key], 3) },
+    { step: 3, title: t("weight"), cell: (key) => weightBar(row.weights[key], mostWeight, numberText(row.weights[key], 3)), sum: numberText(sumOf(row.weights), 3) },
     ...(values ? valueColumns(map, row, values, mostWeight, state) : []),
   ];
   return columns.filter((column) => column !== null);
@@ -70,8 +71,8 @@ function valueColumns(map, row, values, mostWeight, state) {
   /** @param {number} key */
   const weighted = (key) => values[key].map((x) => x * row.weights[key]);
   return [
-    { step: 4, title: "value", cell: (key) => colourStrip(values[key], most, state, { signed: true, label: `value of ${map.keys.labels[key]}` }) },
-    { step: 4, title: "weight × value", cell: (key) => colourStrip(weighted(key), most * mostWeight, state, { signed: true, label: `weighted value of ${map.keys.labels[key]}` }), sum: weightedSum(row.weights, values, state) },
+    { step: 4, title: t("value"), cell: (key) => colourStrip(values[key], most, state, { signed: true, label: t("value of {key}", { key: map.keys.labels[key] }) }) },
+    { step: 4, title: t("weight × value"), cell: (key) => colourStrip(weighted(key), most * mostWeight, state, { signed: true, label: t("weighted value of {key}", { key: map.keys.labels[key] }) }), sum: weightedSum(row.weights, values, state) },
   ];
 }
 
@@ -84,7 +85,7 @@ function scoreBar(score, most) {
 
 /** @param {boolean} open */
 function allowedMark(open) {
-  return open ? h("span", { "aria-label": "inside" }, "✓") : h("span", { class: "steps-outside" }, "outside");
+  return open ? h("span", { "aria-label": t("inside") }, "✓") : h("span", { class: "steps-outside" }, t("outside"));
 }
 
 /** Σ w v as a strip; opened, its numbers. @param {Float32Array} weights @param {Float32Array[]} values @param {State} state */
@@ -95,7 +96,7 @@ function weightedSum(weights, values, state) {
   return h(
     "details",
     { class: "steps-sum" },
-    h("summary", { "data-focus": "steps-sum" }, colourStrip(sum, largestSize(sum), state, { signed: true, label: "the sum of the weighted values" }), h("span", null, `its ${sum.length} numbers`)),
+    h("summary", { "data-focus": "steps-sum" }, colourStrip(sum, largestSize(sum), state, { signed: true, label: t("the sum of the weighted values") }), h("span", null, t("its {n} numbers", { n: sum.length }))),
     numbers,
   );
 }

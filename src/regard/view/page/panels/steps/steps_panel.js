@@ -7,10 +7,12 @@ import { numberText, sumOf } from "../row_numbers.js";
 import { button, keepingFocus, currentMap, tokenPicker, selectField } from "../panel_parts.js";
 import { checkWeights, parseNormalizer } from "./recomputed_weights.js";
 import { stepTable } from "./step_table.js";
+import { t } from "../../words/messages.js";
 
 /** @typedef {import("../../record/record.js").AttentionMap} AttentionMap */
 
-const STEP_NAMES = ["Scores", "Region", "Normalisation", "Weighted sum"];
+const STEPS = 4;
+const stepNames = () => [t("Scores"), t("Region"), t("Normalisation"), t("Weighted sum")];
 const MOST_KEYS = 48; // rows of the table until all are asked for
 const PAUSE = 1600; // milliseconds between two steps when they run by themselves
 
@@ -30,7 +32,9 @@ const PAUSE = 1600; // milliseconds between two steps when they run by themselve
 
 export const stepsPanel = {
   name: "steps",
-  title: "Step by step",
+  get title() {
+    return t("Step by step");
+  },
 
   /** @returns {true | string} */
   available: () => true,
@@ -70,11 +74,11 @@ function draw(panel) {
   fill(
     el,
     controls,
-    h("p", { class: "panel-hint" }, "The query, which asks:"),
-    h("div", { "data-focus": "query" }, tokenPicker({ side: map.queries, chosen: query, label: "Query", choose: (place) => context.set({ query: place }) })),
+    h("p", { class: "panel-hint" }, t("The query, which asks:")),
+    h("div", { "data-focus": "query" }, tokenPicker({ side: map.queries, chosen: query, label: t("Query"), choose: (place) => context.set({ query: place }) })),
     stepTrack(panel, step),
     h("p", { class: "steps-caption", "aria-live": "polite" }, stepCaption(step, row, map)),
-    h("div", { class: "panel-scroll", tabindex: 0, role: "region", "aria-label": "The numbers of this query" }, stepTable(map, row, shownKeys(panel, row), { step, isNew, state: context.state })),
+    h("div", { class: "panel-scroll", tabindex: 0, role: "region", "aria-label": t("The numbers of this query") }, stepTable(map, row, shownKeys(panel, row), { step, isNew, state: context.state })),
     otherKeys(panel, row),
     step >= 3 ? verdict(row) : null,
     notKept(map),
@@ -84,23 +88,23 @@ function draw(panel) {
 /** Which step is open, 1 to 4; all of them when none was chosen. @param {any} state */
 function currentStep(state) {
   const step = Number(state.step);
-  return step >= 1 && step <= STEP_NAMES.length ? Math.floor(step) : STEP_NAMES.length;
+  return step >= 1 && step <= STEPS ? Math.floor(step) : STEPS;
 }
 
 /** @param {PanelContext} context @param {AttentionMap} map */
 function placeControls({ state, set }, map) {
   const made = [];
   /** @type {Option[]} */
-  const summary = [["mean", "mean of all"], ["max", "maximum of all"]];
+  const summary = [["mean", t("mean of all")], ["max", t("maximum of all")]];
   /** @param {string} text */
   const read = (text) => (/^\d+$/.test(text) ? Number(text) : text);
   if (map.L > 1) {
     const options = [...summary, ...placeOptions(map.layers)];
-    made.push(selectField("Layer", options, state.layer, (value) => set({ layer: read(value) })));
+    made.push(selectField(t("Layer"), options, state.layer, (value) => set({ layer: read(value) })));
   }
   if (map.H > 1) {
     const options = [...summary, ...placeOptions(headNames(map.H))];
-    made.push(selectField("Head", options, state.head, (value) => set({ head: read(value) })));
+    made.push(selectField(t("Head"), options, state.head, (value) => set({ head: read(value) })));
   }
   return made;
 }
@@ -112,12 +116,12 @@ function askForOneHead({ state, set }, map) {
   return h(
     "div",
     { class: "panel-empty" },
-    h("p", null, "A mean or a maximum was put together afterwards: only one head of one layer has steps. Choose one:"),
+    h("p", null, t("A mean or a maximum was put together afterwards: only one head of one layer has steps. Choose one:")),
     h(
       "div",
       { class: "panel-row" },
       heads.map((head) => {
-        const name = [map.L > 1 && map.layers[layer], map.H > 1 && `head ${head + 1}`].filter(Boolean).join(", ");
+        const name = [map.L > 1 && map.layers[layer], map.H > 1 && t("head {n}", { n: head + 1 })].filter(Boolean).join(", ");
         return button(name, () => set({ layer, head }), { class: "panel-button" });
       }),
     ),
@@ -156,7 +160,7 @@ function stepTrack(panel, step) {
     stopPlaying(panel);
     goTo(panel, to);
   };
-  const buttons = STEP_NAMES.map((name, at) =>
+  const buttons = stepNames().map((name, at) =>
     button(name, () => go(at + 1), {
       class: `steps-button${at < step ? " is-reached" : ""}`,
       "aria-pressed": String(at + 1 === step),
@@ -165,8 +169,8 @@ function stepTrack(panel, step) {
     }),
   );
   const playing = panel.timer !== 0;
-  const play = button(playing ? "Stop" : "Play the steps", () => (playing ? go(step) : playSteps(panel)), { class: "panel-button", "data-focus": "step-play" });
-  return h("div", { class: "steps-track", role: "group", "aria-label": "Steps" }, buttons, prefersStill() ? null : play);
+  const play = button(playing ? t("Stop") : t("Play the steps"), () => (playing ? go(step) : playSteps(panel)), { class: "panel-button", "data-focus": "step-play" });
+  return h("div", { class: "steps-track", role: "group", "aria-label": t("Steps") }, buttons, prefersStill() ? null : play);
 }
 
 /** People who want no motion step by hand. */
@@ -178,8 +182,8 @@ function prefersStill() {
 function playSteps(panel) {
   const next = () => {
     // a panel that is no longer on the page has nothing to play
-    const step = panel.el.isConnected ? currentStep(panel.context.state) + 1 : STEP_NAMES.length;
-    panel.timer = step < STEP_NAMES.length ? window.setTimeout(next, PAUSE) : 0;
+    const step = panel.el.isConnected ? currentStep(panel.context.state) + 1 : STEPS;
+    panel.timer = step < STEPS ? window.setTimeout(next, PAUSE) : 0;
     goTo(panel, step);
   };
   panel.timer = window.setTimeout(next, PAUSE);
@@ -206,29 +210,32 @@ function stepCaption(step, row, map) {
   /** @param {string} name */
   const said = (name) => (part(name) ? ` (${part(name)})` : "");
   const outside = row.allowed.filter((open) => !open).length;
-  if (step === 1) return `Each key is compared with the query${said("score")}: the higher the score, the better they match.`;
+  if (step === 1) return t("Each key is compared with the query{how}: the higher the score, the better they match.", { how: said("score") });
   if (step === 2) {
     return outside
-      ? `The region${said("region")} leaves out ${outside} of ${map.K} keys: whatever their score, they cannot be read.`
-      : `The region${said("region")} says which keys may be read. Here, all ${map.K} of them.`;
+      ? t("The region{which} leaves out {n} of {count} keys: whatever their score, they cannot be read.", { which: said("region"), n: outside, count: map.K })
+      : t("The region{which} says which keys may be read. Here, all {count} of them.", { which: said("region"), count: map.K });
   }
   if (step === 3) return normalisationCaption(row);
-  return "Each value is taken as much as its weight says, and all are added up: the sum is what the attention hands on for this query.";
+  return t("Each value is taken as much as its weight says, and all are added up: the sum is what the attention hands on for this query.");
 }
 
 /** @param {QueryRow} row */
 function normalisationCaption(row) {
   const { name, temperature } = parseNormalizer(row.normalizer);
-  const factor = row.factor ? " Then each is multiplied by its factor, which falls with the distance from the predicted place." : "";
+  const factor = row.factor ? ` ${t("Then each is multiplied by its factor, which falls with the distance from the predicted place.")}` : "";
   /** @type {Record<string, string>} */
   const texts = {
-    softmax: `The softmax makes shares of the scores: exp of each${temperature === 1 ? "" : ` over the temperature ${temperature}`}, less the highest so that nothing overflows, divided by their sum.`,
-    sparsemax: "The sparsemax takes the nearest point whose shares sum to 1: what lies below a threshold gets exactly 0.",
-    raw: "Nothing is normalised: the scores themselves are the weights, and may sum to anything.",
-    uniform: "Every allowed key gets the same share, whatever its score.",
-    hard: "The best key gets all, the others nothing.",
+    softmax: temperature === 1
+      ? t("The softmax makes shares of the scores: exp of each, less the highest so that nothing overflows, divided by their sum.")
+      : t("The softmax makes shares of the scores: exp of each over the temperature {temperature}, less the highest so that nothing overflows, divided by their sum.", { temperature }),
+    sparsemax: t("The sparsemax takes the nearest point whose shares sum to 1: what lies below a threshold gets exactly 0."),
+    raw: t("Nothing is normalised: the scores themselves are the weights, and may sum to anything."),
+    uniform: t("Every allowed key gets the same share, whatever its score."),
+    hard: t("The best key gets all, the others nothing."),
   };
-  return (texts[name] ?? `Scores become weights${row.normalizer ? ` by ${row.normalizer}` : ""}.`) + factor;
+  const other = row.normalizer ? t("Scores become weights by {normalizer}.", { normalizer: row.normalizer }) : t("Scores become weights.");
+  return (texts[name] ?? other) + factor;
 }
 
 /**
@@ -253,8 +260,9 @@ function otherKeys(panel, row) {
   return h(
     "p",
     { class: "panel-hint" },
-    `The ${MOST_KEYS} heaviest keys; the other ${row.weights.length - MOST_KEYS} have ${numberText(sumOf(row.weights) - shown, 3)} together. `,
-    button("Show all keys", show, { class: "panel-link" }),
+    t("The {n} heaviest keys; the other {others} have {weight} together.", { n: MOST_KEYS, others: row.weights.length - MOST_KEYS, weight: numberText(sumOf(row.weights) - shown, 3) }),
+    " ",
+    button(t("Show all keys"), show, { class: "panel-link" }),
   );
 }
 
@@ -267,7 +275,11 @@ function verdict(row) {
 
 /** @param {AttentionMap} map */
 function notKept(map) {
-  const lost = [!map.scores && "scores", !map.values && "values"].filter(Boolean);
-  if (!lost.length) return null;
-  return h("p", { class: "panel-hint" }, `This record was made without ${lost.join(" and ")}: those columns are missing, not zero.`);
+  if (map.scores && map.values) return null;
+  const said = map.values
+    ? t("This record was made without scores: that column is missing, not zero.")
+    : map.scores
+      ? t("This record was made without values: those columns are missing, not zero.")
+      : t("This record was made without scores and values: those columns are missing, not zero.");
+  return h("p", { class: "panel-hint" }, said);
 }
