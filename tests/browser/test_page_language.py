@@ -20,7 +20,8 @@ READ = """() => {
   for (let node = walk.nextNode(); node; node = walk.nextNode()) {
     if (node.nodeType === Node.TEXT_NODE) texts.push(node.textContent);
     else if (node.nodeType === Node.ELEMENT_NODE) {
-      for (const name of ["aria-label", "title", "placeholder", "alt"]) said.push(node.getAttribute(name) ?? "");
+      const names = ["aria-label", "title", "placeholder", "alt"];
+      said.push(...names.map((name) => node.getAttribute(name) ?? ""));
     }
   }
   return [texts.join(" | "), ...said]; // a message with elements in it is several texts

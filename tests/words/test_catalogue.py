@@ -55,7 +55,8 @@ def test_messages_are_found_in_javascript() -> None:
     code = """
       import { t } from "./messages.js"; // t("not this")
       /** t("nor this") */
-      const said = [t("A “quoted” one"), start("no"), object.t("no"), t.parts("{word} here", { word: h("b") })];
+      const said = [t("A “quoted” one"), start("no"), object.t("no")];
+      const parts = t.parts("{word} here", { word: h("b") });
       const more = t.plural(count(of, "x"), "one", "{n} of {all}", { all: f(1, 2) });
       const deep = t("{a} and {b}", { a, b: `${t("inside")}, ${{}}` });
     """
