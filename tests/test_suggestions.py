@@ -18,9 +18,8 @@ def test_the_nearest_word_whatever_its_case() -> None:
 def test_what_is_said_of_it() -> None:
     assert meant("hiden", KNOWN) == " Did you mean 'hidden'?"
     assert meant("temperature", KNOWN) == ""
-    assert meant("corpus.en", ["corpus.zh", "corpus.de"], most=3) == (
-        " Did you mean 'corpus.zh' or 'corpus.de'?"
-    )
+    near = meant("corpus.en", ["corpus.zh", "corpus.fr.en", "readme"], most=3)
+    assert near == " Did you mean 'corpus.fr.en' or 'corpus.zh'?"
 
 
 def test_how_alike_words_have_to_be() -> None:

@@ -31,11 +31,11 @@ from regard.looking.huggingface import (
 from regard.looking.pictures import picture_record
 from regard.looking.predictions import classification_record, prediction_record
 from regard.looking.question import Question
-from regard.recipe.mistakes import meant
 from regard.recipe.search_settings import search_settings
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.runs.loading import EMBEDDED, LoadedRun
+from regard.suggestions import meant
 from regard.tasks.classify import Classification
 from regard.tasks.prediction import Prediction
 from regard.view.picking import Pick

@@ -8,10 +8,10 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from regard.options import Section
-from regard.recipe.mistakes import nearest
 from regard.recipe.recipe import Recipe, task_of_model
 from regard.recipe.task_sections import Task
 from regard.recipe.yaml_1_2 import Path
+from regard.suggestions import nearest
 
 # What other programs call some keys, for the error message only: there is one name for each.
 OTHER_NAMES = {

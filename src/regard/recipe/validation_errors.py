@@ -10,8 +10,9 @@ from pydantic_core import ErrorDetails
 
 from regard.recipe import yaml_1_2
 from regard.recipe.keys import advice, kinds
-from regard.recipe.mistakes import RecipeError, meant
+from regard.recipe.mistakes import RecipeError
 from regard.recipe.yaml_1_2 import Path, Written
+from regard.suggestions import meant
 
 WANTED = {  # pydantic's name of an error, up to the first _
     "int": "a whole number",

@@ -7,7 +7,6 @@ load("runs/imdb").classify(["What a film!"])[0].label
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -32,6 +31,7 @@ from regard.runs.model_file import check_vocabularies, load_model
 from regard.recipe.recipe import Recipe
 from regard.recipe.search_settings import search_settings
 from regard.tasks.choosing import task_of
+from regard.suggestions import nearest
 
 AnyTask = TypeVar("AnyTask", bound=TextTask)
 
@@ -214,9 +214,8 @@ def _nearest(path: Path) -> str:
     found = [m.parent for place in (*beside, path) for m in place.glob("*/model.safetensors")]
     if not found:
         return ""
-    near = difflib.get_close_matches(str(path), [str(one) for one in found], 1, cutoff=0.6)
-    if near:
-        return f". Did you mean {near[0]}?"
+    if near := nearest(str(path), map(str, found)):
+        return f". Did you mean {near}?"
     latest = sorted(found, key=lambda one: -one.stat().st_mtime)[:SHOWN]
     return f". There are {', '.join(map(str, latest))}"
 

@@ -17,10 +17,11 @@ from regard.data.store import CHUNK, Row, Store, store_rows
 from regard.data.text import Pair, read_labelled
 from regard.data.tokenizer import Tokenizer
 from regard.measures import Confusion, Score
-from regard.recipe.mistakes import RecipeError, meant
+from regard.recipe.mistakes import RecipeError
 from regard.report.confusion_chart import confusion_text
 from regard.report.page import NextStep
 from regard.report.samples import Sample, SampleNames
+from regard.suggestions import meant
 from regard.tasks.classify import Classification, Classify
 from regard.tasks.run_task import (
     Evaluation,
