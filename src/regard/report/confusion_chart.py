@@ -5,6 +5,7 @@ from __future__ import annotations
 from regard.measures.classification import Confusion
 from regard.view.cells import pad, shorten, width
 from regard.view.markup import Markup, element
+from regard.words import t
 
 WIDEST = 16  # cells of a label
 MOST = 30  # labels; the rest would not fit a page
@@ -13,7 +14,7 @@ MOST = 30  # labels; the rest would not fit a page
 def confusion_text(found: Confusion) -> str:
     """A row for every label, a column for every answer, then F1."""
     labels = found.labels[:MOST]
-    head = ["label ↓ answer →", *(shorten(label, WIDEST) for label in labels), "F1 %"]
+    head = [t("label ↓ answer →"), *(shorten(label, WIDEST) for label in labels), "F1 %"]
     rows = [
         [
             shorten(label, WIDEST),
@@ -32,7 +33,7 @@ def confusion_text(found: Confusion) -> str:
 
 def confusion_table(found: Confusion) -> Markup:
     labels = found.labels[:MOST]
-    heads = ["label ↓ answer →", *labels, "F1, %"]
+    heads = [t("label ↓ answer →"), *labels, "F1, %"]
     rows = [
         element(
             "tr",
@@ -44,7 +45,7 @@ def confusion_table(found: Confusion) -> Markup:
     ]
     return element(
         "table",
-        element("caption", "How often a text of each label got each answer"),
+        element("caption", t("How often a text of each label got each answer")),
         element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
         element("tbody", *rows),
         class_="numbers",
