@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from regard.spelling import meant
+from regard.suggestions import meant
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

@@ -11,7 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from regard import plugins
-from regard.spelling import meant
+from regard.suggestions import meant
 
 if TYPE_CHECKING:
     from regard.options import ModelOptions, TaskOptions

@@ -7,6 +7,8 @@ import re
 import pytest
 from small_server import Shouter, client_of, quiet_app, shelf_of
 
+from regard import words
+
 TOKEN = "a-token-of-twenty-letters"
 
 
@@ -42,6 +44,18 @@ def test_the_start_imports_what_the_viewer_exports(client):
     assert module == "viewer.js"
     assert re.search(rf"^export \{{[^}}]*\b{names}\b", viewer, re.MULTILINE)
     assert re.search(r"^export default \{ render", viewer, re.MULTILINE)
+
+
+def test_the_page_speaks_the_language_of_the_server(client, monkeypatch):
+    assert '<html lang="en">' in client.get("/").text
+    assert ", {}).then(" in client.get("/start.js").text
+    monkeypatch.setenv("REGARD_LANG", "zh")
+    said = {"Export": "导出", "This page needs JavaScript.": "此页面需要 JavaScript。"}
+    monkeypatch.setattr(words, "translations", lambda language: said if language == "zh" else {})
+    page = client.get("/").text
+    assert '<html lang="zh">' in page
+    assert "此页面需要 JavaScript。" in page
+    assert '{"lang": "zh", "words": {"Export": "导出"}}' in client.get("/start.js").text
 
 
 def test_without_the_token_there_is_a_form_that_sends_nothing_elsewhere(locked):

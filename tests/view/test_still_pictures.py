@@ -66,7 +66,7 @@ def test_words_are_put_together_and_it_is_said():
     given = record().maps[0].weights[0, 0]
     assert matrix.queries == ("unread", "it")
     np.testing.assert_allclose(matrix.weights[0], given[:2].mean(0), atol=1e-6)
-    assert matrix.aggregation.endswith("words: keys summed, queries averaged")
+    assert matrix.aggregation.endswith("words: sum over keys, mean over queries")
     alone = AttentionRecord.of(weights(2, 2), ["a", "b"], ["x", "y"])
     assert picked(alone, Pick()).aggregation == "attention"  # nothing was put together
 

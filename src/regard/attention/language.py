@@ -9,13 +9,13 @@ A name that regard does not have is looked for among what other packages bring: 
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from regard import plugins
+from regard.suggestions import meant
 
 # What the literature calls some of them, for the error message only: there is one name for each.
 OTHER_NAMES = {
@@ -119,9 +119,7 @@ def _make(
     named = dict(zip(written, args, strict=False)) | named
     for key in named:
         if key not in parameters:
-            near = difflib.get_close_matches(key, list(parameters), 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"{usage} has no argument {key!r}.{hint}")
+            raise ValueError(f"{usage} has no argument {key!r}.{meant(key, parameters)}")
     missing = [p.name for p in free if p.default is p.empty and p.name not in named]
     if missing:
         raise ValueError(f"{usage} needs {', '.join(missing)}")
@@ -145,11 +143,8 @@ def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:
     written = name.replace("_", "-")
     other = OTHER_NAMES.get(_plain(name))
     known = [*table, *brought]
-    if other in table:
-        hint = f" It is called {other!r} here."
-    else:
-        near = difflib.get_close_matches(written.lower(), known, 1, cutoff=0.5)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+    called = f" It is called {other!r} here." if other in table else ""
+    hint = called or meant(written, known, cutoff=0.5)
     raise ValueError(f"no {kind} {written!r}.{hint} The {kind}s: {', '.join(sorted(known))}.")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.attention.module import AttentionModule
 from regard.attention.recording import ask_for_weights
+from regard.suggestions import meant
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,8 @@ def steering(module: nn.Module, plan: Mapping[str, Steer]) -> Iterator[None]:
     with ExitStack() as undo:
         for name, steer in plan.items():
             if name not in attentions:
-                near = difflib.get_close_matches(name, list(attentions), 1)
-                meant = f"Did you mean {near[0]!r}? " if near else ""
                 raise ValueError(
-                    f"no attention {name!r} in this model. {meant}"
+                    f"no attention {name!r} in this model.{meant(name, attentions)} "
                     f"There are {', '.join(map(repr, attentions)) or 'none'}"
                 )
             hook = _Steered(name, steer)

@@ -19,7 +19,7 @@ from regard.data.fields import Field, Text, Unusable
 from regard.data.problems import Problems
 from regard.data.rows import read_rows
 from regard.data.spec import Corpus, Spec, parse
-from regard.data.text import uses_no_spaces
+from regard.scripts import stands_close
 
 ONE_IN = 50  # examples is held out for @dev, and one for @test
 HELD_OUT = 1_000  # such examples are used, at most
@@ -181,4 +181,4 @@ def _usable(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iter
 
 def _glue(left: str, right: str) -> str:
     left, right = left.rstrip(), right.lstrip()
-    return left + ("" if uses_no_spaces(left[-1]) else " ") + right
+    return left + ("" if stands_close(left[-1]) else " ") + right

@@ -40,7 +40,6 @@ current folder, then in the folder that the environment variable REGARD_DATA nam
 
 from __future__ import annotations
 
-import difflib
 import filecmp
 import os
 import re
@@ -59,6 +58,7 @@ from regard.data.lines import STANDARD_INPUT
 from regard.data.problems import CorpusError
 from regard.data.public_sets import origin
 from regard.data.syncing import sync
+from regard.suggestions import meant
 
 Spec: TypeAlias = "str | Path | Sequence[Spec]"
 
@@ -301,8 +301,4 @@ def _missing(path: Path) -> str:
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-    if not near:
-        return ""
-    quoted = " or ".join(f"'{n}'" for n in near)
-    return f". Did you mean {quoted}?"
+    return (hint := meant(name, names, most=3)) and f".{hint}"

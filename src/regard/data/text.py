@@ -1,8 +1,7 @@
-"""The lines of a text to translate, and scripts without spaces."""
+"""The lines of a text to translate."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,12 +20,6 @@ def read_lines(path: Path | str, problems: Problems | None = None) -> Iterator[s
         if problems is not None and "\ufffd" in text and not _is_utf8(raw):
             problems.add(str(path), "lines not in UTF-8", number)
         yield text
-
-
-def uses_no_spaces(character: str) -> bool:
-    """Whether a script without spaces between words has it: 学, カ, 。 but not 한."""
-    wide = unicodedata.east_asian_width(character) in "WF"
-    return wide and not "\uac00" <= character <= "\ud7a3"
 
 
 def _is_utf8(raw: bytes) -> bool:

@@ -28,7 +28,7 @@ from typing import Any
 import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers
 
-from regard.data.text import uses_no_spaces
+from regard import scripts
 from regard.data.vocabulary import SPACE, SPECIALS, learn
 from regard.layers.special_tokens import BOS, EOS, PAD, UNK
 
@@ -40,9 +40,11 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 KINDS = ("bpe", "unigram", "word", "character", "split")
 MASK = "<mask>"  # in a text, of a tokenizer that has such a token
 
-_IDEOGRAPHS = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
-_WIDE_SIGNS = r"\x{3000}-\x{303F}\x{FF00}-\x{FFEF}"  # 。「」，！
-_SPACELESS = rf"{_IDEOGRAPHS}{_WIDE_SIGNS}\p{{Thai}}\p{{Lao}}\p{{Khmer}}\p{{Myanmar}}"
+_IDEOGRAPHS = "".join(rf"\p{{{name}}}" for name in scripts.UPRIGHT) + "ー"
+_WIDE_SIGNS = "".join(rf"\x{{{first:X}}}-\x{{{last:X}}}" for first, last in scripts.WIDE_SIGNS)
+_SPACELESS = f"{_IDEOGRAPHS}{_WIDE_SIGNS}" + "".join(
+    rf"\p{{{name}}}" for name in scripts.SCRIPTS if name not in scripts.UPRIGHT
+)
 _LETTERS = rf"[\p{{L}}\p{{M}}&&[^{_IDEOGRAPHS}]]+"
 _BLANKS = rf"[\s\p{{Cc}}{SPACE}]+"
 _WORDS = (
@@ -159,7 +161,7 @@ class Tokenizer:
 
     def _spaced(self, word: str) -> str:
         """An unknown word holds its own space where whole words are tokens."""
-        if self.kind != "word" or not word or uses_no_spaces(word[0]):
+        if self.kind != "word" or not word or scripts.stands_close(word[0]):
             return word
         return SPACE + word
 

@@ -10,9 +10,9 @@ from torch import nn
 from regard.export import ctranslate2, onnx
 from regard.export.folder import Engine, Record, copy_run_files, default_folder, whole_folder
 from regard.export.unsupported import CannotExport, check_for_ctranslate2, check_for_onnx, need
-from regard.recipe.mistakes import meant
 from regard.runs.loading import LoadedRun, load
 from regard.runs.model_file import fingerprint
+from regard.suggestions import meant
 
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 MODULES = {"ctranslate2": ("ctranslate2",), "onnx": ("onnx", "onnxscript", "onnxruntime")}

@@ -30,11 +30,11 @@ from regard.looking.huggingface import (
 )
 from regard.looking.pictures import picture_record
 from regard.looking.predictions import classification_record, prediction_record
-from regard.recipe.mistakes import meant
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.runs.loading import EMBEDDED, LoadedRun
+from regard.suggestions import meant
 from regard.tasks.classify.classify_module import Classification
 from regard.tasks.prediction import Prediction
 from regard.view.picking import Pick

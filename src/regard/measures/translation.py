@@ -9,12 +9,13 @@ another number and is not offered (D21).
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
+
+from regard.suggestions import meant
 
 TOKENIZERS = ("13a", "intl", "zh", "char", "none")  # those that need no download
 
@@ -59,8 +60,7 @@ def bleu(
     spaces, "intl" by Unicode classes, "none" for text that is tokenised already.
     """
     if tokenize not in TOKENIZERS:
-        near = difflib.get_close_matches(tokenize, TOKENIZERS, n=1, cutoff=0.3)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = meant(tokenize, TOKENIZERS, cutoff=0.3)
         raise ValueError(
             f"no BLEU tokenizer {tokenize!r}.{hint} There are {', '.join(TOKENIZERS)}."
         )

@@ -9,9 +9,9 @@ from pydantic import BaseModel
 
 from regard import registry
 from regard.options import ModelOptions, Options
-from regard.recipe.mistakes import nearest
 from regard.recipe.recipe import Recipe
 from regard.recipe.yaml_1_2 import Path
+from regard.suggestions import nearest
 
 # What other programs call some keys, for the error message only: there is one name for each.
 OTHER_NAMES = {

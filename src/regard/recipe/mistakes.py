@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from regard.spelling import meant as meant
-from regard.spelling import nearest as nearest
-
 
 class RecipeError(ValueError):
     """A recipe that cannot be used, in one line; `hint` is a command that helps."""

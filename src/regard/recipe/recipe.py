@@ -35,7 +35,7 @@ from regard.options import (
     Width,
 )
 from regard.registry import Group, KindError, UnknownKind, find, is_for, models_for
-from regard.spelling import meant
+from regard.suggestions import meant
 
 Corpus = str | list[str]
 LIMITS = ("epochs", "steps", "minutes")  # of a run: it ends at the first that is reached

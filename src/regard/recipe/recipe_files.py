@@ -19,12 +19,13 @@ from regard.data.spec import PARTS
 from regard.recipe import yaml_1_2
 from regard.recipe.keys import CHOSEN_BY_KIND
 from regard.recipe.mechanism_names import check_mechanisms
-from regard.recipe.mistakes import RecipeError, meant
+from regard.recipe.mistakes import RecipeError
 from regard.recipe.named_recipes import find_recipe, named_recipes
 from regard.recipe.recipe import LIMITS, Data, Recipe
 from regard.recipe.validation_errors import refusal, second_reading
 from regard.recipe.yaml_1_2 import Path, Written
 from regard.registry import models_for
+from regard.suggestions import meant
 
 EXTENDS = "extends"
 LISTING = "regard recipes lists all there are"

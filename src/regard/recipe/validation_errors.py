@@ -12,8 +12,9 @@ from regard import registry
 from regard.option_errors import refused_value, seen
 from regard.recipe import yaml_1_2
 from regard.recipe.keys import CHOSEN_BY_KIND, advice
-from regard.recipe.mistakes import MissingKind, RecipeError, meant
+from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.yaml_1_2 import Path, Written
+from regard.suggestions import meant
 
 
 def second_reading(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from regard.recipe.mistakes import meant
+from regard.suggestions import meant
 
 LONGEST = 5_000  # characters of a text
 WIDEST = 50  # hypotheses of a beam

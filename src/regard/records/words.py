@@ -12,15 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-SPACELESS = (
-    ("\u0e00", "\u0eff"),
-    ("\u1000", "\u109f"),
-    ("\u1780", "\u17ff"),
-    ("\u3040", "\u30ff"),
-    ("\u3400", "\u9fff"),
-    ("\uf900", "\ufaff"),
-    ("\U00020000", "\U0003ffff"),
-)
+from regard.scripts import is_spaceless
+
 JOINERS = "'’-\u200c\u200d"  # inside a word: don't, l’homme, می‌روم
 
 
@@ -59,13 +52,8 @@ def merge_words(
 def _touch(last: str, first: str) -> bool:
     """Whether two neighbouring characters are letters or digits of a script with spaces."""
     both = last + first
-    return len(both) == 2 and all(map(_in_word, both)) and not any(map(_spaceless, both))
+    return len(both) == 2 and all(map(_in_word, both)) and not any(map(is_spaceless, both))
 
 
 def _in_word(character: str) -> bool:
     return character in JOINERS or unicodedata.category(character)[0] in "LMN"
-
-
-def _spaceless(character: str) -> bool:
-    """Of a script that writes no spaces between words: Thai to Khmer, kana, Han."""
-    return any(low <= character <= high for low, high in SPACELESS)

@@ -13,18 +13,12 @@ from statistics import fmean
 
 from regard.view.charts import Axis, Chart, Line, Point
 from regard.view.markup import Markup, element
+from regard.words import t
 
 Metrics = Sequence[Mapping[str, float | None]]
 Values = list[tuple[float, float]]  # (step, value)
 
 COLUMN = re.compile(r"(train|dev|test)_(.+)")
-NAMES = {
-    "bleu": "BLEU",
-    "chrf": "chrF",
-    "aer": "AER",
-    "accuracy": "Accuracy, %",
-    "macro_f1": "Macro-F1, %",
-}
 SHARES = ("accuracy", "macro_f1")  # 0 … 1 in the rows, shown in %
 RISING = ("bleu", "chrf", "accuracy", "macro_f1")  # better when higher
 FALLING = ("loss", "perplexity", "aer", "bits_per_character", "bits_per_byte")
@@ -52,7 +46,7 @@ def learning_table(metrics: Metrics) -> Markup:
             merged.setdefault(_step(row), {}).update(values)
     evaluated = [s for s, row in merged.items() if any(_parts(c)[0] != "train" for c in row)]
     steps = sorted(evaluated or merged)
-    heads = ["step", *(" ".join([_parts(c)[0], _name(_parts(c)[1])]) for c in columns)]
+    heads = [t("step"), *(" ".join([_parts(c)[0], _name(_parts(c)[1])]) for c in columns)]
     rows = [
         element(
             "tr",
@@ -63,7 +57,7 @@ def learning_table(metrics: Metrics) -> Markup:
     ]
     return element(
         "table",
-        element("caption", "Measures by step"),
+        element("caption", t("Measures by step")),
         element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
         element("tbody", *rows),
         class_="numbers",
@@ -85,13 +79,15 @@ def _chart(measure: str, splits: Mapping[str, Values]) -> Chart:
     lines = []
     for split, values in splits.items():
         thin = _averaged(values) if split == "train" else values
-        points = [Point(s, v, f"{v:.4g} at step {s:,.0f}") for s, v in thin]
+        points = [Point(s, v, _at(s, v)) for s, v in thin]
         lines.append(Line(split, points, None if split == "train" else _best(measure, points)))
     name = _name(measure)
-    title = name if len(splits) > 1 else f"{name} on {next(iter(splits))}"
+    title = name
+    if len(splits) == 1:
+        title = t("{measure} on {split}", measure=name, split=next(iter(splits)))
     shown = [point for line in lines for point in line.points]
-    steps = Axis.of("step", [point.x for point in shown], zero=True)
-    x = Axis("step", steps.low, max(point.x for point in shown) or 1, _inside(steps, shown))
+    steps = Axis.of(t("step"), [point.x for point in shown], zero=True)
+    x = Axis(t("step"), steps.low, max(point.x for point in shown) or 1, _inside(steps, shown))
     y = Axis.of(name, [point.y for point in shown], zero=measure in RISING)
     return Chart(title, lines, x, y)
 
@@ -135,8 +131,23 @@ def _parts(column: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
+def _at(step: float, value: float) -> str:
+    return t("{value} at step {step}", value=f"{value:.4g}", step=f"{step:,.0f}")
+
+
 def _name(measure: str) -> str:
-    return NAMES.get(measure, measure.replace("_", " ").capitalize())
+    names = {
+        "bleu": "BLEU",
+        "chrf": "chrF",
+        "aer": "AER",
+        "accuracy": t("Accuracy, %"),
+        "macro_f1": t("Macro-F1, %"),
+        "loss": t("Loss"),
+        "perplexity": t("Perplexity"),
+        "bits_per_character": t("Bits per character"),
+        "bits_per_byte": t("Bits per byte"),
+    }
+    return names.get(measure, measure.replace("_", " ").capitalize())
 
 
 def _number(value: float | None) -> str:

@@ -18,6 +18,7 @@ from regard.tasks.report_part import PLAIN, Drawing, NextStep
 from regard.view import charts
 from regard.view.markup import Markup, element, join
 from regard.view.samples import Sample, SampleNames, sample_list, scrolled
+from regard.words import ENGLISH, language, t, translations
 
 __all__ = ["NextStep", "Report", "Sample", "render", "stylesheet"]
 
@@ -47,12 +48,12 @@ class Report:
 def render(report: Report) -> str:
     """The whole page."""
     parts: list[tuple[str, Callable[[Report], Markup], object]] = [
-        ("Learning", _learning, report.metrics),
+        (t("Learning"), _learning, report.metrics),
         *((title, _drawn(body), body) for title, body in report.drawings),
         (report.sample_names.title, _samples, report.samples),
-        ("What was trained", _trained, report.facts or report.command or report.recipe),
-        ("The data", _problems, report.problems),
-        ("What to try next", _next_steps, report.next_steps),
+        (t("What was trained"), _trained, report.facts or report.command or report.recipe),
+        (t("The data"), _problems, report.problems),
+        (t("What to try next"), _next_steps, report.next_steps),
     ]
     sections = [
         element("section", element("h2", title), body)
@@ -68,8 +69,9 @@ def render(report: Report) -> str:
         element("title", f"{report.title} · regard"),
         element("style", Markup(stylesheet())),
     )
+    spoken = language() if translations(language()) else ENGLISH
     body = element("body", element("main", _header(report), *sections), _footer())
-    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+    return f"<!doctype html>\n{element('html', head, body, lang=spoken)}\n"
 
 
 def _drawn(body: Markup) -> Callable[[Report], Markup]:
@@ -93,7 +95,7 @@ def _header(report: Report) -> Markup:
     ]
     return element(
         "header",
-        element("p", "regard · training report", class_="eyebrow"),
+        element("p", t("regard · training report"), class_="eyebrow"),
         element("h1", report.title),
         element("p", report.verdict, class_="verdict") if report.verdict else "",
         element("dl", *scores, class_="scores") if scores else "",
@@ -106,8 +108,8 @@ def _learning(report: Report) -> Markup:
         return Markup()
     numbers = element(
         "details",
-        element("summary", "The numbers"),
-        scrolled(learning_table(report.metrics), "Measures by step"),
+        element("summary", t("The numbers")),
+        scrolled(learning_table(report.metrics), t("Measures by step")),
     )
     return join([element("div", *figures, class_="charts"), numbers])
 
@@ -128,7 +130,7 @@ def _trained(report: Report) -> Markup:
             element("dl", *facts, class_="facts") if facts else "",
             element(
                 "details",
-                element("summary", "The recipe, complete"),
+                element("summary", t("The recipe, complete")),
                 element("pre", element("code", report.recipe), tabindex="0"),
             )
             if report.recipe
@@ -148,21 +150,27 @@ def _problems(report: Report) -> Markup:
         for corpus, kinds in report.problems.found.items()
         for kind, found in kinds.items()
     ]
-    heads = [element("th", name, scope="col") for name in ("what", "how many", "where")]
+    heads = [element("th", name, scope="col") for name in (t("what"), t("how many"), t("where"))]
     table = element(
         "table",
-        element("caption", "Lines that were counted and skipped in training"),
+        element("caption", t("Lines that were counted and skipped in training")),
         element("thead", element("tr", *heads)),
         element("tbody", *rows),
         class_="numbers problems",
     )
-    return scrolled(table, "Problems in the data")
+    return scrolled(table, t("Problems in the data"))
 
 
 def _where(corpus: str, found: Found) -> str:
     numbers = ", ".join(f"{line:,}" for line in found.first)
     more = " …" if found.count > len(found.first) else ""
-    return f"{corpus}: {'line' if found.count == 1 else 'lines'} {numbers}{more}"
+    return t.plural(
+        found.count,
+        "{corpus}: line {numbers}",
+        "{corpus}: lines {numbers}",
+        corpus=corpus,
+        numbers=f"{numbers}{more}",
+    )
 
 
 def _next_steps(report: Report) -> Markup:
@@ -177,4 +185,4 @@ def _command(command: str) -> Markup:
 
 
 def _footer() -> Markup:
-    return element("footer", element("p", "Written by regard. Opens anywhere, loads nothing."))
+    return element("footer", element("p", t("Written by regard. Opens anywhere, loads nothing.")))

@@ -17,6 +17,7 @@ from regard.runs.loading import LoadedRun
 from regard.runs.metrics_file import Row, read_rows
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.report_part import NextStep
+from regard.words import t
 
 
 def make_report(run: LoadedRun, found: Mapping[str, Evaluation]) -> Report:
@@ -45,13 +46,13 @@ def _facts(run: LoadedRun, metrics: Sequence[Row]) -> dict[str, str]:
     last = metrics[-1] if metrics else {}
     sizes = (f"{size:,} {name}" for name, size in run.task.sizes.items() if isinstance(size, int))
     return {
-        "model": run.recipe.model.kind,
-        "parameters": f"{sum(p.numel() for p in run.model.parameters()):,}",
-        "vocabularies": ", ".join(sizes),
-        "steps": f"{last.get('step', 0):,.0f}",
-        "training time": clock(last.get("seconds", 0.0)),
-        "seed": str(run.recipe.seed),
-        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads, "
+        t("model"): run.recipe.model.kind,
+        t("parameters"): f"{sum(p.numel() for p in run.model.parameters()):,}",
+        t("vocabularies"): ", ".join(sizes),
+        t("steps"): f"{last.get('step', 0):,.0f}",
+        t("training time"): clock(last.get("seconds", 0.0)),
+        t("seed"): str(run.recipe.seed),
+        t("machine"): f"{platform.machine()}, {torch.get_num_threads()} threads, "
         f"Python {platform.python_version()}, torch {torch.__version__}, regard {__version__}",
     }
 
@@ -69,5 +70,5 @@ def _train_longer(run: LoadedRun) -> NextStep:
     further = " ".join(f"training.{name}=…" for name in training.limits or ("patience",))
     return NextStep(
         f"regard train {run.folder.recipe} --run {folder} {further}",
-        "Train it for longer: it goes on from its last checkpoint.",
+        t("Train it for longer: it goes on from its last checkpoint."),
     )

@@ -7,7 +7,6 @@ run.translate(["我是一个学生。"], beam=5, attention=True)[0].text
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -24,6 +23,7 @@ from regard.runs.failures import NotARun, WrongTask
 from regard.runs.folder import RunFolder
 from regard.runs.model_file import load_model
 from regard.search import Ensemble
+from regard.suggestions import nearest
 from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_module import Classification, Classify
 from regard.tasks.language.language_module import Language
@@ -237,9 +237,8 @@ def _nearest(path: Path) -> str:
     found = [m.parent for place in (*beside, path) for m in place.glob("*/model.safetensors")]
     if not found:
         return ""
-    near = difflib.get_close_matches(str(path), [str(one) for one in found], 1, cutoff=0.6)
-    if near:
-        return f". Did you mean {near[0]}?"
+    if near := nearest(str(path), map(str, found)):
+        return f". Did you mean {near}?"
     latest = sorted(found, key=lambda one: -one.stat().st_mtime)[:SHOWN]
     return f". There are {', '.join(map(str, latest))}"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import dataclass
 from typing import Literal, TypeVar, get_args
 
 from torch import Tensor
+
+from regard.suggestions import meant
 
 Method = Literal["beam", "sample"]
 Length = TypeVar("Length", float, Tensor)
@@ -87,8 +88,7 @@ class Search:
         method = str(self.method)
         if method == "greedy":
             return "; greedy search is beam=1"
-        near = difflib.get_close_matches(method, get_args(Method), 1)
-        return f". Did you mean {near[0]!r}?" if near else ""
+        return (hint := meant(method, get_args(Method))) and f".{hint}"
 
     def _check_beam(self) -> None:
         if self.nbest > self.beam:

@@ -13,13 +13,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import regard
-from regard.recipe.mistakes import meant
 from regard.serve.access import Access
 from regard.serve.api import api_routes
 from regard.serve.guard import Guard, write_line
 from regard.serve.http_errors import in_words, refusal
 from regard.serve.models import Shelf
 from regard.serve.page import page_routes
+from regard.suggestions import meant
 
 ABOUT = "Translations, scores and attention of the models that this server was started with."
 # FastAPI tells an OpenTelemetry collector what it does where there is one; this server tells nobody

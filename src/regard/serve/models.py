@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regard.recipe.mistakes import RecipeError, meant
+from regard.recipe.mistakes import RecipeError
 from regard.serve.estimates import Estimates
 from regard.serve.http_errors import Refused
 from regard.serve.limits import Limits
 from regard.serve.worker import Worker
+from regard.suggestions import meant
 
 if TYPE_CHECKING:
     from regard.runs.loading import LoadedRun

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -9,10 +11,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from regard.serve.access import Access
 from regard.serve.guard import CONTENT_POLICY
 from regard.view import bundle
+from regard.view.language import page_language
+from regard.words import t
 
 SHELL = """\
 <!doctype html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -25,37 +29,28 @@ SHELL = """\
 </body>
 </html>
 """
-PAGE = SHELL.format(
-    script='<script type="module" src="start.js"></script>\n',
-    body='<div id="regard"></div>\n<noscript>This page needs JavaScript.</noscript>',
-)
-SIGN_IN = SHELL.format(
-    script="",
-    body="""\
+STARTED = '<script type="module" src="start.js"></script>\n'
+EMPTY = '<div id="regard"></div>\n<noscript>{needs_script}</noscript>'
+SIGN_IN = """\
 <main id="regard">
 <div class="regard">
 <p class="masthead"><span class="wordmark">regard</span></p>
 <p class="headline"><label for="token">{said}</label></p>
 <form class="asking-line" method="get" action="">
 <input class="question" id="token" type="password" name="token" autocomplete="off" autofocus required>
-<button>Open</button>
+<button>{open}</button>
 </form>
 </div>
-</main>""",
-)
+</main>"""
 START = """\
 import viewer, { servedModel } from "./viewer.js";
 
 const el = document.getElementById("regard");
-servedModel(new URL(".", import.meta.url)).then(
+servedModel(new URL(".", import.meta.url), %s).then(
   (model) => viewer.render({ model, el }),
   (error) => (el.textContent = error.message),
 );
 """
-NEEDED = "This server answers to those who know its token: what --token or REGARD_TOKEN said."
-WRONG = (
-    "That is not the token. It is what --token or REGARD_TOKEN said when the server was started."
-)
 SIGN_IN_POLICY = {
     "content-security-policy": CONTENT_POLICY.replace("form-action 'none'", "form-action 'self'")
 }
@@ -68,8 +63,8 @@ def page_routes(access: Access) -> APIRouter:
     async def page(request: Request) -> Response:
         shown = request.query_params.get("token")
         if shown is not None and access.token is not None:
-            return _signed_in(access, request) if access.accepts(shown) else _ask(WRONG)
-        return HTMLResponse(PAGE) if access.knows(request.headers) else _ask(NEEDED)
+            return _signed_in(access, request) if access.accepts(shown) else _ask(wrong=True)
+        return _page() if access.knows(request.headers) else _ask(wrong=False)
 
     @routes.get("/viewer.js")
     async def viewer() -> Response:
@@ -81,13 +76,30 @@ def page_routes(access: Access) -> APIRouter:
 
     @routes.get("/start.js")
     async def start() -> Response:
-        return Response(START, media_type="text/javascript")
+        given = json.dumps(page_language(), ensure_ascii=False)
+        return Response(START % given, media_type="text/javascript")
 
     return routes
 
 
-def _ask(said: str) -> Response:
-    return HTMLResponse(SIGN_IN.format(said=said), 401, SIGN_IN_POLICY)
+def _page() -> Response:
+    return HTMLResponse(
+        _shell(STARTED, EMPTY.format(needs_script=t("This page needs JavaScript.")))
+    )
+
+
+def _ask(*, wrong: bool) -> Response:
+    """The form that asks for the token; wrong: what was given is not it."""
+    said = (
+        t("That is not the token. It is what --token or REGARD_TOKEN said when the server started.")
+        if wrong
+        else t("This server answers those who know its token: what --token or REGARD_TOKEN said.")
+    )
+    return HTMLResponse(_shell("", SIGN_IN.format(said=said, open=t("Open"))), 401, SIGN_IN_POLICY)
+
+
+def _shell(script: str, body: str) -> str:
+    return SHELL.format(language=page_language().get("lang", "en"), script=script, body=body)
 
 
 def _signed_in(access: Access, request: Request) -> Response:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from regard.recipe.mistakes import meant
 from regard.recipe.recipe import Recipe
 from regard.search import Search
+from regard.suggestions import meant
 
 SETTINGS = {field.name for field in fields(Search)}
 

@@ -13,6 +13,7 @@ from importlib import resources
 
 from regard.view.cells import shorten, width
 from regard.view.markup import Markup, element, join
+from regard.words import t
 
 WIDTH, HEIGHT = 440, 260
 LEFT, RIGHT, BOTTOM = 48, 20, 46  # margins for the labels
@@ -95,7 +96,12 @@ class Chart:
 
     def _svg(self, *content: str, **attributes: str | float) -> Markup:
         ends = "; ".join(
-            f"{line.name}: {line.points[0].title} to {line.points[-1].title}"
+            t(
+                "{line}: {first} to {last}",
+                line=line.name,
+                first=line.points[0].title,
+                last=line.points[-1].title,
+            )
             for line in self.lines
             if line.points
         )

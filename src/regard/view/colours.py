@@ -6,7 +6,9 @@ safe for the colour-blind. Signed ones run from purple (positive) to orange (neg
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, TextIO
 
 RGB = tuple[int, int, int]
@@ -55,6 +57,38 @@ def shade(ramp: Ramp, share: float, bits: Bits) -> RGB:
     red, green, blue = (
         round(a + (place - at) * (b - a)) for a, b in zip(*anchors[at : at + 2], strict=True)
     )
+    return red, green, blue
+
+
+def oklch_anchors(stops: Sequence[Sequence[float]], count: int = 11) -> str:
+    """Colours of even steps through stops of lightness, chroma and hue, mixed in OKLab (Ottosson 2020).
+
+    They are taken from the 256 colours of the page's table, so that both look the same.
+    """
+    points = [
+        (light, chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue)))
+        for light, chroma, hue in stops
+    ]
+    anchors = []
+    for step in range(count):
+        place = int(255 * step / (count - 1) + 0.5) / 255 * (len(points) - 1)
+        at = min(int(place), len(points) - 2)
+        mixed = [a + (place - at) * (b - a) for a, b in zip(*points[at : at + 2], strict=True)]
+        anchors.append("".join(f"{part:02x}" for part in _from_oklab(*mixed)))
+    return " ".join(anchors)
+
+
+def _from_oklab(light: float, a: float, b: float) -> RGB:
+    long = (light + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    middle = (light - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    short = (light - 0.0894841775 * a - 1.291485548 * b) ** 3
+    linear = (
+        4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short,
+        -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
+        -0.0041960863 * long - 0.7034186147 * middle + 1.707614701 * short,
+    )
+    curved = (12.92 * x if x <= 0.0031308 else 1.055 * x ** (1 / 2.4) - 0.055 for x in linear)
+    red, green, blue = (min(max(round(255 * x), 0), 255) for x in curved)
     return red, green, blue
 
 

@@ -8,6 +8,7 @@ from regard.measures.classification import Confusion
 from regard.view.cells import pad, shorten, width
 from regard.view.markup import Markup, element, join
 from regard.view.samples import scrolled
+from regard.words import t
 
 WIDEST = 16  # cells of a label
 MOST = 30  # labels; the rest would not fit a page
@@ -16,7 +17,7 @@ MOST = 30  # labels; the rest would not fit a page
 def confusion_text(found: Confusion) -> str:
     """A row for every label, a column for every answer, then F1."""
     labels = found.labels[:MOST]
-    head = ["label ↓ answer →", *(shorten(label, WIDEST) for label in labels), "F1 %"]
+    head = [t("label ↓ answer →"), *(shorten(label, WIDEST) for label in labels), "F1 %"]
     rows = [
         [
             shorten(label, WIDEST),
@@ -35,7 +36,7 @@ def confusion_text(found: Confusion) -> str:
 
 def confusion_table(found: Confusion) -> Markup:
     labels = found.labels[:MOST]
-    heads = ["label ↓ answer →", *labels, "F1, %"]
+    heads = [t("label ↓ answer →"), *labels, "F1, %"]
     rows = [
         element(
             "tr",
@@ -47,7 +48,7 @@ def confusion_table(found: Confusion) -> Markup:
     ]
     return element(
         "table",
-        element("caption", "How often a text of each label got each answer"),
+        element("caption", t("How often a text of each label got each answer")),
         element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
         element("tbody", *rows),
         class_="numbers",
@@ -64,7 +65,12 @@ def confusion_section(confusions: Mapping[str, Confusion]) -> Markup:
     parts: list[Markup] = []
     for name, found in confusions.items():
         parts += [
-            element("h3", f"{name}: {found.correct:,} of {found.total:,} right"),
-            scrolled(confusion_table(found), f"Labels and answers on {name}"),
+            element("h3", _right(name, found)),
+            scrolled(confusion_table(found), t("Labels and answers on {name}", name=name)),
         ]
     return join(parts)
+
+
+def _right(name: str, found: Confusion) -> str:
+    right, count = f"{found.correct:,}", f"{found.total:,}"
+    return t("{name}: {right} of {count} right", name=name, right=right, count=count)

@@ -21,6 +21,7 @@ from regard.view.drawn_picture import draw_panels
 from regard.view.markup import Markup, element, join
 from regard.view.paper import EM, Scale, Theme, length, theme_named, wrapped, write
 from regard.view.picking import Matrix, Pick, picked
+from regard.words import t
 
 STYLES = ("cells", "lines")
 MARGIN, GAP = 20, 36
@@ -66,7 +67,7 @@ def draw(
     said = "; ".join(": ".join(filter(None, (r.title or r.model, m.aggregation))) for r, m in each)
     return element(
         "svg",
-        element("title", f"attention. {visible(said)}"),
+        element("title", t("attention. {what}", what=visible(said))),
         element("rect", width=round(wide), height=round(high), fill=paper.ground),
         *placed,
         xmlns="http://www.w3.org/2000/svg",
@@ -125,6 +126,8 @@ def _titled(
 
 def _axes(matrix: Matrix, style: str) -> str:
     if matrix.columns.picture is not None:
-        return "a picture for each word: the brighter a place, the more it was attended to"
-    one, other = ("rows", "columns") if style == "cells" else ("left", "right")
-    return f"{one}: {matrix.rows.title or 'queries'} · {other}: {matrix.columns.title or 'keys'}"
+        return t("a picture for each word: the brighter a place, the more it was attended to")
+    queries, keys = matrix.rows.title or t("queries"), matrix.columns.title or t("keys")
+    if style == "cells":
+        return t("rows: {queries} · columns: {keys}", queries=queries, keys=keys)
+    return t("left: {queries} · right: {keys}", queries=queries, keys=keys)

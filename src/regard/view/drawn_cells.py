@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from regard.records.record import Array
+from regard.view.captions import caption
 from regard.view.markup import Markup, element, join
 from regard.view.paper import Scale, hexadecimal, ink_on, label, length, runs_right_to_left, write
 from regard.view.picking import Allowed, Matrix
 from regard.view.png import data_uri, encode_png
 from regard.view.terminal import number
+from regard.words import t
 
 LARGEST, SMALLEST, TINIEST = 38.0, 8.0, 2.0  # of a cell; of one of more than MANY
 ROOM = 760.0  # of all cells of a row
@@ -123,13 +125,14 @@ def draw_scale(matrix: Matrix, scale: Scale) -> Drawn:
     marks = [
         write(f"{low:.3g}", 0, high + 13, **style),
         write(f"{scale.full:.3g}", bar, high + 13, anchor="end", **style),
-        write("weight", bar / 2, high + 13, anchor="middle", **style),
+        write(t("weight"), bar / 2, high + 13, anchor="middle", **style),
     ]
     wide = bar
     if not matrix.allowed.all():
         marks += [_hatched([(bar + 20, 0.0)], 10.0, scale)]
-        marks += [write("not allowed", bar + 36, high - 1, **style)]
-        wide += 36 + length("not allowed", SMALL)
+        forbidden = caption("not allowed")
+        marks += [write(forbidden, bar + 36, high - 1, **style)]
+        wide += 36 + length(forbidden, SMALL)
     return join([*shades, *marks]), wide, high + 16
 
 

@@ -15,7 +15,9 @@ from typing import Any
 from regard.records.record import AttentionRecord
 from regard.view.bundle import module, stylesheet
 from regard.view.cells import visible
+from regard.view.language import page_language
 from regard.view.markup import text
+from regard.words import t
 
 START = """
 render({
@@ -25,7 +27,7 @@ render({
 """
 PAGE = """\
 <!doctype html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
@@ -35,7 +37,7 @@ PAGE = """\
 <style>{style}</style>
 </head>
 <body>
-<div id="regard"><noscript>This page needs JavaScript.</noscript></div>
+<div id="regard"><noscript>{needs_script}</noscript></div>
 <script type="application/json" id="regard-data">{data}</script>
 <script type="module">{script}</script>
 </body>
@@ -44,16 +46,23 @@ PAGE = """\
 
 
 def page_html(records: Sequence[AttentionRecord], *, state: Mapping[str, Any] | None = None) -> str:
-    """state: what is shown first, as page/state.js has it."""
+    """state: what is shown first, as page/host/view_state.js has it."""
     # "</script" would end the element, in a string of the code as well
     script = (module() + START).replace("</script", "<\\/script")
     style = stylesheet()
-    given = {"records": [record.to_dict() for record in records], "state": dict(state or {})}
+    spoken = page_language()
+    given = {
+        "records": [record.to_dict() for record in records],
+        "state": dict(state or {}),
+        **spoken,
+    }
     data = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
     titles = " · ".join(dict.fromkeys(r.title or r.model for r in records if r.title or r.model))
     return PAGE.format(
+        language=spoken.get("lang", "en"),
+        needs_script=text(t("This page needs JavaScript.")),
         policy=text(content_policy(script, style)),
-        title=text(visible(titles or "attention")),
+        title=text(visible(titles or t("attention"))),
         style=style,
         data=_harmless(data),
         script=script,

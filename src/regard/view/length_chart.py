@@ -15,6 +15,7 @@ from regard.view.cells import pad, shorten, width
 from regard.view.charts import Axis, Chart, Line, Point
 from regard.view.markup import Markup, element, join
 from regard.view.samples import scrolled
+from regard.words import t
 
 COUNTS = ("sentences", "mean")
 SCORES = ("BLEU", "chrF", "hyp/ref")
@@ -92,7 +93,7 @@ def length_table(curves: Curves) -> str:
     return "\n".join([*groups, *aligned])
 
 
-def length_chart(curves: Curves, title: str = "BLEU by source length") -> Chart:
+def length_chart(curves: Curves, title: str | None = None) -> Chart:
     """BLEU over the buckets, one line a system; under each bucket how many sentences it has."""
     table, once = length_rows(curves), same_sentences(curves)
     ticks = []
@@ -104,14 +105,24 @@ def length_chart(curves: Curves, title: str = "BLEU by source length") -> Chart:
         found = [(at, bucket, rows[system]) for at, (bucket, rows) in enumerate(table)]
         lines.append(Line(name, [_point(at, bucket, row) for at, bucket, row in found if row]))
     scores = [point.y for line in lines for point in line.points]
-    label = f"{unit_of(curves)} in the source" + ("" if once else f"; n of {'/'.join(curves)}")
+    characters = unit_of(curves) == "characters"
+    label = t("characters in the source") if characters else t("words in the source")
+    label += "" if once else f"; {t('n of {systems}', systems='/'.join(curves))}"
     x = Axis(shorten(label, LABEL), -0.4, len(table) - 0.6, ticks)
-    return Chart(title, lines, x, Axis.of("BLEU", scores, zero=True))
+    titled = t("BLEU by source length") if title is None else title
+    return Chart(titled, lines, x, Axis.of("BLEU", scores, zero=True))
 
 
 def _point(at: int, bucket: Bucket, row: LengthRow) -> Point:
-    sentences = f"{row.sentences:,} sentence{'' if row.sentences == 1 else 's'}"
-    return Point(at, row.bleu, f"{bucket.label}: BLEU {row.bleu:.1f} of {sentences}")
+    title = t.plural(
+        row.sentences,
+        "{bucket}: BLEU {bleu} of {n} sentence",
+        "{bucket}: BLEU {bleu} of {n} sentences",
+        n=f"{row.sentences:,}",
+        bucket=bucket.label,
+        bleu=f"{row.bleu:.1f}",
+    )
+    return Point(at, row.bleu, title)
 
 
 def _counts(row: LengthRow | None) -> list[str]:
@@ -150,7 +161,7 @@ def length_section(curves: Curves) -> Markup:
     ]
     table = element(
         "table",
-        element("caption", "BLEU, chrF and length ratio by the length of the source"),
+        element("caption", t("BLEU, chrF and length ratio by the length of the source")),
         element("thead", names, element("tr", *heads)),
         element("tbody", *rows),
         class_="numbers",
@@ -161,7 +172,7 @@ def length_section(curves: Curves) -> Markup:
             element(
                 "div",
                 element("figure", length_chart(curves, "BLEU").inline()),
-                scrolled(table, "Scores by source length"),
+                scrolled(table, t("Scores by source length")),
                 class_="beside",
             ),
             *(element("p", f"BLEU: {signature}", class_="signature") for signature in signatures),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
+from importlib.resources import files
 from typing import NamedTuple
 
 from regard.view.cells import END_ISOLATE, fold, shorten, visible, width
-from regard.view.colours import RGB, Ramp, contrast, shade
+from regard.view.colours import RGB, Ramp, contrast, oklch_anchors, shade
 from regard.view.markup import Markup, element
 
 LATIN = "system-ui, 'Noto Sans', 'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
@@ -23,7 +25,7 @@ LONGEST = 26  # cells of a label; more is cut off with …
 
 
 class Theme(NamedTuple):
-    """The ramps are those of the page (page/colour.js), so that a picture looks like the screen."""
+    """The ramps are those of the page, from palettes.json, so that a picture looks like the screen."""
 
     ground: str
     ink: str
@@ -34,24 +36,29 @@ class Theme(NamedTuple):
     above_zero: Ramp
 
 
+def _ramps(theme: str) -> tuple[Ramp, Ramp, Ramp]:
+    """For weights, for those below zero, for those above."""
+    stops = json.loads((files(__package__) / "palettes.json").read_text(encoding="utf-8"))[theme]
+    weights, below, above = (
+        Ramp(oklch_anchors(stops[name]), "") for name in ("sequential", "negative", "positive")
+    )
+    return weights, below, above
+
+
 THEMES = {
     "light": Theme(
         "#ffffff",
         "#1b1f24",
         "#59636e",
         "#d5dae0",
-        Ramp("f8fbfa dcf4eb c1eddd 98ddce 6dcfc0 48b4b6 179aac 2879a4 2e5a9a 313d7a 2d225c", ""),
-        Ramp("fbfaf8 f8e9d7 f4dab6 f1c28f edab68 e38f4b d8732b c15c20 aa4515 8d3514 712712", ""),
-        Ramp("f9fafc e0eefa c9e2f7 aacff2 8cbdec 6ea3df 528bd3 4371bf 3658ac 2e408d 262b71", ""),
+        *_ramps("light"),
     ),
     "dark": Theme(
         "#101319",
         "#e6edf3",
         "#93a0ad",
         "#353d49",
-        Ramp("17191f 22223a 2d2954 2f3c6e 2f4e89 286996 1784a1 31a4a5 4ac2a7 9edc9e e0f491", ""),
-        Ramp("1c1916 322017 472718 60321c 793c1f 964d20 b25e21 ca7930 e19440 f0b772 fcd89d", ""),
-        Ramp("17191e 1d2437 242e51 2b3d6e 314c8c 3a62a7 4177c3 5a93d4 74ade4 9bc9f1 c1e3fc", ""),
+        *_ramps("dark"),
     ),
 }
 

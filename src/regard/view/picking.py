@@ -10,14 +10,11 @@ from numpy.typing import NDArray
 from regard.records.record import Array, AttentionMap, AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.records.words import merge_words
+from regard.view.captions import caption, kind_of
+from regard.words import t
 
 TOGETHER = ("mean", "max")
 Allowed = NDArray[np.bool_]
-KINDS = {
-    "cross": "cross-attention",
-    "encoder": "self-attention of the encoder",
-    "decoder": "self-attention of the decoder",
-}
 
 
 class NoSuchPart(NotARecord):
@@ -50,7 +47,7 @@ class Matrix:
     keys: tuple[str, ...]
     rows: Side
     columns: Side
-    aggregation: str  # "layer 2 of 3 · mean over 4 heads · words: keys summed, queries averaged"
+    aggregation: str  # "layer 2 of 3 · mean over 4 heads · words: sum over keys, mean over queries"
     map: AttentionMap
 
 
@@ -72,14 +69,14 @@ def picked(record: AttentionRecord, pick: Pick) -> Matrix:
     weights, across_heads = _along(found.weights, 1, "head", head)
     weights, across_layers = _along(weights, 0, "layer", layer)
     open_pairs = _any_along(_any_along(allowed, 1, head), 0, layer)
-    said = [KINDS.get(found.name, found.name), across_layers, across_heads]
+    said = [kind_of(found.name), across_layers, across_heads]
     queries, keys = rows.tokens, columns.tokens
     if not pick.tokens and (len(set(rows.words)), len(set(columns.words))) != weights.shape:
         weights = merge_words(weights, rows.words, columns.words)
         merged = merge_words(open_pairs.astype(np.float32), rows.words, columns.words)
         open_pairs = merged > 0
         queries, keys = word_labels(rows), word_labels(columns)
-        said.append("words: keys summed, queries averaged")
+        said.append(caption("words"))
     aggregation = " · ".join(part for part in said if part)
     return Matrix(weights, open_pairs, queries, keys, rows, columns, aggregation, found)
 
@@ -104,9 +101,12 @@ def _along(weights: Array, axis: int, name: str, wish: int | str) -> tuple[Array
     count = weights.shape[axis]
     if wish not in TOGETHER:
         chosen = np.take(weights, [_number(wish, count, name)], axis=axis).squeeze(axis)
-        return chosen, f"{name} {wish} of {count}" if count > 1 else ""
+        one = t("layer {n} of {count}", n=wish, count=count)
+        if name == "head":
+            one = t("head {n} of {count}", n=wish, count=count)
+        return chosen, one if count > 1 else ""
     together = np.asarray(weights.mean(axis) if wish == "mean" else weights.max(axis))
-    return together, f"{wish} over {count} {name}s" if count > 1 else ""
+    return together, caption(str(wish), name, n=count) if count > 1 else ""
 
 
 def _any_along(allowed: Allowed, axis: int, wish: int | str) -> Allowed:

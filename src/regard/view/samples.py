@@ -7,13 +7,9 @@ from dataclasses import dataclass, field
 
 from regard.view.heat_table import heat_table
 from regard.view.markup import Markup, element, join
+from regard.words import t
 
 BESIDE = 14  # source tokens; the attention of a longer sentence goes below its text
-READING = (
-    "Each row is a word that was written, each column a word that was read; brighter means more "
-    "weight. It shows where the model looked, not why it answered."
-)
-MARKED = "The stronger a word is marked, the more it weighs in the vector that was judged."
 FAINT = 0.05  # of the heaviest mark: lighter ones are not drawn
 
 
@@ -45,8 +41,18 @@ def sample_list(
     samples: Sequence[Sample], names: SampleNames, languages: tuple[str, str]
 ) -> Markup:
     """All samples, and how to read them; languages of the source and of the target."""
-    notes = [READING] if any(sample.attention for sample in samples) else []
-    notes += [MARKED] if any(sample.marks for sample in samples) else []
+    notes = []
+    if any(sample.attention for sample in samples):
+        notes.append(
+            t(
+                "Each row is a word that was written, each column a word that was read; brighter means "
+                "more weight. It shows where the model looked, not why it answered."
+            )
+        )
+    if any(sample.marks for sample in samples):
+        notes.append(
+            t("The stronger a word is marked, the more it weighs in the vector that was judged.")
+        )
     written = [element("p", note, class_="note") for note in notes]
     return join([*written, *(_sample(sample, names, *languages) for sample in samples)])
 
@@ -78,11 +84,11 @@ def _sample(sample: Sample, names: SampleNames, source: str, target: str) -> Mar
                 sample.attention,
                 sample.tokens,
                 sample.source_tokens,
-                caption=f"Attention of “{sample.hypothesis}”",
+                caption=t("Attention of “{text}”", text=sample.hypothesis),
                 query_language=target,
                 key_language=source,
             ),
-            f"Attention of {sample.hypothesis}",
+            t("Attention of {text}", text=sample.hypothesis),
         )
     words = element(
         "div",
@@ -95,7 +101,7 @@ def _sample(sample: Sample, names: SampleNames, source: str, target: str) -> Mar
 
 def _sentence(text: str, language: str, marks: Sequence[tuple[int, int, float]]) -> Markup:
     if not text.strip():
-        return element("dd", "(empty)", class_="empty")
+        return element("dd", t("(empty)"), class_="empty")
     return element("dd", *_marked(text, marks), dir="auto", lang=language or None)
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from regard.view import colours
 from regard.view.cells import fold, pad, shorten, visible, width
+from regard.words import t
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -59,9 +60,7 @@ def heat_map(
         cells = zip(row, text, plan.columns, strict=False)
         lines.append(plan.line(label, [_cell(w, t, n, scale, bits) for w, t, n in cells]))
     if plan.hidden:
-        lines.append(
-            shorten(f"… {plan.hidden} more {'key' if plan.hidden == 1 else 'keys'}", space)
-        )
+        lines.append(shorten(t.plural(plan.hidden, "… {n} more key", "… {n} more keys"), space))
     if note := scale.note(bits):
         lines.append(shorten(note, space))
     return _square(lines)
@@ -121,8 +120,12 @@ class Scale:
     def note(self, bits: colours.Bits) -> str:
         if self.full == 1.0 and not self.signed:
             return ""
-        signs = "; negative weights are orange" if self.signed and bits else ""
-        return f"shades: size of the weight, full at {number(self.full)}{signs}"
+        full = number(self.full)
+        if self.signed and bits:
+            return t(
+                "shades: size of the weight, full at {full}; negative weights are orange", full=full
+            )
+        return t("shades: size of the weight, full at {full}", full=full)
 
 
 @dataclass(frozen=True)

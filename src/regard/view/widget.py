@@ -12,6 +12,7 @@ from typing import Any
 
 from regard.records.record import AttentionRecord
 from regard.view.bundle import module, stylesheet
+from regard.view.language import page_language
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ def widget(
         state=dict(state or {}),
         abilities=[] if live is None else ["ask"],
         models=[] if live is None else list(live.models),
+        **page_language(),
     )
 
     def hear(_: Any, message: Any, __: Any) -> None:
@@ -74,5 +76,7 @@ def _widget_class() -> type[Any]:
         state: Any = traitlets.Dict().tag(sync=True)
         abilities: Any = traitlets.List().tag(sync=True)
         models: Any = traitlets.List().tag(sync=True)
+        lang: Any = traitlets.Unicode("en").tag(sync=True)
+        words: Any = traitlets.Dict().tag(sync=True)
 
     return AttentionWidget

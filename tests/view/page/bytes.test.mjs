@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { halfToNumber, unpack } from "../../../src/regard/view/page/bytes.js";
+import { halfToNumber, unpack } from "../../../src/regard/view/page/record/packed_arrays.js";
 
 const packed = (type, shape, bytes) => ({ type, shape, data: Buffer.from(bytes).toString("base64") });
 

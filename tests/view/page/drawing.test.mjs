@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { diverging, hexColour, inkOn, luminance, rampTable, sequential, strongest } from "../../../src/regard/view/page/colour.js";
-import { hatchingOf } from "../../../src/regard/view/page/figure.js";
-import { stepInGrid } from "../../../src/regard/view/page/grid_keys.js";
-import { chooseLinks } from "../../../src/regard/view/page/lines.js";
-import { cellSentence, readoutOf } from "../../../src/regard/view/page/readout.js";
-import { groupWith, restOf, shortWeight } from "../../../src/regard/view/page/view.js";
+import { diverging, hexColour, inkOn, luminance, rampTable, sequential, strongest } from "../../../src/regard/view/page/drawing/colours.js";
+import { hatchingOf } from "../../../src/regard/view/page/drawing/svg_figure.js";
+import { stepInGrid } from "../../../src/regard/view/page/elements/grid_keys.js";
+import { chooseLinks } from "../../../src/regard/view/page/drawing/link_lines.js";
+import { cellSentence, readoutOf } from "../../../src/regard/view/page/stage/readout.js";
+import { groupWith, restOf, shortWeight } from "../../../src/regard/view/page/drawing/view.js";
 
 const GROUNDS = { light: [251, 251, 249], dark: [20, 22, 27] };
 const shades = (table) => Array.from({ length: 256 }, (_, n) => luminance([...table.slice(3 * n, 3 * n + 3)]));

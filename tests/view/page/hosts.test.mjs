@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createAsk } from "../../../src/regard/view/page/asking.js";
-import { troubleOf } from "../../../src/regard/view/page/hosts.js";
-import { jsonInMarkup, standaloneDocument, upToItsEnd } from "../../../src/regard/view/page/standalone.js";
+import { createAsk } from "../../../src/regard/view/page/host/questions.js";
+import { troubleOf } from "../../../src/regard/view/page/host/hosts.js";
+import { jsonInMarkup, standaloneDocument, upToItsEnd } from "../../../src/regard/view/page/host/standalone_document.js";
 
 function fakeModel() {
   const listeners = new Set();
@@ -37,7 +37,7 @@ test("no text in a record can end the script it lies in", () => {
 
 test("a file made from a file is the same file, but for its nonce", () => {
   const module = "const staticModel = 1;\nfunction render() {}\n\nexport default { render };\n";
-  const make = (text) => standaloneDocument({ records: [], state: {}, module: text, stylesheet: "a{}" });
+  const make = (text) => standaloneDocument({ records: [], settings: { state: {} }, module: text, stylesheet: "a{}" });
   const inline = (document) => document.match(/<script type="module"[^>]*>([\s\S]*?)<\/script>/)[1];
   const bare = (document) => document.replace(/nonce-\w+|nonce="\w+"/g, "");
   assert.equal(bare(make(inline(make(module)))), bare(make(module)));

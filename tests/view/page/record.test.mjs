@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { entropies } from "../../../src/regard/view/page/aggregate.js";
-import { orderOfHeads } from "../../../src/regard/view/page/heads.js";
-import { readRecord } from "../../../src/regard/view/page/record.js";
+import { entropies } from "../../../src/regard/view/page/record/aggregation.js";
+import { orderOfHeads } from "../../../src/regard/view/page/stage/head_thumbnails.js";
+import { readRecord } from "../../../src/regard/view/page/record/record.js";
 
 const close = (a, b, message) => assert.ok(Math.abs(a - b) < 1e-5, message ?? `${a} is not ${b}`);
 const float32 = (shape, numbers) => ({ type: "float32", shape, data: Buffer.from(Float32Array.from(numbers).buffer).toString("base64") });
@@ -65,7 +65,7 @@ test("mean and maximum are over heads first, then over layers", () => {
   close(at("mean", "mean")[5], (at(0, 0)[5] + at(0, 1)[5] + at(1, 0)[5] + at(1, 1)[5]) / 4);
   close(at("mean", "max")[5], (Math.max(at(0, 0)[5], at(0, 1)[5]) + Math.max(at(1, 0)[5], at(1, 1)[5])) / 2);
   const { title, missing } = record.matrix("cross", { ...tokens, layer: "mean", head: "max" });
-  assert.equal(title, "cross-attention · mean of 2 layers · max of 2 heads");
+  assert.equal(title, "cross-attention · mean over 2 layers · max over 2 heads");
   assert.equal(missing, null, "a maximum need not sum to 1");
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cleanState, createStore, INITIAL_STATE, stateFromHash, stateToHash } from "../../../src/regard/view/page/state.js";
+import { cleanState, createStore, INITIAL_STATE, stateFromHash, stateToHash } from "../../../src/regard/view/page/host/view_state.js";
 
 test("a state comes back from its link", () => {
   const states = [

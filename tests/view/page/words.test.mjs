@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupLabel, isRightToLeft, standsUpright, visibleText, wordGroups } from "../../../src/regard/view/page/words.js";
+import { standsUpright } from "../../../src/regard/view/page/record/scripts.js";
+import { groupLabel, isRightToLeft, visibleText, wordGroups } from "../../../src/regard/view/page/record/token_words.js";
 
 /** A side whose tokens are all characters of a text, each a word of its own as far as the record knows. */
 function ofCharacters(text, language = "") {

@@ -90,10 +90,10 @@ def _words(text: str) -> list[str]:
 
 def _spans(text: str) -> list[tuple[int, int]]:
     """Where the words are: between blanks, or every character where nobody writes blanks."""
-    from regard.data.text import uses_no_spaces
     from regard.measures import spans
+    from regard.scripts import stands_close
 
-    unbroken = len(text.split()) == 1 and any(map(uses_no_spaces, text))
+    unbroken = len(text.split()) == 1 and any(map(stands_close, text))
     return list(spans(text, "characters" if unbroken else "words"))
 
 

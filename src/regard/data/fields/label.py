@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
+from regard.suggestions import meant
 
 MOST_LABELS = 1000  # more are texts, not labels
 SHOWN = 12  # labels named
@@ -59,10 +59,9 @@ class Label(Field):
 
     def check_known(self, value: str) -> None:
         if value not in self._numbers:
-            near = difflib.get_close_matches(value, self.labels, 1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
             raise ValueError(
-                f"no text to learn from has the label {value[:60]!r}.{meant} There are {self.named}"
+                f"no text to learn from has the label {value[:60]!r}.{meant(value, self.labels)} "
+                f"There are {self.named}"
             )
 
     @property

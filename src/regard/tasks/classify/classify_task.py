@@ -23,6 +23,7 @@ from regard.tasks.report_part import Drawing, NextStep, ReportPart
 from regard.tasks.task import Extent, Tally, Task, Validation, last
 from regard.view.confusion_chart import confusion_section, confusion_text
 from regard.view.samples import Sample, SampleNames
+from regard.words import t
 
 SAMPLES = 8  # texts shown
 NAMES = SampleNames("Most confidently wrong", "text", "label", "answer")
@@ -144,7 +145,7 @@ class ClassifyTask(Task):
         ]
         one = last(found)
         confusions = {name: one.confusion for name, one in found.items()}
-        drawn = Drawing("What is taken for what", confusion_section(confusions))
+        drawn = Drawing(t("What is taken for what"), confusion_section(confusions))
         return ReportPart(
             verdict=f"{' and '.join(scores)}." if scores else "",
             scores=() if one is None else _scores(one.confusion),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from regard import scripts
 from regard.recipe.recipe import Recipe
 from regard.tasks.translate.translate_options import TranslateOptions
 
@@ -17,20 +18,19 @@ SHORT = {  # of the codes with three letters
     "khm": "km",
     "mya": "my",
 }
-SPACELESS = {"zh", "ja", "th", "lo", "km", "my"}  # written without spaces between words
 
 
 def bleu_tokenizer(recipe: Recipe) -> str:
     """sacreBLEU's tokeniser for the target: those of Chinese and of spaces, else characters."""
     language = _language(recipe.data.target)
-    chosen = "zh" if language == "zh" else "char" if language in SPACELESS else "13a"
+    chosen = "zh" if language == "zh" else "char" if language in scripts.LANGUAGES else "13a"
     return _task(recipe).bleu_tokenize or chosen
 
 
 def length_unit(recipe: Recipe) -> Literal["words", "characters"]:
     """How the length of a source is counted."""
     chosen: Literal["words", "characters"] = "words"
-    if _language(recipe.data.source) in SPACELESS:
+    if _language(recipe.data.source) in scripts.LANGUAGES:
         chosen = "characters"
     return _task(recipe).length_unit or chosen
 

@@ -33,6 +33,7 @@ from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_loss import Translate
 from regard.view.length_chart import length_section, length_table
 from regard.view.samples import Sample, SampleNames
+from regard.words import t
 
 SAMPLES = 8  # sentences shown with their attention
 LONG = 100  # tokens: kernels of long texts are used from here on
@@ -237,7 +238,7 @@ class TranslateTask(Task):
             verdict=f"{' and '.join(scores)}." if scores else "",
             scores=() if one is None else (one.bleu, one.chrf),
             facts=facts,
-            drawings=[Drawing("Short and long sentences", length_section(curves))]
+            drawings=[Drawing(t("Short and long sentences"), length_section(curves))]
             if curves
             else (),
             samples=() if one is None else self._samples(module, one),

@@ -1,6 +1,6 @@
 // The viewer in the shape of anywidget, and the models of the other hosts.
 
-import { servedModel, staticModel } from "./hosts.js";
+import { servedModel, staticModel } from "./host/hosts.js";
 import { Viewer } from "./viewer.js";
 
 /**

@@ -1,81 +1,105 @@
 // The viewer: puts the parts together and keeps them in step with the state and with what is pointed at.
 
-import { createAsk } from "./asking.js";
-import { beamPanel } from "./beam.js";
-import { effectiveTheme } from "./colour.js";
-import { comparePanel } from "./compare.js";
-import { h } from "./dom.js";
-import { explainPanel } from "./explain.js";
-import { mountExport } from "./export.js";
-import { mountHeader } from "./header.js";
-import { mountHeads } from "./heads.js";
-import { Heatmap } from "./heatmap.js";
-import { mountLegend } from "./legend.js";
-import { picturePanel } from "./picture.js";
-import { readoutOf } from "./readout.js";
-import { readRecord } from "./record.js";
-import { Sentences } from "./sentences.js";
-import { buildSkeleton } from "./skeleton.js";
-import { cleanState, createStore, INITIAL_STATE } from "./state.js";
-import { stepsPanel } from "./steps.js";
-import { tablePanel } from "./table.js";
-import { mountTabs } from "./tabs.js";
-import { mountThemeButton } from "./theme.js";
-import { mountToolbar } from "./toolbar.js";
-import { viewOf } from "./view.js";
+import { createAsk } from "./host/questions.js";
+import { beamPanel } from "./panels/beam/beam_panel.js";
+import { effectiveTheme } from "./drawing/colours.js";
+import { comparePanel } from "./panels/compare/compare_panel.js";
+import { h } from "./elements/dom.js";
+import { explainPanel } from "./panels/explain/explain_panel.js";
+import { mountExport } from "./stage/export_menu.js";
+import { mountHeader } from "./stage/header.js";
+import { mountHeads } from "./stage/head_thumbnails.js";
+import { Heatmap } from "./stage/heatmap.js";
+import { mountLegend } from "./stage/colour_legend.js";
+import { picturePanel } from "./panels/picture_panel.js";
+import { readoutOf } from "./stage/readout.js";
+import { readRecord } from "./record/record.js";
+import { Sentences } from "./stage/sentences.js";
+import { buildSkeleton } from "./stage/skeleton.js";
+import { cleanState, createStore, INITIAL_STATE } from "./host/view_state.js";
+import { stepsPanel } from "./panels/steps/steps_panel.js";
+import { tablePanel } from "./panels/table_panel.js";
+import { mountTabs } from "./stage/panel_tabs.js";
+import { mountThemeButton } from "./stage/theme_button.js";
+import { mountToolbar } from "./stage/toolbar.js";
+import { viewOf } from "./drawing/view.js";
+import { speak } from "./words/messages.js";
 
+/** @typedef {import("./record/record.js").AttentionRecord} AttentionRecord */
+/** @typedef {import("./host/view_state.js").State} State */
+/** @typedef {import("./stage/heatmap.js").Active} Active */
+
+/** @type {import("./stage/panel_tabs.js").Panel[]} */
 const PANELS = [stepsPanel, beamPanel, comparePanel, explainPanel, picturePanel, tablePanel];
 
 export class Viewer {
   /**
-   * @param {any} model of anywidget's shape
+   * @param {import("./host/questions.js").Model} model
    * @param {HTMLElement} element
    */
   constructor(model, element) {
     this.model = model;
+    speak(model.get("words"));
     this.records = recordsOf(model);
     this.abilities = new Set(model.get("abilities") ?? []);
     this.store = createStore({ ...INITIAL_STATE, ...cleanState(model.get("state")) });
     this.asking = createAsk(model);
+    /** @param {Partial<State>} patch */
     this.set = (patch) => this.store.set(patch);
+    /** @type {import("./drawing/view.js").View|null} */
     this.view = null;
+    /** @type {Active|null} */
     this.pointed = null;
     this.frame = 0;
     this.skeleton = buildSkeleton(this.abilities.has("ask"), element.parentElement === document.body);
+    this.skeleton.root.lang = model.get("lang") || "en";
     element.replaceChildren(this.skeleton.root);
-    this.mountParts(this.skeleton.places);
+    this.parts = this.mountParts(this.skeleton.places);
     this.endings = this.listen();
     this.update();
-    this.header.start();
+    this.parts.header.start();
   }
 
+  /** @param {ReturnType<typeof buildSkeleton>["places"]} places */
   mountParts(places) {
     const { model, set, store } = this;
+    /** @type {import("./stage/heatmap.js").Actions} */
     const actions = {
       focus: (active) => this.point(active),
       pin: (row, col) => this.pin(row, col),
       unpin: () => set({ query: null, key: null }),
     };
-    this.themeButton = mountThemeButton(set);
-    this.exportMenu = mountExport({
-      view: () => this.view,
+    const themeButton = mountThemeButton(set);
+    const exportMenu = mountExport({
+      view: () => this.shownView(),
       records: () => this.records,
-      state: () => store.get(),
+      settings: () => ({ state: store.get(), lang: model.get("lang"), words: model.get("words") }),
       assets: () => model.get("assets") ?? { module: model.get("_esm"), stylesheet: model.get("_css") },
     });
-    this.header = mountHeader(places.header, {
+    const header = mountHeader(places.header, {
       canAsk: this.abilities.has("ask"),
       models: model.get("models") ?? [],
       linked: { text: store.get().text, model: store.get().model },
       askText: (text, chosen, isNewest) => this.askText(text, chosen, isNewest),
-      tools: [this.themeButton.element, this.exportMenu.element],
+      tools: [themeButton.element, exportMenu.element],
     });
-    this.toolbar = mountToolbar(places.toolbar, set);
-    this.sentences = new Sentences(places.sentences, actions);
-    this.heatmap = new Heatmap(places.heatmap, actions);
-    this.legend = mountLegend(places.legend);
-    this.heads = mountHeads(places.heads, set);
-    this.tabs = mountTabs(places.tabs, PANELS, set);
+    return {
+      themeButton,
+      exportMenu,
+      header,
+      toolbar: mountToolbar(places.toolbar, set),
+      sentences: new Sentences(places.sentences, actions),
+      heatmap: new Heatmap(places.heatmap, actions),
+      legend: mountLegend(places.legend),
+      heads: mountHeads(places.heads, set),
+      tabs: mountTabs(places.tabs, PANELS, set),
+    };
+  }
+
+  /** What is on the screen; only where there is a record. */
+  shownView() {
+    if (!this.view) throw new Error("nothing is shown yet");
+    return this.view;
   }
 
   /** @returns {(() => void)[]} what undoes it */
@@ -109,6 +133,7 @@ export class Viewer {
     ];
   }
 
+  /** @param {State} state */
   changed(state) {
     this.pointed = null;
     this.model.set("state", { ...state });
@@ -117,31 +142,35 @@ export class Viewer {
   }
 
   update() {
-    const { store, skeleton, records } = this;
+    const { parts, store, skeleton, records } = this;
     const { root, places, body, empty } = skeleton;
     const state = store.get();
     const record = records[Math.min(state.record, records.length - 1)];
     root.dataset.theme = effectiveTheme(state.theme);
-    this.themeButton.update(state.theme);
-    for (const part of [places.toolbar, body, this.exportMenu.element]) part.hidden = !record;
+    parts.themeButton.update(state.theme);
+    for (const part of [places.toolbar, body, parts.exportMenu.element]) part.hidden = !record;
     empty.hidden = Boolean(record);
     this.view = record ? viewOf(record, state) : null;
-    this.header.update(this.view);
+    parts.header.update(this.view);
     if (!this.view) return;
     const { map } = this.view;
     root.style.setProperty("--heads", String(map.H > 1 ? map.H : Math.min(map.L, 4)));
-    this.toolbar.update(this.view, records);
-    this.heads.update(this.view);
-    for (const part of [this.sentences, this.heatmap, this.legend]) part.update(this.view);
-    this.tabs.update(this.context());
+    parts.toolbar.update(this.view, records);
+    parts.heads.update(this.view);
+    for (const part of [parts.sentences, parts.heatmap, parts.legend]) part.update(this.view);
+    parts.tabs.update(this.context(this.view));
     this.highlight();
   }
 
-  context() {
+  /**
+   * @param {import("./drawing/view.js").View} view
+   * @returns {import("./panels/panel_parts.js").PanelContext}
+   */
+  context(view) {
     return {
       records: this.records,
-      record: this.view.record,
-      state: this.view.state,
+      record: view.record,
+      state: view.state,
       set: this.set,
       ask: this.asking.ask,
       abilities: this.abilities,
@@ -151,12 +180,16 @@ export class Viewer {
     };
   }
 
+  /** @param {AttentionRecord} record */
   replaceRecord(record) {
     const place = Math.min(this.store.get().record, Math.max(this.records.length - 1, 0));
     this.putRecord(record, place, { query: null, key: null });
   }
 
-  /** A new record is drawn even where no part of the state changes. */
+  /**
+   * A new record is drawn even where no part of the state changes.
+   * @param {AttentionRecord} record @param {number} place @param {Partial<State>} patch
+   */
   putRecord(record, place, patch) {
     this.records = Object.assign([...this.records], { [place]: record });
     const before = this.store.get();
@@ -164,6 +197,7 @@ export class Viewer {
     if (this.store.get() === before) this.update();
   }
 
+  /** @param {string} text @param {string} model @param {() => boolean} isNewest */
   async askText(text, model, isNewest) {
     const answer = await this.asking.ask("look", model ? { text, model } : { text });
     if (!isNewest()) return;
@@ -171,17 +205,21 @@ export class Viewer {
     this.replaceRecord(readRecord(answer));
   }
 
+  /** @param {Active|null} active */
   point(active) {
     this.pointed = active;
     this.frame ||= requestAnimationFrame(() => this.highlight());
   }
 
-  /** Pins a word or a pair of words; what is pinned already is let go. */
+  /**
+   * Pins a word or a pair of words; what is pinned already is let go.
+   * @param {number|null} row @param {number|null} col
+   */
   pin(row, col) {
-    const { rowMembers, colMembers } = this.view.matrix;
-    const next = { query: rowMembers[row]?.[0] ?? null, key: colMembers[col]?.[0] ?? null };
-    const { row: pinnedRow, col: pinnedCol } = this.view.pinned;
-    this.set(row === pinnedRow && col === pinnedCol ? { query: null, key: null } : next);
+    const { matrix, pinned } = this.shownView();
+    const { rowMembers, colMembers } = matrix;
+    const next = { query: firstOf(rowMembers, row), key: firstOf(colMembers, col) };
+    this.set(row === pinned.row && col === pinned.col ? { query: null, key: null } : next);
   }
 
   /** Lights up what is pointed at, or else what is pinned. */
@@ -189,8 +227,8 @@ export class Viewer {
     this.frame = 0;
     if (!this.view) return;
     const active = this.pointed ?? this.view.pinned;
-    this.sentences.highlight(active);
-    this.heatmap.highlight(active);
+    this.parts.sentences.highlight(active);
+    this.parts.heatmap.highlight(active);
     const { main, more } = readoutOf(this.view, active);
     const line = [h("span", { class: "readout-main" }, main), h("span", { class: "readout-more" }, more)];
     this.skeleton.places.readout.replaceChildren(...line);
@@ -203,6 +241,10 @@ export class Viewer {
   }
 }
 
+/** The first token of a group. @param {number[][]} groups @param {number|null} place */
+const firstOf = (groups, place) => (place === null ? null : (groups[place]?.[0] ?? null));
+
+/** @param {import("./host/questions.js").Model} model @returns {AttentionRecord[]} */
 function recordsOf(model) {
   const given = model.get("records") ?? [];
   return (typeof given === "string" ? JSON.parse(given) : given).map(readRecord);

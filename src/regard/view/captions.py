@@ -1,0 +1,32 @@
+"""What still pictures, terminal and page all call a map and its weights: captions.json."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from regard.words import say
+
+
+def kind_of(name: str) -> str:
+    """ "cross-attention" of "cross"; "pooling attention" of a name that is not listed."""
+    kinds = _captions()["kinds"]
+    return say(kinds[name]) if name in kinds else caption("other kind", name=name)
+
+
+def caption(*place: str, **values: object) -> str:
+    """The text at a place: caption("mean", "head", n=4) is "mean over 4 heads"."""
+    text: Any = _captions()
+    for name in place:
+        text = text[name]
+    return say(text, **values)
+
+
+@cache
+def _captions() -> dict[str, Any]:
+    read: dict[str, Any] = json.loads(
+        (files(__package__) / "captions.json").read_text(encoding="utf-8")
+    )
+    return read

@@ -1,0 +1,139 @@
+// Where the page lives: a file, a server or a notebook. Each gives it a model in the shape of anywidget:
+// get, set, on, off, save_changes, send. The notebook's is anywidget's own.
+
+import { messageOf } from "./questions.js";
+import { cleanState, INITIAL_STATE, stateFromHash, stateToHash } from "./view_state.js";
+import { speak, t } from "../words/messages.js";
+
+/** @typedef {{records?: any, state?: object, abilities?: string[], models?: string[], assets?: any,
+ *   lang?: string, words?: import("../words/messages.js").Translations}} Given
+ *   lang, words: left out where the page speaks English */
+
+/**
+ * A page that is a file: everything lies in it, nothing can be asked.
+ * @param {Given} given
+ */
+export function staticModel(given) {
+  const model = pageModel({ ...given, abilities: [], assets: inlineAssets() });
+  return { ...model, send: (/** @type {{id: number}} */ { id }) => model.hear({ id, error: t("Needs a running model: regard look") }) };
+}
+
+/**
+ * A page whose server answers questions.
+ * @param {string|URL} baseUrl of the server
+ * @param {Given} given what the server has put into the page
+ */
+export async function servedModel(baseUrl, given = {}) {
+  speak(given.words);
+  /** @param {string} path */
+  const under = (path) => new URL(path, new URL(baseUrl, document.baseURI)).href;
+  const { models } = JSON.parse(await textOf(under("models")));
+  const assets = async () => ({
+    module: await textOf(under("viewer.js")),
+    stylesheet: await textOf(under("viewer.css")),
+  });
+  const model = pageModel({
+    records: [],
+    abilities: ["ask", "models"],
+    models: models.map((/** @type {{name: string}} */ each) => each.name),
+    assets,
+    ...given,
+  });
+  return {
+    ...model,
+    /** @param {{id: number, kind: string, payload: object}} message */
+    async send({ id, kind, payload }) {
+      try {
+        if (kind !== "look") throw new Error(t("This server cannot be asked for “{kind}”.", { kind }));
+        model.hear({ id, answer: await posted(under("attention"), payload) });
+      } catch (error) {
+        model.hear({ id, error: messageOf(error) });
+      }
+    },
+  };
+}
+
+/** What a whole page is given; the state is kept in the fragment of its address. @param {Given} given */
+function pageModel(given) {
+  /** @type {Record<string, any>} */
+  const values = { ...given };
+  const beginning = { ...INITIAL_STATE, ...cleanState(given.state) };
+  /** @type {Map<string, Set<(message?: any) => void>>} */
+  const listeners = new Map();
+  /** @type {(event: string, message?: any) => void} */
+  const tell = (event, message) => {
+    for (const listener of listeners.get(event) ?? []) listener(message);
+  };
+  globalThis.addEventListener?.("hashchange", () => tell("change:state"));
+  return {
+    /** @param {string} name */
+    get(name) {
+      if (name === "state") return { ...beginning, ...stateFromHash(location.hash) };
+      return typeof values[name] === "function" ? values[name]() : values[name];
+    },
+    /** @param {string} name @param {any} value */
+    set(name, value) {
+      if (name === "state") rememberInAddress(stateToHash(value, beginning));
+      else values[name] = value;
+    },
+    /** @type {import("./questions.js").Model["on"]} */
+    on(event, listener) {
+      listeners.set(event, (listeners.get(event) ?? new Set()).add(listener));
+    },
+    /** @param {string} event @param {(message?: any) => void} [listener] */
+    off(event, listener) {
+      if (listener) listeners.get(event)?.delete(listener);
+      else listeners.delete(event);
+    },
+    save_changes() {},
+    hear: (/** @type {any} */ message) => tell("msg:custom", message),
+  };
+}
+
+/** @param {string} hash */
+function rememberInAddress(hash) {
+  try {
+    const address = hash === "#" ? location.pathname + location.search : hash;
+    if (hash !== location.hash) history.replaceState(null, "", address);
+  } catch {
+    // a document without an address (srcdoc) has nowhere to keep it
+  }
+}
+
+/** The module and the stylesheet as they lie in the file. */
+function inlineAssets() {
+  /** @param {string} selector */
+  const text = (selector) => document.querySelector(selector)?.textContent ?? "";
+  return { module: text('script[type="module"]:not([src])'), stylesheet: text("style") };
+}
+
+/** @param {string} address */
+async function textOf(address) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(t("{address} answered {status}.", { address, status: answer.status }));
+  return answer.text();
+}
+
+/** @param {string} address @param {object} payload */
+async function posted(address, payload) {
+  let answer;
+  try {
+    answer = await fetch(
+      address,
+      { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(payload) },
+    );
+  } catch {
+    throw new Error(t("The server does not answer: is it still running?"));
+  }
+  const body = await answer.json().catch(() => null);
+  if (!answer.ok) throw new Error(troubleOf(body) ?? t("The server answered {status}.", { status: answer.status }));
+  return body;
+}
+
+/** The words of an error as FastAPI writes it: detail is a text, or a list with messages. @param {any} body */
+export function troubleOf(body) {
+  const detail = body?.detail ?? body?.error;
+  if (typeof detail === "string") return detail;
+  if (Array.isArray(detail)) return detail.map((each) => each.msg ?? String(each)).join("; ");
+  return typeof detail?.message === "string" ? detail.message : null;
+}

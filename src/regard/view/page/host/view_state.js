@@ -1,0 +1,140 @@
+// What is looked at: a small store, and the same as the fragment of a link.
+
+/**
+ * @typedef {object} ViewState
+ * @property {number} record which of the records
+ * @property {string} map "" is the first
+ * @property {number|"mean"|"max"|"auto"} layer "auto" is what the map says it is best shown by
+ * @property {number|"mean"|"max"|"auto"} head
+ * @property {"words"|"tokens"} units
+ * @property {boolean} specials whether special tokens are shown
+ * @property {"matrix"|"row"} scale what the strongest colour stands for
+ * @property {"auto"|"on"|"off"} reverse the axis of the keys from right to left
+ * @property {"place"|"entropy"} order of the heads
+ * @property {number|null} query the pinned token of the queries, counted in tokens of its side
+ * @property {number|null} key the pinned token of the keys
+ * @property {string} panel the open panel; "" is none
+ * @property {"auto"|"light"|"dark"} theme
+ * @property {string} text the sentence that was asked
+ * @property {string} model who was asked; "" is the first
+ */
+
+/** @typedef {ViewState & Record<string, any>} State with what the panels keep for themselves: "step", "beam-node" */
+
+/** @type {ViewState} */
+export const INITIAL_STATE = Object.freeze({
+  record: 0,
+  map: "",
+  layer: "auto",
+  head: "auto",
+  units: "words",
+  specials: true,
+  scale: "matrix",
+  reverse: "auto",
+  order: "place",
+  query: null,
+  key: null,
+  panel: "",
+  theme: "auto",
+  text: "",
+  model: "",
+});
+
+/** @typedef {(value: any) => any} Read of a value what it stands for; undefined: garbage */
+
+/** @type {Read} */
+const readPlace = (value) => (/^\d{1,6}$/.test(String(value)) ? Number(value) : undefined);
+/** @type {Read} */
+const readPlaceOrNone = (value) => (value === null || value === "none" ? null : readPlace(value));
+/** @type {(...choices: string[]) => Read} */
+const readOneOf = (...choices) => (value) => (choices.includes(value) ? value : undefined);
+/** @type {Read} */
+const readPlaceOrWord = (value) => (["mean", "max", "auto"].includes(value) ? value : readPlace(value));
+/** @type {(most: number) => Read} */
+const readText = (most) => (value) => (typeof value === "string" && value.length <= most ? value : undefined);
+/** @type {Read} */
+const readFlag = (value) => /** @type {Record<string, boolean>} */ ({ true: true, false: false, 1: true, 0: false })[String(value)];
+
+/**
+ * What each part of the state may be; undefined is garbage, and the part stays as it was.
+ * @type {Record<string, Read>}
+ */
+const READ_STATE = {
+  record: readPlace,
+  map: readText(200),
+  layer: readPlaceOrWord,
+  head: readPlaceOrWord,
+  units: readOneOf("words", "tokens"),
+  specials: readFlag,
+  scale: readOneOf("matrix", "row"),
+  reverse: readOneOf("auto", "on", "off"),
+  order: readOneOf("place", "entropy"),
+  query: readPlaceOrNone,
+  key: readPlaceOrNone,
+  panel: readText(200),
+  theme: readOneOf("auto", "light", "dark"),
+  text: readText(2000),
+  model: readText(200),
+};
+
+/** What a panel keeps for itself: "step", "beam-node", "compare-layer". */
+const PANEL_PART = /^(step|(beam|compare|picture)-[a-z]{1,20})$/;
+/** @type {Read} */
+const readPanelPart = (value) => (["number", "string"].includes(typeof value) ? readText(2000)(String(value)) : undefined);
+
+/** The parts of anything that are parts of a state; what is not understood is left out. @param {any} given */
+export function cleanState(given) {
+  /** @type {Record<string, any>} */
+  const clean = {};
+  if (given === null || typeof given !== "object") return clean;
+  for (const [name, read] of Object.entries(READ_STATE)) {
+    if (!Object.hasOwn(given, name)) continue;
+    const value = read(given[name]);
+    if (value !== undefined) clean[name] = value;
+  }
+  for (const name of Object.keys(given).filter((each) => PANEL_PART.test(each))) {
+    const value = readPanelPart(given[name]);
+    if (value !== undefined) clean[name] = value;
+  }
+  return clean;
+}
+
+/**
+ * "#map=cross&layer=2": what differs from the state that the page begins with.
+ * @param {object} state @param {Record<string, any>} [beginning]
+ */
+export function stateToHash(state, beginning = INITIAL_STATE) {
+  const parts = new URLSearchParams();
+  for (const [name, value] of Object.entries(cleanState(state))) {
+    if (value !== beginning[name]) parts.set(name, String(value ?? "none"));
+  }
+  return `#${parts}`;
+}
+
+/** @param {string} hash */
+export function stateFromHash(hash) {
+  return cleanState(Object.fromEntries(new URLSearchParams(hash.replace(/^#/, ""))));
+}
+
+/**
+ * @template {Record<string, any>} T
+ * @param {T} initial
+ * @returns {{get(): T, set(patch: Partial<T>): void, subscribe(listener: (state: T, before: T) => void): () => void}}
+ */
+export function createStore(initial) {
+  let state = Object.freeze({ ...initial });
+  const listeners = new Set();
+  return {
+    get: () => state,
+    set(patch) {
+      const before = state;
+      if (Object.keys(patch).every((name) => Object.is(before[name], patch[name]))) return;
+      state = Object.freeze({ ...before, ...patch });
+      for (const listener of [...listeners]) listener(state, before);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

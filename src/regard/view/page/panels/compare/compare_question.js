@@ -1,0 +1,95 @@
+// Something else to compare with: another sentence, or the same one by another model.
+// The wish is part of the link (compare-text, compare-model), so that a link brings both sides back.
+
+import { fill, h } from "../../elements/dom.js";
+import { messageOf } from "../../host/questions.js";
+import { keepingFocus, selectField } from "../panel_parts.js";
+import { readRecord } from "../../record/record.js";
+import { t } from "../../words/messages.js";
+
+/** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
+
+/**
+ * @typedef {object} Part
+ * @property {HTMLElement} el
+ * @property {PanelContext} context
+ * @property {string} asked
+ * @property {string} text
+ * @property {string} model
+ * @property {number} place of the record that was asked for; −1: none yet
+ * @property {boolean} asking
+ * @property {string} error
+ */
+
+/** @param {HTMLElement} el @returns {{update: (context: PanelContext) => void}} */
+export function compareQuestion(el) {
+  /** @type {Part} context: its first comes before anything is drawn */
+  const part = { el, context: /** @type {any} */ (null), asked: "", text: "", model: "", place: -1, asking: false, error: "" };
+  return {
+    update(context) {
+      const first = part.context === null;
+      part.context = context;
+      if (first) Object.assign(part, linkedWish(context) ?? { text: context.record.question.text ?? "" });
+      keepingFocus(el, () => draw(part));
+      followWish(part);
+    },
+  };
+}
+
+/**
+ * What the link asks for beside the current record; null where it asks for nothing.
+ * @param {Pick<PanelContext, "state"|"record">} context
+ */
+export function linkedWish({ state, record }) {
+  const { "compare-text": text, "compare-model": model } = state;
+  if (!text && !model) return null;
+  return { text: text || record.question.text || "", model: model || state.model || "" };
+}
+
+/** @param {Part} part */
+function draw(part) {
+  const { el, context } = part;
+  if (!context.abilities.has("ask")) return fill(el);
+  const models = context.models.length > 1 ? context.models : [];
+  const input = h("input", { type: "text", dir: "auto", autocomplete: "off", spellcheck: "false", maxlength: 2000, "data-focus": "compare-text" });
+  input.value = part.text;
+  input.addEventListener("input", () => (part.text = input.value));
+  /** @param {Event} event */
+  const send = (event) => {
+    event.preventDefault();
+    part.asked = "";
+    context.set({ "compare-text": part.text.trim(), "compare-model": part.model });
+    followWish(part);
+  };
+  return fill(
+    el,
+    h(
+      "form",
+      { class: "panel-controls", on: { submit: send } },
+      h("label", { class: "panel-field is-wide" }, h("span", null, t("Another sentence")), input),
+      models.length ? selectField(t("by"), models.map((name) => [name, name]), part.model || context.state.model || models[0], (name) => (part.model = name)) : null,
+      h("button", { type: "submit", class: "panel-button is-main", disabled: part.asking, "data-focus": "compare-send" }, t("Compare")),
+    ),
+    h("p", { role: "status", class: part.error ? "panel-error" : "panel-hint" }, part.error || (part.asking ? t("The model is at work…") : "")),
+  );
+}
+
+/** Asks what the link wishes for, once. @param {Part} part */
+async function followWish(part) {
+  const { context } = part;
+  const wish = linkedWish(context);
+  const name = wish ? `${wish.model}\n${wish.text}` : "";
+  if (!wish || !wish.text || name === part.asked || !context.abilities.has("ask")) return;
+  Object.assign(part, { asked: name, asking: true, error: "" });
+  draw(part);
+  try {
+    const answer = await context.ask("look", wish.model ? wish : { text: wish.text });
+    part.asking = false;
+    if (part.place < 0) part.place = part.context.records.length;
+    part.context.addRecord(readRecord(answer), part.place);
+    part.context.set({ "compare-record": part.place });
+  } catch (error) {
+    Object.assign(part, { asking: false, error: messageOf(error) });
+    draw(part);
+  }
+}

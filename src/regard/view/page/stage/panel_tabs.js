@@ -1,0 +1,93 @@
+// Panels below the main view, as tabs; each is made when it is first opened.
+
+import { fill, h } from "../elements/dom.js";
+import { stepInGrid } from "../elements/grid_keys.js";
+import { t } from "../words/messages.js";
+
+/** @typedef {import("../panels/panel_parts.js").PanelContext} PanelContext */
+
+let tabListsMade = 0;
+
+/**
+ * @typedef {object} Panel
+ * @property {string} name
+ * @property {string} title
+ * @property {(context: any) => true|string} available true, or why not
+ * @property {boolean} [leads] it is opened first where it is available
+ * @property {(element: HTMLElement, context: any) => {update(context: any): void}} mount
+ */
+
+/**
+ * @param {HTMLElement} element
+ * @param {Panel[]} panels
+ * @param {(patch: object) => void} set
+ */
+export function mountTabs(element, panels, set) {
+  const prefix = `regard-tabs-${(tabListsMade += 1)}`;
+  const tabs = panels.map((panel) =>
+    h(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        class: "tab",
+        id: `${prefix}-${panel.name}`,
+        "aria-controls": `${prefix}-panel-${panel.name}`,
+        on: { click: () => set({ panel: panel.name }) },
+      },
+      panel.title,
+    ),
+  );
+  const bodies = panels.map((panel) =>
+    h(
+      "div",
+      {
+        role: "tabpanel",
+        class: `panel panel-${panel.name}`,
+        id: `${prefix}-panel-${panel.name}`,
+        "aria-labelledby": `${prefix}-${panel.name}`,
+        hidden: true,
+      },
+    ),
+  );
+  const mounted = new Map();
+  const list = h("div", { class: "tabs", role: "tablist", "aria-label": t("more about this attention") }, tabs);
+  fill(element, list, bodies);
+
+  list.addEventListener("keydown", (event) => {
+    const to = stepInGrid(event.key, { row: 0, col: tabs.findIndex((tab) => tab === event.target) }, { rows: 1, cols: tabs.length });
+    if (!to || event.key.startsWith("Page") || /Up|Down/.test(event.key)) return;
+    event.preventDefault();
+    set({ panel: panels[to.col].name });
+    tabs[to.col].focus();
+  });
+
+  /** @param {PanelContext} context */
+  function update(context) {
+    const reasons = panels.map((panel) => panel.available(context));
+    const asked = panels.findIndex((panel) => panel.name === context.state.panel);
+    const leading = panels.findIndex((panel, n) => panel.leads && reasons[n] === true);
+    const open = [asked, leading, reasons.indexOf(true), 0].find((n) => n >= 0);
+    panels.forEach((panel, n) => {
+      tabs[n].setAttribute("aria-selected", String(n === open));
+      tabs[n].tabIndex = n === open ? 0 : -1;
+      tabs[n].classList.toggle("unavailable", reasons[n] !== true);
+      bodies[n].hidden = n !== open;
+      if (n === open) show(panel, bodies[n], reasons[n], context);
+    });
+  }
+
+  /** @param {Panel} panel @param {HTMLElement} body @param {true|string} reason @param {PanelContext} context */
+  function show(panel, body, reason, context) {
+    if (reason !== true) {
+      mounted.delete(panel.name);
+      fill(body, h("p", { class: "reason" }, reason));
+    } else if (mounted.has(panel.name)) {
+      mounted.get(panel.name).update(context);
+    } else {
+      fill(body);
+      mounted.set(panel.name, panel.mount(body, context));
+    }
+  }
+  return { update };
+}

@@ -1,0 +1,85 @@
+// The numbers of what is focused, in one line of words.
+
+import { entropyOf } from "../record/aggregation.js";
+import { isAllowed, weightAt } from "../drawing/view.js";
+import { t } from "../words/messages.js";
+
+/** @typedef {import("../drawing/view.js").View} View */
+
+/** ‘chat’ attends 0.42 to ‘cat’ @param {View} view @param {number} row @param {number} col */
+export function cellSentence(view, row, col) {
+  const [query, key] = [view.matrix.rowTokens[row], view.matrix.colTokens[col]];
+  if (!isAllowed(view, row, col)) return t("‘{query}’ may not attend to ‘{key}’", { query, key });
+  return t("‘{query}’ attends {weight} to ‘{key}’", { query, key, weight: longWeight(weightAt(view, row, col)) });
+}
+
+/**
+ * @param {import("../drawing/view.js").View} view
+ * @param {{row: number|null, col: number|null}} active
+ * @returns {{main: string, more: string}}
+ */
+export function readoutOf(view, { row, col }) {
+  if (row !== null && col !== null) {
+    return { main: cellSentence(view, row, col), more: `${rankOf(view, row, col)} · ${rowNumbers(view, row)}` };
+  }
+  if (row !== null) return { main: topLinks(view, row), more: rowNumbers(view, row) };
+  if (col !== null) return { main: readers(view, col), more: "" };
+  return { main: "", more: t("Point at a word, tap it or use the arrow keys: its partners light up. Enter or a click pins it, Esc lets it go.") };
+}
+
+/** @param {number} weight */
+export function longWeight(weight) {
+  if (!Number.isFinite(weight)) return t("no number");
+  if (weight !== 0 && Math.abs(weight) < 0.0005) return t("less than 0.001");
+  return weight.toFixed(Math.abs(weight) < 0.1 ? 3 : 2);
+}
+
+/** @param {View} view @param {number} row @param {number} col */
+function rankOf(view, row, col) {
+  if (!isAllowed(view, row, col)) return t("outside the region");
+  const weight = weightAt(view, row, col);
+  const { before, count } = rowPlaces(view, row).reduce(
+    ({ before, count }, other) => ({
+      before: before + (weightAt(view, row, other) > weight ? 1 : 0),
+      count: count + 1,
+    }),
+    { before: 0, count: 0 },
+  );
+  return t("number {n} of {count} in its row", { n: before + 1, count });
+}
+
+/** @param {View} view @param {number} row */
+function rowNumbers(view, row) {
+  const weights = rowPlaces(view, row).map((col) => weightAt(view, row, col));
+  const entropy = entropyOf(weights);
+  const parts = [t("entropy {entropy} nats, as if it read {width} evenly", { entropy: entropy.toFixed(2), width: Math.exp(entropy).toFixed(1) })];
+  if (view.rest) {
+    const missing = view.matrix.missing?.[row] ?? 0;
+    if (view.matrix.hidden[row] > 0.0005) parts.push(t("{weight} on hidden tokens", { weight: longWeight(view.matrix.hidden[row]) }));
+    if (Math.abs(missing) > view.map.rounding) {
+      parts.push(t("{weight} on nothing: the row sums to {sum}", { weight: longWeight(missing), sum: (1 - missing).toFixed(2) }));
+    }
+  }
+  return parts.join(" · ");
+}
+
+/** @param {View} view @param {number} row */
+function topLinks(view, row) {
+  const best = rowPlaces(view, row).sort((a, b) => weightAt(view, row, b) - weightAt(view, row, a)).slice(0, 3);
+  const links = best.map((col) => t("{weight} to ‘{key}’", { weight: longWeight(weightAt(view, row, col)), key: view.matrix.colTokens[col] }));
+  return t("‘{query}’ attends {links}", { query: view.matrix.rowTokens[row], links: links.join(", ") });
+}
+
+/** @param {View} view @param {number} col */
+function readers(view, col) {
+  const rows = Array.from({ length: view.matrix.rows }, (_, row) => row).filter((row) => isAllowed(view, row, col));
+  const best = rows.sort((a, b) => weightAt(view, b, col) - weightAt(view, a, col)).slice(0, 3);
+  const total = rows.reduce((sum, row) => sum + weightAt(view, row, col), 0);
+  const links = best.map((row) => t("{weight} from ‘{query}’", { weight: longWeight(weightAt(view, row, col)), query: view.matrix.rowTokens[row] }));
+  return t("‘{key}’ gets {links}; {total} in all", { key: view.matrix.colTokens[col], links: links.join(", "), total: total.toFixed(2) });
+}
+
+/** @param {View} view @param {number} row */
+function rowPlaces(view, row) {
+  return Array.from({ length: view.matrix.cols }, (_, col) => col).filter((col) => isAllowed(view, row, col));
+}

@@ -1,0 +1,136 @@
+// One sentence: a list of buttons, one of which can be reached with Tab, the others with the arrow keys.
+
+import { cssColour, inkOn } from "../drawing/colours.js";
+import { fill, h } from "../elements/dom.js";
+import { stepInGrid } from "../elements/grid_keys.js";
+import { t } from "../words/messages.js";
+
+/** @typedef {import("../drawing/colours.js").Rgb} Rgb */
+
+export class Sentence {
+  /**
+   * @param {"queries"|"keys"} part
+   * @param {import("./heatmap.js").Actions} actions
+   */
+  constructor(part, actions) {
+    this.part = part;
+    this.actions = actions;
+    this.list = h("div", { class: "chips", role: "group" });
+    this.caption = h("div", { class: "sentence-caption" });
+    this.element = h("div", { class: `sentence ${part}` }, this.caption, this.list);
+    /** @type {HTMLButtonElement[]} */
+    this.chips = [];
+    /** @type {string[]} */
+    this.shown = [];
+    /** @type {string[]} */
+    this.looks = []; // of each word, as it was last painted
+    this.reachable = 0;
+    this.listen();
+  }
+
+  /**
+   * @param {string[]} tokens
+   * @param {import("../record/record.js").Side} side
+   */
+  update(tokens, side) {
+    const { list, part } = this;
+    const partName = part === "queries" ? t("queries") : t("keys");
+    const same = tokens.length === this.shown.length && tokens.every((token, n) => token === this.shown[n]);
+    list.dir = side.rightToLeft ? "rtl" : "ltr";
+    list.setAttribute("aria-label", t("{side}: {part}", { side: side.title, part: partName }));
+    const role = side.title === part ? null : h("span", { class: "side-role" }, partName);
+    fill(this.caption, h("span", { class: "side-title" }, side.title), role);
+    if (same && list.lang === side.language) return;
+    list.lang = side.language;
+    this.shown = tokens;
+    this.looks = [];
+    this.reachable = 0;
+    this.chips = tokens.map((token, n) =>
+      h("button", { class: "chip", type: "button", dir: "auto", tabindex: n === 0 ? "0" : "-1" }, token),
+    );
+    fill(list, this.chips);
+  }
+
+  /**
+   * Touches only the words that look different now.
+   * @param {(n: number) => Rgb|null} colour @param {number|null} active @param {number|null} pinned
+   */
+  paint(colour, active, pinned) {
+    this.chips.forEach((chip, n) => {
+      const rgb = colour(n);
+      const look = `${rgb ? cssColour(rgb) : ""}|${n === active}|${n === pinned}`;
+      if (this.looks[n] === look) return;
+      this.looks[n] = look;
+      chip.style.setProperty("background-color", rgb ? cssColour(rgb) : "");
+      chip.style.setProperty("color", rgb ? inkOn(rgb) : "");
+      chip.classList.toggle("active", n === active);
+      chip.setAttribute("aria-pressed", String(n === pinned));
+    });
+  }
+
+  /** Scrolls a long sentence to a word, unless it is being pointed at itself. @param {number|null} n */
+  reveal(n) {
+    const { list, chips } = this;
+    if (n === null || list.scrollHeight <= list.clientHeight + 1 || list.matches(":hover")) return;
+    list.scrollTop = chips[n].offsetTop - list.clientHeight / 2;
+  }
+
+  /**
+   * Where the line of each word ends: at the word, or of long sentences at the edge of their box.
+   * @param {"top"|"bottom"} edge @param {DOMRect} origin @param {boolean} atEdge
+   */
+  ends(edge, origin, atEdge) {
+    const box = this.list.getBoundingClientRect();
+    const places = this.chips.map((chip) => {
+      const at = chip.getBoundingClientRect();
+      return { x: at.left + at.width / 2 - origin.left, y: (atEdge ? box[edge] : at[edge]) - origin.top };
+    });
+    return (/** @type {number} */ n) => places[n];
+  }
+
+  listen() {
+    /** @param {Event} event */
+    const focus = (event) => {
+      const active = this.activeOf(event);
+      if (active) this.actions.focus(active);
+    };
+    const leave = () => this.actions.focus(null);
+    this.list.addEventListener("pointerover", focus);
+    this.list.addEventListener("focusin", focus);
+    this.list.addEventListener("pointerleave", leave);
+    this.list.addEventListener("focusout", leave);
+    this.list.addEventListener("click", (event) => {
+      const active = this.activeOf(event);
+      if (!active) return;
+      this.reach(active.row ?? active.col);
+      this.actions.pin(active.row, active.col);
+    });
+    this.list.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    if (event.key === "Escape") this.actions.unpin();
+    if (event.key.startsWith("Page")) return;
+    const line = { rows: 1, cols: this.chips.length, reversed: this.list.dir === "rtl" };
+    const to = stepInGrid(event.key, { row: 0, col: this.reachable }, line);
+    if (!to) return;
+    event.preventDefault();
+    this.reach(to.col);
+    this.chips[to.col].focus();
+  }
+
+  /** @param {number} n */
+  reach(n) {
+    this.chips[this.reachable]?.setAttribute("tabindex", "-1");
+    this.chips[n].setAttribute("tabindex", "0");
+    this.reachable = n;
+  }
+
+  /** @param {Event} event */
+  activeOf(event) {
+    const n = this.chips.findIndex((chip) => chip === event.target);
+    if (n < 0) return null;
+    return this.part === "queries" ? { row: n, col: null } : { row: null, col: n };
+  }
+}

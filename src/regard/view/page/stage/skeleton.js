@@ -1,0 +1,29 @@
+// The places of the page, empty.
+
+import { h } from "../elements/dom.js";
+import { t } from "../words/messages.js";
+
+/**
+ * @param {boolean} canAsk
+ * @param {boolean} whole it is a page of its own, not a part of one
+ */
+export function buildSkeleton(canAsk, whole) {
+  /** @type {(name: string, tag?: keyof HTMLElementTagNameMap, more?: object) => HTMLElement} */
+  const place = (name, tag = "div", more = {}) => h(tag, { class: name, ...more });
+  const places = {
+    header: place("header", "header"),
+    toolbar: place("toolbar-place"),
+    sentences: place("sentences-place", "section", { "aria-label": t("sentences") }),
+    readout: place("readout", "div", { "aria-live": "polite" }),
+    heatmap: place("heatmap-place"),
+    legend: place("legend-place"),
+    heads: place("heads-place", "aside", { "aria-label": t("layers and heads") }),
+    tabs: place("tabs-place", "section", { "aria-label": t("panels") }),
+  };
+  const empty = h("p", { class: "empty" }, canAsk ? t("Type a sentence above: its translation and what the model looked at appear here.") : t("There is no record here."));
+  const map = h("div", { class: "map-place" }, places.readout, places.heatmap, places.legend);
+  const stage = h("div", { class: "stage" }, map, places.heads);
+  const body = h(whole ? "main" : "div", { class: "body" }, places.sentences, stage, places.tabs);
+  const root = h("div", { class: "regard" }, places.header, places.toolbar, empty, body);
+  return { root, places, body, empty };
+}

@@ -1,0 +1,86 @@
+// What is shown and how: map, layer, head, words or tokens, special tokens, colours, direction.
+
+import { chooser, placeOptions, segmented, toggle } from "../elements/controls.js";
+import { fill, h } from "../elements/dom.js";
+import { headNames } from "../record/record.js";
+import { t } from "../words/messages.js";
+
+/** @typedef {import("../drawing/view.js").View} View */
+/** @typedef {import("../record/record.js").AttentionRecord} AttentionRecord */
+
+/**
+ * @param {HTMLElement} element
+ * @param {(patch: object) => void} set
+ */
+export function mountToolbar(element, set) {
+  /** @param {string} value */
+  const placed = (value) => (value === "mean" || value === "max" ? value : Number(value));
+  const controls = {
+    record: chooser(t("record"), (value) => set({ record: Number(value), query: null, key: null })),
+    map: segmented(t("attention"), (map) => set({ map, query: null, key: null })),
+    layer: chooser(t("layer"), (value) => set({ layer: placed(value) })),
+    head: chooser(t("head"), (value) => set({ head: placed(value) })),
+    units: segmented(t("unit"), (units) => set({ units })),
+    scale: segmented(t("colour by"), (scale) => set({ scale })),
+    specials: toggle(t("special tokens"), (specials) => set({ specials })),
+    reverse: toggle(t("right to left"), (on) => set({ reverse: on ? "on" : "off" })),
+  };
+  fill(
+    element,
+    h(
+      "div",
+      { class: "toolbar", role: "group", "aria-label": t("what is shown") },
+      Object.values(controls).map((control) => control.element),
+    ),
+  );
+
+  /** @param {View} view @param {AttentionRecord[]} records */
+  function update(view, records) {
+    const { map, state, record } = view;
+    /** @type {Record<string, boolean>} */
+    const has = {
+      record: records.length > 1,
+      map: record.maps.length > 1,
+      layer: map.L > 1,
+      head: map.H > 1,
+      specials: [...map.queries.special, ...map.keys.special].some(Boolean),
+      reverse: map.keys.rightToLeft || state.reverse !== "auto",
+      units: true,
+      scale: true,
+    };
+    for (const [name, control] of Object.entries(controls)) control.element.hidden = !has[name];
+    controls.record.update(
+      placeOptions(records.map((each, n) => recordName(each, n, records))),
+      records.indexOf(record),
+    );
+    controls.map.update(record.maps.map((each) => [each.name, mapName(each.name)]), map.name);
+    controls.layer.update(
+      [["mean", t("mean of all")], ["max", t("max of all")], ...placeOptions(map.layers)],
+      state.layer,
+    );
+    controls.head.update([["mean", t("mean of all")], ["max", t("max of all")], ...placeOptions(headNames(map.H))], state.head);
+    controls.units.update([["words", t("words")], ["tokens", t("tokens")]], state.units);
+    controls.scale.update([["matrix", t("whole")], ["row", t("row")]], state.scale);
+    controls.specials.update(state.specials);
+    controls.reverse.update(view.reversed);
+  }
+  return { update };
+}
+
+/** @param {string} name */
+function mapName(name) {
+  /** @type {Record<string, string>} */
+  const names = { cross: t("cross"), encoder: t("encoder"), decoder: t("decoder"), attention: t("attention") };
+  return names[name] ?? name;
+}
+
+/**
+ * What tells records apart: their models, or else their titles.
+ * @param {{model: string, title: string}} record @param {number} number @param {{model: string}[]} records
+ */
+export function recordName(record, number, records) {
+  const models = new Set(records.map((each) => each.model));
+  const both = [record.model, record.title].filter(Boolean).join(": ");
+  const name = models.size === records.length ? record.model : both;
+  return `${number + 1} · ${name || t("record")}`.slice(0, 60);
+}

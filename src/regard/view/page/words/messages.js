@@ -1,0 +1,57 @@
+// What people read, in their language. The English text is the key, as in gettext:
+// t("{n} of {count} keys", { n, count }). Python has the same in regard.words, and one list of all messages.
+
+import captions from "../../captions.json" with { type: "json" };
+
+/** @typedef {Record<string, string|{one?: string, other: string}>} Translations */
+
+/** @type {Translations} none: English */
+let translations = {};
+
+/** From here on, the page says what these translations say. @param {Translations|null|undefined} given */
+export function speak(given) {
+  translations = given ?? {};
+}
+
+/**
+ * The message in the reader's language; {name} stands for a value.
+ * @param {string} message @param {Record<string, any>} [values]
+ */
+export function t(message, values) {
+  return partsOf(translated(message), values).join("");
+}
+
+/**
+ * `one` where n is 1, else `other`, which is the key of both; {n} stands for n.
+ * @param {number} n @param {string} one @param {string} other @param {Record<string, any>} [values]
+ */
+t.plural = (n, one, other, values) => {
+  const known = translations[other] !== undefined;
+  return partsOf(n === 1 && !known ? one : translated(other, n === 1), { n, ...values }).join("");
+};
+
+/**
+ * The message as children of an element, so that values may be elements.
+ * @param {string} message @param {Record<string, any>} [values]
+ * @returns {any[]}
+ */
+t.parts = (message, values) => partsOf(translated(message), values);
+
+/** What pictures call it as well: a text of captions.json. @param {string} text @param {Record<string, any>} [values] */
+export function caption(text, values) {
+  return partsOf(translated(text), values).join("");
+}
+
+export { captions };
+
+/** @param {string} message @param {boolean} [one] */
+function translated(message, one = false) {
+  const found = translations[message] || message;
+  return typeof found === "string" ? found : (one && found.one) || found.other;
+}
+
+/** @param {string} text @param {Record<string, any>} [values] */
+function partsOf(text, values = {}) {
+  const pieces = text.split(/\{(\w+)\}/); // text, name, text, name, text
+  return pieces.map((piece, at) => (at % 2 ? (values[piece] ?? `{${piece}}`) : piece));
+}

@@ -1,0 +1,64 @@
+"""What a page is given to speak another language than English."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from regard import words
+from regard.records.record import AttentionRecord
+from regard.view.captions import caption, kind_of
+from regard.view.html import page_html
+from regard.view.language import page_language
+from regard.view.picking import Pick, picked
+
+SAID = {
+    "Export": "导出",
+    "cross-attention": "交叉注意力",
+    "mean over {n} heads": "{n} 个头的平均",
+    "The recipe, complete": "完整的配方",  # of the report, not of the page
+}
+RECORD = AttentionRecord.of([[0.5, 0.5], [0.25, 0.75]], ["I", "am"], ["我", "是"])
+
+
+@pytest.fixture
+def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_LANG", "zh")
+    monkeypatch.setattr(words, "translations", lambda language: SAID if language == "zh" else {})
+
+
+def data_of(page: str) -> dict[str, object]:
+    found = re.search(r'id="regard-data">(.*?)</script>', page)
+    assert found
+    return json.loads(found[1])
+
+
+def test_an_english_page_is_given_nothing() -> None:
+    assert page_language() == {}
+    page = page_html([RECORD])
+    assert '<html lang="en">' in page
+    assert set(data_of(page)) == {"records", "state"}
+
+
+def test_a_page_is_given_what_it_says_and_no_more(chinese: None) -> None:
+    spoken = page_language()
+    assert spoken["lang"] == "zh"
+    assert set(spoken["words"]) == set(SAID) - {"The recipe, complete"}
+    page = page_html([RECORD])
+    assert '<html lang="zh">' in page
+    assert data_of(page)["words"] == spoken["words"]
+
+
+def test_still_pictures_say_the_same_words(chinese: None) -> None:
+    assert kind_of("cross") == "交叉注意力"
+    assert kind_of("pooling") == "pooling attention"
+    assert caption("mean", "head", n=4) == "4 个头的平均"
+
+
+def test_what_a_matrix_is_called() -> None:
+    weights = np.full((1, 2, 2, 2), 0.5, np.float32)
+    record = AttentionRecord.of(weights, ["I", "am"], ["我", "是"])
+    assert picked(record, Pick(layer=1, head="max")).aggregation == "attention · max over 2 heads"

@@ -1,0 +1,88 @@
+"""The list of all messages is complete, and translations fit it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from regard.words.collect import (
+    LISTED,
+    NoLiteral,
+    Said,
+    collected,
+    everything_said,
+    main,
+    said_in_javascript,
+    said_in_python,
+    translation_problems,
+    without_values,
+    written,
+)
+
+
+def test_the_list_is_complete_and_has_nothing_stale() -> None:
+    listed = LISTED.read_text(encoding="utf-8")
+    assert listed == written(collected()), "run: python -m regard.words.collect"
+    assert main(["--check"]) == 0
+    assert "Export" in json.loads(listed)
+
+
+def test_every_message_gets_its_values() -> None:
+    assert [said for said in everything_said() if without_values(said)] == []
+
+
+def test_translations_fit_their_messages() -> None:
+    listed = json.loads(LISTED.read_text(encoding="utf-8"))
+    for file in LISTED.parent.glob("*.json"):
+        if file != LISTED:
+            translated = json.loads(file.read_text(encoding="utf-8"))
+            assert translation_problems(listed, translated) == [], file.name
+
+
+def test_what_is_wrong_in_a_translation_is_told() -> None:
+    listed = {"{n} tokens": {"where": [], "one": "one token"}, "Export": {"where": []}}
+    right = {"{n} tokens": {"one": "一个词元", "other": "{n} 个词元"}, "Export": "导出"}
+    assert translation_problems(listed, right) == []
+    wrong = {"{n} tokens": "{count} 个词元", "Exprot": "导出", "Export": {"one": "导出"}}
+    told = translation_problems(listed, wrong)
+    assert len(told) == 3
+    assert "count, n" in told[0]
+    assert "nobody says 'Exprot'" in told[1]
+
+
+def test_messages_are_found_in_javascript() -> None:
+    code = """
+      import { t } from "./messages.js"; // t("not this")
+      /** t("nor this") */
+      const said = [t("A “quoted” one"), start("no"), object.t("no")];
+      const parts = t.parts("{word} here", { word: h("b") });
+      const more = t.plural(count(of, "x"), "one", "{n} of {all}", { all: f(1, 2) });
+      const deep = t("{a} and {b}", { a, b: `${t("inside")}, ${{}}` });
+    """
+    assert [(said.message, said.one, said.given) for said in said_in_javascript(code, "x.js")] == [
+        ("A “quoted” one", None, frozenset()),
+        ("{word} here", None, {"word"}),
+        ("{n} of {all}", "one", {"n", "all"}),
+        ("{a} and {b}", None, {"a", "b"}),
+        ("inside", None, frozenset()),
+    ]
+
+
+def test_messages_are_found_in_python() -> None:
+    code = 't("a " "b {x}", x=1)\nt.plural(n, "one", "{n} many")\nformat(t)\nother.t("no")\n'
+    assert [(said.message, said.one, said.given) for said in said_in_python(code, "x.py")] == [
+        ("a b {x}", None, {"x"}),
+        ("{n} many", "one", {"n"}),
+    ]
+
+
+@pytest.mark.parametrize("code", ["t(name)", "t(`a ${b}`)", 't("a" + b)', "t.plural(n, one, many)"])
+def test_what_is_not_written_out_is_refused(code: str) -> None:
+    with pytest.raises(NoLiteral, match=r"x\.js, line 2"):
+        list(said_in_javascript(f"\n{code};", "x.js"))
+
+
+def test_a_missing_value_and_one_too_many_are_told() -> None:
+    assert without_values(Said("x", 1, "{a} {b}", None, frozenset("bc"))) == {"a", "c"}
+    assert not without_values(Said("x", 1, "{n} links", "one link", frozenset("n")))
