@@ -22,7 +22,7 @@ from experiments_runs import commands
 from experiments_tables import pictures, tables
 from regard.data.examples import read_pairs
 from regard.data.spec import locate
-from regard.data.text import read_lines
+from regard.data.text_lines import read_lines
 from regard.measures import Links, WordPair, aer, align, read_pharaoh, spans, within
 from regard.runs.loading import load
 

@@ -30,7 +30,7 @@ import torch
 
 from regard.data.examples import read_pairs
 from regard.data.store import Store
-from regard.runs.folder import RunFolder
+from regard.runs.run_folder import RunFolder
 from regard.search import Search
 from regard.tasks.translate.translate_task import TranslateTask
 from regard.training.allocator import keep_memory

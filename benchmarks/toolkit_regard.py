@@ -16,22 +16,22 @@ from regard.data.batch import Batch, Loader
 from regard.data.length_batches import LengthBatches
 from regard.data.store import Store
 from regard.models.attention_options import AttentionOptions
-from regard.models.recurrent_options import Recurrent, RnnSearch
+from regard.models.recurrent_options import RecurrentTranslator, RnnSearch
 from regard.options import ModelOptions
 from regard.recipe import recipe
-from regard.runs.folder import RunFolder
+from regard.runs.run_folder import RunFolder
 from regard.tasks.task import Task
 from regard.tasks.translate.translate_loss import Translate
 from regard.training.checkpoints import Checkpoints
 from regard.training.fitting import Fit
 from regard.training.optimizing import build_optimizer
 from regard.training.preparing import load_task, make_module, prepare_data
-from regard.training.progress import Lines
+from regard.training.progress_display import PlainLines
 from toolkit_plain import PlainTranslator
 
 SIZE, BATCH, VOCABULARY = 256, 64, 6000
 
-SAME_MODEL = Recurrent(
+SAME_MODEL = RecurrentTranslator(
     embedding=SIZE,
     hidden=SIZE,
     attention=AttentionOptions(score=f"additive({SIZE})"),
@@ -87,7 +87,7 @@ class BareLoop:
         return tokens
 
 
-class Counting(Lines):
+class Counting(PlainLines):
     """The reporter of a run, which counts the tokens."""
 
     def __init__(self) -> None:

@@ -32,8 +32,8 @@ import torch
 from regard.data.examples import read_pairs
 from regard.data.store import Store
 from regard.export import load_engine
-from regard.runs.folder import RunFolder
 from regard.runs.loading import LoadedRun
+from regard.runs.run_folder import RunFolder
 from regard.search import Search
 from regard.training.allocator import keep_memory
 from toolkit import Contender, in_turns, table

@@ -12,14 +12,14 @@ import torch
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
-from regard.layers.blocks import Norm
+from regard.layers.transformer_blocks import Norm
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.transformer import TransformerDecoder
 from regard.models.transformer_options import Transformer
 from regard.recipe import recipe
-from regard.runs.folder import RunFolder
 from regard.runs.loading import LoadedRun, load
 from regard.runs.model_file import save_model
+from regard.runs.run_folder import RunFolder
 from regard.training.run import train
 from toolkit_regard import SIZE, make_recipe
 

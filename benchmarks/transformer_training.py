@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from regard.data.batch import Batch
-from regard.runs.folder import RunFolder
+from regard.runs.run_folder import RunFolder
 from regard.tasks.loss import smoothed_cross_entropy
 from regard.training.preparing import load_task
 from toolkit_peers import Turn, timed

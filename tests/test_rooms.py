@@ -82,7 +82,7 @@ def test_imports_go_down():
         ("import regard.view", ("regard.training", "regard.runs", "regard.tasks", "regard.recipe")),
         (
             "from regard.recipe.recipe_files import read_recipe; read_recipe('zh-en')",
-            ("torch", "regard.tasks"),
+            ("torch", "regard.tasks.task", "regard.runs"),
         ),
         ("import regard.cli.app", ("torch", "pydantic", "numpy", "yaml")),
     ],
@@ -110,7 +110,8 @@ def test_no_class_name_is_there_twice():
 def test_no_file_name_is_there_twice():
     names: dict[str, list[str]] = {}
     for path in FILES:
-        if path.stem != "__init__":
+        # a command is called what its file is called
+        if path.stem != "__init__" and path.parent.name != "commands":
             names.setdefault(path.stem, []).append(str(path.relative_to(SOURCE)))
     twice = {name: paths for name, paths in names.items() if len(paths) > 1}
     assert not twice

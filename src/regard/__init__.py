@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from regard.attention.attend import Attended, attend, explain
     from regard.attention.memory import Memory
     from regard.attention.module import Attention, MultiHead
-    from regard.attention.normalizers import Choice, Reinforce
+    from regard.attention.normalizers import HardChoice, Reinforce
     from regard.looking.look import look
     from regard.records.record import AttentionRecord
     from regard.runs.loading import load
@@ -31,7 +31,7 @@ __all__ = [
     "Attended",
     "Attention",
     "AttentionRecord",
-    "Choice",
+    "HardChoice",
     "Memory",
     "MultiHead",
     "Reinforce",
@@ -54,7 +54,7 @@ _HOMES = {
     "Attention": "regard.attention.module",
     "Memory": "regard.attention.memory",
     "MultiHead": "regard.attention.module",
-    "Choice": "regard.attention.normalizers",
+    "HardChoice": "regard.attention.normalizers",
     "Reinforce": "regard.attention.normalizers",
     "load": "regard.runs.loading",
     "look": "regard.looking.look",

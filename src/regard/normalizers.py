@@ -1,9 +1,9 @@
 """How scores become weights: the public address of the normalisers."""
 
 from regard.attention.normalizers import (
-    Choice,
     Gumbel,
     Hard,
+    HardChoice,
     MovingAverage,
     Normalizer,
     Raw,
@@ -14,9 +14,9 @@ from regard.attention.normalizers import (
 )
 
 __all__ = [
-    "Choice",
     "Gumbel",
     "Hard",
+    "HardChoice",
     "MovingAverage",
     "Normalizer",
     "Raw",

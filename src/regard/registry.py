@@ -31,7 +31,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "rnnenc": "regard.models.recurrent_options:RnnEnc",
         "luong": "regard.models.recurrent_options:Luong",
         "tutorial": "regard.models.recurrent_options:Tutorial",
-        "recurrent": "regard.models.recurrent_options:Recurrent",
+        "recurrent": "regard.models.recurrent_options:RecurrentTranslator",
         "transformer": "regard.models.transformer_options:Transformer",
         "transformer-classifier": "regard.models.transformer_options:TransformerClassifier",
         "transformer-language": "regard.models.transformer_options:TransformerLanguage",

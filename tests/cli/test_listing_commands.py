@@ -10,7 +10,7 @@ import pytest
 from regard.data.public_sets import ORIGINS
 from regard.recipe.named_recipes import shipped_recipes
 from regard.recipe.recipe_files import read_recipe
-from regard.view.cells import width
+from regard.view.terminal_cells import width
 
 
 def test_recipes_are_listed_with_what_they_need(run):

@@ -62,7 +62,7 @@ def test_exports_are_written_and_named(run, asked, tmp_path):
     assert json.loads(paths["json"].read_text("utf-8"))["title"] == TEXT
 
 
-@pytest.mark.filterwarnings("default::regard.view.png.NoFont")
+@pytest.mark.filterwarnings("default::regard.view.stills.png.NoFont")
 def test_a_png_without_a_font_is_written_and_told_in_a_line(run, asked, tmp_path, monkeypatch):
     bare = partial(resvg_py.svg_to_bytes, skip_system_fonts=True)
     monkeypatch.setattr(resvg_py, "svg_to_bytes", bare)

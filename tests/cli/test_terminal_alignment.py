@@ -8,7 +8,7 @@ import torch
 from regard.cli.terminal_alignment import strong_links
 from regard.data.tokenizer import Tokens
 from regard.tasks.prediction import Prediction
-from regard.view.cells import width
+from regard.view.terminal_cells import width
 
 STUDENTS = "他们|都|是|大|学生|。"
 

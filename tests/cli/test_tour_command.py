@@ -64,7 +64,7 @@ def test_the_regions_of_the_tour_forbid_what_they_say(tour):
 
 
 def test_the_tour_explains_itself_and_fits_its_terminal(tour):
-    from regard.view.cells import width
+    from regard.view.terminal_cells import width
 
     assert "additive: torch gives the scores" in tour
     assert max(map(width, tour.splitlines())) <= 80

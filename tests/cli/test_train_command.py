@@ -12,7 +12,7 @@ import pytest
 from regard.cli.commands.demo import UNSEEN
 from regard.data.examples import read_pairs
 from regard.recipe.recipe_files import read_recipe
-from regard.view.cells import width
+from regard.view.terminal_cells import width
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from regard.data.examples import Example, joined, read_pairs
 from regard.data.fields import Label, Text
 from regard.data.formats import lines as reading
 from regard.data.problems import Problems
-from regard.data.text import read_lines
+from regard.data.text_lines import read_lines
 
 # characters at which str.splitlines cuts, and a file must not be cut
 TRAPS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from regard.data.byte_lines import byte_lines
 from regard.data.corpora.build_tatoeba import NAME, Row, bare, split
-from regard.data.lines import byte_lines
 from regard.data.spec import EMBEDDED_FOLDER
 
 PARTS = ("train", "dev", "test")

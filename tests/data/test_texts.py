@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.data.blocks import blocks
 from regard.data.examples import STRETCH, Example, read_examples
 from regard.data.fields import Text
 from regard.data.problems import Problems
 from regard.data.spec import parse
+from regard.data.text_blocks import blocks
 from regard.data.tokenizer import EOS
 
 

@@ -13,8 +13,8 @@ import torch
 from regard.data.tokenizer import BOS, EOS, PAD
 from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import dump_recipe, read_recipe
-from regard.runs.folder import RunFolder
 from regard.runs.model_file import save_model
+from regard.runs.run_folder import RunFolder
 from regard.tasks.choosing import task_of
 
 SIGNS = [chr(0x4E00 + i) for i in range(40)]

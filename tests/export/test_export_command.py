@@ -12,8 +12,8 @@ import regard
 from regard.cli.app import app
 from regard.data.checksums import Damaged
 from regard.export import unsupported as refusals
+from regard.export.export_folder import read_record
 from regard.export.exporting import known_engine
-from regard.export.folder import read_record
 
 pytest.importorskip("ctranslate2")
 

@@ -10,8 +10,8 @@ import torch
 import regard
 from regard.export import CannotExport, export, load_engine
 from regard.export.ctranslate2 import vocabulary
-from regard.runs.folder import RunFolder
 from regard.runs.model_file import load_model, save_model
+from regard.runs.run_folder import RunFolder
 from regard.tasks.prediction import Prediction
 
 ctranslate2 = pytest.importorskip("ctranslate2")

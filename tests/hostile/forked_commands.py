@@ -159,7 +159,7 @@ def _serve() -> None:
 
     import regard.cli
     import regard.looking.look
-    import regard.report.evaluation
+    import regard.report.run_evaluation
     import regard.runs.loading
     import regard.serve.running
     import regard.training.run

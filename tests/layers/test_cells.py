@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from regard.layers.cells import GRU, Cell, ResetBeforeGRU, make_cell
+from regard.layers.recurrent_cells import GRU, Cell, ResetBeforeGRU, make_cell
 
 TORCH = {"elman": nn.RNNCell, "lstm": nn.LSTMCell, "gru": nn.GRUCell}
 

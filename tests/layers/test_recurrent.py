@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from regard.layers.cells import CELLS
 from regard.layers.recurrent import Recurrent
+from regard.layers.recurrent_cells import CELLS
 from regard.layers.scan import SharedLinear, flip, last_real, scan
 
 LENGTHS = torch.tensor([5, 3, 1])

@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from regard.attention.module import MultiHead
 from regard.attention.regions import Causal, Window
 from regard.attention.rotary import Rotary
-from regard.layers.blocks import EncoderBlock, Residual
 from regard.layers.embedding import Embedding
 from regard.layers.feed_forward import FeedForward
 from regard.layers.positions import Learned, Sinusoidal, TooLong, make_positions
+from regard.layers.transformer_blocks import EncoderBlock, Residual
 from regard.models import transformer_models as family
 from regard.models.bare import bare_classifier, bare_self_attention
 

@@ -13,8 +13,8 @@ from regard.options import ModelOptions, TaskOptions
 from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import dump_recipe, read_recipe
-from regard.runs.folder import RunFolder
 from regard.runs.model_file import recipe_of
+from regard.runs.run_folder import RunFolder
 
 MEAN = "strange_package.models:Mean"
 

@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 import pytest
 
 from regard.data.problems import Problems
-from regard.measures import Bucket, LengthCurve, LengthRow, Score
-from regard.report.page import Report, render
+from regard.measures import Bucket, LengthCurve, LengthRow, MeasuredScore
+from regard.report.report_page import Report, render
 from regard.tasks.report_part import Drawing, NextStep
 from regard.view.heat_table import heat_table
 from regard.view.length_chart import length_section
@@ -28,7 +28,7 @@ def lengths(curves: Mapping[str, LengthCurve]) -> Drawing:
 REPORT = Report(
     title="zh-en on Tatoeba",
     verdict="It translates.",
-    scores=(Score("BLEU", 15.324, SIGNATURE),),
+    scores=(MeasuredScore("BLEU", 15.324, SIGNATURE),),
     facts={"seed": "1", "parameters": "4,912,128"},
     command="regard train zh-en",
     recipe="model:\n  kind: rnnsearch\n",

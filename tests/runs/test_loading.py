@@ -12,9 +12,9 @@ import torch
 
 from regard.recipe.mistakes import RecipeError
 from regard.runs.failures import NotARun
-from regard.runs.folder import RunFolder
 from regard.runs.loading import load
 from regard.runs.model_file import load_model, save_model
+from regard.runs.run_folder import RunFolder
 
 TEXTS = ["aa bb cc", "", "hh gg", "dd"]
 

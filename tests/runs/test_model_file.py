@@ -9,8 +9,8 @@ import torch
 
 from regard.data.tokenizer import Tokenizer
 from regard.recipe.recipe import Recipe
-from regard.runs.folder import RunFolder
 from regard.runs.model_file import load_model, save_model
+from regard.runs.run_folder import RunFolder
 from regard.tasks.translate.translate_task import TranslateTask
 from regard.training.averaging import average
 

@@ -9,7 +9,7 @@ import torch
 from small_decoders import BOS, EOS, PAD, GruDecoder, TableDecoder, sources
 
 from regard.search import Search, TreeNode, search, search_trees
-from regard.search.tree import path
+from regard.search.search_tree import path
 
 LENGTHS = [3, 5, 1]
 

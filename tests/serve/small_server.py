@@ -14,10 +14,10 @@ from torch import nn
 from regard.data.tokenizer import Tokens
 from regard.layers.positions import TooLong
 from regard.serve.access import Access
-from regard.serve.app import make_app
 from regard.serve.guard import Guard
-from regard.serve.limits import Limits
+from regard.serve.http_app import make_app
 from regard.serve.models import Shelf
+from regard.serve.request_limits import RequestLimits
 from regard.tasks.prediction import Prediction
 from regard.tasks.task import Extent
 
@@ -72,7 +72,9 @@ def _prediction(text: str) -> Prediction:
 
 
 @contextmanager
-def shelf_of(*runs, limits: Limits | None = None, beam: int | None = None) -> Iterator[Shelf]:
+def shelf_of(
+    *runs, limits: RequestLimits | None = None, beam: int | None = None
+) -> Iterator[Shelf]:
     shelf = Shelf(lambda: list(runs), limits, beam=beam)
     try:
         yield shelf

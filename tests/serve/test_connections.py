@@ -12,18 +12,18 @@ import pytest
 from small_server import Shouter, quiet_app, shelf_of
 
 from regard.serve.connections import Connection, sweep
-from regard.serve.limits import Limits
 from regard.serve.listening import listen
+from regard.serve.request_limits import RequestLimits
 from regard.serve.running import make_server
 
-QUICK = Limits(connections=8, patience=0.5, idle=1, body=1000)
+QUICK = RequestLimits(connections=8, patience=0.5, idle=1, body=1000)
 BODY = b'{"texts": ["abc"]}'
 HEAD = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 ASKED = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
 
 
 @contextmanager
-def serving(limits: Limits = QUICK, run: Shouter | None = None):
+def serving(limits: RequestLimits = QUICK, run: Shouter | None = None):
     """The port of a server on this machine."""
     with shelf_of(run or Shouter(), limits=limits) as shelf, listen("127.0.0.1", 0) as listener:
         server = make_server(quiet_app(shelf), shelf, "")
@@ -96,7 +96,7 @@ def test_drop_by_drop_is_too_slow(drop):
 
 
 def test_an_idle_connection_is_kept_for_a_while():
-    with serving(Limits(patience=5, idle=1)) as port, connected(port, ASKED) as client:
+    with serving(RequestLimits(patience=5, idle=1)) as port, connected(port, ASKED) as client:
         assert answer(client)[0] == 200
         time.sleep(0.3)
         client.sendall(ASKED)
@@ -110,7 +110,7 @@ def test_an_idle_connection_is_kept_for_a_while():
     "sent", [b"", HEAD, HEAD + b"Content-Length: 100\r\n\r\n{", ASKED], ids=len
 )
 def test_a_normal_client_is_answered_when_others_hold_more_connections_than_there_are(sent):
-    with serving(Limits(connections=8, patience=30, idle=30)) as port:
+    with serving(RequestLimits(connections=8, patience=30, idle=30)) as port:
         held = []
         for _ in range(40):
             held.append(connected(port, sent))
@@ -124,7 +124,7 @@ def test_a_normal_client_is_answered_when_others_hold_more_connections_than_ther
 def test_a_request_that_is_being_answered_keeps_its_place():
     run = Shouter()
     run.go.clear()
-    with serving(Limits(connections=4, patience=30), run) as port:
+    with serving(RequestLimits(connections=4, patience=30), run) as port:
         asking = [connected(port, ASKED) for _ in range(4)]
         assert run.begun.wait(10)
         time.sleep(0.3)  # all have arrived
@@ -146,7 +146,7 @@ def test_a_request_that_is_being_answered_keeps_its_place():
     ids=["header", "chunk", "trailers", "blank lines"],
 )
 def test_a_flood_is_cut_off(flood):
-    with serving(Limits(body=1000, patience=20)) as port:
+    with serving(RequestLimits(body=1000, patience=20)) as port:
         with connected(port) as client, suppress(ConnectionError):
             client.sendall(flood)
             assert answer(client)[0] in (0, 400)
@@ -176,7 +176,7 @@ OFFERS = {
 def test_an_offer_of_another_protocol_is_not_taken_and_the_request_answered(offer, cut, capfd):
     asked = ASKED.replace(b"\r\nHost", b"\r\n" + offer + b"Host", 1)
     chunked = HEAD + offer + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n"
-    with serving(Limits(patience=5)) as port, connected(port, asked[:cut]) as client:
+    with serving(RequestLimits(patience=5)) as port, connected(port, asked[:cut]) as client:
         time.sleep(0.05)
         client.sendall(asked[cut:])
         for sent in (b"", asked, ASKED, chunked % (len(BODY), BODY)):

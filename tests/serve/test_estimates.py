@@ -13,7 +13,7 @@ from regard.looking.look import look_at
 from regard.records.question import Question
 from regard.serve.estimates import Estimates
 from regard.serve.http_errors import Refused
-from regard.serve.limits import Limits
+from regard.serve.request_limits import RequestLimits
 
 TEXT = "我是一个学生他们都是大学生" * 160
 
@@ -25,7 +25,7 @@ def run():
 
 @pytest.fixture(scope="module")
 def estimates(run):
-    return Estimates(run, Limits())
+    return Estimates(run, RequestLimits())
 
 
 def test_more_of_anything_is_more_work(estimates):
@@ -52,10 +52,10 @@ def refusal(estimates, question: Question) -> str:
 @pytest.mark.parametrize(
     ("question", "limits"),
     [
-        (Question(TEXT[:2000], explain=True), Limits()),
-        (Question(TEXT[:2000], explain=True, target="I am a student."), Limits()),
-        (Question(TEXT[:2000], beam=32), Limits()),
-        (Question(TEXT[:300], explain=True), Limits(work=1e12)),
+        (Question(TEXT[:2000], explain=True), RequestLimits()),
+        (Question(TEXT[:2000], explain=True, target="I am a student."), RequestLimits()),
+        (Question(TEXT[:2000], beam=32), RequestLimits()),
+        (Question(TEXT[:300], explain=True), RequestLimits(work=1e12)),
     ],
 )
 def test_what_is_said_to_fit_fits_and_much_more_does_not(run, question, limits):
@@ -68,7 +68,7 @@ def test_what_is_said_to_fit_fits_and_much_more_does_not(run, question, limits):
 
 
 def test_where_no_text_is_short_enough_that_is_said(run):
-    said = refusal(Estimates(run, Limits(work=1e9)), Question(TEXT[:20], explain=True))
+    said = refusal(Estimates(run, RequestLimits(work=1e9)), Question(TEXT[:20], explain=True))
     assert "no text is short enough" in said
     assert "leave out explain" in said
 
@@ -93,10 +93,10 @@ def test_a_record_has_no_more_weights_than_were_estimated(run, estimates, length
 @pytest.mark.parametrize("task", ["classify", "language", "masked"])
 def test_every_kind_of_run_is_estimated(task, tmp_path):
     run = small_run(task, tmp_path)
-    estimates = Estimates(run, Limits())
+    estimates = Estimates(run, RequestLimits())
     short, long = (Question("a b " * times) for times in (2, 20))
     assert 0 < estimates.looking(short) < estimates.looking(long)
     more = estimates.looking(replace(long, explain=True)) - estimates.looking(long)
     assert (more > 0) == (task == "classify")  # the others have nothing to explain
     with pytest.raises(Refused):
-        Estimates(run, Limits(numbers=100)).looking(long)
+        Estimates(run, RequestLimits(numbers=100)).looking(long)

@@ -8,9 +8,9 @@ import pytest
 from small_server import HERE, Shouter, client_of, quiet_app, shelf_of
 
 from regard.serve.guard import HEADERS
-from regard.serve.limits import Limits
+from regard.serve.request_limits import RequestLimits
 
-SMALL = Limits(body=100, patience=0.3)
+SMALL = RequestLimits(body=100, patience=0.3)
 
 
 @pytest.fixture

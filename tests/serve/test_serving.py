@@ -10,8 +10,8 @@ import pytest
 from small_server import HERE, Shouter, client_of, quiet_app, shelf_of
 
 from regard.records.record import AttentionRecord
-from regard.serve.limits import Limits
 from regard.serve.models import Shelf, distinct_names
+from regard.serve.request_limits import RequestLimits
 
 SENTENCES = [
     "我是一个学生。",
@@ -171,7 +171,7 @@ def test_paths_and_methods_that_there_are_not():
 def test_an_answer_that_takes_too_long():
     run = Shouter()
     run.go.clear()
-    with shelf_of(run, limits=Limits(seconds=0.2)) as shelf:
+    with shelf_of(run, limits=RequestLimits(seconds=0.2)) as shelf:
         client = client_of(quiet_app(shelf))
         first = client.post("/translate", json={"texts": ["a"]})
         assert (first.status_code, first.json()) == (
@@ -188,7 +188,7 @@ def test_an_answer_that_takes_too_long():
 def test_a_full_queue_says_when_to_come_back():
     run = Shouter()
     run.go.clear()
-    with shelf_of(run, limits=Limits(waiting=2, seconds=0.5)) as shelf:
+    with shelf_of(run, limits=RequestLimits(waiting=2, seconds=0.5)) as shelf:
         client = client_of(quiet_app(shelf))
         answer = client.post("/translate", json={"texts": ["a", "b", "c"]})
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
@@ -267,7 +267,7 @@ def test_the_beam_of_the_server_is_for_those_who_do_not_say():
 
 def test_long_texts_are_not_all_padded_side_by_side():
     run = Shouter()
-    with shelf_of(run, limits=Limits(batch=8, padded=2000)) as shelf:
+    with shelf_of(run, limits=RequestLimits(batch=8, padded=2000)) as shelf:
         client = client_of(quiet_app(shelf))
         for length in (10, 400, 1500):
             client.post("/translate", json={"texts": ["x" * length, "y"]})

@@ -11,7 +11,7 @@ import pytest
 
 from regard.serve.http_errors import Refused
 from regard.serve.jobs import Job
-from regard.serve.limits import Limits
+from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import Worker
 
 
@@ -45,10 +45,10 @@ async def begun(log: Log) -> None:
     assert await asyncio.to_thread(log.begun.wait, 20)
 
 
-def working(scene, *, limits: Limits | None = None) -> Log:
+def working(scene, *, limits: RequestLimits | None = None) -> Log:
     """Run `scene(worker, log)` in an event loop, then end the worker; what was done."""
     log = Log()
-    worker = Worker(lambda: threading.get_ident(), limits or Limits())
+    worker = Worker(lambda: threading.get_ident(), limits or RequestLimits())
     try:
         asyncio.run(asyncio.wait_for(scene(worker, log), 30))
     finally:
@@ -86,7 +86,7 @@ def test_a_call_has_one_wish_and_no_more_than_fits():
         log.go.set()
         await asyncio.gather(first.answer, *(job.answer for job in jobs))
 
-    log = working(scene, limits=Limits(batch=3, padded=20))
+    log = working(scene, limits=RequestLimits(batch=3, padded=20))
     assert log.calls == [["x"], ["a", "c", "d"], ["b"], ["long-long-long"]]
 
 
@@ -98,7 +98,7 @@ def test_a_request_that_is_more_than_a_batch_is_done_alone():
         log.go.set()
         await asyncio.gather(first.answer, *(job.answer for job in jobs))
 
-    assert working(scene, limits=Limits(batch=3)).calls == [["x"], [*"abcde"], ["f"]]
+    assert working(scene, limits=RequestLimits(batch=3)).calls == [["x"], [*"abcde"], ["f"]]
 
 
 def test_looks_and_batches_take_turns():
@@ -182,7 +182,7 @@ def test_the_queue_has_an_end():
         submitted(worker, Upper(log), "f")  # that is as many as may
         log.go.set()
 
-    working(scene, limits=Limits(waiting=4))
+    working(scene, limits=RequestLimits(waiting=4))
 
 
 def test_stopping_finishes_what_runs_and_refuses_the_rest():
@@ -218,7 +218,7 @@ def test_what_cannot_be_loaded_is_told_and_leaves_no_thread():
         raise FileNotFoundError("no run there")
 
     with pytest.raises(FileNotFoundError, match="no run there"):
-        Worker(load, Limits())
+        Worker(load, RequestLimits())
     for thread in threading.enumerate():
         if thread.name == "regard serve":
             thread.join(10)
@@ -376,7 +376,7 @@ def test_long_work_waits_up_to_a_limit_and_short_work_is_not_kept_out_by_it():
         assert (refused.value.status_code, refused.value.headers) == (503, {"retry-after": "9"})
         assert await submitted(worker, Upper(log), "short").answer == ["SHORT"]
 
-    working(scene, limits=Limits(queued=1e12))
+    working(scene, limits=RequestLimits(queued=1e12))
 
 
 @dataclass(frozen=True)
@@ -419,12 +419,12 @@ def test_its_state_is_the_truth():
         worker.stop()
         assert worker.state == "stopping"
 
-    working(scene, limits=Limits(waiting=2, seconds=0.5))
+    working(scene, limits=RequestLimits(waiting=2, seconds=0.5))
 
 
 def test_it_is_busy_while_it_warms_up_and_stuck_if_that_does_not_end():
     go = threading.Event()
-    worker = Worker(lambda: None, Limits(seconds=0.2), lambda _: go.wait(20) and None)
+    worker = Worker(lambda: None, RequestLimits(seconds=0.2), lambda _: go.wait(20) and None)
     try:
         assert worker.state == "busy"
         time.sleep(0.3)

@@ -17,7 +17,7 @@ from two_processes import PAIRS, make_task, make_updater
 from regard.runs.loading import load
 from regard.runs.metrics_file import read_rows
 from regard.training.preparing import read_dev
-from regard.training.tree import read_tree
+from regard.training.tensor_tree import read_tree
 from regard.training.validating import validate
 
 HERE = Path(__file__).parent

@@ -16,7 +16,7 @@ from toy import toy_recipe, write_corpus
 from regard.data.tokenizer import UNK
 from regard.models.transformer_options import Transformer
 from regard.recipe.mistakes import RecipeError
-from regard.report.evaluation import evaluate
+from regard.report.run_evaluation import evaluate
 from regard.runs import atomic_files as writing
 from regard.runs.atomic_files import DiskFull
 from regard.runs.failures import Diverged, Interrupted, OtherRecipe

@@ -14,7 +14,7 @@ import torch
 from toy_tasks import task_recipe, write_book, write_labelled
 
 from regard.recipe.mistakes import RecipeError
-from regard.report.evaluation import evaluate
+from regard.report.run_evaluation import evaluate
 from regard.runs.failures import Interrupted, WrongTask
 from regard.runs.loading import load
 from regard.runs.metrics_file import read_rows

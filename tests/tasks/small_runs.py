@@ -17,8 +17,8 @@ from regard.models.transformer_models import (
     transformer,
 )
 from regard.recipe.recipe_files import read_recipe
-from regard.runs.folder import RunFolder
 from regard.runs.loading import LoadedRun
+from regard.runs.run_folder import RunFolder
 from regard.tasks.choosing import task_of
 from regard.tasks.translate.text_translator import TextTranslator
 

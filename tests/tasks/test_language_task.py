@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regard.data.blocks import Block
 from regard.data.padding import pad
+from regard.data.text_blocks import TextBlock
 from regard.data.tokenizer import EOS, Tokenizer
 from regard.models.modes import language_model
 from regard.search import Search
@@ -48,7 +48,7 @@ def test_the_loss_of_a_batch_is_that_of_its_rows(make_language, running):
     alone = [loss_of(task, [row]) for row in rows]
     assert together.total.item() == pytest.approx(sum(one.total.item() for one in alone))
     assert int(together.tokens) == sum(int(one.tokens) for one in alone)
-    found = task.likelihood([Block(1, row) for row in rows])
+    found = task.likelihood([TextBlock(1, row) for row in rows])
     assert found.nll == pytest.approx(together.total.item())
     assert found.tokens == int(together.tokens)
 

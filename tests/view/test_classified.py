@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from regard.measures import Confusion
-from regard.report.page import Report, render
-from regard.view.cells import width
+from regard.report.report_page import Report, render
 from regard.view.confusion_chart import confusion_table, confusion_text
 from regard.view.samples import Sample, SampleNames
+from regard.view.terminal_cells import width
 
 FOUND = Confusion.of(["好评", "好评", "bad", "bad"], ["好评", "bad", "bad", "bad"])
 NAMES = SampleNames("Wrong", "text", "label", "answer")

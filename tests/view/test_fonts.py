@@ -17,9 +17,9 @@ from fontTools.ttLib import TTFont
 from PIL import Image
 
 from regard.records.record import AttentionRecord
-from regard.view.drawing import draw
 from regard.view.fonts import FONT
-from regard.view.png import BOX, NoFont, rasterise
+from regard.view.stills.png import BOX, NoFont, rasterise
+from regard.view.stills.still_picture import draw
 
 EMOJI, HANGUL = "\U0001f600", "한"
 SQUARE = (0, 1000), (1000, 1000), (1000, 0)

@@ -12,7 +12,7 @@ from regard import words
 from regard.records.record import AttentionRecord
 from regard.view.captions import caption, kind_of
 from regard.view.html import page_html
-from regard.view.language import page_language
+from regard.view.page_language import page_language
 from regard.view.picking import Pick, picked
 
 SAID = {

@@ -13,7 +13,7 @@ import pytest
 from regard import scripts
 from regard.data import tokenizer
 from regard.view.colours import shade
-from regard.view.paper import THEMES
+from regard.view.stills.paper import THEMES
 
 PAGE = Path(str(files("regard.view"))) / "page"
 NODE = shutil.which("node")

@@ -12,11 +12,11 @@ import pytest
 
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import NotARecord, Picture, Side
-from regard.view.drawing import common_scale, draw
-from regard.view.image_size import image_size
-from regard.view.paper import THEMES, fonts, hexadecimal, runs_right_to_left, wrapped
 from regard.view.picking import NoSuchPart, Pick, picked
-from regard.view.png import data_uri, encode_png, rasterise
+from regard.view.stills.image_size import image_size
+from regard.view.stills.paper import THEMES, fonts, hexadecimal, runs_right_to_left, wrapped
+from regard.view.stills.png import data_uri, encode_png, rasterise
+from regard.view.stills.still_picture import common_scale, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 TARGET = Side.of("unread it", ["un", "read", "it"], [(0, 2), (2, 6), (7, 9)], title="target")

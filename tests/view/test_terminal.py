@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from regard.view import beside, colours, heat_map
-from regard.view.cells import characters, fold, visible, width
 from regard.view.terminal import number
+from regard.view.terminal_cells import characters, fold, visible, width
 
 ENGLISH, CHINESE = ["I", "am", "a", "student"], ["我", "是", "一个", "学生"]
 

@@ -11,7 +11,7 @@ from torch import Generator, Tensor, is_autocast_enabled, is_grad_enabled
 
 from regard.attention.argument_checks import check_bias
 from regard.attention.limits import Limits
-from regard.attention.normalizers import Choice, Normalizer, clear
+from regard.attention.normalizers import HardChoice, Normalizer, clear
 from regard.attention.paths import Computed, run
 from regard.attention.plan import BiasLayout, Layout, Plan, choose
 from regard.attention.region import Pattern
@@ -31,7 +31,7 @@ class Attended(NamedTuple):
 
     context: Tensor  # (..., Lq, Dv)
     weights: Tensor | None = None  # (..., Lq, Lk), if asked for
-    choice: Choice | None = None  # what a hard attention picked
+    choice: HardChoice | None = None  # what a hard attention picked
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from regard.attention.reinforce import MovingAverage, Reinforce
 
 __all__ = [
     "NORMALIZERS",
-    "Choice",
     "Gumbel",
     "Hard",
+    "HardChoice",
     "MovingAverage",
     "Normalizer",
     "Raw",
@@ -34,7 +34,7 @@ __all__ = [
 COLDEST = torch.finfo(torch.float32).tiny
 
 
-class Choice(NamedTuple):
+class HardChoice(NamedTuple):
     """What a hard attention picked. A query with no allowed key picked -1, at log-probability 0."""
 
     index: Tensor  # type: ignore[assignment]  # (..., Lq); hides tuple.index, which nobody needs here
@@ -72,7 +72,7 @@ class Normalizer:
         *,
         training: bool = False,
         generator: Generator | None = None,
-    ) -> tuple[Tensor, Choice | None]:
+    ) -> tuple[Tensor, HardChoice | None]:
         raise NotImplementedError
 
 
@@ -193,7 +193,7 @@ class Hard(Normalizer):
         *,
         training: bool = False,
         generator: Generator | None = None,
-    ) -> tuple[Tensor, Choice]:
+    ) -> tuple[Tensor, HardChoice]:
         logits = _forbid(scores, allowed)
         drawn = logits.detach()
         if training:  # the arg max of logits plus Gumbel noise is a draw from their softmax
@@ -229,7 +229,7 @@ class Gumbel(Normalizer):
         *,
         training: bool = False,
         generator: Generator | None = None,
-    ) -> tuple[Tensor, Choice | None]:
+    ) -> tuple[Tensor, HardChoice | None]:
         noisy = scores + gumbel_noise(scores, generator) if training else scores
         soft = masked_softmax(tempered(noisy, self.temperature, allowed), allowed)
         if not self.straight_through:
@@ -306,10 +306,10 @@ def clear(weights: Tensor, allowed: Tensor | None) -> Tensor:
     return weights if allowed is None else weights.masked_fill(~allowed, 0.0)
 
 
-def _choice(logits: Tensor, drawn: Tensor, allowed: Tensor | None) -> Choice:
+def _choice(logits: Tensor, drawn: Tensor, allowed: Tensor | None) -> HardChoice:
     if logits.shape[-1] == 0:
         nothing = logits.sum(-1)
-        return Choice(torch.full_like(nothing, -1, dtype=torch.long), nothing, nothing)
+        return HardChoice(torch.full_like(nothing, -1, dtype=torch.long), nothing, nothing)
     index = drawn.argmax(-1)
     log_alpha = torch.log_softmax(logits, -1)
     log_prob = log_alpha.gather(-1, index[..., None]).squeeze(-1)
@@ -320,7 +320,7 @@ def _choice(logits: Tensor, drawn: Tensor, allowed: Tensor | None) -> Choice:
         empty = ~allowed.any(-1).expand(index.shape)
         index = index.masked_fill(empty, -1)
         log_prob, entropy = log_prob.masked_fill(empty, 0.0), entropy.masked_fill(empty, 0.0)
-    return Choice(index, log_prob, entropy)
+    return HardChoice(index, log_prob, entropy)
 
 
 def _one_hot(index: Tensor, scores: Tensor) -> Tensor:

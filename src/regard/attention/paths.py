@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.kernels.additive import additive_attention
-from regard.attention.normalizers import Choice, clear
+from regard.attention.normalizers import HardChoice, clear
 from regard.attention.plan import Plan
 from regard.attention.rearrange import (
     collect,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from regard.attention.scores import Additive, DotLike
 
 Computed = tuple[
-    Tensor, Tensor | None, Choice | None
+    Tensor, Tensor | None, HardChoice | None
 ]  # context, weights and choice where asked for
 
 

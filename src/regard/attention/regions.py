@@ -48,7 +48,7 @@ class Mask(Region):
         return Either(self, _composable(other))
 
     def __invert__(self) -> Mask:
-        return Outside(self)
+        return Complement(self)
 
     def __repr__(self) -> str:
         shown = []
@@ -299,7 +299,7 @@ class Either(Composed):
 
 
 @dataclass(frozen=True, repr=False)
-class Outside(Composed):
+class Complement(Composed):
     """~inner"""
 
     inner: Mask

@@ -60,7 +60,7 @@ def _zipped(
         raise typer.BadParameter("give SOURCE and TARGET, or neither and a TSV on standard input")
 
     from regard.data.spec import locate
-    from regard.data.text import read_lines
+    from regard.data.text_lines import read_lines
 
     left, right = (
         read_lines(name if name == "-" else locate(name), problems) for name in (source, target)
@@ -73,7 +73,7 @@ def _zipped(
 
 
 def _from_stdin(problems: Problems) -> Iterator[tuple[str, str]]:
-    from regard.data.text import read_lines
+    from regard.data.text_lines import read_lines
 
     if sys.stdin.isatty():
         print("type 'source TAB target' lines; Ctrl-D ends", file=sys.stderr)

@@ -11,7 +11,7 @@ from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import TextIO
 
-from regard.data.lines import refuse_utf16
+from regard.data.byte_lines import refuse_utf16
 
 AT_ONCE = 1 << 16  # bytes
 

@@ -35,7 +35,7 @@ def strong_links(prediction: Prediction) -> str:
         return ""
 
     from regard.measures import align
-    from regard.view.cells import shorten
+    from regard.view.terminal_cells import shorten
 
     source, target = prediction.source_tokens.offsets, prediction.tokens.offsets
     tokens = [place for place in source if WORD.search(prediction.source, *place)]

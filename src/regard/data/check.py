@@ -43,7 +43,7 @@ class Remarkable:
 
 
 @dataclass(frozen=True)
-class Summary:
+class CorpusSummary:
     """What `check` found. `str()` is the report."""
 
     pairs: int
@@ -87,7 +87,7 @@ class Summary:
         ]
 
 
-def check(spec: Spec) -> Summary:
+def check(spec: Spec) -> CorpusSummary:
     """Read a corpus once and say what it is like. Some 50 bytes a pair are kept, not the text."""
     problems = Problems()
     lines, hashes = array("q"), array("Q")
@@ -102,7 +102,7 @@ def check(spec: Spec) -> Summary:
             lengths[f"words {side}"].append(len(sentence.split()))
             lengths[f"characters {side}"].append(len(sentence.strip()))
     numbers = np.asarray(lines)
-    return Summary(
+    return CorpusSummary(
         pairs=len(lines),
         source=_lengths(lengths["words 0"], lengths["characters 0"]),
         target=_lengths(lengths["words 1"], lengths["characters 1"]),

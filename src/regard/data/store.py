@@ -22,9 +22,9 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.byte_lines import STANDARD_INPUT
 from regard.data.checksums import check_seal, sealed, sha256_of
 from regard.data.fields import Field, Parts
-from regard.data.lines import STANDARD_INPUT
 from regard.data.problems import Problems
 from regard.data.spec import Corpus
 from regard.data.syncing import sync

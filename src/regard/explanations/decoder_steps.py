@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from regard.attention.memory import Memory
 from regard.attention.module import AttentionModule
 from regard.attention.region import Pattern
-from regard.layers.blocks import DecoderBlock
 from regard.layers.contracts import Decoder, Encoded, Step
+from regard.layers.transformer_blocks import DecoderBlock
 from regard.models.decoder import RecurrentDecoder, RecurrentState
 from regard.models.transformer import TransformerDecoder, TransformerState
 

@@ -17,10 +17,10 @@ from regard.attention.module import MultiHead
 from regard.attention.scores import DotLike
 from regard.data.tokenizer import SPECIALS, Tokenizer
 from regard.export.unsupported import check_for_ctranslate2, need
-from regard.layers.blocks import DecoderBlock, EncoderBlock, Residual
 from regard.layers.embedding import Embedding
 from regard.layers.feed_forward import FeedForward
 from regard.layers.special_tokens import BOS, EOS, PAD, UNK
+from regard.layers.transformer_blocks import DecoderBlock, EncoderBlock, Residual
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.initialise import NEVER
 from regard.models.transformer import TransformerDecoder, TransformerEncoder

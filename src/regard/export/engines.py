@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import cast
 
 from regard.export.ctranslate2_translator import CTranslate2Translator
+from regard.export.export_folder import Engine, ExportRecord, default_folder, read_record
 from regard.export.exporting import export, known_engine
-from regard.export.folder import Engine, Record, default_folder, read_record
 from regard.export.onnx_translator import load_onnx
 from regard.export.unsupported import CannotExport
 from regard.layers.contracts import Translator
-from regard.runs.folder import RunFolder
 from regard.runs.loading import EMBEDDED, LoadedRun
 from regard.runs.model_file import fingerprint
+from regard.runs.run_folder import RunFolder
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_task import TranslateTask
 
@@ -50,7 +50,7 @@ def only_one(runs: Sequence[Path | str] | None) -> Path | str | None:
     return runs[0] if runs else None
 
 
-def _exported(path: Path, engine: Engine) -> tuple[Path, Record]:
+def _exported(path: Path, engine: Engine) -> tuple[Path, ExportRecord]:
     record = read_record(path)
     if record is not None:
         if record.engine != engine:

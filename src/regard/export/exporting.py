@@ -8,7 +8,13 @@ from typing import get_args
 from torch import nn
 
 from regard.export import ctranslate2, onnx
-from regard.export.folder import Engine, Record, copy_run_files, default_folder, whole_folder
+from regard.export.export_folder import (
+    Engine,
+    ExportRecord,
+    copy_run_files,
+    default_folder,
+    whole_folder,
+)
 from regard.export.unsupported import CannotExport, check_for_ctranslate2, check_for_onnx, need
 from regard.runs.loading import LoadedRun, load
 from regard.runs.model_file import fingerprint
@@ -80,4 +86,4 @@ def _write(
         longest, exact = onnx.longest(model), True
         onnx.write_onnx(model, folder)
     copy_run_files(loaded.folder, loaded.task, folder)
-    Record(engine, fingerprint(loaded.folder), quantization, longest, exact).write(folder)
+    ExportRecord(engine, fingerprint(loaded.folder), quantization, longest, exact).write(folder)

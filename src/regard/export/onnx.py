@@ -29,8 +29,8 @@ from regard.attention.module import AttentionModule
 from regard.attention.regions import Everywhere
 from regard.attention.scores import Additive, Score
 from regard.export.unsupported import CannotExport, check_for_onnx
-from regard.layers.blocks import DecoderBlock
 from regard.layers.positions import KEPT, Sinusoidal
+from regard.layers.transformer_blocks import DecoderBlock
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.transformer import TransformerDecoder, TransformerEncoder, TransformerState
 

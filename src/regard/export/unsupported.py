@@ -14,7 +14,7 @@ from regard.attention.normalizers import Normalizer, Softmax, Sparsemax
 from regard.attention.region import Region
 from regard.attention.regions import Causal, Everywhere
 from regard.attention.scores import Additive, Bilinear, Concat, Cosine, Dot, ScaledDot, Score
-from regard.layers.blocks import DecoderBlock, EncoderBlock
+from regard.layers.transformer_blocks import DecoderBlock, EncoderBlock
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.transformer import TransformerDecoder, TransformerEncoder
 

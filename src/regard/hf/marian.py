@@ -24,8 +24,8 @@ from regard.hf.marian_config import (
     read_object,
 )
 from regard.hf.marian_tokenizer import (
+    MarianVocabulary,
     SpecialRows,
-    Vocabulary,
     number_tokens,
     source_tokenizer,
     target_tokenizer,
@@ -37,9 +37,9 @@ from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import dump_recipe
 from regard.runs.atomic_files import write_whole
 from regard.runs.devices import find_device
-from regard.runs.folder import RunFolder
 from regard.runs.loading import LoadedRun
 from regard.runs.model_file import save_model
+from regard.runs.run_folder import RunFolder
 from regard.tasks.translate.translate_task import TranslateTask
 
 
@@ -75,7 +75,7 @@ def _save(folder: RunFolder, task: TranslateTask, model: nn.Module) -> None:
 
 
 def _model(
-    checkpoint: Checkpoint, recipe: Recipe, vocabularies: tuple[Vocabulary, Vocabulary]
+    checkpoint: Checkpoint, recipe: Recipe, vocabularies: tuple[MarianVocabulary, MarianVocabulary]
 ) -> nn.Module:
     section = recipe.model
     assert isinstance(section, Transformer)
@@ -100,7 +100,7 @@ def _model(
 
 def _vocabularies(
     checkpoint: Checkpoint,
-) -> tuple[tuple[Vocabulary, Vocabulary], tuple[Tokenizer, Tokenizer]]:
+) -> tuple[tuple[MarianVocabulary, MarianVocabulary], tuple[Tokenizer, Tokenizer]]:
     """Of the source and of the target."""
     path, shared = checkpoint.path, checkpoint.shares_embeddings
     separate = (path / "target_vocab.json").is_file()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from regard.models.transformer_options import Transformer
-from regard.recipe.recipe import Data, Recipe, Search, Tokenizers, Vocabulary
+from regard.recipe.recipe import Data, Recipe, SearchOptions, Tokenizers, VocabularyOptions
 
 Activation = Literal["relu", "gelu", "silu"]
 ACTIVATIONS: dict[str, Activation] = {
@@ -93,14 +93,14 @@ def make_recipe(checkpoint: Checkpoint, sizes: tuple[int, int]) -> Recipe:
     """The recipe of a run with vocabularies of these sizes."""
     name, generation = checkpoint.path.resolve().name, checkpoint.generation
     source, target = checkpoint.languages
-    cut = [Vocabulary(kind="unigram", size=size) for size in sizes]
+    cut = [VocabularyOptions(kind="unigram", size=size) for size in sizes]
     return Recipe(
         name=name,
         description=f"the Marian checkpoint {name}",
         data=Data(train=NOT_SAID, source=source, target=target),
         tokenizer=Tokenizers(source=cut[0], target=cut[1]),
         model=model_section(checkpoint),
-        search=Search(
+        search=SearchOptions(
             beam=generation.get("num_beams", 1),
             length_penalty=generation.get("length_penalty", 1.0),
             max_length=generation.get("max_length", checkpoint.config["max_position_embeddings"]),

@@ -43,7 +43,7 @@ class SpecialRows:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class MarianVocabulary:
     """The tokens of a side by our ids, and the row of Marian's matrices that belongs to each."""
 
     names: list[str]
@@ -57,7 +57,7 @@ class Vocabulary:
 
 def number_tokens(
     ids: Mapping[str, int], rows: int, special: SpecialRows, model: SentencePiece | None = None
-) -> Vocabulary:
+) -> MarianVocabulary:
     """ids: a vocab.json; rows: of the embeddings; model: whose pieces are all to be known."""
     pieces = {number: piece for piece, number in ids.items()}
     plain = [row for row in range(rows) if row not in (special.pad, special.unk, special.eos)]
@@ -65,12 +65,12 @@ def number_tokens(
     names = [f"{name}{NO_TEXT}" if name in SPECIALS else name for name in names]
     lost = [] if model is None else sorted(piece for piece in model.scores if piece not in ids)
     first = [special.pad, special.unk, special.start, special.eos]
-    return Vocabulary(
+    return MarianVocabulary(
         [*SPECIALS, *names, *lost], [*first, *plain, *[special.unk] * len(lost)], len(lost)
     )
 
 
-def source_tokenizer(model: SentencePiece, vocabulary: Vocabulary) -> Tokenizer:
+def source_tokenizer(model: SentencePiece, vocabulary: MarianVocabulary) -> Tokenizer:
     """Of the other side's pieces, only those that the model cannot spell a character of are used."""
     spelt = set("".join(model.scores))
     tags = {name for name in vocabulary.names if _is_tag(name)}
@@ -82,7 +82,7 @@ def source_tokenizer(model: SentencePiece, vocabulary: Vocabulary) -> Tokenizer:
     return _tokenizer(model, names)
 
 
-def target_tokenizer(model: SentencePiece, vocabulary: Vocabulary) -> Tokenizer:
+def target_tokenizer(model: SentencePiece, vocabulary: MarianVocabulary) -> Tokenizer:
     """No text is cut into what is lost; all other tokens may be said, so they keep their names."""
     kept = len(vocabulary.names) - vocabulary.lost
     hidden = [f"{name}{NO_TEXT}" for name in vocabulary.names[kept:]]

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from regard.data.tokenizer import PAD
-from regard.hf.marian_tokenizer import Vocabulary
+from regard.hf.marian_tokenizer import MarianVocabulary
 from regard.layers.positions import Sinusoidal
 from regard.models.transformer_options import Sharing
 
@@ -57,7 +57,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 def convert_weights(
     weights: Mapping[str, Tensor],
     layers: tuple[int, int],
-    vocabularies: tuple[Vocabulary, Vocabulary],
+    vocabularies: tuple[MarianVocabulary, MarianVocabulary],
     *,
     share: Sharing,
     pad_counts: bool,

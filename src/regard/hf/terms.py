@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Generator, Tensor
 
-from regard.attention.normalizers import Choice, Normalizer
+from regard.attention.normalizers import HardChoice, Normalizer
 from regard.attention.scores import DotLike, Score
 
 MASKED = -1e4  # no bias is meant to be this low: it is a mask, and exp(-10000) is 0
@@ -58,7 +58,7 @@ class WithSink(Normalizer):
         *,
         training: bool = False,
         generator: Generator | None = None,
-    ) -> tuple[Tensor, Choice | None]:
+    ) -> tuple[Tensor, HardChoice | None]:
         sink = self.sink.to(scores.dtype)[:, None, None].expand(*scores.shape[:-1], 1)
         if allowed is not None:
             allowed = allowed.expand(scores.shape)

@@ -8,7 +8,7 @@ from torch import Tensor
 from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.attention.module import AttentionModule
-from regard.attention.normalizers import Choice
+from regard.attention.normalizers import HardChoice
 
 
 def attend_per_sentence(
@@ -32,7 +32,7 @@ def attend_per_sentence(
         None if attended.weights is None else _apart(attended.weights, attention),
         None
         if attended.choice is None
-        else Choice(*(_apart(c, attention) for c in attended.choice)),
+        else HardChoice(*(_apart(c, attention) for c in attended.choice)),
     )
 
 

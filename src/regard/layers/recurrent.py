@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from regard.layers.cells import GRU, LSTM, Cell, CellState, Elman, Gates, make_cell
 from regard.layers.dropout import dropout
+from regard.layers.recurrent_cells import GRU, LSTM, Cell, CellState, Elman, Gates, make_cell
 from regard.layers.scan import flip, last_real, scan
 
 Initial = Literal["zero", "random", "learned"]

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from regard.layers.cells import Cell, CellState
+from regard.layers.recurrent_cells import Cell, CellState
 
 Kept = dict[int, tuple[Tensor, Tensor]]  # step -> (X_t, dY_t)
 

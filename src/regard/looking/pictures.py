@@ -15,7 +15,7 @@ import numpy as np
 
 from regard.records.record import AttentionMap, AttentionRecord, Box
 from regard.records.side import NotARecord, Picture, Side
-from regard.view.png import data_uri, encode_png
+from regard.view.stills.png import data_uri, encode_png
 
 MAGIC = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
 

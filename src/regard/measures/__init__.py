@@ -22,7 +22,7 @@ from regard.measures.alignment_files import (
 from regard.measures.bleu_by_length import Bucket, LengthCurve, LengthRow, by_length
 from regard.measures.classification import Confusion
 from regard.measures.likelihood import Likelihood
-from regard.measures.translation import TOKENIZERS, BleuScore, Score, bleu, chrf
+from regard.measures.translation import TOKENIZERS, BleuScore, MeasuredScore, bleu, chrf
 
 __all__ = [
     "TOKENIZERS",
@@ -37,8 +37,8 @@ __all__ = [
     "Likelihood",
     "Link",
     "Links",
+    "MeasuredScore",
     "Outside",
-    "Score",
     "WordPair",
     "aer",
     "align",

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from regard.data.lines import byte_lines
+from regard.data.byte_lines import byte_lines
 from regard.measures.alignment import Alignment, Link
 
 First = Literal[0, 1]

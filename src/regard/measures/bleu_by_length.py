@@ -1,4 +1,4 @@
-"""BLEU by the length of the source: does the model still translate long sentences? (C1)
+"""BLEU by the length of the source: does the model still translate long sentences?
 
     curve = by_length(sources, hypotheses, references, unit="words")
     for row in curve.rows:

@@ -120,7 +120,7 @@ def adversarial_attention(
 ) -> Adversarial:
     """max over α' of JSD(α', α)  where  TVD(predict(α'), predict(α)) <= tolerance
 
-    — Jain and Wallace 2019, https://arxiv.org/abs/1902.10186 (B15). weights (N, ..., K): N items, each
+    — Jain and Wallace 2019, https://arxiv.org/abs/1902.10186. weights (N, ..., K): N items, each
     with one row or with several (heads, layers), whose divergences are averaged. predict: of weights
     (R, N, ..., K) the answers (R, N, V), distributions. α' = softmax(z) over the allowed keys, with the
     mass of α; `restarts` of them go down -JSD + 500 relu(TVD - tolerance) less the JSD among themselves

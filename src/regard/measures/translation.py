@@ -4,7 +4,7 @@
     print(score.text)    # BLEU 27.31  nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0
 
 Counts are summed over the corpus before anything is divided; an average of the BLEU of sentences is
-another number and is not offered (D21).
+another number and is not offered.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOKENIZERS = ("13a", "intl", "zh", "char", "none")  # those that need no downloa
 
 
 @dataclass(frozen=True)
-class Score:
+class MeasuredScore:
     """A number, what it is called, and how it was computed."""
 
     name: str
@@ -34,7 +34,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class BleuScore(Score):
+class BleuScore(MeasuredScore):
     """BLEU = brevity · (p₁ p₂ p₃ p₄)^¼"""
 
     precisions: tuple[float, ...]  # p₁ … p₄, in per cent
@@ -79,12 +79,12 @@ def bleu(
     )
 
 
-def chrf(hypotheses: Sequence[str], *references: Sequence[str], words: int = 0) -> Score:
+def chrf(hypotheses: Sequence[str], *references: Sequence[str], words: int = 0) -> MeasuredScore:
     """Corpus chrF2 (chrF2++ with words=2) — Popović 2015, https://aclanthology.org/W15-3049"""
     check_parallel(hypotheses, references)
     metric = CHRF(word_order=words)
     result = metric.corpus_score(list(hypotheses), [list(lines) for lines in references])
-    return Score(result.name, result.score, str(metric.get_signature()))
+    return MeasuredScore(result.name, result.score, str(metric.get_signature()))
 
 
 def check_parallel(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:

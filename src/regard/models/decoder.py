@@ -21,13 +21,13 @@ from torch import Tensor, nn
 from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.attention.module import Attention
-from regard.attention.normalizers import Choice
+from regard.attention.normalizers import HardChoice
 from regard.layers.attend_per_sentence import attend_per_sentence
-from regard.layers.cells import GRU, CellState, Linear, make_cell
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.layers.dropout import dropout
 from regard.layers.names import check_name
 from regard.layers.recurrent import Recurrent
+from regard.layers.recurrent_cells import GRU, CellState, Linear, make_cell
 from regard.layers.scan import SharedLinear
 from regard.models.readout import ReadOut
 from regard.models.summary import Bridge, Summary
@@ -226,7 +226,7 @@ class RecurrentDecoder(nn.Module):
         late: Tensor,
         linear: Linear,
         weights: bool,
-    ) -> Moment:
+    ) -> DecoderMoment:
         """One step: x (N, E) -> the new cells, the state for the read-out, what was attended to."""
         before, attended = state.cells[-1][0], None
         given = [] if state.fed is None else [state.fed]
@@ -243,7 +243,7 @@ class RecurrentDecoder(nn.Module):
             top, _ = self.second.step(entering, cells[-1], linear)
             cells = (*cells[:-1], top)
         seen = before if self.readout_sees == "previous" else cells[-1][0]
-        return Moment(cells, seen, attended)
+        return DecoderMoment(cells, seen, attended)
 
     def _transition(
         self, entering: Tensor, inner: Tensor | None, old: tuple[CellState, ...], linear: Linear
@@ -274,7 +274,7 @@ class RecurrentDecoder(nn.Module):
         return Attended(
             attended.context.squeeze(1),
             None if attended.weights is None else attended.weights.squeeze(1),
-            None if choice is None else Choice(*(part.squeeze(1) for part in choice)),
+            None if choice is None else HardChoice(*(part.squeeze(1) for part in choice)),
         )
 
     def _read(
@@ -294,7 +294,9 @@ class RecurrentDecoder(nn.Module):
             parts.append(context)
         return self.readout(*parts, linear=linear)
 
-    def _hand_on(self, state: RecurrentState, moment: Moment, out: Tensor | None) -> RecurrentState:
+    def _hand_on(
+        self, state: RecurrentState, moment: DecoderMoment, out: Tensor | None
+    ) -> RecurrentState:
         fed = []
         if self.place == "next" and moment.attended is not None:
             fed.append(moment.attended.context)
@@ -308,7 +310,7 @@ class RecurrentDecoder(nn.Module):
         )
 
 
-class Moment(NamedTuple):
+class DecoderMoment(NamedTuple):
     """One step of the cells, before the read-out."""
 
     cells: tuple[CellState, ...]
@@ -333,7 +335,7 @@ def _stack(steps: list[Attended | None]) -> Attended | None:
     return Attended(
         torch.stack([step.context for step in real], 1),
         torch.stack(weights, 1) if weights else None,
-        Choice(*(torch.stack(parts, 1) for parts in zip(*choices, strict=True)))
+        HardChoice(*(torch.stack(parts, 1) for parts in zip(*choices, strict=True)))
         if choices
         else None,
     )

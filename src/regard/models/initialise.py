@@ -10,7 +10,7 @@ from torch import nn
 
 from regard.attention.module import MultiHead
 from regard.attention.scores import Score
-from regard.layers.cells import Cell
+from regard.layers.recurrent_cells import Cell
 from regard.layers.special_tokens import BOS, PAD
 
 Network = TypeVar("Network", bound=nn.Module)

@@ -14,7 +14,7 @@ from regard.models import initialise
 from regard.models.decoder import RecurrentDecoder
 from regard.models.encoder import RecurrentEncoder
 from regard.models.encoder_decoder import EncoderDecoder
-from regard.models.recurrent_options import Luong, Recurrent, RnnEnc, RnnSearch, Tutorial
+from regard.models.recurrent_options import Luong, RecurrentTranslator, RnnEnc, RnnSearch, Tutorial
 from regard.models.summary import Summary
 
 
@@ -169,10 +169,10 @@ def tutorial(
 
 
 def recurrent(
-    source: int, target: int, options: Recurrent | None = None, /, **changes: Any
+    source: int, target: int, options: RecurrentTranslator | None = None, /, **changes: Any
 ) -> EncoderDecoder:
     """Any recurrent encoder and decoder; with `attention=None` there is no attention."""
-    options = Recurrent.of(options, changes)
+    options = RecurrentTranslator.of(options, changes)
     encoder = RecurrentEncoder(
         source,
         options.embedding,

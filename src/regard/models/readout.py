@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.layers.cells import Linear
+from regard.layers.recurrent_cells import Linear
 
 Kind = Literal["maxout", "tanh", "linear", "state"]
 

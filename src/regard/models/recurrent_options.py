@@ -115,7 +115,7 @@ class Tutorial(ModelOptions):
         return tutorial(sizes["source"], sizes["target"], self)
 
 
-class Recurrent(ModelOptions):
+class RecurrentTranslator(ModelOptions):
     """Any recurrent encoder and decoder, every part exchangeable."""
 
     kind: Literal["recurrent"] = "recurrent"

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from regard.attention import pooling
 from regard.attention.call import Attended
-from regard.layers.cells import CellState
 from regard.layers.contracts import Encoded
 from regard.layers.names import check_name
+from regard.layers.recurrent_cells import CellState
 
 KINDS = ("last", "backward", "transform", "mean", "max", "ends", "linear", "attention")
 

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from regard.attention.call import Attended
 from regard.attention.memory import Memory
-from regard.layers.blocks import DecoderBlock, EncoderBlock
 from regard.layers.contracts import Decoded, Encoded, Step
+from regard.layers.transformer_blocks import DecoderBlock, EncoderBlock
 from regard.models.attention_options import HeadOptions
 from regard.models.transformer_options import BlockOptions
 from regard.models.transformer_parts import (

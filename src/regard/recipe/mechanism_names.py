@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from regard.models.attention_options import AttentionOptions, HeadOptions
-from regard.models.recurrent_options import Recurrent, RnnSearch
+from regard.models.recurrent_options import RecurrentTranslator, RnnSearch
 from regard.options import ModelOptions
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
@@ -50,10 +50,10 @@ def _names(given: AttentionOptions | HeadOptions) -> Iterator[tuple[str, str]]:
 def _check_widths(model: ModelOptions, score: str) -> None:
     """Refuse a score without weights where both directions make keys wider than queries."""
     if not isinstance(model, RnnSearch) and not (
-        isinstance(model, Recurrent) and model.bidirectional
+        isinstance(model, RecurrentTranslator) and model.bidirectional
     ):
         return
-    other = ", or model.bidirectional=false" if isinstance(model, Recurrent) else ""
+    other = ", or model.bidirectional=false" if isinstance(model, RecurrentTranslator) else ""
     raise RecipeError(
         f"model.attention.score: {score} compares vectors of one width, but the keys, of both "
         f"directions, are {2 * model.hidden} wide and the queries {model.hidden}. "

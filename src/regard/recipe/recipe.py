@@ -60,7 +60,7 @@ class Data(Options):
     join: Few = Field(1, description="join 1 … n consecutive pairs into longer ones")
 
 
-class Vocabulary(Options):
+class VocabularyOptions(Options):
     """How one side is cut into tokens."""
 
     kind: Literal["bpe", "unigram", "word", "character"] = "bpe"
@@ -73,8 +73,8 @@ class Vocabulary(Options):
 class Tokenizers(Options):
     """The tokenisers, trained on the training pairs. Only a translation has a target that is cut."""
 
-    source: Vocabulary = Vocabulary()
-    target: Vocabulary = Vocabulary()
+    source: VocabularyOptions = VocabularyOptions()
+    target: VocabularyOptions = VocabularyOptions()
     shared: bool = Field(
         False,
         description="one vocabulary for both sides, made as `target` says, whatever `source` does",
@@ -110,7 +110,7 @@ class TeacherForcing(Options):
     draw: Literal["sequence", "step"] = "sequence"
 
 
-class Reinforce(Options):
+class ReinforceOptions(Options):
     """Training of hard attention by its reward."""
 
     baseline: Literal["moving", "none"] = "moving"
@@ -132,7 +132,7 @@ class Training(Options):
     clip: Positive | None = Field(1.0, description="greatest norm of the gradient")
     label_smoothing: Rate = 0.0
     teacher_forcing: TeacherForcing = TeacherForcing()
-    reinforce: Reinforce = Reinforce()
+    reinforce: ReinforceOptions = ReinforceOptions()
     ema: Rate = Field(0.0, description="decay of a moving average of the weights; 0: none")
     validate_every: Count | None = Field(
         None, description="steps between validations; an epoch if not given"
@@ -189,7 +189,7 @@ class Trainer(Options):
         return given
 
 
-class Search(Options):
+class SearchOptions(Options):
     """How translations are searched for, in validation and in the final scores."""
 
     beam: Few = 5
@@ -235,7 +235,7 @@ class Recipe(Options):
     model: Model = RnnSearch()
     training: Training = Training()
     trainer: Trainer = Trainer()
-    search: Search = Search()
+    search: SearchOptions = SearchOptions()
 
     @model_validator(mode="after")
     def _of_one_task(self) -> Recipe:

@@ -39,7 +39,7 @@ class Written:
     place: str = ""
 
 
-class Loader(yaml.SafeLoader):
+class YamlLoader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, list[Any]] = {}  # noqa: RUF012, as PyYAML has it
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
@@ -51,7 +51,7 @@ class Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-class Dumper(yaml.SafeDumper):
+class YamlDumper(yaml.SafeDumper):
     yaml_implicit_resolvers: dict[str, list[Any]] = {}  # noqa: RUF012
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -59,7 +59,7 @@ class Dumper(yaml.SafeDumper):
 
 
 for _tag, _pattern, _first in SCALARS:
-    for _class in (Loader, Dumper):
+    for _class in (YamlLoader, YamlDumper):
         _class.add_implicit_resolver(
             f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), _first
         )
@@ -69,14 +69,14 @@ def _integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
     return int(node.value, {"0o": 8, "0x": 16}.get(node.value[:2], 10))
 
 
-Loader.add_constructor("tag:yaml.org,2002:int", _integer)
+YamlLoader.add_constructor("tag:yaml.org,2002:int", _integer)
 
 
 def load(text: str, place: str = "") -> tuple[Any, dict[Path, Written]]:
     """The value that `text` holds, and how and where each part of it was written."""
     written: dict[Path, Written] = {}
     try:
-        loader = Loader(text)
+        loader = YamlLoader(text)
         node = loader.get_single_node()
         return (None if node is None else _value(loader, node, (), place, written)), written
     except yaml.MarkedYAMLError as error:
@@ -92,11 +92,11 @@ def load(text: str, place: str = "") -> tuple[Any, dict[Path, Written]]:
 
 def dump(value: Any) -> str:
     """YAML that `load` reads back as the same value, keys in their order."""
-    return yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return yaml.dump(value, Dumper=YamlDumper, sort_keys=False, allow_unicode=True, width=100)
 
 
 def _value(
-    loader: Loader, node: yaml.Node, path: Path, place: str, written: dict[Path, Written]
+    loader: YamlLoader, node: yaml.Node, path: Path, place: str, written: dict[Path, Written]
 ) -> Any:
     where = f"{place}, line {node.start_mark.line + 1}" if place else ""
     written[path] = Written(node.value if isinstance(node, yaml.ScalarNode) else None, where)

@@ -20,8 +20,8 @@ from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs.devices import find_device
 from regard.runs.failures import NotARun, WrongTask
-from regard.runs.folder import RunFolder
 from regard.runs.model_file import load_model
+from regard.runs.run_folder import RunFolder
 from regard.search import Ensemble
 from regard.suggestions import nearest
 from regard.tasks.answer import Answer

@@ -26,7 +26,7 @@ TRANSLATION = ("perplexity", "accuracy", "bleu", "chrf")
 Row = dict[str, float]
 
 
-class Record:
+class MetricsFile:
     """Rows are appended and flushed; those after the checkpoint a run resumes from are taken back."""
 
     def __init__(self, path: Path, update: int, measures: Sequence[str] = TRANSLATION) -> None:

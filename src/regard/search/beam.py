@@ -14,7 +14,7 @@ import torch
 from regard.layers.contracts import Decoder, Encoded, longest_target
 from regard.layers.special_tokens import EOS
 from regard.search.hypothesis import Hypothesis, Moment, assemble
-from regard.search.progress import Job
+from regard.search.progress import SearchJob
 from regard.search.settings import Search
 
 
@@ -55,7 +55,7 @@ def explore(
     history: list[Moment] = []
     if not len(encoded.mask):
         return history
-    job = Job(settings, encoded.mask, prefix, numbers, longest_target(decoder))
+    job = SearchJob(settings, encoded.mask, prefix, numbers, longest_target(decoder))
     now = job.first(decoder.start(encoded))
     for length in count(1):
         step = decoder.step(now.tokens.flatten(), now.state, weights=settings.weighs)

@@ -68,7 +68,7 @@ class Open:
         return Open(state, ids, sentences, tokens, totals, said, attended)
 
 
-class Job:
+class SearchJob:
     """The settings of a search, and what is known of each sentence of its batch."""
 
     def __init__(

@@ -19,13 +19,12 @@ from regard.serve.jobs import Job
 from regard.serve.messages import (
     AttentionRequest,
     HealthAnswer,
-    Hypothesis,
     ModelsAnswer,
     PredictAnswer,
     Predicted,
     PredictRequest,
     Problem,
-    Record,
+    RecordAnswer,
     ScoreAnswer,
     Scored,
     ScoreRequest,
@@ -34,6 +33,7 @@ from regard.serve.messages import (
     TranslateAnswer,
     TranslateRequest,
     Translation,
+    TranslationHypothesis,
 )
 from regard.serve.models import Served, Shelf
 from regard.serve.requests import Looking, Predicting, Scoring, Translating
@@ -112,7 +112,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
 
     @routes.post(
         "/attention",
-        responses={**PROBLEMS, 200: {"model": Record}},
+        responses={**PROBLEMS, 200: {"model": RecordAnswer}},
         response_class=Response,
         summary="Look at one text",
     )
@@ -198,7 +198,7 @@ def _question(asked: AttentionRequest, beam: int | None) -> Question:
 
 
 def _translation(found: Prediction) -> Translation:
-    others = [Hypothesis(**_hypothesis(other)) for other in found.alternatives]
+    others = [TranslationHypothesis(**_hypothesis(other)) for other in found.alternatives]
     return Translation(**_hypothesis(found), alternatives=others)
 
 

@@ -16,13 +16,13 @@ from typing import Any
 from httptools import HttpParserUpgrade, HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from regard.serve.limits import Limits
+from regard.serve.request_limits import RequestLimits
 
 BESIDE = 1 << 16  # bytes that may come beside a body: headers, what frames its chunks, trailers
 ON_THE_WAY = 1 << 19  # bytes that were sent before the guard could say that a body is too large
 
 
-def connection_class(limits: Limits) -> type[Connection]:
+def connection_class(limits: RequestLimits) -> type[Connection]:
     return type("LimitedConnection", (Connection,), {"limits": limits})
 
 
@@ -31,14 +31,14 @@ def sweep(connections: Iterable[Any]) -> None:
     now, ours = time.monotonic(), [c for c in tuple(connections) if isinstance(c, Connection)]
     for connection in ours:
         connection.check_patience(now)
-    if sum(connection.unread for connection in ours) > Limits.unread:
+    if sum(connection.unread for connection in ours) > RequestLimits.unread:
         max(ours, key=lambda connection: connection.unread).transport.abort()
 
 
 class Connection(HttpToolsProtocol):
     """uvicorn's, with an end to what it waits for and to what it takes: one request at a time."""
 
-    limits = Limits()
+    limits = RequestLimits()
     since = 0.0  # when it began to wait for its client
     received = 0  # bytes of this request
     unread = 0  # bytes of an answer that have not left

@@ -13,7 +13,7 @@ import torch
 
 from regard.search.settings import EXTRA_LENGTH
 from regard.serve.http_errors import Refused
-from regard.serve.limits import Limits
+from regard.serve.request_limits import RequestLimits
 
 if TYPE_CHECKING:
     from regard.records.question import Question
@@ -26,7 +26,7 @@ SHORTER = 0.97  # lengths that are tried, each this part of the last
 class Estimates:
     """Of one run, in its own tokens."""
 
-    def __init__(self, run: LoadedRun, limits: Limits) -> None:
+    def __init__(self, run: LoadedRun, limits: RequestLimits) -> None:
         from regard.explanations.model_work import ModelWork
         from regard.tasks.search_settings import search_settings
 

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from regard.serve.access import Access
 from regard.serve.http_errors import Refused, refusal
-from regard.serve.limits import Limits
+from regard.serve.request_limits import RequestLimits
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -40,7 +40,7 @@ class Guard:
         self,
         app: ASGIApp,
         access: Access,
-        limits: Limits,
+        limits: RequestLimits,
         asked: Collection[str],
         log: Callable[[str], None] = write_line,
     ) -> None:

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from regard.serve.limits import Limits
+from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import State
 
-MAX = Limits()
+MAX = RequestLimits()
 MOST_TOKENS = 5_000  # what a token of a text may be counted as
 
 
@@ -80,15 +80,17 @@ class TranslateRequest(Asked):
     model_config = _example(texts=["我是一个学生。"], beam=5, nbest=2)
 
 
-class Hypothesis(Message):
+class TranslationHypothesis(Message):
     text: str
     score: float = Field(description="What it was ranked by: higher is better.")
     log_prob: float = Field(description="The log-probability of the whole, its end included.")
     finished: bool = Field(description="It came to its end; false: it was cut at the longest.")
 
 
-class Translation(Hypothesis):
-    alternatives: list[Hypothesis] = Field(description="The next best, nbest - 1 at most.")
+class Translation(TranslationHypothesis):
+    alternatives: list[TranslationHypothesis] = Field(
+        description="The next best, nbest - 1 at most."
+    )
 
 
 class TranslateAnswer(Message):
@@ -154,7 +156,7 @@ class PredictAnswer(Message):
     answers: list[Predicted] = Field(description="One for each example, in their order.")
 
 
-class Forced(Asked):
+class ForcedStep(Asked):
     """Attention by hand: at one step of the target, look evenly at some source tokens."""
 
     step: Place = Field(description="The target token, counted from 0.")
@@ -177,14 +179,14 @@ class AttentionRequest(Asked):
         None,
         description=f"Hypotheses in the tree that are returned; the beam, at most 5. {NBEST}",
     )
-    force: Forced | None = None
+    force: ForcedStep | None = None
     explain: bool = Field(False, description="Measures beside the weights; takes longer.")
     details: bool = Field(True, description="Keep scores, regions and values as well.")
     model: Model = None
     model_config = _example(text="我是一个学生。", explain=False)
 
 
-class Record(BaseModel):
+class RecordAnswer(BaseModel):
     """An attention record: tokens of each side, and the weights between them, packed as bytes."""
 
     format: str = Field(examples=["regard.attention/1"])

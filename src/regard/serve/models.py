@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from regard.recipe.mistakes import RecipeError
 from regard.serve.estimates import Estimates
 from regard.serve.http_errors import Refused
-from regard.serve.limits import Limits
+from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import Worker
 from regard.suggestions import meant
 
@@ -60,12 +60,12 @@ class Shelf:
     def __init__(
         self,
         load: Callable[[], Sequence[LoadedRun]],
-        limits: Limits | None = None,
+        limits: RequestLimits | None = None,
         *,
         beam: int | None = None,
         warm: Callable[[Sequence[LoadedRun]], None] = lambda runs: None,
     ) -> None:
-        self.limits, self.beam = limits or Limits(), beam
+        self.limits, self.beam = limits or RequestLimits(), beam
         self.worker = Worker(load, self.limits, warm)
         runs = self.worker.loaded
         names = distinct_names([run.folder.path for run in runs])

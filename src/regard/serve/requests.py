@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from regard.serve.interrupting import Pause, interruptible
-from regard.serve.limits import Limits
 from regard.serve.models import Served
+from regard.serve.request_limits import RequestLimits
 
 if TYPE_CHECKING:
     from regard.records.question import Question
@@ -22,7 +22,7 @@ class Translating:
     """Texts -> translations."""
 
     served: Served
-    limits: Limits
+    limits: RequestLimits
     beam: int
     nbest: int
     alone: ClassVar[bool] = False
@@ -40,7 +40,7 @@ class Scoring:
     """(source, target) -> the target as if it had been predicted."""
 
     served: Served
-    limits: Limits
+    limits: RequestLimits
     alone: ClassVar[bool] = False
 
     def __call__(self, pairs: Sequence[tuple[str, str]], pause: Pause | None) -> list[Prediction]:
@@ -59,7 +59,7 @@ class Predicting:
     """Examples -> answers, of any task."""
 
     served: Served
-    limits: Limits
+    limits: RequestLimits
     attention: bool
     alone: ClassVar[bool] = False
 

@@ -15,11 +15,11 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from regard.serve.access import Access
-from regard.serve.app import make_app
 from regard.serve.connections import connection_class, sweep
-from regard.serve.limits import Limits
+from regard.serve.http_app import make_app
 from regard.serve.listening import address_of, check_token, listen
 from regard.serve.models import Shelf, distinct_names
+from regard.serve.request_limits import RequestLimits
 
 if TYPE_CHECKING:
     from regard.runs.loading import LoadedRun
@@ -64,7 +64,7 @@ def serve(
     token: str | None = None,
     device: str | None = None,
     beam: int | None = None,
-    batch: int = Limits.batch,
+    batch: int = RequestLimits.batch,
 ) -> None:
     """Serve until Ctrl-C. No run: the embedded model."""
     check_token(host, token)
@@ -72,7 +72,9 @@ def serve(
     with listener:
         if runs:
             distinct_names(runs)  # a run named twice is told before any is loaded
-        shelf = Shelf(lambda: _load(runs, device), Limits(batch=batch), beam=beam, warm=_warm)
+        shelf = Shelf(
+            lambda: _load(runs, device), RequestLimits(batch=batch), beam=beam, warm=_warm
+        )
         gc.collect()
         gc.freeze()  # what was loaded stays: it need not be looked through while others wait
         try:

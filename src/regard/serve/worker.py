@@ -26,7 +26,7 @@ from typing import Generic, Literal, TypeVar
 from regard.serve.http_errors import Refused
 from regard.serve.interrupting import Cancelled, Pause
 from regard.serve.jobs import Job
-from regard.serve.limits import SPEED, Limits
+from regard.serve.request_limits import SPEED, RequestLimits
 
 Loaded = TypeVar("Loaded")
 State = Literal["ok", "busy", "overloaded", "stopping", "stuck", "failed"]
@@ -44,7 +44,7 @@ class Worker(Generic[Loaded]):
     def __init__(
         self,
         load: Callable[[], Loaded],
-        limits: Limits,
+        limits: RequestLimits,
         warm: Callable[[Loaded], None] = lambda loaded: None,
     ) -> None:
         """warm: done once, before the first request, while the server can be reached already."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from regard.measures.translation import Score
+from regard.measures.translation import MeasuredScore
 from regard.view.markup import Markup
 from regard.view.samples import Sample, SampleNames
 
@@ -30,7 +30,7 @@ class Drawing(NamedTuple):
 @dataclass(frozen=True)
 class ReportPart:
     verdict: str = ""  # one line, in words; empty: there was nothing to judge by
-    scores: Sequence[Score] = ()  # the most important first
+    scores: Sequence[MeasuredScore] = ()  # the most important first
     facts: Mapping[str, str] = field(default_factory=dict)
     drawings: Sequence[Drawing] = ()
     samples: Sequence[Sample] = ()

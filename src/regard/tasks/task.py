@@ -25,7 +25,7 @@ from regard.data.fields import Field, Text
 from regard.data.problems import Problems
 from regard.data.spec import Corpus, Spec, parse
 from regard.data.store import CHUNK, Rows, Store, Stored, make_store
-from regard.measures.translation import Score
+from regard.measures.translation import MeasuredScore
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.records.question import BadQuestion, Question
@@ -342,7 +342,7 @@ class Task(ABC):
         ]
         return ReportPart(
             verdict=f"{' and '.join(said)}.",
-            scores=[Score(f"{n}, %", 100 * v, one.corpus) for n, v in one.measures.items()],
+            scores=[MeasuredScore(f"{n}, %", 100 * v, one.corpus) for n, v in one.measures.items()],
             facts={f"{name} loss": f"{each.loss:.4f}" for name, each in found.items()},
             samples=[self._sample(*pair) for pair in islice(_wrong(self, one), SAMPLES)],
             next_steps=steps,

@@ -23,16 +23,16 @@ from regard.data.batch import Batch, Loader
 from regard.data.checksums import Damaged
 from regard.recipe.recipe import Recipe
 from regard.runs.failures import Diverged, Interrupted, OtherRecipe
-from regard.runs.folder import LEARN_ANEW, refuse_other
-from regard.runs.metrics_file import Record
+from regard.runs.metrics_file import MetricsFile
+from regard.runs.run_folder import LEARN_ANEW, refuse_other
 from regard.tasks.task import Task, Validation
 from regard.tasks.task_module import TaskModule
 from regard.training.averaging import MovingWeights
 from regard.training.checkpoints import Checkpoints
 from regard.training.optimizing import learning_rate
-from regard.training.progress import Reporter
+from regard.training.progress_display import Reporter
 from regard.training.signals import Signals
-from regard.training.state import State
+from regard.training.state import RunState
 from regard.training.updating import Updater
 from regard.training.validating import validate
 
@@ -59,11 +59,11 @@ class Fit:
         self.checkpoints, self.reporter = checkpoints, reporter
         self.updater = Updater(recipe, fabric, module, loader.store.line)
         self.mean = MovingWeights(module, self.training.ema) if self.training.ema else None
-        self.state, self.signals = State(), Signals()
-        self.record: Record | None = None
+        self.state, self.signals = RunState(), Signals()
+        self.record: MetricsFile | None = None
         self._saved = -1, -1  # the update, and the update of the last validation
 
-    def run(self, record: Record | None) -> None:
+    def run(self, record: MetricsFile | None) -> None:
         """To the end of the recipe. Only the first process has a record."""
         self.record = record
         self._started, self._before = time.monotonic(), self.state.seconds
@@ -127,7 +127,7 @@ class Fit:
             name for name, sha in self._assets.items() if tree["assets"].get(name) != sha
         ]:
             raise Damaged(f"{changed[0]} is not the one that this run began with", LEARN_ANEW)
-        self.state = State.from_tree(tree["state"])
+        self.state = RunState.from_tree(tree["state"])
         if self.state.batch and tree["batches"] != self.loader.batches.fingerprint:
             raise OtherRecipe(
                 f"the number of processes (now {self.fabric.world_size}) or the text of data.train "

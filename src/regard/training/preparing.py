@@ -11,7 +11,7 @@ from regard.data.store import Store
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs.atomic_files import write_whole
-from regard.runs.folder import RunFolder
+from regard.runs.run_folder import RunFolder
 from regard.tasks.choosing import task_of
 from regard.tasks.task import Task
 from regard.tasks.task_module import TaskModule

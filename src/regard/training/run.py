@@ -23,12 +23,12 @@ from regard.data.length_batches import LengthBatches
 from regard.data.store import Store
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe, Training
-from regard.report.evaluation import write_report
+from regard.report.run_evaluation import write_report
 from regard.runs.devices import check_accelerator
 from regard.runs.failures import Interrupted, NoCheckpoints, OtherRecipe, RunEnded
-from regard.runs.folder import RunFolder, check_recipe
-from regard.runs.metrics_file import Record
+from regard.runs.metrics_file import MetricsFile
 from regard.runs.model_file import is_whole, read_config, recipe_of, save_model
+from regard.runs.run_folder import RunFolder, check_recipe
 from regard.tasks.choosing import task_of
 from regard.training.allocator import keep_memory
 from regard.training.averaging import Weights, average
@@ -36,7 +36,7 @@ from regard.training.checkpoints import Checkpoints
 from regard.training.fitting import Fit
 from regard.training.preflight import check
 from regard.training.preparing import load_task, make_module, prepare_data, read_dev
-from regard.training.progress import Lines, Reporter, make_reporter
+from regard.training.progress_display import PlainLines, Reporter, make_reporter
 from regard.training.updating import seed_by
 
 SENTENCES = 64  # in a batch, where the recipe does not say
@@ -68,13 +68,13 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
     """What each process does, from the first update to the last."""
     first = fabric.is_global_zero
     task = task_of(recipe)
-    reporter: Reporter = Lines(quiet=True)
+    reporter: Reporter = PlainLines(quiet=True)
     if first:
         reporter = make_reporter(run.log, quiet=quiet, unit=task.scored)
     record = None
     try:
         fit = _fit(fabric, recipe, run, reporter)
-        record = Record(run.metrics, fit.state.update, task.columns) if first else None
+        record = MetricsFile(run.metrics, fit.state.update, task.columns) if first else None
         already = fit.over
         if not already:
             _say_where(fit, reporter)

@@ -9,7 +9,7 @@ from regard.recipe import recipe
 
 
 @dataclass
-class State:
+class RunState:
     epoch: int = 0  # from 0
     batch: int = 0  # of this process, given out in this epoch
     update: int = 0  # updates made
@@ -28,7 +28,7 @@ class State:
         return asdict(self)
 
     @classmethod
-    def from_tree(cls, tree: dict[str, Any]) -> State:
+    def from_tree(cls, tree: dict[str, Any]) -> RunState:
         return cls(**tree)
 
     @property

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from regard.view.cells import shorten, width
 from regard.view.markup import Markup, element, join
+from regard.view.terminal_cells import shorten, width
 from regard.words import t
 
 WIDTH, HEIGHT = 440, 260

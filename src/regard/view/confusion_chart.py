@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from regard.measures.classification import Confusion
-from regard.view.cells import pad, shorten, width
 from regard.view.markup import Markup, element, join
 from regard.view.samples import scrolled
+from regard.view.terminal_cells import pad, shorten, width
 from regard.words import t
 
 WIDEST = 16  # cells of a label

@@ -9,9 +9,9 @@ import math
 from collections.abc import Sequence
 
 from regard.view import colours
-from regard.view.cells import visible, width
 from regard.view.markup import Markup, element
-from regard.view.terminal import Scale, number
+from regard.view.terminal import TerminalScale, number
+from regard.view.terminal_cells import visible, width
 
 SHORT = 4  # cells; a longer label of a key is turned
 DENSE = 24  # keys; more get small cells without numbers
@@ -34,7 +34,7 @@ def heat_table(
             f"but there are labels for {len(queries)} queries and {len(keys)} keys"
         )
     queries, keys = [visible(q) for q in queries], [visible(k) for k in keys]
-    scale = Scale.of([list(row) for row in weights])
+    scale = TerminalScale.of([list(row) for row in weights])
     heads = [_label("col", key, key_language) for key in keys]
     rows = [
         element(
@@ -59,7 +59,7 @@ def _label(scope: str, label: str, language: str | None) -> Markup:
     return element("th", written, scope=scope)
 
 
-def _cell(weight: float, query: str, key: str, scale: Scale) -> Markup:
+def _cell(weight: float, query: str, key: str, scale: TerminalScale) -> Markup:
     title = f"{query} ← {key}: {weight:.3f}"
     if weight == 0 or math.isnan(weight):
         return element("td", number(weight), title=title, class_="none")

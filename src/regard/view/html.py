@@ -14,9 +14,9 @@ from typing import Any
 
 from regard.records.record import AttentionRecord
 from regard.view.bundle import module, stylesheet
-from regard.view.cells import visible
-from regard.view.language import page_language
 from regard.view.markup import text
+from regard.view.page_language import page_language
+from regard.view.terminal_cells import visible
 from regard.words import t
 
 START = """

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from regard.view import colours
-from regard.view.cells import fold, pad, shorten, visible, width
+from regard.view.terminal_cells import fold, pad, shorten, visible, width
 from regard.words import t
 
 if TYPE_CHECKING:
@@ -46,13 +46,15 @@ def heat_map(
     width: the cells there are, None those of the terminal; keys that do not fit are counted.
     """
     rows = _rows(weights, len(queries), len(keys))
-    scale = Scale.of(rows)
+    scale = TerminalScale.of(rows)
     bits = 0 if colour is False else colours.colour_bits(sys.stdout)
     if colour and bits == 0:
         bits = 8
     texts = [[number(weight) for weight in row] for row in rows]
     space = width or shutil.get_terminal_size().columns
-    plan = Layout.of([visible(q) for q in queries], [visible(k) for k in keys], texts, bits, space)
+    plan = HeatMapLayout.of(
+        [visible(q) for q in queries], [visible(k) for k in keys], texts, bits, space
+    )
 
     lines = [_bold(shorten(title, space), bits)] if title else []
     lines += [plan.line("", header) for header in plan.headers()]
@@ -96,14 +98,14 @@ def number(weight: float) -> str:
 
 
 @dataclass(frozen=True)
-class Scale:
+class TerminalScale:
     """share = |weight| / full: how much of the shade a weight gets."""
 
     full: float = 1.0
     signed: bool = False
 
     @classmethod
-    def of(cls, rows: list[list[float]]) -> Scale:
+    def of(cls, rows: list[list[float]]) -> TerminalScale:
         finite = [weight for row in rows for weight in row if math.isfinite(weight)]
         largest = max(map(abs, finite), default=0.0)
         signed = min(finite, default=0.0) < 0
@@ -129,7 +131,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Layout:
+class HeatMapLayout:
     """Where everything goes: the width of the row labels and of each column that is shown."""
 
     queries: list[str]
@@ -146,7 +148,7 @@ class Layout:
         texts: list[list[str]],
         bits: colours.Bits,
         space: int,
-    ) -> Layout:
+    ) -> HeatMapLayout:
         queries = [shorten(label, max(space // 3, 4)) for label in queries]
         margin = max(map(_width, queries), default=0)
         widest = max((len(text) for row in texts for text in row), default=1)
@@ -200,7 +202,7 @@ def _rows(
     return [[float(weight) for weight in row] for row in rows]
 
 
-def _cell(weight: float, text: str, cells: int, scale: Scale, bits: colours.Bits) -> str:
+def _cell(weight: float, text: str, cells: int, scale: TerminalScale, bits: colours.Bits) -> str:
     if bits:
         text = pad(text, cells, "^")
         if weight == 0:

@@ -13,10 +13,10 @@ from typing import Any
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
-from regard.view.drawing import draw
 from regard.view.html import page_html
 from regard.view.picking import Pick, picked
-from regard.view.png import rasterise
+from regard.view.stills.png import rasterise
+from regard.view.stills.still_picture import draw
 from regard.view.terminal import heat_map
 from regard.view.widget import Live, widget
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from regard.records.record import AttentionRecord
 from regard.view.bundle import module, stylesheet
-from regard.view.language import page_language
+from regard.view.page_language import page_language
 
 
 @dataclass(frozen=True)

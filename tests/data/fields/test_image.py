@@ -14,7 +14,7 @@ import torch
 from lives import batch_of, reloaded, stored
 from PIL import Image as Pillow
 
-from regard.data import pictures
+from regard.data import picture_files as pictures
 from regard.data.examples import read_examples
 from regard.data.fields import Image, Label, Unusable
 from regard.data.fields import image as image_field

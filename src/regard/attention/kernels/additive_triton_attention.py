@@ -33,7 +33,7 @@ from regard.attention.kernels import additive_torch
 from regard.attention.kernels.additive_triton_gradient import (
     PROGRAMS,
     Band,
-    Window,
+    KernelWindow,
     gradient,
     share,
     window_of,
@@ -184,7 +184,7 @@ class Scores(NamedTuple):
     F: Exponentials
     mask: Tensor | None
     scale: float
-    window: Window
+    window: KernelWindow
 
     @classmethod
     def prepare(cls, query, key, weight, mask, scale, window) -> Scores:
@@ -278,7 +278,7 @@ def attention(
     lse = value.new_full((N, Lq), -torch.inf, dtype=torch.float32)
     if lse.numel() == 0 or Lk == 0 or Dv == 0:
         return context, lse
-    prepared = Scores.prepare(query, key, weight, mask, scale, Window(before, after, offset))
+    prepared = Scores.prepare(query, key, weight, mask, scale, KernelWindow(before, after, offset))
     value = (value if mask is None else additive_torch.hide(value, mask)).contiguous()
     for xs, ys in prepared.bands():
         rows = xs.inside(Lq)
@@ -331,7 +331,9 @@ def attention_backward(
         for x in (query, key, value, weight)
     ]
     if lse.numel() and key.shape[1]:
-        prepared = Scores.prepare(query, key, weight, mask, scale, Window(before, after, offset))
+        prepared = Scores.prepare(
+            query, key, weight, mask, scale, KernelWindow(before, after, offset)
+        )
         hidden = value if mask is None else additive_torch.hide(value, mask)
         grad, value32 = grad_context.float(), hidden.float()
         delta = (grad * context).sum(-1)

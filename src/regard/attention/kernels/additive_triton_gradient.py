@@ -153,19 +153,19 @@ class Band(NamedTuple):
         return slice(self.start, min(self.start + self.length, length))
 
 
-class Window(NamedTuple):
+class KernelWindow(NamedTuple):
     """i + offset − before <= j <= i + offset + after; −1 leaves a side open."""
 
     before: int = -1
     after: int = -1
     offset: int = 0
 
-    def swapped(self) -> Window:
+    def swapped(self) -> KernelWindow:
         """The same window seen from the keys."""
-        return Window(self.after, self.before, -self.offset)
+        return KernelWindow(self.after, self.before, -self.offset)
 
 
-EVERYWHERE = Window()
+EVERYWHERE = KernelWindow()
 
 
 def gradient(
@@ -178,7 +178,7 @@ def gradient(
     *,
     xs: Band,
     ys: Band,
-    window: Window = EVERYWHERE,
+    window: KernelWindow = EVERYWHERE,
     with_weight: bool = False,
     tile: Tile | None = None,
 ) -> tuple[Tensor, Tensor]:

@@ -36,7 +36,7 @@ def evaluate(
     Example: regard evaluate -m runs/imdb --data reviews.tsv#1,0
     """
     from regard.data.problems import Problems
-    from regard.report.evaluation import evaluate as measure
+    from regard.report.run_evaluation import evaluate as measure
     from regard.runs.loading import load
 
     problems = Problems()

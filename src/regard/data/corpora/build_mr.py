@@ -14,8 +14,8 @@ import lzma
 import sys
 from pathlib import Path
 
+from regard.data.byte_lines import byte_lines
 from regard.data.corpora.build_tatoeba import bare
-from regard.data.lines import byte_lines
 
 NAME = "mr"
 LABELS = {"0": "negative", "1": "positive"}

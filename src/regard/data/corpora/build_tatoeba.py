@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.data.lines import byte_lines
+from regard.data.byte_lines import byte_lines
 
 NAME = "tatoeba-zh-en"
 PER_CENT = {"dev": 3, "test": 3}  # of the groups; the rest is train

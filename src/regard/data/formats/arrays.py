@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.byte_lines import DAMAGE, open_bytes
 from regard.data.formats.format import Format, Row, bare_name
-from regard.data.lines import DAMAGE, open_bytes
 from regard.data.problems import CorpusError, Unusable
 
 LONGEST = 1 << 26  # bytes of a row
@@ -25,7 +25,7 @@ MOST_AXES = 8
 KINDS = {"b": "truth values", "i": "integers", "u": "integers", "f": "numbers", "U": "texts"}
 
 
-class Layout(NamedTuple):
+class ArrayLayout(NamedTuple):
     """What the head of a file says."""
 
     dtype: np.dtype[Any]
@@ -36,7 +36,7 @@ class Arrays(Format):
     """A format whose files begin with a head and go on with the numbers, row by row."""
 
     @abstractmethod
-    def layout(self, stream: BinaryIO) -> Layout:
+    def layout(self, stream: BinaryIO) -> ArrayLayout:
         """Read the head; a ValueError says what is wrong with it."""
 
     def usual_columns(self, text: str, fields: Sequence[str]) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def read_exactly(stream: BinaryIO, count: int) -> bytes:
     return data
 
 
-def _check(layout: Layout, path: Path, stream: BinaryIO) -> None:
+def _check(layout: ArrayLayout, path: Path, stream: BinaryIO) -> None:
     kind, shape = layout.dtype.kind, layout.shape
     if kind not in KINDS or layout.dtype.hasobject:
         raise ValueError(f"arrays of {layout.dtype} cannot be read: save numbers or texts")
@@ -93,7 +93,7 @@ def _check(layout: Layout, path: Path, stream: BinaryIO) -> None:
             )
 
 
-def _rows(stream: BinaryIO, layout: Layout) -> Iterator[NDArray[Any]]:
+def _rows(stream: BinaryIO, layout: ArrayLayout) -> Iterator[NDArray[Any]]:
     count, *shape = layout.shape
     size = layout.dtype.itemsize * math.prod(shape)
     together = max(1, BLOCK // max(size, 1))

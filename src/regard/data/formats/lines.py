@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from regard.data.byte_lines import byte_lines
 from regard.data.formats.format import Format, Row
-from regard.data.lines import byte_lines
 from regard.data.problems import CorpusError, Unusable
 
 LONGEST = 100_000  # bytes of a line

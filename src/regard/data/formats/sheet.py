@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.byte_lines import DAMAGE, open_bytes
 from regard.data.formats.format import Format, Row
-from regard.data.lines import DAMAGE, open_bytes
 from regard.data.problems import CorpusError, Unusable
 
 HEAVIEST = 1 << 28  # bytes of a file
@@ -41,7 +41,7 @@ class Sheet(Format):
         return tuple(wanted) or ("",)
 
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
-        from regard.data.pictures import decoded  # pillow is loaded by those who have pictures
+        from regard.data.picture_files import decoded  # pillow is loaded by those who have pictures
 
         size = TILE.fullmatch("".join(columns))
         said = _said_beside(path) if not size else (int(size[1]), int(size[2]), None)

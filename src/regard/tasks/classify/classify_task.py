@@ -13,7 +13,7 @@ from torch import nn
 from regard.clock import clock
 from regard.data.examples import Example
 from regard.data.fields import Field, Label, Text
-from regard.measures import Confusion, Score
+from regard.measures import Confusion, MeasuredScore
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
@@ -186,12 +186,12 @@ def _nll(examples: Sequence[Example], found: Sequence[Classification]) -> float:
     return -sum(one.log_probs[example["label"]] for example, one in pairs)
 
 
-def _scores(found: Confusion) -> tuple[Score, Score]:
+def _scores(found: Confusion) -> tuple[MeasuredScore, MeasuredScore]:
     right = f"{found.correct:,} of {found.total:,} texts"
     mean = f"mean of {len(found.labels):,} labels"
     return (
-        Score("Accuracy, %", 100 * found.accuracy, right),
-        Score("Macro-F1, %", 100 * found.macro_f1, mean),
+        MeasuredScore("Accuracy, %", 100 * found.accuracy, right),
+        MeasuredScore("Macro-F1, %", 100 * found.macro_f1, mean),
     )
 
 

@@ -12,8 +12,8 @@ from itertools import groupby
 
 from torch import Tensor, nn
 
-from regard.data.blocks import Block
 from regard.data.padding import pad
+from regard.data.text_blocks import TextBlock
 from regard.data.tokenizer import Tokenizer
 from regard.layers.contracts import Encoded, Translator, longest_target
 from regard.measures.likelihood import Likelihood
@@ -56,7 +56,7 @@ class Language(TaskModule):
             wanted.new_tensor(len(wanted)),
         )
 
-    def likelihood(self, blocks: Sequence[Block], *, batch: int = BATCH) -> Likelihood:
+    def likelihood(self, blocks: Sequence[TextBlock], *, batch: int = BATCH) -> Likelihood:
         """How probable the model finds these texts or blocks."""
         total = Likelihood()
         with self.inference():

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, cast
 
 from torch import nn
 
-from regard.data.blocks import Block, blocks
 from regard.data.fields import Field, Text
 from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.data.store import Rows, Store, Stored
-from regard.measures import Likelihood, Score
+from regard.data.text_blocks import TextBlock, blocks
+from regard.measures import Likelihood, MeasuredScore
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
@@ -37,7 +37,7 @@ class LanguageEvaluation(Evaluation):
     """How well a run foretells one corpus."""
 
     corpus: str
-    blocks: Sequence[Block]
+    blocks: Sequence[TextBlock]
     likelihood: Likelihood
 
     @property
@@ -130,7 +130,7 @@ class LanguageTask(Task):
 
     def examples(
         self, spec: Spec, problems: Problems | None = None, *, join: int | None = None
-    ) -> list[Block]:
+    ) -> list[TextBlock]:
         return list(blocks(spec, self.text, self.context, problems))
 
     # the model
@@ -161,11 +161,11 @@ class LanguageTask(Task):
 
     # how good it is
 
-    def tally(self, module: Language, examples: Sequence[Block]) -> Tally:
+    def tally(self, module: Language, examples: Sequence[TextBlock]) -> Tally:
         found = module.likelihood(examples, batch=self.recipe.search.batch)
         return Tally((found.nll, found.tokens, found.correct))
 
-    def validation(self, found: Tally, examples: Sequence[Block]) -> Validation:
+    def validation(self, found: Tally, examples: Sequence[TextBlock]) -> Validation:
         total = Likelihood.summed(found.counts)
         measures = {
             "perplexity": total.perplexity,
@@ -182,7 +182,12 @@ class LanguageTask(Task):
         )
 
     def evaluate(
-        self, module: Language, corpus: str, examples: Sequence[Block], *, beam: int | None = None
+        self,
+        module: Language,
+        corpus: str,
+        examples: Sequence[TextBlock],
+        *,
+        beam: int | None = None,
     ) -> LanguageEvaluation:
         found = module.likelihood(examples, batch=self.recipe.search.batch)
         return LanguageEvaluation(corpus, examples, found)
@@ -236,10 +241,10 @@ class LanguageTask(Task):
         return look_at_language(module, question, model=model, language=self.recipe.data.source)
 
 
-def _scores(found: LanguageEvaluation) -> tuple[Score, Score]:
+def _scores(found: LanguageEvaluation) -> tuple[MeasuredScore, MeasuredScore]:
     of = f"{found.characters:,} characters"
     tokens = f"of a token, {found.likelihood.tokens:,} of them"
     return (
-        Score("Bits per character", found.bits_per_character, of),
-        Score("Perplexity", found.likelihood.perplexity, tokens),
+        MeasuredScore("Bits per character", found.bits_per_character, of),
+        MeasuredScore("Perplexity", found.likelihood.perplexity, tokens),
     )

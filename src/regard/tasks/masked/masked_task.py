@@ -12,7 +12,7 @@ from torch import nn
 from regard.data.examples import Example
 from regard.data.fields import Field, Text
 from regard.data.tokenizer import MASK
-from regard.measures import Likelihood, Score
+from regard.measures import Likelihood, MeasuredScore
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
@@ -155,11 +155,11 @@ def _answer(found: Filling) -> Answer:
     return Answer(found.text, found.filled, sum(sure) / len(sure))
 
 
-def _scores(found: Likelihood) -> tuple[Score, Score]:
+def _scores(found: Likelihood) -> tuple[MeasuredScore, MeasuredScore]:
     of = f"{found.correct:,} of {found.tokens:,} hidden tokens"
     return (
-        Score("Accuracy, %", 100 * found.accuracy, of),
-        Score("Perplexity", found.perplexity, "of a hidden token"),
+        MeasuredScore("Accuracy, %", 100 * found.accuracy, of),
+        MeasuredScore("Perplexity", found.perplexity, "of a hidden token"),
     )
 
 

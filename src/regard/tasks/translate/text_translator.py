@@ -31,7 +31,7 @@ LOGITS = (
 )  # of a score that are there at a time: 4 MB, whatever the vocabulary and the targets
 
 
-class Forced(NamedTuple):
+class ForcedTargets(NamedTuple):
     """What a model gives for targets that are known: `project(outputs)` are the logits, M · V numbers."""
 
     outputs: Tensor  # (M, R), the tokens of the first sentence first
@@ -171,19 +171,21 @@ class TextTranslator(TaskModule):
 
     def _force(
         self, sources: Sequence[Tokens], targets: Sequence[Sequence[int]], *, weights: bool = False
-    ) -> Forced:
+    ) -> ForcedTargets:
         encoded = self._encode(sources)
         target, real = (x.to(encoded.mask.device) for x in pad(targets, bos=True))
         decoder, real = self.model.decoder, real[:, 1:]
         decoded = decoder.forward(target[:, :-1], encoded, weights=weights)
-        return Forced(
+        return ForcedTargets(
             decoded.outputs[real],
             target[:, 1:][real],
             [len(ids) + 1 for ids in targets],
             None if decoded.attended is None else decoded.attended.weights,
         )
 
-    def _by_sentence(self, forced: Forced) -> tuple[list[list[float]], list[Tensor] | list[None]]:
+    def _by_sentence(
+        self, forced: ForcedTargets
+    ) -> tuple[list[list[float]], list[Tensor] | list[None]]:
         """log-probabilities of the tokens of each sentence, and its attention over padded sources."""
         size = max(1, LOGITS // len(self.target_tokenizer))
         pieces = zip(forced.outputs.split(size), forced.wanted.split(size), strict=True)

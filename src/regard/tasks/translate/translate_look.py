@@ -25,7 +25,7 @@ from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode,
 from regard.records.side import END, Side
 from regard.records.token_sides import label_of, token_side, unknown_note
 from regard.search import Ensemble, Search, TreeNode, search_trees
-from regard.search.tree import path
+from regard.search.search_tree import path
 from regard.tasks.spelling import spell
 from regard.tasks.translate.forced_attention import forced_note, forcing
 from regard.tasks.translate.text_translator import TextTranslator
@@ -39,7 +39,7 @@ AXES = {  # the sides of the queries and of the keys
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenTarget:
     """The translation that is looked at, and the tree it was found in."""
 
     text: str
@@ -106,7 +106,7 @@ def look_at_translation(
 
 def _choose(
     translator: TextTranslator, source: Tokens, question: Question, settings: Search
-) -> Chosen:
+) -> ChosenTarget:
     settings = _settings(question, settings)
     if question.target is not None:
         return _given(translator, question.text, question.target, settings)
@@ -116,7 +116,7 @@ def _choose(
     (found,), (tree,) = search_trees(decoder, encoded, settings, prefix=[prefix])
     best = found[0]
     ids = best.tokens[:-1] if best.finished else best.tokens
-    return Chosen(*spell(translator.target_tokenizer, ids), best.finished, tree)
+    return ChosenTarget(*spell(translator.target_tokenizer, ids), best.finished, tree)
 
 
 def _settings(question: Question, settings: Search) -> Search:
@@ -125,7 +125,7 @@ def _settings(question: Question, settings: Search) -> Search:
     return replace(settings, beam=beam, nbest=question.nbest or min(beam, SHOWN), attention=True)
 
 
-def _given(translator: TextTranslator, text: str, target: str, settings: Search) -> Chosen:
+def _given(translator: TextTranslator, text: str, target: str, settings: Search) -> ChosenTarget:
     """A translation that nobody searched for: its tree has one path."""
     (scored,) = translator.score([text], [target], settings)
     tree: list[TreeNode] = []
@@ -137,7 +137,7 @@ def _given(translator: TextTranslator, text: str, target: str, settings: Search)
         weights = None if scored.attention is None else scored.attention[step]
         tree.append(TreeNode(step - 1, token, log_prob, total, "open", attention=weights))
     tree[-1] = replace(tree[-1], fate="ended", score=scored.score, rank=0)
-    return Chosen(target, scored.tokens, True, tree)
+    return ChosenTarget(target, scored.tokens, True, tree)
 
 
 def _read(
@@ -165,7 +165,7 @@ def _reported(cross: AttentionMap, translator: TextTranslator) -> AttentionMap:
 
 
 def _sides(
-    text: str, source: Tokens, chosen: Chosen, languages: tuple[str, str]
+    text: str, source: Tokens, chosen: ChosenTarget, languages: tuple[str, str]
 ) -> dict[str, Side]:
     before = chosen.tokens
     if not chosen.finished:  # nothing was predicted after the last token
@@ -215,7 +215,7 @@ def _spelt(translator: TextTranslator, ids: Sequence[int]) -> str:
 
 
 def _explanations(
-    translator: TextTranslator, source: Tokens, chosen: Chosen
+    translator: TextTranslator, source: Tokens, chosen: ChosenTarget
 ) -> tuple[Explanation, ...]:
     from regard.tasks.translate.translate_explain import explain_translation
 

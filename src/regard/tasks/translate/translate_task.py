@@ -18,7 +18,7 @@ from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.data.tokenizer import Tokenizer
 from regard.layers.contracts import Translator
-from regard.measures import BleuScore, LengthCurve, Likelihood, Score, bleu, by_length, chrf
+from regard.measures import BleuScore, LengthCurve, Likelihood, MeasuredScore, bleu, by_length, chrf
 from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
@@ -49,7 +49,7 @@ class TranslationEvaluation(Evaluation):
     examples: Sequence[Example]
     predictions: Sequence[Prediction]
     bleu: BleuScore
-    chrf: Score
+    chrf: MeasuredScore
     likelihood: Likelihood
     by_length: LengthCurve
     seconds: float  # of translating

@@ -14,7 +14,7 @@ from pathlib import Path
 from fontTools import subset
 from fontTools.ttLib import TTFont
 
-from regard.data.lines import byte_lines
+from regard.data.byte_lines import byte_lines
 from regard.view.fonts import FAMILY, FONT
 
 SIMPLIFIED = 2  # of the faces in the collection: Japanese, Korean, simplified, traditional

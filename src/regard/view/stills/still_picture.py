@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from regard.records.record import AttentionRecord
-from regard.view.cells import visible
-from regard.view.drawn_cells import draw_cells, draw_scale
-from regard.view.drawn_lines import draw_lines
-from regard.view.drawn_picture import draw_panels
 from regard.view.markup import Markup, element, join
-from regard.view.paper import EM, Scale, Theme, length, theme_named, wrapped, write
 from regard.view.picking import Matrix, Pick, picked
+from regard.view.stills.drawn_cells import draw_cells, draw_scale
+from regard.view.stills.drawn_lines import draw_lines
+from regard.view.stills.drawn_picture import draw_panels
+from regard.view.stills.paper import EM, Scale, Theme, length, theme_named, wrapped, write
+from regard.view.terminal_cells import visible
 from regard.words import t
 
 STYLES = ("cells", "lines")

@@ -7,9 +7,9 @@ import unicodedata
 from importlib.resources import files
 from typing import NamedTuple
 
-from regard.view.cells import END_ISOLATE, fold, shorten, visible, width
 from regard.view.colours import RGB, Ramp, contrast, oklch_anchors, shade
 from regard.view.markup import Markup, element
+from regard.view.terminal_cells import END_ISOLATE, fold, shorten, visible, width
 
 LATIN = "system-ui, 'Noto Sans', 'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
 RIGHT_TO_LEFT = "system-ui, 'Noto Sans Arabic', 'Noto Sans Hebrew', 'DejaVu Sans', sans-serif"

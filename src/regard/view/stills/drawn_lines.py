@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from regard.view.markup import Markup, element, join
-from regard.view.paper import Scale, hexadecimal, label, length, write
 from regard.view.picking import Matrix
+from regard.view.stills.paper import Scale, hexadecimal, label, length, write
 
 ROW, BETWEEN, LETTERS = 22.0, 240.0, 13.0
 THICKEST = 7.0

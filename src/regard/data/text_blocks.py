@@ -19,7 +19,7 @@ from regard.data.tokenizer import EOS
 
 
 @dataclass(frozen=True)
-class Block:
+class TextBlock:
     """Tokens to be predicted, and how much text they stand for."""
 
     line: int  # of the first token
@@ -28,7 +28,7 @@ class Block:
     bytes: int = 0  # in UTF-8
 
 
-class Line(NamedTuple):
+class EncodedLine(NamedTuple):
     """A text in tokens."""
 
     number: int
@@ -44,7 +44,7 @@ def blocks(
     problems: Problems | None = None,
     *,
     count: bool = True,
-) -> Iterator[Block]:
+) -> Iterator[TextBlock]:
     """Blocks of `context` tokens, the last of each corpus shorter; lines if context is None.
 
     All characters are counted once: line ends too, and the end of a line that is by itself. A store has
@@ -54,14 +54,14 @@ def blocks(
     if context is None:
         for line in _encoded(read_examples(spec, [field], problems), field, "", count):
             size = len(line.text.encode())
-            yield Block(line.number, line.ids, len(line.text) + 1, size + 1)
+            yield TextBlock(line.number, line.ids, len(line.text) + 1, size + 1)
         return
     for corpus in parse(spec, [field.name]):
         lines = read_corpus(corpus, [field], problems)
         yield from _cut(_encoded(lines, field, "\n", count), context)
 
 
-def _cut(lines: Iterator[Line], context: int) -> Iterator[Block]:
+def _cut(lines: Iterator[EncodedLine], context: int) -> Iterator[TextBlock]:
     ids: list[int] = []
     number, first, characters, size = 0, 0, 0, 0
     for line in lines:
@@ -75,13 +75,15 @@ def _cut(lines: Iterator[Line], context: int) -> Iterator[Block]:
                 characters, size = characters + len(part), size + len(part.encode())
             start = end
             if len(ids) == context:
-                yield Block(first, ids, characters, size)
+                yield TextBlock(first, ids, characters, size)
                 ids, characters, size = [], 0, 0
     if number:
-        yield Block(first if ids else number, [*ids, EOS], characters, size)
+        yield TextBlock(first if ids else number, [*ids, EOS], characters, size)
 
 
-def _encoded(examples: Iterator[Example], field: Text, end: str, count: bool) -> Iterator[Line]:
+def _encoded(
+    examples: Iterator[Example], field: Text, end: str, count: bool
+) -> Iterator[EncodedLine]:
     tokenizer = field.tokenizer
     while chunk := list(islice(examples, CHUNK)):
         texts = [f"{example[field.name]}{end}" for example in chunk]
@@ -89,7 +91,9 @@ def _encoded(examples: Iterator[Example], field: Text, end: str, count: bool) ->
             for example, text, tokens in zip(
                 chunk, texts, tokenizer.encode_many(texts), strict=True
             ):
-                yield Line(example.line, text, tokens.ids, [stop for _, stop in tokens.offsets])
+                yield EncodedLine(
+                    example.line, text, tokens.ids, [stop for _, stop in tokens.offsets]
+                )
         else:
             for example, text, ids in zip(chunk, texts, tokenizer.encode_ids(texts), strict=True):
-                yield Line(example.line, text, ids, None)
+                yield EncodedLine(example.line, text, ids, None)

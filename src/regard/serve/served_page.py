@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from regard.serve.access import Access
 from regard.serve.guard import CONTENT_POLICY
 from regard.view import bundle
-from regard.view.language import page_language
+from regard.view.page_language import page_language
 from regard.words import t
 
 SHELL = """\

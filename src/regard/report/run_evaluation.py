@@ -10,12 +10,12 @@ from regard.data.checksums import check_seal, sealed, sha256_of
 from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.recipe.mistakes import RecipeError
-from regard.report.page import render
+from regard.report.report_page import render
 from regard.report.run_report import make_report
 from regard.runs.atomic_files import write_whole
-from regard.runs.folder import RunFolder
 from regard.runs.loading import LoadedRun, load
 from regard.runs.model_file import fingerprint
+from regard.runs.run_folder import RunFolder
 from regard.tasks.evaluation import Evaluation
 
 NAME_ONE = "--data SPEC names others to score by"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from regard.data.lines import byte_lines
+from regard.data.byte_lines import byte_lines
 from regard.data.problems import Problems
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from regard.records.record import Box
 from regard.records.side import Picture
-from regard.view.image_size import image_size
 from regard.view.markup import Markup, element, join
-from regard.view.paper import Scale, label, write
 from regard.view.picking import Matrix
+from regard.view.stills.image_size import image_size
+from regard.view.stills.paper import Scale, label, write
 
 ACROSS, GAP, NAME = 4, 14.0, 20.0  # panels side by side; between them; for the word above each
 WIDTH = 168.0

@@ -18,7 +18,7 @@ from regard.serve.api import api_routes
 from regard.serve.guard import Guard, write_line
 from regard.serve.http_errors import in_words, refusal
 from regard.serve.models import Shelf
-from regard.serve.page import page_routes
+from regard.serve.served_page import page_routes
 from regard.suggestions import meant
 
 ABOUT = "Translations, scores and attention of the models that this server was started with."

@@ -8,7 +8,7 @@ SPEED = 1e11  # multiplications that a small machine does in a second, of those 
 
 
 @dataclass(frozen=True)
-class Limits:
+class RequestLimits:
     """What goes beyond is refused, with an answer that names the limit.
 
     Work is estimated before any of it is done, in multiplications: see `regard.explanations.model_work`.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 
 from regard.data.problems import Found, Problems
-from regard.measures.translation import Score
+from regard.measures.translation import MeasuredScore
 from regard.report.learning_curves import Metrics, learning_charts, learning_table
 from regard.tasks.report_part import PLAIN, Drawing, NextStep
 from regard.view import charts
@@ -31,7 +31,7 @@ class Report:
 
     title: str
     verdict: str = ""  # one line, in words
-    scores: Sequence[Score] = ()  # the most important first
+    scores: Sequence[MeasuredScore] = ()  # the most important first
     facts: Mapping[str, str] = field(default_factory=dict)  # seed, parameters, time, machine, …
     command: str = ""
     recipe: str = ""  # YAML

@@ -16,9 +16,17 @@ import numpy as np
 from regard.records.record import Array
 from regard.view.captions import caption
 from regard.view.markup import Markup, element, join
-from regard.view.paper import Scale, hexadecimal, ink_on, label, length, runs_right_to_left, write
 from regard.view.picking import Allowed, Matrix
-from regard.view.png import data_uri, encode_png
+from regard.view.stills.paper import (
+    Scale,
+    hexadecimal,
+    ink_on,
+    label,
+    length,
+    runs_right_to_left,
+    write,
+)
+from regard.view.stills.png import data_uri, encode_png
 from regard.view.terminal import number
 from regard.words import t
 

@@ -14,7 +14,7 @@ from typing import Literal
 from regard import __version__
 from regard.data.checksums import Damaged
 from regard.recipe.recipe_files import dump_recipe
-from regard.runs.folder import RunFolder
+from regard.runs.run_folder import RunFolder
 from regard.tasks.task import Task
 
 Engine = Literal["ctranslate2", "onnx"]
@@ -29,7 +29,7 @@ class FolderTaken(FileExistsError):
 
 
 @dataclass(frozen=True)
-class Record:
+class ExportRecord:
     """What was exported, beside the recipe and the tokenizers: export.json."""
 
     engine: Engine
@@ -44,14 +44,14 @@ class Record:
         (folder / RECORD).write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
 
 
-def read_record(folder: Path) -> Record | None:
+def read_record(folder: Path) -> ExportRecord | None:
     """None: there is no export in this folder, or one of another format."""
     path = folder / RECORD
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
         if fields.get("format") != FORMAT:
             return None
-        return Record(**fields | {"longest": tuple(fields["longest"])})
+        return ExportRecord(**fields | {"longest": tuple(fields["longest"])})
     except FileNotFoundError:
         return None
     except (ValueError, LookupError, TypeError, AttributeError) as error:

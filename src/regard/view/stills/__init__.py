@@ -1,0 +1,1 @@
+"""Still pictures: SVG and PNG, drawn without a browser."""
