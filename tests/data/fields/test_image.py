@@ -206,7 +206,9 @@ def test_files_are_looked_for_beside_the_corpus(tmp_path):
     assert problems.lines("image lines that name no file there is") == [2, 4, 5, 6]
     assert problems.lines("image lines of damaged pictures, or neither PNG nor JPEG") == [3]
     with pytest.raises(Unusable, match="cannot be read here"):
-        Image("image").read(str(tmp_path / "pics" / "a.png"))  # such as what a server is sent
+        Image("image").accept(str(tmp_path / "pics" / "a.png"), files=False)
+    for path in (tmp_path / "pics" / "a.png", str(tmp_path / "pics" / "a.png")):
+        assert pixels(Image("image").accept(path)) == GREY.tolist()
 
 
 def test_a_batch_by_hand(tmp_path):

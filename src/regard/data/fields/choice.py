@@ -131,6 +131,9 @@ class Choice(Field):
             f"{self.name}_answer": torch.from_numpy(answers),
         }
 
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        return f"{self.size:,} {self.name} tokens"
+
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         return counts["ids"]
 

@@ -53,8 +53,8 @@ class Image(Field):
         return f"Image({self.name!r}, channels={self.channels}, size={self.stretched_to})"
 
     def read(self, cell: Cell, folder: Path | None = None) -> Pixels:
-        if isinstance(cell, str):
-            cell = _file(cell, folder)
+        if isinstance(cell, str | Path):
+            cell = _file(str(cell), folder)
         from PIL import Image as Pillow  # loaded by those who have pictures
 
         from regard.data.pictures import decoded
@@ -128,6 +128,10 @@ class Image(Field):
             mask[number, :height, :width] = True
         tensors = {self.name: torch.from_numpy(images.transpose(0, 3, 1, 2).copy())}
         return tensors | ({} if self.shape else {f"{self.name}_mask": torch.from_numpy(mask)})
+
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        of = "of several sizes" if self.shape is None else f"{self.shape[1]}x{self.shape[0]}"
+        return f"{'grey' if self.channels == 1 else 'coloured'} pictures, {of}"
 
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
         """Pixels, if sizes differ."""

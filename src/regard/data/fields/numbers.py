@@ -153,6 +153,9 @@ class Numbers(Field):
         )
         return numbers * deviation + mean
 
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        return f"{'sequences of ' * self.sequence}{self.name} vectors of {self.size:,}"
+
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
         return counts["numbers"] // self.size if self.sequence else None
 
