@@ -52,8 +52,8 @@ from typing import TypeAlias
 
 from regard.data.formats import COMPRESSED, bare_name, format_of, is_known
 from regard.data.formats.jsonl import JsonLines
-from regard.data.formats.lines import Table
 from regard.data.formats.sheet import TILE, Sheet
+from regard.data.formats.tables import Table
 from regard.data.lines import STANDARD_INPUT
 from regard.data.problems import CorpusError
 from regard.data.public_sets import origin

@@ -14,7 +14,7 @@ import torch
 from lives import batch_of, reloaded, stored
 from PIL import Image as Pillow
 
-from regard.data import pictures
+from regard.data import picture_files
 from regard.data.examples import read_examples
 from regard.data.fields import Image, Label, Unusable
 from regard.data.fields import image as image_field
@@ -181,7 +181,7 @@ def test_too_large_to_keep_without_a_size(monkeypatch):
     with pytest.raises(Unusable, match="which no size is given for"):
         Image("image").read(np.zeros((11, 10), np.uint8))
     assert Image("image", size=(2, 2)).read(np.zeros((11, 10), np.uint8)).shape == (2, 2, 1)
-    monkeypatch.setattr(pictures, "MOST_PIXELS", 100)
+    monkeypatch.setattr(picture_files, "MOST_PIXELS", 100)
     with pytest.raises(Unusable, match="over 100 pixels"):
         Image("image", size=(2, 2)).read(png(Pillow.new("L", (11, 10))))
 

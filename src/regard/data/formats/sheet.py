@@ -41,7 +41,7 @@ class Sheet(Format):
         return tuple(wanted) or ("",)
 
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
-        from regard.data.pictures import decoded  # pillow is loaded by those who have pictures
+        from regard.data.picture_files import decoded  # pillow is loaded by those who have pictures
 
         size = TILE.fullmatch("".join(columns))
         said = _said_beside(path) if not size else (int(size[1]), int(size[2]), None)
