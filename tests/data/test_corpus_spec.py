@@ -104,7 +104,7 @@ def test_any_number_of_fields():
 
 def test_formats_are_told_by_names():
     for name, kind in (
-        ("a.zh", "Lines"),
+        ("a.zh", "PlainLines"),
         ("a.tsv.gz", "Table"),
         ("a.jsonl.xz", "JsonLines"),
         ("en-ud-dev.conllu", "Treebank"),
@@ -113,8 +113,8 @@ def test_formats_are_told_by_names():
         ("images.idx3-ubyte", "Idx"),
         ("a.idx.gz", "Idx"),
         ("a.png", "Sheet"),
-        ("idx", "Lines"),
-        ("myidx.txt", "Lines"),
+        ("idx", "PlainLines"),
+        ("myidx.txt", "PlainLines"),
     ):
         assert type(format_of(name)).__name__ == kind
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from regard.data.examples import Example, joined, read_pairs
 from regard.data.fields import Label, Text
-from regard.data.formats import lines as reading
+from regard.data.formats import tables as reading
 from regard.data.problems import Problems
 from regard.data.text_lines import read_lines
 

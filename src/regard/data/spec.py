@@ -53,8 +53,8 @@ from typing import TypeAlias
 from regard.data.byte_lines import STANDARD_INPUT
 from regard.data.formats import COMPRESSED, bare_name, format_of, is_known
 from regard.data.formats.jsonl import JsonLines
-from regard.data.formats.lines import Table
 from regard.data.formats.sheet import TILE, Sheet
+from regard.data.formats.tables import Table
 from regard.data.problems import CorpusError
 from regard.data.public_sets import origin
 from regard.data.syncing import sync

@@ -37,6 +37,8 @@ def batch_of(folder: Path, fields: Sequence[Field], examples) -> dict[str, torch
                 assert len(set(rest.flatten().tolist())) <= 1, f"padding of {name} is of one kind"
                 among = among.narrow(axis, 0, size)
             assert torch.equal(among, alone[0]), name
+    for field in fields:
+        assert "\n" not in field.describe(store.counts(field.name))
     for field in fields:  # nothing is a batch, too
         assert all(len(tensor) == 0 for tensor in field.collate([]).values())
     return whole

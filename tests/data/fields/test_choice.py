@@ -7,15 +7,15 @@ import json
 import pytest
 from lives import batch_of, reloaded, stored
 
-from regard.data.fields import CandidateTexts, Choice, Text, Unusable
+from regard.data.fields import Alternatives, Choice, Text, Unusable
 from regard.data.tokenizer import PAD, UNK
 
-CITIES = CandidateTexts(("Paris", "Rome", "New York"), 1)
+CITIES = Alternatives(("Paris", "Rome", "New York"), 1)
 
 
 def learnt(**settings) -> Choice:
     field = Choice("city", **settings)
-    field.learn([CITIES, CandidateTexts(("Bonn", "Rome"))])
+    field.learn([CITIES, Alternatives(("Bonn", "Rome"))])
     return field
 
 
@@ -33,9 +33,9 @@ def test_what_can_be_read():
     assert (
         read("Paris|Rome")
         == read({"candidates": ["Paris", "Rome"]})
-        == CandidateTexts(("Paris", "Rome"))
+        == Alternatives(("Paris", "Rome"))
     )
-    assert read({"candidates": [1, 2], "answer": 1}) == CandidateTexts(("1", "2"), 1)
+    assert read({"candidates": [1, 2], "answer": 1}) == Alternatives(("1", "2"), 1)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_batch_by_hand(tmp_path):
     paris, rome, new, york, bonn = (
         field.tokenizer.encode(word).ids[0] for word in ("Paris", "Rome", "New", "York", "Bonn")
     )
-    examples = [{"city": CITIES}, {"city": CandidateTexts(("Bonn", "Oslo"), 0)}]
+    examples = [{"city": CITIES}, {"city": Alternatives(("Bonn", "Oslo"), 0)}]
     batch = batch_of(tmp_path, [field], examples)
     assert batch["city"].tolist() == [
         [[paris, PAD], [rome, PAD], [new, york]],
@@ -85,7 +85,7 @@ def test_a_batch_by_hand(tmp_path):
 
 def test_without_an_answer_it_can_be_asked_but_not_trained_on():
     field = learnt()
-    (parts,) = field.encode([{"city": CandidateTexts(("a", "b"))}])
+    (parts,) = field.encode([{"city": Alternatives(("a", "b"))}])
     assert field.too_long(parts) == "{}lines without an answer"
     assert field.collate([parts])["city_answer"].tolist() == [-100]
     (parts,) = field.encode([{"city": CITIES}])
@@ -94,7 +94,7 @@ def test_without_an_answer_it_can_be_asked_but_not_trained_on():
 
 def test_a_candidate_has_a_token_and_not_too_many():
     field = learnt(words=1)
-    (parts,) = field.encode([{"city": CandidateTexts(("New York", "\x01"), 0)}])
+    (parts,) = field.encode([{"city": Alternatives(("New York", "\x01"), 0)}])
     assert [int(x) for x in parts[1]] == [1, 1]
     assert int(parts[0][1]) == UNK
 
@@ -114,6 +114,4 @@ def test_shown_and_told_apart():
     field = Choice("city")
     assert field.show(CITIES) == "Paris|*Rome|New York"
     assert field.read(field.show(CITIES)) == CITIES
-    assert field.identity(CITIES) == field.identity(
-        CandidateTexts(("rome", "new york", "paris"), 0)
-    )
+    assert field.identity(CITIES) == field.identity(Alternatives(("rome", "new york", "paris"), 0))

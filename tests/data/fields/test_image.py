@@ -14,7 +14,7 @@ import torch
 from lives import batch_of, reloaded, stored
 from PIL import Image as Pillow
 
-from regard.data import picture_files as pictures
+from regard.data import picture_files
 from regard.data.examples import read_examples
 from regard.data.fields import Image, Label, Unusable
 from regard.data.fields import image as image_field
@@ -181,7 +181,7 @@ def test_too_large_to_keep_without_a_size(monkeypatch):
     with pytest.raises(Unusable, match="which no size is given for"):
         Image("image").read(np.zeros((11, 10), np.uint8))
     assert Image("image", size=(2, 2)).read(np.zeros((11, 10), np.uint8)).shape == (2, 2, 1)
-    monkeypatch.setattr(pictures, "MOST_PIXELS", 100)
+    monkeypatch.setattr(picture_files, "MOST_PIXELS", 100)
     with pytest.raises(Unusable, match="over 100 pixels"):
         Image("image", size=(2, 2)).read(png(Pillow.new("L", (11, 10))))
 
@@ -206,7 +206,9 @@ def test_files_are_looked_for_beside_the_corpus(tmp_path):
     assert problems.lines("image lines that name no file there is") == [2, 4, 5, 6]
     assert problems.lines("image lines of damaged pictures, or neither PNG nor JPEG") == [3]
     with pytest.raises(Unusable, match="cannot be read here"):
-        Image("image").read(str(tmp_path / "pics" / "a.png"))  # such as what a server is sent
+        Image("image").accept(str(tmp_path / "pics" / "a.png"), files=False)
+    for path in (tmp_path / "pics" / "a.png", str(tmp_path / "pics" / "a.png")):
+        assert pixels(Image("image").accept(path)) == GREY.tolist()
 
 
 def test_a_batch_by_hand(tmp_path):

@@ -62,7 +62,7 @@ def test_as_many_labels_as_words(tmp_path):
     (tmp_path / "t").write_text("N V\nN\nN V\n")
     problems = Problems()
     found = list(read_examples(f"{tmp_path}/w,{tmp_path}/t", [words, tags], problems))
-    assert [example.values for example in found] == [{"words": ["a", "b"], "tags": ["N", "V"]}]
+    assert [dict(example) for example in found] == [{"words": ["a", "b"], "tags": ["N", "V"]}]
     assert problems.lines("tags lines without one label for every word") == [2, 3]
     assert tags.check({"tags": ["N"]}) == ["N"]  # the words are not there
 

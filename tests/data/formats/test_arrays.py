@@ -124,7 +124,7 @@ def test_texts_and_truth_values():
     np.save("t.npy", np.array(["a b", "学"]))
     np.save("b.npy", np.array([True, False]))
     found = list(read_examples("t.npy,b.npy", [Text("text"), Label("label")]))
-    assert [tuple(e.values.values()) for e in found] == [("a b", "1"), ("学", "0")]
+    assert [tuple(e.values()) for e in found] == [("a b", "1"), ("学", "0")]
     np.save("t.npy", np.array(["a b", "学"], ">U3"))
     assert [e["text"] for e in read_examples("t.npy", [Text("text")])] == ["a b", "学"]
     with open("u.npy", "wb") as file:

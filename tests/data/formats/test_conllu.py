@@ -39,11 +39,11 @@ def test_words_and_their_labels(tmp_path):
     for name in ("a.conllu", "b.conllu.xz", "b.conllu"):
         problems = Problems()
         first, second = read(tmp_path / name, problems=problems)
-        assert first.values == {
+        assert dict(first) == {
             "words": ["They", "did", "n't", "go"],
             "tags": ["PRON", "AUX", "PART", "VERB"],
         }
-        assert second.values == {"words": ["New_York"], "tags": ["PROPN"]}
+        assert dict(second) == {"words": ["New_York"], "tags": ["PROPN"]}
         assert [first.line, second.line] == [3, 11]  # where their words begin
         assert not problems
     assert read(tmp_path / "a.conllu", "FORM,head")[0]["tags"] == ["3", "4", "4", "0"]

@@ -1,6 +1,6 @@
 """Fields, the columns of an example: each has its whole life in one file, and field.py says what that is."""
 
-from regard.data.fields.choice import CandidateTexts, Choice
+from regard.data.fields.choice import Alternatives, Choice
 from regard.data.fields.document import Document, Sentences
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.image import Image
@@ -11,7 +11,7 @@ from regard.data.fields.span import Span, Stretch
 from regard.data.fields.text import Text
 
 __all__ = [
-    "CandidateTexts",
+    "Alternatives",
     "Cell",
     "Choice",
     "Document",

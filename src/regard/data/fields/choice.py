@@ -25,7 +25,7 @@ BETWEEN, ANSWER = "|", "*"
 
 
 @dataclass(frozen=True)
-class CandidateTexts:
+class Alternatives:
     """Texts to choose from, and which of them is the answer, from 0; None: it is not known."""
 
     texts: tuple[str, ...]
@@ -73,7 +73,7 @@ class Choice(Field):
     def tokenizer(self) -> Tokenizer:
         return self._text.tokenizer
 
-    def read(self, cell: Cell, folder: Path | None = None) -> CandidateTexts:
+    def read(self, cell: Cell, folder: Path | None = None) -> Alternatives:
         found, answer = _marked(cell) if isinstance(cell, str) else _named(cell)
         texts = tuple(" ".join(text.split()) for text in found)
         if len(texts) < 2 or not all(texts):
@@ -84,19 +84,19 @@ class Choice(Field):
             answer = " ".join(answer.split())
             if answer not in texts:
                 raise Unusable("{}lines whose answer is no candidate")
-            return CandidateTexts(texts, texts.index(answer))
+            return Alternatives(texts, texts.index(answer))
         if answer is not None and (type(answer) is not int or not 0 <= answer < len(texts)):
             raise Unusable("{}lines whose answer is no candidate")
-        return CandidateTexts(texts, answer)
+        return Alternatives(texts, answer)
 
-    def identity(self, value: CandidateTexts) -> str:
+    def identity(self, value: Alternatives) -> str:
         return BETWEEN.join(sorted(self._text.identity(text) for text in value.texts))
 
     @property
     def file(self) -> str | None:
         return None if self._like else self._text.file
 
-    def learn(self, values: Iterable[CandidateTexts]) -> None:
+    def learn(self, values: Iterable[Alternatives]) -> None:
         self._text.learn(text for value in values for text in value.texts)
 
     def to_json(self) -> str:
@@ -114,7 +114,7 @@ class Choice(Field):
         return (*self._text.types, "<i4", "<i4")
 
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
-        values: list[CandidateTexts] = [example[self.name] for example in examples]
+        values: list[Alternatives] = [example[self.name] for example in examples]
         flat = iter(self.tokenizer.encode_ids([text for value in values for text in value.texts]))
         found: list[Parts] = []
         for value in values:
@@ -131,13 +131,16 @@ class Choice(Field):
             f"{self.name}_answer": torch.from_numpy(answers),
         }
 
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        return f"{self.size:,} {self.name} tokens"
+
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         return counts["ids"]
 
     def too_long(self, parts: Parts) -> str | None:
         return "{}lines without an answer" if int(parts[2][0]) == NONE else None
 
-    def show(self, value: CandidateTexts) -> str:
+    def show(self, value: Alternatives) -> str:
         """As a text that can be read."""
         marked = (ANSWER * (n == value.answer) + text for n, text in enumerate(value.texts))
         return BETWEEN.join(marked)

@@ -131,6 +131,9 @@ class Document(Field):
         ids, mask = pad_blocks(several)
         return {self.name: ids, f"{self.name}_mask": mask}
 
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        return f"{self.size:,} {self.name} tokens"
+
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         return counts["ids"]
 

@@ -47,7 +47,7 @@ class Field(ABC):
 
     def accept(self, value: Cell, *, files: bool = True) -> Any:
         """The value of what somebody gave to be answered; files: a path may be read, if it is one."""
-        return self.read(value)
+        return self.read(value, Path() if files else None)
 
     def check(self, example: Mapping[str, Any]) -> Any:
         """The value once all fields of its example are read; Unusable says what does not fit the others."""

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.nested_numbers import array_of
-from regard.data.fields.scale import Moments, Standard
+from regard.data.fields.standardisation import Moments, Standardisation
 
 Pixels = NDArray[np.uint8]  # (H, W, C)
 MOST_PIXELS = 1 << 24  # of a picture that is kept as it is
@@ -47,14 +47,14 @@ class Image(Field):
             raise ValueError(f"the size of a picture is (height, width), not {size}")
         self.channels, self.stretched_to = channels, size
         self.shape = size  # of all pictures; None: they differ
-        self.scale: Standard | None = None
+        self.scale: Standardisation | None = None
 
     def __repr__(self) -> str:
         return f"Image({self.name!r}, channels={self.channels}, size={self.stretched_to})"
 
     def read(self, cell: Cell, folder: Path | None = None) -> Pixels:
-        if isinstance(cell, str):
-            cell = _file(cell, folder)
+        if isinstance(cell, str | Path):
+            cell = _file(str(cell), folder)
         from PIL import Image as Pillow  # loaded by those who have pictures
 
         from regard.data.picture_files import decoded
@@ -102,7 +102,7 @@ class Image(Field):
                 raise ValueError(f"it is not about pictures of {self.channels} channels")
         if self.stretched_to not in (None, shape):
             raise ValueError(f"it is about pictures of {shape}, not of {self.stretched_to}")
-        self.scale, self.shape = Standard.from_json(rest, self.channels), shape
+        self.scale, self.shape = Standardisation.from_json(rest, self.channels), shape
 
     @property
     def size(self) -> tuple[int, int | None, int | None]:
@@ -129,6 +129,10 @@ class Image(Field):
         tensors = {self.name: torch.from_numpy(images.transpose(0, 3, 1, 2).copy())}
         return tensors | ({} if self.shape else {f"{self.name}_mask": torch.from_numpy(mask)})
 
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        of = "of several sizes" if self.shape is None else f"{self.shape[1]}x{self.shape[0]}"
+        return f"{'grey' if self.channels == 1 else 'coloured'} pictures, {of}"
+
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
         """Pixels, if sizes differ."""
         return None if self.shape else counts["pixels"] // self.channels
@@ -143,7 +147,7 @@ class Image(Field):
         return f"{width}x{height} {'grey' if channels == 1 else 'coloured'} picture"
 
     @property
-    def _scale(self) -> Standard:
+    def _scale(self) -> Standardisation:
         if self.scale is None:
             raise ValueError(f"{self!r} has learnt no mean yet: learn or load one")
         return self.scale

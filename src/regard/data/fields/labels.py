@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
-from regard.data.fields.label import labels_in, learn_labels
+from regard.data.fields.label import SHOWN, labels_in, learn_labels
 from regard.data.fields.text import Text
 
 NONE = -100  # where there is no label: what cross_entropy leaves out
@@ -99,6 +100,10 @@ class Labels(Field):
         for row, (numbers,) in enumerate(several):
             labels[row, first : first + len(numbers)] = numbers
         return {self.name: torch.from_numpy(labels)}
+
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        more = ", …" if self.size > SHOWN else ""
+        return f"{self.size:,} {self.name}: {', '.join(self.labels[:SHOWN])}{more}"
 
     def decode(self, numbers: Sequence[int]) -> list[str]:
         """The labels at the positions of a row that have one."""

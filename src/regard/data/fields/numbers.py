@@ -16,7 +16,7 @@ from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.nested_numbers import array_of
-from regard.data.fields.scale import Moments, Standard
+from regard.data.fields.standardisation import Moments, Standardisation
 from regard.data.formats.npy import read_array
 
 Vectors = NDArray[np.float32]  # (D,), or (T, D)
@@ -53,7 +53,7 @@ class Numbers(Field):
         self.sequence, self.standardise = sequence, standardise
         self.max_length, self.cut = max_length, cut
         self._given, self._size = size, size
-        self.scale: Standard | None = None
+        self.scale: Standardisation | None = None
 
     def __repr__(self) -> str:
         return f"Numbers({self.name!r}, size={self._given}, sequence={self.sequence})"
@@ -108,7 +108,7 @@ class Numbers(Field):
     def load(self, text: str) -> None:
         match json.loads(text):
             case {"size": int(size), **rest} if size > 0 and self._given in (None, size):
-                self.scale = Standard.from_json(rest, size) if self.standardise else None
+                self.scale = Standardisation.from_json(rest, size) if self.standardise else None
                 self._size = size
             case _:
                 raise ValueError(f"it says no size, or not {self._given}")
@@ -152,6 +152,9 @@ class Numbers(Field):
             torch.from_numpy(x).to(numbers) for x in (self.scale.mean, self.scale.deviation)
         )
         return numbers * deviation + mean
+
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        return f"{'sequences of ' * self.sequence}{self.name} vectors of {self.size:,}"
 
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
         return counts["numbers"] // self.size if self.sequence else None

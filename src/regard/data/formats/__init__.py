@@ -8,14 +8,14 @@ from regard.data.formats.conllu import Treebank
 from regard.data.formats.format import COMPRESSED, Format, Row, bare_name
 from regard.data.formats.idx import Idx
 from regard.data.formats.jsonl import JsonLines
-from regard.data.formats.lines import Lines, Table
 from regard.data.formats.npy import Npy
 from regard.data.formats.sheet import Sheet
+from regard.data.formats.tables import PlainLines, Table
 
 __all__ = ["COMPRESSED", "FORMATS", "Format", "Row", "bare_name", "format_of", "is_known"]
 
 FORMATS: tuple[Format, ...] = (Table(), JsonLines(), Treebank(), Npy(), Idx(), Sheet())
-LINES = Lines()  # everything else
+LINES = PlainLines()  # everything else
 
 
 def format_of(file: Path | str) -> Format:

@@ -25,7 +25,7 @@ MOST_AXES = 8
 KINDS = {"b": "truth values", "i": "integers", "u": "integers", "f": "numbers", "U": "texts"}
 
 
-class ArrayLayout(NamedTuple):
+class ArrayHead(NamedTuple):
     """What the head of a file says."""
 
     dtype: np.dtype[Any]
@@ -36,7 +36,7 @@ class Arrays(Format):
     """A format whose files begin with a head and go on with the numbers, row by row."""
 
     @abstractmethod
-    def layout(self, stream: BinaryIO) -> ArrayLayout:
+    def head(self, stream: BinaryIO) -> ArrayHead:
         """Read the head; a ValueError says what is wrong with it."""
 
     def usual_columns(self, text: str, fields: Sequence[str]) -> tuple[str, ...]:
@@ -52,9 +52,9 @@ class Arrays(Format):
         number = 0
         with open_bytes(path) as stream:
             try:
-                layout = self.layout(stream)
-                _check(layout, path, stream)
-                for number, row in enumerate(_rows(stream, layout), start=1):
+                head = self.head(stream)
+                _check(head, path, stream)
+                for number, row in enumerate(_rows(stream, head), start=1):
                     yield number, _cells(row, wanted)
             except DAMAGE as error:
                 raise CorpusError(
@@ -74,13 +74,13 @@ def read_exactly(stream: BinaryIO, count: int) -> bytes:
     return data
 
 
-def _check(layout: ArrayLayout, path: Path, stream: BinaryIO) -> None:
-    kind, shape = layout.dtype.kind, layout.shape
-    if kind not in KINDS or layout.dtype.hasobject:
-        raise ValueError(f"arrays of {layout.dtype} cannot be read: save numbers or texts")
+def _check(head: ArrayHead, path: Path, stream: BinaryIO) -> None:
+    kind, shape = head.dtype.kind, head.shape
+    if kind not in KINDS or head.dtype.hasobject:
+        raise ValueError(f"arrays of {head.dtype} cannot be read: save numbers or texts")
     if not 1 <= len(shape) <= MOST_AXES:
         raise ValueError(f"its shape is {shape}: the first axis is the examples")
-    size = layout.dtype.itemsize * math.prod(shape[1:])
+    size = head.dtype.itemsize * math.prod(shape[1:])
     if shape[0] and not 0 < size <= LONGEST:
         raise ValueError(
             f"its shape is {shape}: a row is {size:,} bytes long, and may be {LONGEST:,}"
@@ -93,15 +93,15 @@ def _check(layout: ArrayLayout, path: Path, stream: BinaryIO) -> None:
             )
 
 
-def _rows(stream: BinaryIO, layout: ArrayLayout) -> Iterator[NDArray[Any]]:
-    count, *shape = layout.shape
-    size = layout.dtype.itemsize * math.prod(shape)
+def _rows(stream: BinaryIO, head: ArrayHead) -> Iterator[NDArray[Any]]:
+    count, *shape = head.shape
+    size = head.dtype.itemsize * math.prod(shape)
     together = max(1, BLOCK // max(size, 1))
     for start in range(0, count, together):
         held = min(together, count - start)
         data = stream.read(held * size)
         whole = len(data) // size
-        block = np.frombuffer(data, layout.dtype, whole * math.prod(shape))
+        block = np.frombuffer(data, head.dtype, whole * math.prod(shape))
         rows = block.reshape(whole, *shape)
         yield from (rows[number, ...] for number in range(whole))
         if whole < held:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from regard.data.formats.format import Format, Row, in_words
-from regard.data.formats.lines import numbered_lines
+from regard.data.formats.tables import numbered_lines
 from regard.data.problems import CorpusError, Unusable
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")

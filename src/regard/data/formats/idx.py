@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from regard.data.formats.arrays import ArrayLayout, Arrays, read_exactly
+from regard.data.formats.arrays import ArrayHead, Arrays, read_exactly
 from regard.data.formats.format import bare_name
 
 TYPES = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
@@ -23,9 +23,9 @@ class Idx(Arrays):
     def has(self, name: str) -> bool:
         return _NAME.search(bare_name(name)) is not None
 
-    def layout(self, stream: BinaryIO) -> ArrayLayout:
-        zeros, kind, axes = (head := read_exactly(stream, 4))[:2], head[2], head[3]
+    def head(self, stream: BinaryIO) -> ArrayHead:
+        zeros, kind, axes = (start := read_exactly(stream, 4))[:2], start[2], start[3]
         if zeros != b"\0\0" or kind not in TYPES:
             raise ValueError("it is no idx file: those begin with two zeros and a type")
         sizes = np.frombuffer(read_exactly(stream, 4 * axes), ">u4")
-        return ArrayLayout(np.dtype(TYPES[kind]), tuple(sizes.tolist()))
+        return ArrayHead(np.dtype(TYPES[kind]), tuple(sizes.tolist()))

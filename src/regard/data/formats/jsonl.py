@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from regard.data.formats.format import Format, Row, in_words
-from regard.data.formats.lines import numbered_lines
+from regard.data.formats.tables import numbered_lines
 from regard.data.problems import CorpusError, Unusable
 
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.formats.arrays import ArrayLayout, Arrays, read_exactly
+from regard.data.formats.arrays import ArrayHead, Arrays, read_exactly
 from regard.data.problems import Unusable
 
 LARGEST = 1 << 26  # bytes of an array that is one example
@@ -27,11 +27,11 @@ class Npy(Arrays):
 
     endings: ClassVar = (".npy",)
 
-    def layout(self, stream: BinaryIO) -> ArrayLayout:
-        return npy_layout(stream)
+    def head(self, stream: BinaryIO) -> ArrayHead:
+        return npy_head(stream)
 
 
-def npy_layout(stream: BinaryIO) -> ArrayLayout:
+def npy_head(stream: BinaryIO) -> ArrayHead:
     """The head of an array; a ValueError says what is wrong with it."""
     start = stream.read(8)
     if len(start) < 8 or not start.startswith(MAGIC):
@@ -42,7 +42,7 @@ def npy_layout(stream: BinaryIO) -> ArrayLayout:
     dtype, columnwise, shape = _head(read_exactly(stream, length))
     if columnwise and len(shape) > 1:
         raise ValueError("it is stored column by column: save numpy.ascontiguousarray of it")
-    return ArrayLayout(dtype, shape)
+    return ArrayHead(dtype, shape)
 
 
 def _head(text: bytes) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:
@@ -76,7 +76,7 @@ def read_array(path: Path) -> NDArray[Any]:
 
 
 def _whole_array(stream: BinaryIO) -> NDArray[Any]:
-    dtype, shape = npy_layout(stream)
+    dtype, shape = npy_head(stream)
     size = dtype.itemsize * math.prod(shape)
     if dtype.kind not in "biuf":
         raise Unusable("{}lines that are not numbers")

@@ -13,7 +13,7 @@ SMALLEST, LARGEST = 1e-37, 3e38  # that 32 bits hold
 
 
 @dataclass(frozen=True)
-class Standard:
+class Standardisation:
     """(x - mean) / deviation, by column; a column that never changes has deviation 1."""
 
     mean: NDArray[np.float32]
@@ -28,7 +28,7 @@ class Standard:
         return {"mean": self.mean.tolist(), "deviation": self.deviation.tolist()}
 
     @classmethod
-    def from_json(cls, found: Mapping[Any, Any], size: int) -> Standard:
+    def from_json(cls, found: Mapping[Any, Any], size: int) -> Standardisation:
         match found:
             case {"mean": list(mean), "deviation": list(deviation)} if (
                 len(mean) == len(deviation) == size
@@ -57,11 +57,11 @@ class Moments:
         self.mean += apart * (len(more) / count)
         self.count = count
 
-    def scale(self) -> Standard:
+    def scale(self) -> Standardisation:
         if not self.count:
             raise ValueError("there are no numbers to learn a mean from")
         deviation = np.sqrt(self.squares / self.count)
         still = deviation <= 1e-6 * np.maximum(np.abs(self.mean), 1e-6)
-        return Standard(
+        return Standardisation(
             self.mean.astype(np.float32), np.where(still, 1, deviation).astype(np.float32)
         )

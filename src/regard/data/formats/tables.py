@@ -1,4 +1,4 @@
-"""Lines of text, and tables: what stands between tabs."""
+"""PlainLines of text, and tables: what stands between tabs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from regard.data.problems import CorpusError, Unusable
 LONGEST = 100_000  # bytes of a line
 
 
-class Lines(Format):
+class PlainLines(Format):
     """Every line is a cell, or has cells with tabs between them."""
 
     endings: ClassVar = (".txt",)
@@ -27,7 +27,7 @@ class Lines(Format):
                 yield number, _cells(line, wanted)
 
 
-class Table(Lines):
+class Table(PlainLines):
     """A file that says that it has columns."""
 
     endings: ClassVar = (".tsv",)
