@@ -9,7 +9,7 @@ from rich.console import Console
 
 from regard.clock import clock
 from regard.training import progress_display as progress
-from regard.training.progress_display import Bar, PlainLines, Sight, make_reporter
+from regard.training.progress_display import Bar, ProgressLines, Sight, make_reporter
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_a_validation_between_updates_does_not_count_as_slow_training(time):
 
 
 def test_where_there_is_no_terminal_lines_come_now_and_then(time, capsys):
-    lines = PlainLines()
+    lines = ProgressLines()
     for step in range(70):
         time[0] += 1.0
         lines.see(step, 0, step / 100, 1.0, 1)

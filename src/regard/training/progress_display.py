@@ -69,7 +69,7 @@ class Reporter(Protocol):
     def close(self) -> None: ...
 
 
-class PlainLines:
+class ProgressLines:
     """For logs: a line now and then, nothing that moves."""
 
     def __init__(self, *, quiet: bool = False, unit: str = "tokens") -> None:
@@ -141,4 +141,4 @@ class Logged:
 def make_reporter(log: Path, *, quiet: bool = False, unit: str = "tokens") -> Reporter:
     console = Console(stderr=True)
     moving = console.is_terminal and not console.is_dumb_terminal and not quiet
-    return Logged(Bar(console, unit) if moving else PlainLines(quiet=quiet, unit=unit), log)
+    return Logged(Bar(console, unit) if moving else ProgressLines(quiet=quiet, unit=unit), log)

@@ -36,7 +36,7 @@ from regard.training.checkpoints import Checkpoints
 from regard.training.fitting import Fit
 from regard.training.preflight import check
 from regard.training.preparing import load_task, make_module, prepare_data, read_dev
-from regard.training.progress_display import PlainLines, Reporter, make_reporter
+from regard.training.progress_display import ProgressLines, Reporter, make_reporter
 from regard.training.updating import seed_by
 
 SENTENCES = 64  # in a batch, where the recipe does not say
@@ -68,7 +68,7 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
     """What each process does, from the first update to the last."""
     first = fabric.is_global_zero
     task = task_of(recipe)
-    reporter: Reporter = PlainLines(quiet=True)
+    reporter: Reporter = ProgressLines(quiet=True)
     if first:
         reporter = make_reporter(run.log, quiet=quiet, unit=task.scored)
     record = None
