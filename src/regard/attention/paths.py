@@ -162,7 +162,8 @@ def _kernel_mask(call: AttentionCall, temperature: float) -> KernelMask:
         return KernelMask(bias.masked_fill(empty[..., None], 0.0), causal, empty, spoilt[..., None])
     if allowed is None or call.no_row_is_empty or (rows := limits.rows) is None:
         return KernelMask(allowed, causal, None, None)
-    return KernelMask(allowed | ~rows[..., None], causal, ~rows, None)
+    empty = ~rows
+    return KernelMask(allowed | empty[..., None], causal, empty, None)
 
 
 def additive_fused(call: AttentionCall) -> Tensor:
