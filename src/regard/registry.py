@@ -25,6 +25,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "classify": "regard.tasks.classify.classify_options:ClassifyOptions",
         "language": "regard.tasks.language.language_options:LanguageOptions",
         "masked": "regard.tasks.masked.masked_options:MaskedOptions",
+        "tag": "regard.tasks.tag.tag_options:TagOptions",
     },
     "models": {
         "rnnsearch": "regard.models.recurrent_options:RnnSearch",
@@ -39,6 +40,8 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "bare-classifier": "regard.models.bare_options:BareClassifier",
         "recurrent-classifier": "regard.models.recurrent_options:RecurrentClassifier",
         "recurrent-language": "regard.models.recurrent_options:RecurrentLanguage",
+        "recurrent-tagger": "regard.models.tagger_options:RecurrentTagger",
+        "transformer-tagger": "regard.models.tagger_options:TransformerTagger",
     },
 }
 # What the class of a kind is derived from, in regard.options, and the method that it must have.

@@ -13,7 +13,6 @@ from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.tasks.choosing import task_of
 
-ANY_VOCABULARY = 5  # tokens: whether a model can be built does not depend on their number
 CROWD = 16  # processes on a CPU that need no core each: a toy, or a test
 
 
@@ -59,7 +58,8 @@ def _check_corpora(recipe: Recipe) -> None:
 def _check_model(recipe: Recipe) -> None:
     try:
         with torch.device("meta"):  # no memory, and no random numbers are drawn
-            model = recipe.model.build(dict.fromkeys(task_of(recipe).fields, ANY_VOCABULARY))
+            fields = task_of(recipe).fields.items()
+            model = recipe.model.build({name: field.any_size for name, field in fields})
     except ValueError as error:
         raise RecipeError(f"model: {error}") from None
     _check_memory(model)

@@ -9,6 +9,7 @@ from regard.data.fields.labels import Labels
 from regard.data.fields.numbers import Numbers
 from regard.data.fields.span import Span, Stretch
 from regard.data.fields.text import Text
+from regard.data.fields.words import Words
 
 __all__ = [
     "Alternatives",
@@ -26,4 +27,5 @@ __all__ = [
     "Stretch",
     "Text",
     "Unusable",
+    "Words",
 ]

@@ -32,6 +32,7 @@ class Field(ABC):
     """One column of an example. `name` begins the names of its tensors."""
 
     parts: ClassVar[tuple[str, ...]]  # what is stored of a value
+    any_size: ClassVar[Any] = 5  # a size to try a model with before anything is learnt
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -25,7 +25,7 @@ class Text(Field):
     Tensors: NAME (B, L) int64, NAME_mask (B, L) bool, True where a token is real.
     """
 
-    parts: ClassVar = ("ids",)
+    parts: ClassVar[tuple[str, ...]] = ("ids",)
 
     def __init__(
         self,

@@ -74,6 +74,7 @@ class ClassifyTask(Task):
     scored: ClassVar = "texts"
     command: ClassVar = "classify"
     verb: ClassVar = "classify"
+    learns: ClassVar = "tokenizer and labels"
 
     text: Text
     label: Label

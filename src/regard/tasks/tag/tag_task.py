@@ -1,0 +1,121 @@
+"""Tagging: a label for every word, accuracy by word and by sentence, and what is taken for what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from torch import nn
+
+from regard.data.examples import Example
+from regard.data.fields import Field, Labels
+from regard.data.fields.words import Words
+from regard.measures import Confusion
+from regard.records.question import Question
+from regard.records.record import AttentionRecord
+from regard.tasks.answer import Answer
+from regard.tasks.evaluation import Measured
+from regard.tasks.report_part import Drawing, ReportPart
+from regard.tasks.tag.tag_module import Tag
+from regard.tasks.task import Task, last
+from regard.view.confusion_chart import confusion_section, confusion_text
+from regard.view.samples import SampleNames
+from regard.words import t
+
+
+@dataclass(frozen=True)
+class TagEvaluation(Measured):
+    """How well a run tags one corpus."""
+
+    @property
+    def confusion(self) -> Confusion:
+        """Of the words."""
+        wanted = [tag for example in self.examples for tag in example["tags"]]
+        return Confusion.of(wanted, [tag for answer in self.answers for tag in answer])
+
+    @property
+    def table(self) -> str:
+        return confusion_text(self.confusion)
+
+    def to_dict(self) -> dict[str, Any]:
+        found = self.confusion
+        f1 = {label: found.f1(label) for label in found.labels}
+        return {**super().to_dict(), "words": found.total, "macro_f1": found.macro_f1, "f1": f1}
+
+
+class TagTask(Task):
+    columns: ClassVar = ("accuracy", "sentence_accuracy")
+    inputs: ClassVar = ("words",)
+    noun: ClassVar = "sentences"
+    scored: ClassVar = "words"
+    learns: ClassVar = "words and labels"
+    verb: ClassVar = "tag"
+
+    words_field: Words
+    tags: Labels
+
+    def make_fields(self) -> Sequence[Field]:
+        given, longest = self.recipe.tokenizer.source, self.recipe.data.max_length
+        size, lowercase = given.size, given.lowercase
+        self.words_field = Words("words", size=size, lowercase=lowercase, max_length=longest)
+        self.tags = Labels("tags", of=self.words_field)
+        return self.words_field, self.tags
+
+    def for_training(self, model: nn.Module) -> Tag:
+        return Tag(model, label_smoothing=self.recipe.training.label_smoothing)
+
+    def predict(
+        self,
+        module: Tag,
+        examples: Sequence[Mapping[str, Any]],
+        *,
+        attention: bool = False,
+        batch: int,
+    ) -> list[Answer]:
+        """A score is the log-probability of all labels of a sentence."""
+        found: dict[int, Answer] = {}
+        for rows, tensors in self.batches(examples, module.device, inputs=True, batch=batch):
+            tagged = module.tag(tensors, attention=attention)
+            for place, i in enumerate(rows):
+                words = list(examples[i]["words"])
+                weights = None if tagged.attention is None else tagged.attention[place]
+                labels = [self.tags.labels[number] for number in tagged.labels[place]]
+                found[i] = Answer(words, labels, tagged.log_probs[place], weights, words, words)
+        return [found[i] for i in range(len(examples))]
+
+    # how good it is
+
+    def measure(self, answers: Sequence[Any], examples: Sequence[Example]) -> dict[str, float]:
+        pairs = [
+            (example["tags"], list(answer))
+            for example, answer in zip(examples, answers, strict=True)
+        ]
+        words = sum(len(wanted) for wanted, _ in pairs)
+        right = sum(a == b for wanted, found in pairs for a, b in zip(wanted, found, strict=True))
+        whole = sum(wanted == found for wanted, found in pairs)
+        return {"accuracy": right / words, "sentence_accuracy": whole / len(pairs)}
+
+    def evaluate(
+        self, module: Tag, corpus: str, examples: Sequence[Example], *, beam: int | None = None
+    ) -> TagEvaluation:
+        found = super().evaluate(module, corpus, examples)
+        assert isinstance(found, Measured)
+        return TagEvaluation(**vars(found))
+
+    def report(self, module: Tag, found: Mapping[str, Any], folder: Path) -> ReportPart:
+        part = super().report(module, found, folder)
+        if last(found) is None:
+            return part
+        confusions = {name: one.confusion for name, one in found.items()}
+        drawn = Drawing(t("What is taken for what"), confusion_section(confusions))
+        names = SampleNames(t("Sentences with a mistake"), t("words"), t("tags"), t("answer"))
+        return replace(part, drawings=[drawn], sample_names=names)
+
+    # what it looks at
+
+    def look(self, module: Tag, question: Question, *, model: str = "") -> AttentionRecord:
+        from regard.tasks.tag.tag_look import look_at_tags
+
+        return look_at_tags(self, module, question, model=model)
