@@ -7,6 +7,7 @@ import json
 
 import httpx
 import pytest
+from small_runs import RECIPES, small_run
 from small_server import HERE, Shouter, client_of, quiet_app, shelf_of
 
 from regard.records.record import AttentionRecord
@@ -29,6 +30,16 @@ def embedded():
     from regard.runs.loading import load
 
     shelf = Shelf(lambda: [load(device="cpu")])
+    yield shelf
+    shelf.worker.stop()
+    shelf.worker.join()
+
+
+@pytest.fixture(scope="module")
+def every_task(tmp_path_factory):
+    """A small run of every task."""
+    folder = tmp_path_factory.mktemp("every")
+    shelf = Shelf(lambda: [small_run(kind, folder) for kind in RECIPES])
     yield shelf
     shelf.worker.stop()
     shelf.worker.join()
@@ -91,6 +102,43 @@ def test_scores_are_those_of_the_run_and_of_its_own_translations(embedded):
     answer = client.post("/score", json={"sources": sources, "targets": ["a"]})
     assert answer.status_code == 422
     assert "2 sources but 1 targets" in answer.json()["error"]
+
+
+def test_predictions_are_those_of_the_run_of_any_task(every_task):
+    shelf = every_task
+    client = client_of(quiet_app(shelf))
+    for model, example in {
+        "translate": "a b c",
+        "classify": {"text": "a b"},
+        "language": "",
+        "masked": "a <mask> c",
+    }.items():
+        for attention in (False, True):
+            asked = {"model": model, "examples": [example, example], "attention": attention}
+            answer = client.post("/predict", json=asked)
+            assert answer.status_code == 200, answer.text
+            (wanted, _) = shelf.find(model).run.predict([example] * 2, attention=attention)
+            first, second = answer.json()["answers"]
+            assert first == second
+            assert (first["input"], first["answer"]) == (wanted.input, wanted.answer)
+            assert first["score"] == pytest.approx(wanted.score, abs=1e-5)
+            assert (first["attention"] is None) == (wanted.attention is None)
+
+
+@pytest.mark.parametrize(
+    ("model", "example", "said"),
+    [
+        ("classify", 7, "example 2: value without a text 'text'"),
+        ("classify", ["{a}"], "example 2: value without a text 'text'"),
+        ("classify", {"txt": "a"}, "example 2 has no 'text'; it has txt"),
+        ("translate", None, "example 2: value without a text 'source'"),
+        ("masked", "a b", "there is no <mask> to fill in 'a b'"),
+    ],
+)
+def test_an_example_that_a_task_cannot_take_is_told(every_task, model, example, said):
+    asked = {"model": model, "examples": ["a <mask>", example]}
+    answer = client_of(quiet_app(every_task)).post("/predict", json=asked)
+    assert (answer.status_code, answer.json()) == (422, {"error": said})
 
 
 def test_attention_is_a_record_of_the_translation(embedded):
@@ -295,9 +343,10 @@ def test_openapi_describes_every_route_its_examples_and_its_errors():
         schema = client_of(quiet_app(shelf)).get("/openapi.json").json()
         locked = client_of(quiet_app(shelf, token="x" * 20), authorization=f"Bearer {'x' * 20}")
         assert locked.get("/openapi.json").json()["security"] == [{"token": []}]
-    assert list(schema["paths"]) == ["/translate", "/score", "/attention", "/models", "/health"]
+    asked = ["/translate", "/score", "/predict", "/attention"]
+    assert list(schema["paths"]) == [*asked, "/models", "/health"]
     assert "security" not in schema
-    for path in ("/translate", "/score", "/attention"):
+    for path in asked:
         route = schema["paths"][path]["post"]
         assert route["description"]
         assert {"200", "422", "503"} <= route["responses"].keys()
@@ -305,5 +354,5 @@ def test_openapi_describes_every_route_its_examples_and_its_errors():
             (kind,) = answer["content"].values()
             problem = kind["schema"]["$ref"] == "#/components/schemas/Problem"
             assert problem == (status != "200")
-        asked = route["requestBody"]["content"]["application/json"]["schema"]["$ref"]
-        assert schema["components"]["schemas"][asked.rpartition("/")[2]]["examples"]
+        body = route["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+        assert schema["components"]["schemas"][body.rpartition("/")[2]]["examples"]

@@ -231,7 +231,8 @@ class Task(ABC):
         try:
             return self.fields[name].accept(value, files=files)
         except ValueError as error:
-            what = str(error).replace("lines", "value").format(f"{name} ")
+            what = str(error).replace("lines", "value").replace("'{}'", repr(name))
+            what = what.replace("{}", f"{name} ")  # no format: it may quote the value
             raise Unanswerable(f"example {number}: {what}", f"it was {_seen(value)}") from None
 
     def bare(self, example: Mapping[str, Any]) -> Any:
