@@ -38,7 +38,7 @@ class Theme(NamedTuple):
 
 def _ramps(theme: str) -> tuple[Ramp, Ramp, Ramp]:
     """For weights, for those below zero, for those above."""
-    stops = json.loads((files(__package__) / "palettes.json").read_text(encoding="utf-8"))[theme]
+    stops = json.loads((files("regard.view") / "palettes.json").read_text(encoding="utf-8"))[theme]
     weights, below, above = (
         Ramp(oklch_anchors(stops[name]), "") for name in ("sequential", "negative", "positive")
     )
