@@ -26,7 +26,7 @@ from regard.training.checkpoints import Checkpoints
 from regard.training.fitting import Fit
 from regard.training.optimizing import build_optimizer
 from regard.training.preparing import load_task, make_module, prepare_data
-from regard.training.progress_display import PlainLines
+from regard.training.progress_display import ProgressLines
 from toolkit_plain import PlainTranslator
 
 SIZE, BATCH, VOCABULARY = 256, 64, 6000
@@ -87,7 +87,7 @@ class BareLoop:
         return tokens
 
 
-class Counting(PlainLines):
+class Counting(ProgressLines):
     """The reporter of a run, which counts the tokens."""
 
     def __init__(self) -> None:
