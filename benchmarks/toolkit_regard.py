@@ -44,7 +44,7 @@ FROM_THE_PAPER = RnnSearch(embedding=SIZE, hidden=SIZE, maxout=SIZE, dropout=0.2
 
 
 def make_recipe(model: ModelOptions) -> recipe.Recipe:
-    pieces = recipe.Vocabulary(kind="bpe", size=VOCABULARY)
+    pieces = recipe.VocabularyOptions(kind="bpe", size=VOCABULARY)
     return recipe.Recipe(
         data=recipe.Data(train="tatoeba-zh-en:train", test="tatoeba-zh-en:test", max_length=60),
         tokenizer=recipe.Tokenizers(source=pieces, target=pieces),
