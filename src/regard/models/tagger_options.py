@@ -50,7 +50,10 @@ class TransformerTagger(BlockOptions):
     inner: Width = Field(256, description="width of the feed-forward network")
     layers: Few = Field(2, description="blocks, one on the other")
     characters: Width | None = Field(None, description=CHARACTERS)
-    dropout: Rate = Field(0.3, description="of embeddings and sublayers")
+    positions: Literal["sinusoidal", "sinusoidal-halves", "learned", "rotary", "none"] = Field(
+        "rotary", description="how places are told apart"
+    )
+    dropout: Rate = Field(0.1, description="of embeddings and sublayers")
     attention: HeadOptions = Field(HeadOptions(), description="how the words attend to each other")
 
     def build(self, sizes: Mapping[str, Any]) -> nn.Module:
