@@ -85,6 +85,14 @@ def test_every_link_and_picture_of_a_page_is_there(page: Path) -> None:
             assert anchor in anchors(target), f"{name(page)} links to {link}: no such heading"
 
 
+def test_files_that_are_shown_are_shown_as_they_are() -> None:
+    text = (ROOT / "docs" / "extending.md").read_text("utf-8")
+    shown = dict(re.findall(r"^<!-- file: (\S+) -->\n\n```[^\n]*\n(.*?)^```$", text, re.M | re.S))
+    assert len(shown) == text.count("<!-- file: ") == 5
+    for path, code in shown.items():
+        assert code == (ROOT / path).read_text("utf-8"), f"docs/extending.md has another {path}"
+
+
 @pytest.mark.parametrize("mechanism", [*SCORES, *REGIONS, *NORMALIZERS, *STRUCTURES])
 def test_every_mechanism_has_a_page_with_its_picture_and_is_in_the_index(mechanism: str) -> None:
     page = ROOT / "docs" / "mechanisms" / f"{mechanism}.md"

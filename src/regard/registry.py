@@ -1,7 +1,7 @@
-"""Where every kind of task and model is declared: one line each. Only what is named is imported.
+"""Where every kind of task, model and field is declared: one line each. Only what is named is imported.
 
-A kind is one of ours, an entry point of another package (groups regard.tasks and regard.models), or
-`package.module:Name`, the place of a class of options.
+A kind is one of ours, an entry point of another package (groups regard.tasks, regard.models, regard.fields),
+or `package.module:Name`, the place of a class: of options, or of a field.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from regard import plugins
 from regard.suggestions import meant
 
 if TYPE_CHECKING:
+    from regard.data.fields import Field
     from regard.options import ModelOptions, TaskOptions
 
 Group = Literal["tasks", "models"]
@@ -44,6 +45,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "transformer-tagger": "regard.models.tagger_options:TransformerTagger",
     },
 }
+FIELDS = ("Text", "Words", "Label", "Labels", "Document", "Image", "Numbers", "Choice", "Span")
 # What the class of a kind is derived from, in regard.options, and the method that it must have.
 BASES: dict[Group, tuple[str, str]] = {
     "tasks": ("TaskOptions", "task"),
@@ -70,24 +72,44 @@ def find(group: Literal["tasks"], kind: str) -> type[TaskOptions]: ...
 def find(group: Literal["models"], kind: str) -> type[ModelOptions]: ...
 def find(group: Group, kind: str) -> type[Any]:
     """The options of a kind, imported now; KindError says in one line why there are none."""
-    entry_points = f"regard.{group}"
-    if kind in BUILT_IN[group]:
-        if kind in plugins.names(entry_points):
+    return _checked(_named(f"regard.{group}", kind, BUILT_IN[group]), group, kind)
+
+
+def field_names() -> tuple[str, ...]:
+    """The names of fields, ours first. Nothing is imported."""
+    return tuple(dict.fromkeys([*FIELDS, *plugins.names("regard.fields")]))
+
+
+def find_field(name: str) -> type[Field]:
+    """The class of a field, for a task whose options name it; KindError says in one line what is wrong."""
+    ours = {each: f"regard.data.fields:{each}" for each in FIELDS}
+    found = _named("regard.fields", name, ours)
+    base = _at("regard.data.fields:Field")
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise KindError(f"{name!r} is no class derived from regard.data.fields.Field")
+    return found
+
+
+def _named(entry_points: str, name: str, ours: dict[str, str]) -> Any:
+    """What a name stands for: one of ours, an entry point, or a place. Ours cannot be replaced."""
+    brought = plugins.names(entry_points)
+    if name in ours:
+        if name in brought:
             warnings.warn(
-                f"{kind!r} is regard's own: that of another package ({entry_points}) is not used",
-                stacklevel=2,
+                f"{name!r} is regard's own: that of another package ({entry_points}) is not used",
+                stacklevel=3,
             )
-        return _at(BUILT_IN[group][kind])
-    if kind in plugins.names(entry_points):
+        return _at(ours[name])
+    if name in brought:
         try:
-            found = plugins.load(entry_points, kind)
+            return plugins.load(entry_points, name)
         except plugins.BrokenPlugin as error:
             raise KindError(str(error)) from error
-        return _checked(found, group, kind)
-    if ":" in kind:
-        return _checked(_at(kind), group, kind)
-    known = kinds(group)
-    raise UnknownKind(f"no kind {kind!r} among {group}.{meant(kind, known)} There are {known}")
+    if ":" in name:
+        return _at(name)
+    known = tuple(dict.fromkeys([*ours, *brought]))
+    group = entry_points.removeprefix("regard.")
+    raise UnknownKind(f"no kind {name!r} among {group}.{meant(name, known)} There are {known}")
 
 
 def models_for(task: str) -> list[str]:

@@ -116,7 +116,7 @@ from regard import registry
 from regard.recipe.recipe_files import dump_recipe, read_recipe
 
 assert registry.kinds("models")[:3] == ("rnnsearch", "rnnenc", "luong")
-assert registry.kinds("models")[-5:] == ("mean", "tagger", "broken", "lost", "odd")
+assert registry.kinds("models")[-5:] == ("broken", "lost", "mean", "odd", "tagger")
 read_recipe("zh-en")
 read_recipe("mr")
 assert not [m for m in sys.modules if m.startswith("strange_package")], "imported, but not named"
@@ -212,3 +212,17 @@ print([m for m in ("torch", "numpy", "lightning") if m in sys.modules])
 def test_reading_recipes_waits_for_nothing_heavy(tmp_path, code):
     done = in_a_process(tmp_path, "-c", code)
     assert done.stdout.split() == ["[]"], done.stderr
+
+
+def test_a_field_is_found_by_its_name_and_by_its_place():
+    for name in registry.FIELDS:
+        assert registry.find_field(name).__name__ == name
+    assert registry.find_field("regard.data.fields.text:Text") is registry.find_field("Text")
+    assert registry.field_names()[: len(registry.FIELDS)] == registry.FIELDS
+    for name, said in {
+        "Txt": r"no kind 'Txt' among fields. Did you mean 'Text'\?",
+        "regard.data.fields:Stretch": "is no class derived from regard.data.fields.Field",
+        "nowhere:Mine": "no module 'nowhere'",
+    }.items():
+        with pytest.raises(registry.KindError, match=said):
+            registry.find_field(name)

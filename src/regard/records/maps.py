@@ -43,11 +43,15 @@ class Layer(NamedTuple):
 
 
 def attentions_in(model: nn.Module) -> dict[str, dict[str, AttentionModule]]:
-    """The attentions of a model by kind, in the order of the layers: cross, encoder, decoder."""
+    """The attentions of a model by kind, in the order of the layers: cross, encoder, decoder.
+
+    In a model without a decoder, what attends to itself is what was read.
+    """
     kinds: dict[str, dict[str, AttentionModule]] = {"cross": {}, "encoder": {}, "decoder": {}}
+    itself = "decoder" if hasattr(model, "decoder") else "encoder"
     for name, part in model.named_modules():
         if isinstance(part, AttentionModule):
-            outside = "cross" if part.key_size is not None else "decoder"
+            outside = "cross" if part.key_size is not None else itself
             kinds["encoder" if name.startswith("encoder.") else outside][name] = part
     return kinds
 

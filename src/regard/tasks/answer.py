@@ -27,10 +27,14 @@ class Answer:
     columns: Sequence[str] = ()
 
     @property
+    def parts(self) -> list[str]:
+        """What it is made of, in words."""
+        return answer_parts(self.answer)
+
+    @property
     def line(self) -> str:
         """The answer in one line of text."""
-        text = self.answer if isinstance(self.answer, str) else " ".join(map(str, self.answer))
-        return " ".join(text.splitlines())
+        return " ".join(" ".join(self.parts).splitlines())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; attention in six digits."""
@@ -43,3 +47,8 @@ class Answer:
             if weights is None
             else [[round(w, 6) for w in row] for row in weights],
         }
+
+
+def answer_parts(answer: Any) -> list[str]:
+    """The items of a list, or the one value that it is."""
+    return list(map(str, answer)) if isinstance(answer, list | tuple) else [str(answer)]

@@ -11,6 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -28,13 +29,14 @@ from regard.data.store import CHUNK, Rows, Store, Stored, make_store
 from regard.measures.translation import MeasuredScore
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
-from regard.records.question import BadQuestion, Question
+from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, answer_parts
 from regard.tasks.evaluation import Evaluation, Measured
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.report_part import NextStep, ReportPart
 from regard.tasks.task_module import TaskModule, Unanswerable
+from regard.tasks.text_look import SeenAttention, asked_text, look_at_text, with_attention
 from regard.view.samples import Sample
 
 SAMPLES = 8  # wrong answers shown in a report
@@ -240,7 +242,14 @@ class Task(ABC):
         values = {name: example[name] for name in self.inputs}
         return values[self.inputs[0]] if len(self.inputs) == 1 else values
 
-    @abstractmethod
+    def answers(self, module: Any, batch: Batch) -> Iterable[tuple[Any, float | None]]:
+        """The answer to each example of a batch of inputs, in plain values, and how sure it is.
+
+        It is called under `module.inference()`. A task that searches, or that does not answer batch by batch,
+        has a `predict` of its own instead.
+        """
+        raise NotImplementedError(f"{type(self).__name__} answers nothing")
+
     def predict(
         self,
         module: Any,
@@ -249,7 +258,25 @@ class Task(ABC):
         attention: bool = False,
         batch: int,
     ) -> list[Answer]:
-        """The answer to each example, in their order."""
+        """The answer to each example, in their order.
+
+        attention: what it came from, over the tokens of the first text: a pooling, or the last attention.
+        """
+        found: dict[int, Answer] = {}
+        text = asked_text(self) if attention else None
+        with module.inference():
+            for rows, tensors in self.batches(examples, module.device, inputs=True, batch=batch):
+                seeing = SeenAttention.by(module.model) if text else nullcontext(SeenAttention())
+                with seeing as seen:
+                    answers = list(self.answers(module, tensors))
+                for place, (row, (answer, score)) in enumerate(zip(rows, answers, strict=True)):
+                    found[row] = Answer(self.bare(examples[row]), answer, score)
+                    if text is not None:
+                        (tokens,) = text.tokens([examples[row][text.name]])
+                        real = tensors[f"{text.name}_mask"]
+                        weights = seen.over(place, int(real[place].sum()), real.shape[1])
+                        found[row] = with_attention(found[row], weights, tokens, text)
+        return [found[row] for row in range(len(examples))]
 
     def extent(self, example: Mapping[str, Any]) -> Extent:
         """How large the answer to an example is, before it is made."""
@@ -303,7 +330,7 @@ class Task(ABC):
         answers = [json.loads(answer) for answer in found.answers]
         return Validation(total / max(scored, 1), self.measure(answers, examples))
 
-    def words(self, found: Validation) -> str:
+    def measures_line(self, found: Validation) -> str:
         """The measures in a line of the log."""
         return ", ".join(
             f"{name.replace('_', ' ')} {100 * value:.2f} %"
@@ -324,7 +351,7 @@ class Task(ABC):
             answers=[json.loads(answer) for answer in tally.answers],
             loss=found.loss,
             measures=found.measures,
-            words=self.words(found),
+            words=self.measures_line(found),
             seconds=time.monotonic() - start,
         )
 
@@ -361,8 +388,8 @@ class Task(ABC):
     # what it looks at
 
     def look(self, module: Any, question: Question, *, model: str = "") -> AttentionRecord:
-        """What the model attends to when it is asked this."""
-        raise BadQuestion(f"a model for task.kind={self.recipe.task.kind} shows no attention")
+        """What the model attends to when it is asked this: every attention over the tokens of the text."""
+        return look_at_text(self, module, question, model=model)
 
     def look_extent(self, question: Question) -> Extent:
         """How large a look is, before it is made."""
@@ -376,7 +403,7 @@ def last(found: Mapping[str, Any]) -> Any:
 
 def plain(value: Any) -> str:
     """An answer in one line."""
-    return value if isinstance(value, str) else " ".join(map(str, value))
+    return " ".join(answer_parts(value))
 
 
 def _wrong(task: Task, found: Measured) -> Iterator[tuple[Any, Any]]:

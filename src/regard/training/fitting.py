@@ -250,6 +250,6 @@ class Fit:
         epoch = state.epoch + (state.batch > 0)
         return (
             f"step {state.update:,}, epoch {epoch}: dev loss {found.loss:.3f}, "
-            f"{self.task.words(found)}{', the best so far' if best else ''} "
+            f"{self.task.measures_line(found)}{', the best so far' if best else ''} "
             f"({clock(seconds)})"
         )

@@ -112,13 +112,13 @@ class Text(Field):
         return ("<u2" if self.size <= 1 << 16 else "<i4",)
 
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
-        texts = [self._joined(example[self.name]) for example in examples]
+        texts = [self.joined(example[self.name]) for example in examples]
         end = self.max_length if self.cut else None
         return [(ids[:end],) for ids in self.tokenizer.encode_ids(texts)]
 
     def tokens(self, values: Sequence[str | list[str]]) -> list[Tokens]:
         """The values in tokens, with the place of each; cut off as they are read."""
-        every = self.tokenizer.encode_many([self._joined(value) for value in values])
+        every = self.tokenizer.encode_many([self.joined(value) for value in values])
         end = self.max_length if self.cut else None
         return [Tokens(t.ids[:end], t.pieces[:end], t.offsets[:end]) for t in every]
 
@@ -135,7 +135,7 @@ class Text(Field):
         return f"{{}}lines over {self.max_length} tokens"
 
     def show(self, value: str | list[str]) -> str:
-        return super().show(self._joined(value))
+        return super().show(self.joined(value))
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
         known = f"{self.size:,} {self.name} tokens"
@@ -144,7 +144,8 @@ class Text(Field):
             return known
         return f"{known} ({full:,} texts are read up to token {self.max_length} only)"
 
-    def _joined(self, value: str | list[str]) -> str:
+    def joined(self, value: str | list[str]) -> str:
+        """The text that tokens have their places in: words with blanks between them."""
         return value if isinstance(value, str) else " ".join(value)
 
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple, cast
+from typing import cast
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
-from regard.attention.normalizers import as_normalizer
-from regard.attention.pooling import AttentionPooling, Pooled
 from regard.attention.recording import recording
-from regard.attention.wording import written_normalizer
 from regard.data.tokenizer import Tokens
 from regard.records.maps import (
     NOTHING,
@@ -21,19 +15,12 @@ from regard.records.maps import (
     check_size,
     within_budget,
 )
+from regard.records.pooled_maps import pooling_map, recording_poolings
 from regard.records.question import BadQuestion, Question
-from regard.records.record import AttentionMap, AttentionRecord, Explanation
+from regard.records.record import AttentionRecord, Explanation
 from regard.records.side import Side
 from regard.records.token_sides import token_side, unknown_note
 from regard.tasks.classify.classify_module import Classification, Classify
-
-
-class PooledText(NamedTuple):
-    """One text as a pooling saw it."""
-
-    pooling: AttentionPooling
-    states: Tensor  # (S, D)
-    weights: Tensor  # (S,)
 
 
 def look_at_classification(
@@ -50,10 +37,10 @@ def look_at_classification(
 
     with (
         recording(module, details=question.details) as recorded,
-        _pooling(module) as seen,
+        recording_poolings(module) as pooled,
     ):
         (found,) = classify.classify([question.text], attention=True)
-    maps = [_pooling_map(text, details=question.details) for text in seen[-1:]]
+    maps = [pooling_map(one, "label", "text", details=question.details) for one in pooled[-1:]]
     if layers:
         maps.append(attention_map("encoder", "text", "text", layers, recorded))
     if not maps:
@@ -77,43 +64,6 @@ def look_at_classification(
         ),
         explanations=_explanations(classify, found) if question.explain else (),
         question=question.to_dict(),
-    )
-
-
-@contextmanager
-def _pooling(module: nn.Module) -> Iterator[list[PooledText]]:
-    """Inside the block, keep what is pooled by attention: a recording sees an `AttentionModule` only."""
-    kept: list[PooledText] = []
-
-    def keep(pooling: AttentionPooling, args: tuple[Any, ...], pooled: Pooled) -> None:
-        kept.append(PooledText(pooling, args[0][0], pooled.weights[0]))
-
-    poolings = [part for part in module.modules() if isinstance(part, AttentionPooling)]
-    handles = [pooling.register_forward_hook(keep) for pooling in poolings]
-    try:
-        yield kept
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-@torch.no_grad()
-def _pooling_map(text: PooledText, *, details: bool) -> AttentionMap:
-    pooling, states = text.pooling, text.states
-    hidden: nn.Module | None = pooling.hidden
-    keys = states if hidden is None else torch.tanh(hidden(states))
-    scores, values = pooling.query @ keys.mT, states  # (1, S), (S, D)
-    normalizer = written_normalizer(as_normalizer(pooling.normalize))
-    return AttentionMap(
-        "pooling",
-        "label",
-        "text",
-        text.weights[None, None, None].float().cpu().numpy(),
-        mechanism=f"score: {'dot' if hidden is None else 'u · tanh(W h)'} · normalize: {normalizer}",
-        normalizer=normalizer,
-        reported="layer 1",
-        scores=scores[None, None].float().cpu().numpy() if details else None,
-        values=values[None, None].float().cpu().numpy() if details else None,
     )
 
 

@@ -116,7 +116,7 @@ class ClassifyTask(Task):
         measures = {"accuracy": confusion.accuracy, "macro_f1": confusion.macro_f1}
         return Validation(found.counts[0] / len(examples), measures)
 
-    def words(self, found: Validation) -> str:
+    def measures_line(self, found: Validation) -> str:
         of = found.measures
         return f"accuracy {100 * of['accuracy']:.2f} %, macro-F1 {100 * of['macro_f1']:.2f} %"
 

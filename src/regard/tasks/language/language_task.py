@@ -174,7 +174,7 @@ class LanguageTask(Task):
         }
         return Validation(total.loss, measures)
 
-    def words(self, found: Validation) -> str:
+    def measures_line(self, found: Validation) -> str:
         of = found.measures
         return (
             f"perplexity {of['perplexity']:.2f}, {of['bits_per_character']:.4f} bits per "

@@ -106,7 +106,7 @@ class MaskedTask(Task):
         total = Likelihood.summed(found.counts)
         return Validation(total.loss, {"perplexity": total.perplexity, "accuracy": total.accuracy})
 
-    def words(self, found: Validation) -> str:
+    def measures_line(self, found: Validation) -> str:
         of = found.measures
         return f"perplexity {of['perplexity']:.2f}, accuracy {100 * of['accuracy']:.2f} %"
 

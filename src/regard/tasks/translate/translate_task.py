@@ -190,7 +190,7 @@ class TranslateTask(Task):
         }
         return Validation(total.loss, measures)
 
-    def words(self, found: Validation) -> str:
+    def measures_line(self, found: Validation) -> str:
         of = found.measures
         return (
             f"perplexity {of['perplexity']:.2f}, accuracy {100 * of['accuracy']:.1f} %, "

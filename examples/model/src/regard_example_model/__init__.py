@@ -1,0 +1,1 @@
+"""A classifier of one's own: `regard train mr-windows`."""
