@@ -55,6 +55,7 @@ from regard.data.formats import COMPRESSED, bare_name, format_of, is_known
 from regard.data.formats.jsonl import JsonLines
 from regard.data.formats.sheet import TILE, Sheet
 from regard.data.formats.tables import Table
+from regard.data.parts import PARTS
 from regard.data.problems import CorpusError
 from regard.data.public_sets import origin
 from regard.data.syncing import sync
@@ -62,7 +63,6 @@ from regard.suggestions import meant
 
 Spec: TypeAlias = "str | Path | Sequence[Spec]"
 
-PARTS = ("train", "dev", "test")
 PAIR = ("source", "target")
 EMBEDDED_FOLDER = Path(__file__).parent / "corpora"
 _EMBEDDED = re.compile(r"([a-z0-9-]+):([a-z0-9]+)")

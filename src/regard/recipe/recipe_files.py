@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from regard.data.spec import PARTS
+from regard.data.parts import PARTS
 from regard.recipe import yaml_1_2
 from regard.recipe.keys import CHOSEN_BY_KIND
 from regard.recipe.mechanism_names import check_mechanisms

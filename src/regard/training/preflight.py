@@ -7,7 +7,7 @@ import os
 import torch
 from torch import nn
 
-from regard.data.spec import PARTS
+from regard.data.parts import PARTS
 from regard.layers.positions import Learned
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe

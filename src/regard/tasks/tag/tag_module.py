@@ -1,4 +1,4 @@
-"""A label for every word: the loss of a batch, and the likeliest labels.
+"""A label for every word: the loss of a batch, and how likely each label is.
 
 Legend: B texts, L words, C characters of a word, K labels.
 """
@@ -6,22 +6,12 @@ Legend: B texts, L words, C characters of a word, K labels.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.attention.recording import recording
 from regard.data.fields.labels import NONE
 from regard.tasks.task_module import Loss, TaskModule
-
-
-class TaggedWords(NamedTuple):
-    """What was found for a batch."""
-
-    labels: list[list[int]]  # of every word of each text
-    log_probs: list[float]  # of all labels of a text
-    attention: list[Tensor] | None  # (L, L) of each text: the last layer, mean over its heads
 
 
 class Tag(TaskModule):
@@ -46,18 +36,7 @@ class Tag(TaskModule):
         )
         return Loss(total, words_mask.sum())
 
-    def tag(self, batch: Mapping[str, Tensor], *, attention: bool = False) -> TaggedWords:
-        """The likeliest label of every word."""
-        words, mask = batch["words"], batch["words_mask"]
-        with self.inference(), recording(self.model) as recorded:
-            logits = self.model(words, mask, batch["words_characters"])
-        best, labels = logits.float().log_softmax(-1).max(-1)
-        lengths = mask.sum(-1).tolist()
-        weights = None
-        if attention and recorded:
-            every = recorded[-1].weights
-            mean = (every.mean(1) if every.dim() == 4 else every).float().cpu()
-            weights = [w[:n, :n] for w, n in zip(mean, lengths, strict=True)]
-        rows = zip(labels.tolist(), lengths, strict=True)
-        sums = best.masked_fill(~mask, 0.0).sum(-1).tolist()
-        return TaggedWords([row[:n] for row, n in rows], sums, weights)
+    def log_probs(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """(B, L, K)"""
+        logits = self.model(batch["words"], batch["words_mask"], batch["words_characters"])
+        return logits.float().log_softmax(-1)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from torch import nn
 
+from regard.data.batch import Batch
 from regard.data.examples import Example
 from regard.data.fields import Field, Labels
 from regard.data.fields.words import Words
 from regard.measures import Confusion
-from regard.records.question import Question
-from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer
 from regard.tasks.evaluation import Measured
 from regard.tasks.report_part import Drawing, ReportPart
 from regard.tasks.tag.tag_module import Tag
@@ -53,37 +51,28 @@ class TagTask(Task):
     learns: ClassVar = "words and labels"
     verb: ClassVar = "tag"
 
-    words_field: Words
+    words: Words
     tags: Labels
 
     def make_fields(self) -> Sequence[Field]:
         given, longest = self.recipe.tokenizer.source, self.recipe.data.max_length
         size, lowercase = given.size, given.lowercase
-        self.words_field = Words("words", size=size, lowercase=lowercase, max_length=longest)
-        self.tags = Labels("tags", of=self.words_field)
-        return self.words_field, self.tags
+        self.words = Words("words", size=size, lowercase=lowercase, max_length=longest)
+        self.tags = Labels("tags", of=self.words)
+        return self.words, self.tags
 
     def for_training(self, model: nn.Module) -> Tag:
         return Tag(model, label_smoothing=self.recipe.training.label_smoothing)
 
-    def predict(
-        self,
-        module: Tag,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
-    ) -> list[Answer]:
+    def answers(self, module: Tag, batch: Batch) -> Iterator[tuple[list[str], float]]:
         """A score is the log-probability of all labels of a sentence."""
-        found: dict[int, Answer] = {}
-        for rows, tensors in self.batches(examples, module.device, inputs=True, batch=batch):
-            tagged = module.tag(tensors, attention=attention)
-            for place, i in enumerate(rows):
-                words = list(examples[i]["words"])
-                weights = None if tagged.attention is None else tagged.attention[place]
-                labels = [self.tags.labels[number] for number in tagged.labels[place]]
-                found[i] = Answer(words, labels, tagged.log_probs[place], weights, words, words)
-        return [found[i] for i in range(len(examples))]
+        best, labels = module.log_probs(batch).max(-1)
+        real = batch["words_mask"]
+        sums = best.masked_fill(~real, 0.0).sum(-1).tolist()
+        for numbers, length, score in zip(
+            labels.tolist(), real.sum(-1).tolist(), sums, strict=True
+        ):
+            yield [self.tags.labels[number] for number in numbers[:length]], score
 
     # how good it is
 
@@ -112,10 +101,3 @@ class TagTask(Task):
         drawn = Drawing(t("What is taken for what"), confusion_section(confusions))
         names = SampleNames(t("Sentences with a mistake"), t("words"), t("tags"), t("answer"))
         return replace(part, drawings=[drawn], sample_names=names)
-
-    # what it looks at
-
-    def look(self, module: Tag, question: Question, *, model: str = "") -> AttentionRecord:
-        from regard.tasks.tag.tag_look import look_at_tags
-
-        return look_at_tags(self, module, question, model=model)

@@ -1,0 +1,3 @@
+"""The parts of a corpus."""
+
+PARTS = ("train", "dev", "test")
