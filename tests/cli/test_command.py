@@ -32,7 +32,7 @@ def test_asking_for_help_waits_for_nothing_heavy():
 
 
 def test_load_is_found_when_it_is_asked_for():
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     assert regard.load is load
     assert "load" in dir(regard)

@@ -27,7 +27,7 @@ SENTENCES = [
 @pytest.fixture(scope="module")
 def embedded():
     """The model that comes with the package."""
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     shelf = Shelf(lambda: [load(device="cpu")])
     yield shelf

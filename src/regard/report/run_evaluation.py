@@ -13,7 +13,7 @@ from regard.recipe.mistakes import RecipeError
 from regard.report.report_page import render
 from regard.report.run_report import make_report
 from regard.runs.atomic_files import write_whole
-from regard.runs.loading import LoadedRun, load
+from regard.runs.loaded_run import LoadedRun, load
 from regard.runs.model_file import fingerprint
 from regard.runs.run_folder import RunFolder
 from regard.tasks.evaluation import Evaluation

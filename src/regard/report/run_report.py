@@ -13,7 +13,7 @@ from regard.data.problems import Problems
 from regard.data.store import Store
 from regard.recipe.recipe_files import dump_recipe
 from regard.report.report_page import Report
-from regard.runs.loading import LoadedRun
+from regard.runs.loaded_run import LoadedRun
 from regard.runs.metrics_file import Row, read_rows
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.report_part import NextStep

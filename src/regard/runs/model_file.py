@@ -23,7 +23,7 @@ from regard.recipe.recipe import Recipe
 from regard.runs import older_runs
 from regard.runs.atomic_files import write_whole
 from regard.runs.run_folder import RunFolder
-from regard.tasks.choosing import task_of
+from regard.tasks.recipe_task import task_of
 from regard.tasks.task import Task
 
 FORMAT = 2

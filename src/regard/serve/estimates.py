@@ -17,7 +17,7 @@ from regard.serve.request_limits import RequestLimits
 
 if TYPE_CHECKING:
     from regard.records.question import Question
-    from regard.runs.loading import LoadedRun
+    from regard.runs.loaded_run import LoadedRun
     from regard.tasks.task import Extent
 
 SHORTER = 0.97  # lengths that are tried, each this part of the last

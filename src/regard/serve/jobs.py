@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from regard.serve.interrupting import Pause
+from regard.serve.interruptible_run import Pause
 
 
 class Wish(Protocol):

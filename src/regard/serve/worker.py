@@ -24,7 +24,7 @@ from concurrent.futures import Future
 from typing import Generic, Literal, TypeVar
 
 from regard.serve.http_errors import Refused
-from regard.serve.interrupting import Cancelled, Pause
+from regard.serve.interruptible_run import Cancelled, Pause
 from regard.serve.jobs import Job
 from regard.serve.request_limits import SPEED, RequestLimits
 

@@ -29,15 +29,15 @@ from regard.runs.failures import Interrupted, NoCheckpoints, OtherRecipe, RunEnd
 from regard.runs.metrics_file import MetricsFile
 from regard.runs.model_file import is_whole, read_config, recipe_of, save_model
 from regard.runs.run_folder import RunFolder, check_recipe
-from regard.tasks.choosing import task_of
+from regard.tasks.recipe_task import task_of
 from regard.training.allocator import keep_memory
-from regard.training.averaging import Weights, average
 from regard.training.checkpoints import Checkpoints
-from regard.training.fitting import Fit
 from regard.training.preflight import check
-from regard.training.preparing import load_task, make_module, prepare_data, read_dev
 from regard.training.progress_display import ProgressLines, Reporter, make_reporter
-from regard.training.updating import seed_by
+from regard.training.run_preparation import load_task, make_module, prepare_data, read_dev
+from regard.training.training_loop import Fit
+from regard.training.weight_averages import Weights, average
+from regard.training.weight_update import seed_by
 
 SENTENCES = 64  # in a batch, where the recipe does not say
 

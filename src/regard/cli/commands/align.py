@@ -49,7 +49,7 @@ def align(
     from regard.cli.pairs import line_pairs
     from regard.cli.streams import written_to
     from regard.measures import WordPair, to_pharaoh
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     translator = load(model, device=device)
     found: list[Links] = []

@@ -50,7 +50,7 @@ def demo(
 
     from regard.cli.terminal_alignment import alignment, strong_links
     from regard.recipe.recipe_files import read_recipe
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
     from regard.training.run import train
 
     train(read_recipe("demo"), run)

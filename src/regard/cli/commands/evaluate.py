@@ -37,7 +37,7 @@ def evaluate(
     """
     from regard.data.problems import Problems
     from regard.report.run_evaluation import evaluate as measure
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     problems = Problems()
     found = measure(load(models or None, device=device), data, problems, join=join, beam=beam)

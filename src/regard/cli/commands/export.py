@@ -34,7 +34,7 @@ def export(
 
     Example: regard export -m runs/zh-en --to ctranslate2 --quantization int8
     """
-    from regard.export.exporting import export as write
+    from regard.export.run_export import export as write
     from regard.export.unsupported import CannotExport
 
     if model is None and output is None:

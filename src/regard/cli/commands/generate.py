@@ -44,7 +44,7 @@ def generate(
     check_texts(prompts or [], "generate")
 
     from regard.cli.streams import written_to
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     run = load(model, device=device)
     with written_to(output) as out:

@@ -15,7 +15,7 @@ import typer
 from regard.cli.options import Beam, ComparedRuns, Device
 
 if TYPE_CHECKING:
-    from regard.view.viewing import View
+    from regard.view.attention_view import View
 
 HOST = "127.0.0.1"
 TRIES = 100  # a tenth of a second apart, until the port is taken
@@ -114,7 +114,7 @@ def _view(
     if saved:
         return view_of(*texts, **picks)
 
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     runs = [load(model, device=device) for model in models or []] or [load(device=device)]
     return view_of(*runs, *texts, **asked, **picks)
@@ -135,9 +135,9 @@ def _serve(
     from urllib.parse import urlencode
 
     from regard.serve.models import distinct_names
-    from regard.serve.running import serve
-    from regard.view.picking import Pick
-    from regard.view.viewing import page_state
+    from regard.serve.server_process import serve
+    from regard.view.attention_view import page_state
+    from regard.view.picked_matrix import Pick
 
     if not port:
         with socket.create_server((HOST, 0)) as free:

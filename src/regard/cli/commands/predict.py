@@ -45,7 +45,7 @@ def predict(
     check_texts(examples or [], "predict")
 
     from regard.cli.streams import written_to
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     run = load(model, device=device)
     drawn = bool(examples) and not (as_json or output) and sys.stdout.isatty()

@@ -36,6 +36,6 @@ def serve(
 
     Example: regard serve -m runs/zh-en --port 8080
     """
-    from regard.serve.running import serve as run
+    from regard.serve.server_process import serve as run
 
     run(models or [], host=host, port=port, token=token, device=device, beam=beam, batch=batch)
