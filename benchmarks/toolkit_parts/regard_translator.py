@@ -62,7 +62,7 @@ def make_recipe(model: ModelOptions) -> recipe.Recipe:
 
 def prepare(folder: Path) -> Store:
     """Tokenisers and token ids of the corpus, for all contenders."""
-    return prepare_data(make_recipe(SAME_MODEL), RunFolder(folder), say=lambda _: None)
+    return prepare_data(make_recipe(SAME_MODEL), RunFolder(folder), ProgressLines(quiet=True))
 
 
 class BareLoop:

@@ -14,8 +14,8 @@ from regard import cli
 from regard.recipe.mistakes import RecipeError
 from regard.runs.failures import Interrupted, NotARun
 
-COMMANDS = ["demo", "train", "evaluate", "translate", "look", "classify", "generate", "fill"]
-COMMANDS += ["score", "align", "export", "serve", "recipes", "schema", "tour", "data"]
+COMMANDS = ["demo", "train", "evaluate", "predict", "translate", "look", "classify", "generate"]
+COMMANDS += ["fill", "score", "align", "export", "serve", "recipes", "schema", "tour", "data"]
 
 
 def test_asking_for_help_waits_for_nothing_heavy():

@@ -13,6 +13,8 @@ from regard.words.collect import (
     collected,
     everything_said,
     main,
+    said_by_tasks,
+    said_in_help,
     said_in_javascript,
     said_in_python,
     translation_problems,
@@ -75,6 +77,36 @@ def test_messages_are_found_in_python() -> None:
         ("a b {x}", None, {"x"}),
         ("{n} many", "one", {"n"}),
     ]
+
+
+def test_help_is_found_in_docstrings_and_options() -> None:
+    code = '''
+def train(recipe: Annotated[str, typer.Argument(help="A name.")]) -> None:
+    """Train a model,
+    score it.
+
+    More of it.
+
+    Example: regard train zh-en
+    """
+
+def helper() -> None:
+    """Nobody reads this in a terminal."""
+
+@data.command("check")
+def check_corpus() -> None:
+    """Count."""
+'''
+    found = {said.message for said in said_in_help(code, "cli/commands/train.py")}
+    assert found == {"Train a model, score it.", "More of it.", "A name.", "Count."}
+    with pytest.raises(NoLiteral, match=r"train\.py, line 1"):
+        list(said_in_help("Option(help=name)", "cli/commands/train.py"))
+
+
+def test_what_a_task_calls_its_examples_is_found() -> None:
+    code = 'class A:\n    noun: ClassVar[str] = "pairs"\n    learns: ClassVar = "labels"\n'
+    found = {(said.message, said.one) for said in said_by_tasks(code, "tasks/a.py")}
+    assert found == {("pairs", "pair"), ("labels", None)}
 
 
 @pytest.mark.parametrize("code", ["t(name)", "t(`a ${b}`)", 't("a" + b)', "t.plural(n, one, many)"])

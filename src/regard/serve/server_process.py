@@ -20,6 +20,7 @@ from regard.serve.http_app import make_app
 from regard.serve.models import Shelf, distinct_names
 from regard.serve.request_limits import RequestLimits
 from regard.serve.server_address import address_of, check_token, listen
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.runs.loaded_run import LoadedRun
@@ -114,9 +115,14 @@ def make_server(app: ASGIApp, shelf: Shelf, greeting: str) -> Server:
 
 def _serve(shelf: Shelf, access: Access, listener: socket.socket) -> None:
     names = ", ".join(served.name for served in shelf)
-    step = "open it in a browser" + (" and give the token" if access.token else "")
-    greeting = f"{names} at {address_of(listener)}: {step}; Ctrl-C ends"
+    where = {"names": names, "address": address_of(listener)}
+    if access.token:
+        greeting = t(
+            "{names} at {address}: open it in a browser and give the token; Ctrl-C ends", **where
+        )
+    else:
+        greeting = t("{names} at {address}: open it in a browser; Ctrl-C ends", **where)
     try:
         make_server(make_app(shelf, access), shelf, greeting).run(sockets=[listener])
     except KeyboardInterrupt:  # uvicorn hands it on after a clean end
-        print("stopped", flush=True)
+        print(t("stopped"), flush=True)

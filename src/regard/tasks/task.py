@@ -32,12 +32,13 @@ from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, answer_parts
-from regard.tasks.evaluation import Evaluation, Measured
+from regard.tasks.evaluation import Evaluation, Measured, listed, measure_name, on_set
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.report_part import NextStep, ReportPart
 from regard.tasks.task_module import TaskModule, Unanswerable
 from regard.tasks.text_look import SeenAttention, asked_text, look_at_text, with_attention
 from regard.view.samples import Sample
+from regard.words import say_plural, t
 
 SAMPLES = 8  # wrong answers shown in a report
 
@@ -90,6 +91,10 @@ class Task(ABC):
     @abstractmethod
     def make_fields(self) -> Sequence[Field]:
         """The columns of an example, in the order of a corpus."""
+
+    def called(self, n: int) -> str:
+        """What so many examples are called, in the reader's language."""
+        return say_plural(n, self.noun[:-1], self.noun)
 
     # the data
 
@@ -163,7 +168,9 @@ class Task(ABC):
     def describe(self, store: Store) -> str:
         """What there is to learn from, in a line."""
         every = (field.describe(store.counts(name)) for name, field in self.fields.items())
-        return "; ".join([f"{len(store):,} {self.noun} to learn from", *filter(None, every)])
+        count, noun = f"{len(store):,}", self.called(len(store))
+        there = t("{count} {noun} to learn from", count=count, noun=noun)
+        return "; ".join([there, *filter(None, every)])
 
     def examples(
         self, spec: Spec, problems: Problems | None = None, *, join: int | None = None
@@ -333,8 +340,7 @@ class Task(ABC):
     def measures_line(self, found: Validation) -> str:
         """The measures in a line of the log."""
         return ", ".join(
-            f"{name.replace('_', ' ')} {100 * value:.2f} %"
-            for name, value in found.measures.items()
+            f"{measure_name(name)} {100 * value:.2f} %" for name, value in found.measures.items()
         )
 
     def evaluate(
@@ -359,19 +365,30 @@ class Task(ABC):
         """This task's part of the report, from the evaluations by the name of their set."""
         one = last(found)
         steps = [
-            NextStep(f"regard {self.command} -m {folder}", "Use it, line by line."),
-            NextStep(f"regard evaluate -m {folder} --data SPEC", "Score it on another test set."),
+            NextStep(f"regard {self.command} -m {folder}", t("Use it, line by line.")),
+            NextStep(
+                f"regard evaluate -m {folder} --data SPEC", t("Score it on another test set.")
+            ),
         ]
         if not isinstance(one, Measured):
             return ReportPart(next_steps=steps)
         said = [
-            f"{each.words} on {len(each.examples):,} {name} {self.noun}"
+            t(
+                "{measures} on {count} {set} {noun}",
+                measures=each.words,
+                count=f"{len(each.examples):,}",
+                set=name,
+                noun=self.called(len(each.examples)),
+            )
             for name, each in found.items()
         ]
         return ReportPart(
-            verdict=f"{' and '.join(said)}.",
-            scores=[MeasuredScore(f"{n}, %", 100 * v, one.corpus) for n, v in one.measures.items()],
-            facts={f"{name} loss": f"{each.loss:.4f}" for name, each in found.items()},
+            verdict=listed(said),
+            scores=[
+                MeasuredScore(f"{measure_name(name)}, %", 100 * value, one.corpus)
+                for name, value in one.measures.items()
+            ],
+            facts={on_set(name, t("loss")): f"{each.loss:.4f}" for name, each in found.items()},
             samples=[self._sample(*pair) for pair in islice(_wrong(self, one), SAMPLES)],
             next_steps=steps,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from regard.data.checksums import Damaged
@@ -15,19 +14,20 @@ from regard.runs.run_folder import RunFolder
 from regard.tasks.recipe_task import task_of
 from regard.tasks.task import Task
 from regard.tasks.task_module import TaskModule
+from regard.training.progress_display import Reporter
+from regard.words import say, t
 
-Say = Callable[[str], None]
 CHECK = "regard data check counts what can be used of a corpus"
 
 
-def prepare_data(recipe: Recipe, folder: RunFolder, say: Say) -> Store:
+def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store:
     """The training corpus in numbers, and what is learnt of it; what is in the run folder is used again."""
     data, task = recipe.data, task_of(recipe)
     spec = keep_standard_input(data.train, folder.store.parent, task.kept_input)
     assets = folder.assets(task)
     try:
         if not all(path.is_file() for path in assets):
-            say(f"learning the {task.learns}")
+            reporter.say(t("learning the {what}", what=say(task.learns)))
             task.learn(spec)
             for path, field in assets.items():
                 write_whole(path, field.to_json())
@@ -38,13 +38,13 @@ def prepare_data(recipe: Recipe, folder: RunFolder, say: Say) -> Store:
     except ValueError as error:
         raise RecipeError(f"data.train is {data.train}: {error}", CHECK) from error
     if store.damage:
-        say(f"warning: {store.damage}; it was made anew")
-    say(task.describe(store))
+        reporter.warn(t("{damage}; it was made anew", damage=store.damage))
+    reporter.say(task.describe(store))
     if store.problems:
-        say(f"left out of training: {store.problems.report()}")
+        reporter.say(t("left out of training: {problems}", problems=store.problems.report()))
     for name, held_out in (("dev", data.dev), ("test", data.test)):
         if problems := task.left_out(held_out):
-            say(f"left out of {name}: {problems.report()}")
+            reporter.say(t("left out of {set}: {problems}", set=name, problems=problems.report()))
         if held_out is not None:
             task.check_held_out(held_out)
             if not task.examples(held_out):

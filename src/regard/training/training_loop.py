@@ -35,6 +35,7 @@ from regard.training.state import RunState
 from regard.training.validation_pass import validate
 from regard.training.weight_averages import MovingWeights
 from regard.training.weight_update import Updater
+from regard.words import t
 
 FORMAT = 2  # of a checkpoint
 ROW_EVERY = 50  # updates between rows of metrics.csv
@@ -248,8 +249,16 @@ class Fit:
     def _words(self, found: Validation, best: bool, seconds: float) -> str:
         state = self.state
         epoch = state.epoch + (state.batch > 0)
-        return (
-            f"step {state.update:,}, epoch {epoch}: dev loss {found.loss:.3f}, "
-            f"{self.task.measures_line(found)}{', the best so far' if best else ''} "
-            f"({clock(seconds)})"
-        )
+        known = {
+            "step": f"{state.update:,}",
+            "epoch": epoch,
+            "loss": f"{found.loss:.3f}",
+            "measures": self.task.measures_line(found),
+            "time": clock(seconds),
+        }
+        if best:
+            return t(
+                "step {step}, epoch {epoch}: dev loss {loss}, {measures}, the best so far ({time})",
+                **known,
+            )
+        return t("step {step}, epoch {epoch}: dev loss {loss}, {measures} ({time})", **known)

@@ -19,6 +19,7 @@ from regard.view.stills.png import rasterise
 from regard.view.stills.still_picture import draw
 from regard.view.terminal import heat_map
 from regard.view.widget import Live, widget
+from regard.words import t
 
 MOST_ROWS = 60  # that are printed as text
 EVERYTHING = Pick()
@@ -92,7 +93,11 @@ class View:
             f.write(self.to_html().encode("utf-8"))
         path = Path(f.name)
         opened = webbrowser.open(path.as_uri())
-        print(path if opened else f"no browser could be opened here: open {path} with one")
+        print(
+            path
+            if opened
+            else t("no browser could be opened here: open {file} with one", file=path)
+        )
         return path
 
     def widget(self) -> Any:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import Beam, Device, Json, Runs
+from regard.words import t
 
 
 def evaluate(
@@ -42,7 +43,7 @@ def evaluate(
     problems = Problems()
     found = measure(load(models or None, device=device), data, problems, join=join, beam=beam)
     if problems:
-        print(f"left out: {problems.report()}", file=sys.stderr)
+        print(t("left out: {problems}", problems=problems.report()), file=sys.stderr)
     if as_json:
         print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:

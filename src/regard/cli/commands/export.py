@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import Run
+from regard.words import t
 
 
 def export(
@@ -38,5 +39,7 @@ def export(
     from regard.export.unsupported import CannotExport
 
     if model is None and output is None:
-        raise CannotExport("the embedded model has no folder of yours: say where to", "-o FOLDER")
+        raise CannotExport(
+            t("the embedded model has no folder of yours: say where to"), "-o FOLDER"
+        )
     typer.echo(write(model, to, output, quantization=quantization))

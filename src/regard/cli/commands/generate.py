@@ -40,7 +40,7 @@ def generate(
     Example: regard generate -m runs/char-language "I am " --sample --temperature 0.8
     """
     draws = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
-    settings = search_options(sample, beam, draws, noun="texts")
+    settings = search_options(sample, beam, draws)
     check_texts(prompts or [], "generate")
 
     from regard.cli.streams import written_to

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.cli.options import Beam, ComparedRuns, Device
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.view.attention_view import View
@@ -80,16 +81,16 @@ def look(
     records = [text for text in given if _is_saved(text)]
     saved = bool(records)
     if saved and (models or records != given):
-        raise typer.BadParameter("saved records need no model and no text: give them alone")
+        raise typer.BadParameter(t("saved records need no model and no text: give them alone"))
     if files and not given:
-        raise typer.BadParameter("give a TEXT to look at")
+        raise typer.BadParameter(t("give a TEXT to look at"))
     seen_here = terminal or (saved if no_browser else not _has_browser())
     asked_for = explain or target is not None or max(len(given), len(models or [])) > 2
     if not (files or saved or seen_here) and (no_browser or not asked_for):
         _serve(models or [], given, picks, port, beam, device, open_it=not no_browser)
         return
     if not given:
-        raise typer.BadParameter("give a TEXT to look at: there is no browser to type it in")
+        raise typer.BadParameter(t("give a TEXT to look at: there is no browser to type it in"))
     view = _view(given, models, saved, asked, picks, device)
     if files:
         style = {"style": "lines" if lines else "cells", "theme": "dark" if dark else "light"}
@@ -172,7 +173,8 @@ def _open_when_it_answers(address: str, port: int) -> None:
             except OSError:
                 time.sleep(0.1)
         if not webbrowser.open(address):
-            print(f"no browser could be opened: open {address} yourself", file=sys.stderr)
+            told = t("no browser could be opened: open {address} yourself", address=address)
+            print(told, file=sys.stderr)
 
     threading.Thread(target=wait_and_open, daemon=True).start()
 
@@ -182,14 +184,16 @@ def _print(view: View, saved: bool) -> None:
         if record.output:
             print(record.output)
     print(f"\n{view.to_text(colour=None)}")
-    more = "" if saved else " …"
-    print(f"\nthe whole page in a file: regard look{more} --html attention.html", file=sys.stderr)
+    command = f"regard look{'' if saved else ' …'} --html attention.html"
+    print(f"\n{t('the whole page in a file: {command}', command=command)}", file=sys.stderr)
 
 
 def _save(view: View, path: Path, style: dict[str, str]) -> None:
     """Its name on standard output; what the picture cannot show, as a warning without its place."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: print(f"warning: {message}", file=sys.stderr)
+        warnings.showwarning = lambda message, *_: print(
+            t("warning: {message}", message=message), file=sys.stderr
+        )
         print(view.save(path, **style))
 
 
@@ -210,7 +214,14 @@ def _check_files(named: dict[str, Path | None]) -> None:
     for option, path in named.items():
         suffix = "." + option.removeprefix("--")
         if path is not None and path.suffix != suffix:
-            raise typer.BadParameter(f"{option} writes a file that ends in {suffix}, not {path}")
+            raise typer.BadParameter(
+                t(
+                    "{option} writes a file that ends in {suffix}, not {path}",
+                    option=option,
+                    suffix=suffix,
+                    path=path,
+                )
+            )
 
 
 def _has_browser() -> bool:

@@ -12,7 +12,10 @@ from regard.cli.options import Beam, Device, ServedRuns
 def serve(
     models: ServedRuns = None,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; not this machine: --token.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Where to listen; anything but this machine needs --token."
+        ),
     ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65535, metavar="N", help="0: one that is free.")
