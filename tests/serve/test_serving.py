@@ -169,7 +169,7 @@ def test_looks_and_translations_at_once(embedded):
 @pytest.mark.parametrize(
     ("body", "status", "said"),
     [
-        (b"{", 400, "the body is no JSON"),
+        (b"{", 400, "the body is not JSON"),
         (b"\xff\xfe", 400, "body"),
         (b"", 422, "the body is empty"),
         (b"[1]", 422, "body: "),

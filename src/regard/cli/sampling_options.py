@@ -11,7 +11,7 @@ from regard.words import t
 
 Sample = Annotated[bool, typer.Option("--sample", help="Draw instead of searching.")]
 Temperature = Annotated[
-    float | None, typer.Option(metavar="T", help="Of the draws; above 1: bolder.")
+    float | None, typer.Option(metavar="T", help="Temperature of the draws; above 1: bolder.")
 ]
 TopK = Annotated[
     int | None,
@@ -21,7 +21,7 @@ TopP = Annotated[
     float | None, typer.Option(metavar="P", help="Draw among the likeliest of mass P.")
 ]
 Seed = Annotated[
-    int | None, typer.Option(min=0, max=LARGEST_SEED, metavar="N", help="Of the draws.")
+    int | None, typer.Option(min=0, max=LARGEST_SEED, metavar="N", help="Seed of the draws.")
 ]
 
 

@@ -1,4 +1,4 @@
-"""A run, or what was exported of it, on an engine: it translates as `regard.load` would have it."""
+"""A run, or what was exported of it, on an engine: it translates as a loaded run does."""
 
 from __future__ import annotations
 

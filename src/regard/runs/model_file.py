@@ -29,7 +29,7 @@ from regard.tasks.task import Task
 FORMAT = 2
 ANEW = (
     "copy the run again from where it came, or run the training command again: it writes the model "
-    "anew from its checkpoints; what was changed on purpose needs no sha256 in config.json"
+    "anew from its checkpoints; if it was changed on purpose, take sha256 out of config.json"
 )
 
 

@@ -69,7 +69,7 @@ class Estimates:
             what = f"{fits:,} tokens fit" if fits else "no text is short enough with this model"
             raise Refused(
                 413,
-                f"to explain {look.source:,} tokens is {self._share(work)}: {what}, or leave out explain",
+                f"explaining {look.source:,} tokens is {self._share(work)}: {what}, or leave out explain",
             )
         return self._checked(work)
 

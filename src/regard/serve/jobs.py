@@ -36,7 +36,7 @@ class Job:
     )
 
     def settle(self, answers: Sequence[Any] | Exception) -> None:
-        """From the worker's thread; nobody may be waiting any more, not even a loop."""
+        """Called in the worker's thread; the client may be gone, and its event loop too."""
         with suppress(RuntimeError):
             self.answer.get_loop().call_soon_threadsafe(self._settle, answers)
 

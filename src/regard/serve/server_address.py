@@ -25,13 +25,13 @@ class CannotListen(ValueError):
 
 
 def check_token(host: str, token: str | None) -> None:
-    """Other machines may ask only who knows a token, and not one that can be guessed."""
+    """Other machines need a token, and one that cannot be guessed."""
     fresh = f"REGARD_TOKEN={secrets.token_urlsafe(24)} regard serve --host {host}"
     if token is None and not is_loopback(host):
         raise CannotListen(f"--host {host} is open to other machines: it needs a token", fresh)
     if token is not None and (len(token) < SHORTEST or not token.isascii() or " " in token):
         raise CannotListen(
-            f"a token has at least {SHORTEST} letters, digits or signs of ASCII, and no blank",
+            f"a token needs at least {SHORTEST} ASCII letters, digits or signs, and no blank",
             fresh,
         )
 

@@ -30,7 +30,7 @@ GRACE = 2  # seconds that answers may take to leave when the server is stopped
 
 
 class Server(uvicorn.Server):
-    """Says where it is when it can answer; when it is stopped, what waits is refused at once.
+    """Prints its address once it can answer; when it is stopped, it refuses at once what is waiting.
 
     Ctrl-C that is ignored when the server starts, as under nohup, stays ignored.
     """
@@ -77,7 +77,7 @@ def serve(
             lambda: _load(runs, device), RequestLimits(batch=batch), beam=beam, warm=_warm
         )
         gc.collect()
-        gc.freeze()  # what was loaded stays: it need not be looked through while others wait
+        gc.freeze()  # what is loaded stays: the collector need not scan it while clients wait
         try:
             _serve(shelf, Access(token), listener)
         finally:
@@ -92,7 +92,7 @@ def _load(runs: Sequence[Path], device: str | None) -> list[LoadedRun]:
 
 
 def _warm(runs: Sequence[LoadedRun]) -> None:
-    """What is compiled for long texts is compiled now, not while the first who sends one waits."""
+    """Compile now what long texts need, not while the first client to send one waits."""
     for run in runs:
         run.task.warm(run.module)
 

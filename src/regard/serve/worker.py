@@ -98,7 +98,7 @@ class Worker(Generic[Loaded]):
             if self.waiting + len(job.inputs) > self.limits.waiting:
                 raise Refused(
                     503,
-                    f"{self.waiting} sentences are waiting, and {self.limits.waiting} may: "
+                    f"{self.waiting} sentences are waiting, of at most {self.limits.waiting}: "
                     "try again in a moment",
                     retry_after="1",
                 )

@@ -107,14 +107,14 @@ class Task(ABC):
         return read_examples(spec, list(self.fields.values()), problems, apart=self.apart)
 
     def left_out(self, spec: Spec | None) -> Problems:
-        """What of a dev or test set cannot be used. The lines of a corpus that is split count in training."""
+        """What cannot be used of a dev or test set; of a corpus that is split, training counts the lines."""
         problems = Problems()
         if spec is not None and any(c.part is None for c in self.corpora(spec)):
             deque(self.read(spec, problems), maxlen=0)
         return self.of_whole_corpora(problems, spec)
 
     def of_whole_corpora(self, problems: Problems, spec: Spec | None) -> Problems:
-        """Those of corpora that are not split: whose part is a line that cannot be read?"""
+        """Those of corpora that are not split: a line that cannot be read belongs to no part."""
         whole = {c.name for c in self.corpora(spec or []) if c.part is None}
         problems.found = {name: found for name, found in problems.found.items() if name in whole}
         return problems
@@ -291,7 +291,7 @@ class Task(ABC):
         return Extent(1 + sum(len(part) for parts in every for part in parts))
 
     def warm(self, module: Any) -> None:  # noqa: B027, most have nothing that is compiled
-        """Have compiled now what the first long example would wait for."""
+        """Compile now what the first long example would otherwise wait for."""
 
     # how good it is
 

@@ -119,8 +119,8 @@ class Fit:
         """Stand where a checkpoint stood; one of another run is refused."""
         if tree.get("format") != FORMAT:
             raise OtherRecipe(
-                f"{self.checkpoints.folder} was written by another version of regard: a training is gone on "
-                "with by the version that began it"
+                f"{self.checkpoints.folder} was written by another version of regard: only that version "
+                "can resume it"
             )
         learnt_by = Recipe.model_validate(tree["recipe"])
         refuse_other(self.recipe, learnt_by, str(self.checkpoints.folder))

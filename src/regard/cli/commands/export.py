@@ -19,7 +19,7 @@ def export(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FOLDER", help="Written there; RUN/export/ENGINE if none."
+            "-o", "--output", metavar="FOLDER", help="Where to write it; RUN/export/ENGINE if none."
         ),
     ] = None,
     quantization: Annotated[

@@ -33,9 +33,9 @@ def generate(
     output: Output = None,
     device: Device = None,
 ) -> None:
-    """Write on from each PROMPT.
+    """Continue each PROMPT.
 
-    Without --sample the likeliest token is taken at each step, which soon goes in circles.
+    Without --sample the likeliest token is taken at each step, which soon repeats itself.
 
     Example: regard generate -m runs/char-language "I am " --sample --temperature 0.8
     """

@@ -44,10 +44,8 @@ def look(
     which: Annotated[
         str | None, typer.Option("--map", metavar="NAME", help="cross, encoder, decoder, …")
     ] = None,
-    tokens: Annotated[bool, typer.Option("--tokens", help="Tokens, not words.")] = False,
-    lines: Annotated[
-        bool, typer.Option("--lines", help="Lines in the picture, not cells.")
-    ] = False,
+    tokens: Annotated[bool, typer.Option("--tokens", help="Show tokens, not words.")] = False,
+    lines: Annotated[bool, typer.Option("--lines", help="Draw lines, not cells.")] = False,
     dark: Annotated[bool, typer.Option("--dark", help="A dark picture.")] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Measure how far the weights explain the output.")
@@ -63,7 +61,7 @@ def look(
         bool, typer.Option("--no-browser", help="Serve the page, but open no browser.")
     ] = False,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="N", help="Of the page; 0: a free one.")
+        int, typer.Option(min=0, max=65535, metavar="N", help="Port of the page; 0: a free one.")
     ] = 0,
     device: Device = None,
 ) -> None:

@@ -26,7 +26,7 @@ def predict(
     model: Run = None,
     data: Annotated[
         str | None,
-        typer.Option("--data", metavar="SPEC", help="Read them from there, as data.test is read."),
+        typer.Option("--data", metavar="SPEC", help="A corpus to read them from, as data.test is."),
     ] = None,
     as_json: Json = False,
     output: Output = None,

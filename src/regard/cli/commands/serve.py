@@ -18,7 +18,7 @@ def serve(
         ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="N", help="0: one that is free.")
+        int, typer.Option(min=0, max=65535, metavar="N", help="Port to listen on; 0: a free one.")
     ] = 8000,
     token: Annotated[
         str | None,

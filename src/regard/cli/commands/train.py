@@ -23,7 +23,8 @@ def train(
         list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Keys to change.")
     ] = None,
     run: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where to; runs/NAME if not given.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where to write it; runs/NAME if not given."),
     ] = None,
     device: Device = None,
     seed: Annotated[

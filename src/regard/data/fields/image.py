@@ -164,14 +164,14 @@ def _file(name: str, folder: Path | None) -> bytes:
     try:
         path = folder / name.strip()
         if not path.is_file():  # no pipe, which never ends
-            raise Unusable("{}lines that name no file there is")
+            raise Unusable("{}lines that name a missing file")
         if path.stat().st_size > HEAVIEST:
             raise Unusable(f"{{}}lines of pictures over {HEAVIEST:,} bytes")
         return path.read_bytes()
     except Unusable:
         raise
     except (OSError, ValueError):  # no leave to read it, a zero in the name
-        raise Unusable("{}lines that name no file there is") from None
+        raise Unusable("{}lines that name a missing file") from None
 
 
 def _pixels(cell: Cell) -> Pixels:

@@ -179,7 +179,7 @@ class Numbers(Field):
 
     @property
     def _wrong_size(self) -> str:
-        return f"{{}}lines of vectors that have not {self.size} numbers"
+        return f"{{}}lines of vectors that do not have {self.size} numbers"
 
     def _scaled(self, vectors: NDArray[Any]) -> NDArray[np.float32]:
         return vectors if self.scale is None else self.scale.applied(vectors)

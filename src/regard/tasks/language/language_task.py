@@ -35,7 +35,7 @@ DRAW: dict[str, Any] = {"method": "sample", "temperature": TEMPERATURE, "seed": 
 
 @dataclass(frozen=True)
 class LanguageEvaluation(Evaluation):
-    """How well a run foretells one corpus."""
+    """How well a run predicts one corpus."""
 
     corpus: str
     blocks: Sequence[TextBlock]
@@ -87,7 +87,7 @@ class LanguageTask(Task):
     noun: ClassVar = "texts"
     kept_input: ClassVar = "standard-input.txt"
     command: ClassVar = "generate"
-    verb: ClassVar = "write on"
+    verb: ClassVar = "continue texts"
 
     text: Text
 

@@ -1,4 +1,4 @@
-"""A masked language model: texts, and how often what is hidden of them is told."""
+"""A masked language model: texts, and how often their hidden tokens are guessed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SAMPLES = 8  # texts shown, each with its middle token hidden
 
 @dataclass(frozen=True)
 class MaskedEvaluation(Evaluation):
-    """How well a run tells what is hidden of one corpus."""
+    """How well a run guesses the hidden tokens of one corpus."""
 
     corpus: str
     examples: Sequence[Example]
