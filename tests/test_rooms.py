@@ -71,6 +71,22 @@ def test_every_room_is_in_the_table():
     assert there == set(rooms())
 
 
+FILE = re.compile(r"`([\w/]+\.py)`")
+
+
+def test_every_file_that_the_page_names_is_there():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    named = [name for name in FILE.findall(page) if not name.startswith("tests/")]
+    assert len(named) > 20
+    assert [name for name in named if not (SOURCE / name).is_file()] == []
+
+
+def test_a_journey_passes_a_dozen_files_at_most():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    for journey in re.findall(r"^### .*?(?=^##)", page, flags=re.DOTALL | re.MULTILINE):
+        assert 6 <= len(set(FILE.findall(journey))) <= 12, journey.splitlines()[0]
+
+
 def test_imports_go_down():
     level = rooms()
     wrong = []

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from regard.records.record import Array, AttentionMap, AttentionRecord
 from regard.records.side import NotARecord, Side
-from regard.records.words import merge_words
+from regard.records.token_words import merge_words
 from regard.view.captions import caption, kind_of
 from regard.words import t
 
