@@ -50,10 +50,10 @@ types: setup
 	$(BIN)/mypy
 
 tables: setup  ## write the tables of options in docs/toolkit/models.md again
-	$(BIN)/python docs/option_tables.py
+	$(BIN)/python docs/scripts/option_tables.py
 
 pictures: setup  ## draw the pictures of docs/mechanisms again
-	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/scripts/mechanism_pictures.py
 
 bench: setup  ## measure the speed of every mechanism (CPU)
 	$(BIN)/python benchmarks/attention.py

@@ -18,13 +18,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments_runs import commands
-from experiments_tables import pictures, tables
+from experiment_parts.runs import commands
+from experiment_parts.tables import pictures, tables
 from regard.data.examples import read_pairs
 from regard.data.spec import locate
 from regard.data.text_lines import read_lines
 from regard.measures import Links, WordPair, aer, align, read_pharaoh, spans, within
-from regard.runs.loading import load
+from regard.runs.loaded_run import load
 
 
 def recall(folder: Path) -> None:

@@ -34,8 +34,8 @@ from regard.runs.run_folder import RunFolder
 from regard.search import Search
 from regard.tasks.translate.translate_task import TranslateTask
 from regard.training.allocator import keep_memory
-from regard.training.preparing import load_task
-from toolkit_peers import (
+from regard.training.run_preparation import load_task
+from toolkit_parts.peers import (
     BEAM,
     LONGEST,
     TEST,
@@ -46,7 +46,7 @@ from toolkit_peers import (
     timed,
     write_for_joeynmt,
 )
-from toolkit_regard import (
+from toolkit_parts.regard_translator import (
     BATCH,
     FROM_THE_PAPER,
     SAME_MODEL,

@@ -32,22 +32,27 @@ import torch
 from regard.data.examples import read_pairs
 from regard.data.store import Store
 from regard.export import load_engine
-from regard.runs.loading import LoadedRun
+from regard.runs.loaded_run import LoadedRun
 from regard.runs.run_folder import RunFolder
 from regard.search import Search
 from regard.training.allocator import keep_memory
 from toolkit import Contender, in_turns, table
-from toolkit_peers import BEAM, LONGEST, TEST, JoeyNMT, Turn, timed, write_for_joeynmt
-from toolkit_regard import BATCH
-from transformer_peers import CTranslate2, HuggingFace, TorchTransformer, joeynmt_transformer
-from transformer_regard import (
+from toolkit_parts.peers import BEAM, LONGEST, TEST, JoeyNMT, Turn, timed, write_for_joeynmt
+from toolkit_parts.regard_translator import BATCH
+from transformer_parts.learners import Learner, training_table, turns_of
+from transformer_parts.regard_transformer import (
     RegardLearner,
     profile_operators,
     profile_parts,
     section,
     trained,
 )
-from transformer_training import Learner, training_table, turns_of
+from transformer_parts.transformer_peers import (
+    CTranslate2,
+    HuggingFace,
+    TorchTransformer,
+    joeynmt_transformer,
+)
 
 TRAINING_ROUNDS, BATCHES_A_TURN = 20, 1
 ROUNDS = 5  # of translation
@@ -147,7 +152,7 @@ def beside_joeynmt(python: str, run: LoadedRun, rounds: int) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         write_for_joeynmt(folder, Store.open(RunFolder(run.folder.path).store), *run.tokenizers)
-        joeynmt = JoeyNMT(python, folder, "transformer_joeynmt.py")
+        joeynmt = JoeyNMT(python, folder, "joeynmt_transformer.py")
         joeynmt.load(joeynmt_transformer(run))
 
         def by_joeynmt() -> Turn:

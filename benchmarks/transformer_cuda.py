@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from regard.models.transformer import TransformerDecoder
 from regard.models.transformer_models import transformer
-from transformer_plain import PlainTransformer, largest_difference
+from transformer_parts.plain_transformer import PlainTransformer, largest_difference
 
 PAD, BOS, FIRST = 0, 2, 4
 DROPOUT, SMOOTHING = 0.1, 0.1

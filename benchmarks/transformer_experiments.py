@@ -7,7 +7,7 @@
 
 The lines do not depend on each other, but for the first one of `regions`, which writes the text of the
 others. REGARD_DATA names the folder with multi30k and imdb. Time and memory of the regions are measured by
-regions_cuda.py; the picture of what a trained model attends to is drawn by docs/translation_picture.py.
+regions_cuda.py; docs/scripts/translation_picture.py draws what a trained model attends to.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from transformer_runs import commands
-from transformer_tables import pictures, tables
+from experiment_parts.transformer_runs import commands
+from experiment_parts.transformer_tables import pictures, tables
 
 
 def main() -> None:

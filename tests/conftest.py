@@ -26,7 +26,7 @@ os.environ |= {"COLUMNS": "80", "HF_HUB_OFFLINE": "1"}
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / name) for name in ("attention", "system", "tasks")]
+sys.path[:0] = [str(HERE / name) for name in ("attention", "system", "tasks", "words")]
 
 # What `make quick` leaves out: folders and files of tests that compile, train, start programs or a browser
 SLOW = (
@@ -80,3 +80,15 @@ def pytest_terminal_summary(terminalreporter) -> None:
     for reason, count in sorted(skipped.items()):
         if "needs" in reason:
             terminalreporter.write_line(f"{count} {reason[0].lower()}{reason[1:]}")
+
+
+@pytest.fixture
+def made_up_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    """REGARD_LANG is a language with a translation of everything: English in other letters."""
+    from made_up_language import made_up
+
+    from regard import words
+
+    said = made_up()
+    monkeypatch.setenv("REGARD_LANG", "qps")
+    monkeypatch.setattr(words, "translations", lambda language: said if language == "qps" else {})

@@ -102,7 +102,7 @@ def test_every_mechanism_has_a_page_with_its_picture_and_is_in_the_index(mechani
 
 
 def test_the_tables_of_options_are_as_the_options_are_declared() -> None:
-    tables = runpy.run_path(str(ROOT / "docs" / "option_tables.py"))
+    tables = runpy.run_path(str(ROOT / "docs" / "scripts" / "option_tables.py"))
     page = (ROOT / "docs" / "toolkit" / "models.md").read_text("utf-8")
     assert tables["with_tables"](page) == page, "make tables writes them again"
     assert all(f"model.kind={kind}`" in page for kind in BUILT_IN["models"])

@@ -14,10 +14,10 @@ import torch
 import regard
 from regard import plugins
 from regard.attention import attend
+from regard.attention.mechanism_text import written_normalizer, written_score
 from regard.attention.recording import recording
 from regard.attention.regions import as_region
 from regard.attention.scores import as_score
-from regard.attention.wording import written_normalizer, written_score
 
 MODULE = """
     import math

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -14,6 +15,15 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "regard"
 TABLE = re.compile(r"```rooms\n(.*?)```", re.DOTALL)
 MOST_FILES = 25  # in a folder
+# A file is called by a noun. These end in "ing" and are nouns:
+NOUNS_IN_ING = {
+    "embedding": "the vectors of tokens",
+    "padding": "what fills a batch up",
+    "pooling": "the literature's word for many states made one vector; also a public address",
+    "recording": "called like its one function, `with recording(model)`",
+    "steering": "called like its one function, `with steering(model, plan)`",
+    "teacher_forcing": "the literature's word",
+}
 
 
 def rooms() -> dict[str, int]:
@@ -59,6 +69,22 @@ def test_every_room_is_in_the_table():
     there = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").is_file()}
     there |= {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "__main__"}
     assert there == set(rooms())
+
+
+FILE = re.compile(r"`([\w/]+\.py)`")
+
+
+def test_every_file_that_the_page_names_is_there():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    named = [name for name in FILE.findall(page) if not name.startswith("tests/")]
+    assert len(named) > 20
+    assert [name for name in named if not (SOURCE / name).is_file()] == []
+
+
+def test_a_journey_passes_a_dozen_files_at_most():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    for journey in re.findall(r"^### .*?(?=^##)", page, flags=re.DOTALL | re.MULTILINE):
+        assert 6 <= len(set(FILE.findall(journey))) <= 12, journey.splitlines()[0]
 
 
 def test_imports_go_down():
@@ -117,11 +143,32 @@ def test_no_file_name_is_there_twice():
     assert not twice
 
 
+def test_a_file_is_called_by_a_noun():
+    """`fitting` and `picking` do not say of what; a folder may, as `training` does."""
+    paths = [*SOURCE.rglob("*.py"), *SOURCE.rglob("*.js"), *(ROOT / "benchmarks").rglob("*.py")]
+    found = {path.stem for path in paths if path.stem.endswith("ing")}
+    assert found == NOUNS_IN_ING.keys()
+
+
 def test_no_folder_is_crowded():
     folders = [SOURCE, *(path for path in SOURCE.rglob("*") if path.is_dir())]
     for folder in folders:
         files = [p for p in folder.iterdir() if p.suffix in (".py", ".js", ".css")]
         assert len(files) <= MOST_FILES, folder
+
+
+SCRIPTS = [*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "docs" / "scripts").glob("*.py")]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_what_a_script_imports_of_regard_is_there(script):
+    for node in ast.walk(ast.parse(script.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "regard":
+            room = (ROOT / "src").joinpath(*str(node.module).split("."))
+            names = {name.name for name in node.names} - {path.stem for path in room.glob("*.py")}
+            if "triton" not in str(node.module):  # which needs triton
+                module = importlib.import_module(str(node.module))
+                assert not [name for name in names if not hasattr(module, name)]
 
 
 def test_no_reference_points_outside_the_repository():

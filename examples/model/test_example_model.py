@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 import regard
 from regard.recipe.recipe_files import read_recipe
 from regard.report.run_evaluation import evaluate
-from regard.runs.loading import load
+from regard.runs.loaded_run import load
 from regard.serve.access import Access
 from regard.serve.http_app import make_app
 from regard.serve.models import Shelf

@@ -17,7 +17,7 @@ import pytest
 
 import regard
 from regard.records.record import AttentionRecord
-from regard.runs.loading import load
+from regard.runs.loaded_run import load
 from regard.runs.metrics_file import read_rows
 
 SOURCE = Path(__file__).parent / "src" / "regard_example_task" / "tagging.py"

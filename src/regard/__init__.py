@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from regard.attention.normalizers import HardChoice, Reinforce
     from regard.looking.look import look
     from regard.records.record import AttentionRecord
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
 __all__ = [
     "Attended",
@@ -56,7 +56,7 @@ _HOMES = {
     "MultiHead": "regard.attention.module",
     "HardChoice": "regard.attention.normalizers",
     "Reinforce": "regard.attention.normalizers",
-    "load": "regard.runs.loading",
+    "load": "regard.runs.loaded_run",
     "look": "regard.looking.look",
     "AttentionRecord": "regard.records.record",
 }

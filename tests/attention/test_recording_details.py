@@ -8,11 +8,16 @@ import torch
 from torch import Tensor
 
 import regard
+from regard.attention.mechanism_text import (
+    mechanism,
+    written_normalizer,
+    written_region,
+    written_score,
+)
 from regard.attention.normalizers import as_normalizer
 from regard.attention.recording import Recorded, recording
 from regard.attention.regions import as_region
 from regard.attention.scores import as_score
-from regard.attention.wording import mechanism, written_normalizer, written_region, written_score
 
 WINDOWS = ["predicted-window(2)", "predicted-window(width=2, renormalize=true)"]
 NORMALIZERS = [*definition.NORMALIZERS, "gumbel", "gumbel(0.5, straight_through=true)"]

@@ -143,7 +143,7 @@ def server_of_two(tmp_path_factory) -> Iterator[str]:
     """One that serves the embedded model and, as `toy`, a Transformer of 2 layers × 2 heads."""
     if CHROMIUM is None:
         pytest.skip(NO_BROWSER)
-    from regard.runs.loading import EMBEDDED
+    from regard.runs.loaded_run import EMBEDDED
 
     toy = toy_transformer(tmp_path_factory.mktemp("toy"))
     with serving("-m", str(EMBEDDED), "-m", str(toy)) as address:

@@ -21,7 +21,7 @@ from reading_pages import (
     words_of,
 )
 
-from regard.records.word_numbers import merge_words
+from regard.records.token_words import merge_words
 
 STUDENT = "我是一个学生。"
 

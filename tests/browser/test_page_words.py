@@ -17,7 +17,7 @@ from reading_pages import (
     words_of,
 )
 
-from regard.records.word_numbers import merge_words
+from regard.records.token_words import merge_words
 
 RECORD = translation_record()
 MERGED = "words: sum over keys, mean over queries"

@@ -62,7 +62,7 @@ def reverser(monkeypatch) -> Reverser:
         translator.loaded = run
         return translator
 
-    monkeypatch.setitem(sys.modules, "regard.runs.loading", SimpleNamespace(load=load))
+    monkeypatch.setitem(sys.modules, "regard.runs.loaded_run", SimpleNamespace(load=load))
     return translator
 
 

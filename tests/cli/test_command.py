@@ -14,8 +14,8 @@ from regard import cli
 from regard.recipe.mistakes import RecipeError
 from regard.runs.failures import Interrupted, NotARun
 
-COMMANDS = ["demo", "train", "evaluate", "translate", "look", "classify", "generate", "fill"]
-COMMANDS += ["score", "align", "export", "serve", "recipes", "schema", "tour", "data"]
+COMMANDS = ["demo", "train", "evaluate", "predict", "translate", "look", "classify", "generate"]
+COMMANDS += ["fill", "score", "align", "export", "serve", "recipes", "schema", "tour", "data"]
 
 
 def test_asking_for_help_waits_for_nothing_heavy():
@@ -32,7 +32,7 @@ def test_asking_for_help_waits_for_nothing_heavy():
 
 
 def test_load_is_found_when_it_is_asked_for():
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     assert regard.load is load
     assert "load" in dir(regard)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.runs.loading import EMBEDDED
+from regard.runs.loaded_run import EMBEDDED
 
 DAMAGES = {
     "config.json": [b"", b"{", b"[]", b"{}", b'{"format": 1}', b"\xff\xfe", b'{"format": [1]}'],

@@ -38,7 +38,7 @@ def asked(monkeypatch) -> SimpleNamespace:
         made = [_record(text) for text in texts for _ in seen.runs]
         return view_of(*made, map=map, layer=layer, head=head, tokens=tokens)
 
-    monkeypatch.setitem(sys.modules, "regard.runs.loading", SimpleNamespace(load=load))
+    monkeypatch.setitem(sys.modules, "regard.runs.loaded_run", SimpleNamespace(load=load))
     monkeypatch.setitem(sys.modules, "regard.looking.look", SimpleNamespace(look=look))
     monkeypatch.setattr("regard.cli.commands.look._has_browser", lambda: False)
     monkeypatch.setenv("NO_COLOR", "1")
@@ -151,7 +151,7 @@ def served(monkeypatch) -> list[dict]:
     fake = SimpleNamespace(
         serve=lambda models, **options: started.append({"models": models, **options})
     )
-    monkeypatch.setitem(sys.modules, "regard.serve.running", fake)
+    monkeypatch.setitem(sys.modules, "regard.serve.server_process", fake)
     return started
 
 

@@ -20,6 +20,7 @@ WELL_FORMED = {
     "demo": [],
     "train": ["zh-en"],
     "evaluate": [],
+    "predict": ["x"],
     "translate": ["x", "--sample"],
     "look": ["x"],
     "classify": ["-m", "runs/x", "x"],

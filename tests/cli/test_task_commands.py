@@ -45,7 +45,7 @@ class Everything:
 def everything(monkeypatch) -> Everything:
     found = Everything()
     load = SimpleNamespace(load=lambda run=None, device=None: found)
-    monkeypatch.setitem(sys.modules, "regard.runs.loading", load)
+    monkeypatch.setitem(sys.modules, "regard.runs.loaded_run", load)
     return found
 
 

@@ -123,7 +123,7 @@ def test_the_options_of_the_search_reach_it(run, reverser):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--top-k", "3"], "--top-k is for translations that are drawn: add --sample"),
+        (["--top-k", "3"], "--top-k is for texts that are drawn: add --sample"),
         (["--seed", "3"], "add --sample"),
         (["--sample", "--beam", "3"], "drop it or --sample"),
         (["--nbest", "5", "--beam", "3"], "--nbest 5 needs a beam at least as wide"),

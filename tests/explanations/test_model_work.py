@@ -43,7 +43,7 @@ def test_pieces_are_all_of_it_once_and_none_is_more_than_a_piece():
 @pytest.mark.parametrize("name", MODELS)
 def test_memory_does_not_grow_with_the_rows_that_are_measured(name, monkeypatch):
     monkeypatch.setattr("regard.explanations.measured.STEPS", 2)
-    monkeypatch.setattr("regard.measures.explaining.MOST_PAIRS", 0)
+    monkeypatch.setattr("regard.measures.explanation_measures.MOST_PAIRS", 0)
     model = MODELS[name]().eval()
 
     def largest(piece: float) -> int:

@@ -15,7 +15,7 @@ from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import dump_recipe, read_recipe
 from regard.runs.model_file import save_model
 from regard.runs.run_folder import RunFolder
-from regard.tasks.choosing import task_of
+from regard.tasks.recipe_task import task_of
 
 SIGNS = [chr(0x4E00 + i) for i in range(40)]
 WORDS = [f"w{chr(97 + i // 6)}{chr(97 + i % 6)}" for i in range(36)]

@@ -13,7 +13,7 @@ from regard.cli.app import app
 from regard.data.checksums import Damaged
 from regard.export import unsupported as refusals
 from regard.export.export_folder import read_record
-from regard.export.exporting import known_engine
+from regard.export.run_export import known_engine
 
 pytest.importorskip("ctranslate2")
 

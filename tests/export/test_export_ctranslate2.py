@@ -178,7 +178,7 @@ def test_an_export_that_fails_leaves_what_was_there(small_run, tmp_path, monkeyp
     def broken(*_):
         raise OSError("no space left")
 
-    monkeypatch.setattr("regard.export.exporting.copy_run_files", broken)
+    monkeypatch.setattr("regard.export.run_export.copy_run_files", broken)
     with pytest.raises(OSError, match="no space"):
         export(small_run, "ctranslate2", folder, quantization="int8")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

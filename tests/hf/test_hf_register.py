@@ -15,8 +15,8 @@ from tiny_models import DECODERS, FAMILIES, TRANSLATORS, inputs, real
 import regard
 from regard.attention.regions import REGIONS as ALL_REGIONS
 from regard.attention.scores import SCORES as ALL_SCORES
+from regard.hf.hf_mechanisms import STANDARD_REGIONS, STANDARD_SCORES
 from regard.hf.modules import attending, kind_of
-from regard.hf.registering import STANDARD_REGIONS, STANDARD_SCORES
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
 SCORES = ["dot", "scaled-dot", "bilinear", "cosine(0.1)", "concat", "additive", "location(8)"]

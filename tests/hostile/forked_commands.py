@@ -160,12 +160,12 @@ def _serve() -> None:
     import regard.cli
     import regard.looking.look
     import regard.report.run_evaluation
-    import regard.runs.loading
-    import regard.serve.running
+    import regard.runs.loaded_run
+    import regard.serve.server_process
     import regard.training.run
 
     with suppress(ImportError):
-        import regard.export.exporting  # noqa: F401
+        import regard.export.run_export  # noqa: F401
 
     torch.set_num_threads(1)
     for line in sys.stdin:

@@ -26,7 +26,7 @@ from killed_runs import die_at
 
 import regard.training.run  # noqa: F401
 from regard.cli import main as regard_command
-from regard.training.updating import Updater
+from regard.training.weight_update import Updater
 
 SIGNALS = {"SIGTERM": 0.3, "SIGINT": 0.3, "SIGKILL": 0.4}
 WRITING = (

@@ -10,9 +10,9 @@ pytest.importorskip("transformers")
 import transformers as hf
 from small_huggingface import small
 
-from regard.hf.capturing import capture
+from regard.hf.attention_capture import capture
 from regard.looking.explained_inputs import explain_inputs
-from regard.measures.explaining import rollout
+from regard.measures.explanation_measures import rollout
 from regard.records.side import NotARecord
 
 IDS = torch.tensor([[5, 9, 6, 11, 3]])

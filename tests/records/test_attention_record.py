@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from regard.records.packing import MIDDLE, SMALL, pack, pack_bits, unpack
+from regard.records.packed_arrays import MIDDLE, SMALL, pack, pack_bits, unpack
 from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
 from regard.records.side import NotARecord, Picture, Side
-from regard.records.word_numbers import merge_words, word_numbers
+from regard.records.token_words import merge_words, word_numbers
 
 
 def softmax(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:

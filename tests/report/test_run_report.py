@@ -7,7 +7,7 @@ import pytest
 from regard.recipe.recipe import Training
 from regard.report.learning_curves import learning_charts, learning_table
 from regard.report.run_report import make_report
-from regard.runs.loading import load
+from regard.runs.loaded_run import load
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from toy import toy_recipe, write_corpus
 
 from regard.data.checksums import Damaged
 from regard.runs.failures import NoCheckpoints, NotARun, OtherRecipe
-from regard.runs.loading import EMBEDDED, load
+from regard.runs.loaded_run import EMBEDDED, load
 from regard.runs.model_file import save_model
 from regard.runs.run_folder import RunFolder
 from regard.training.run import train

@@ -7,7 +7,7 @@ import pytest
 from regard.recipe.recipe import Recipe
 from regard.runs.failures import FolderInUse, OtherRecipe
 from regard.runs.run_folder import RunFolder
-from regard.tasks.choosing import task_of
+from regard.tasks.recipe_task import task_of
 
 
 @pytest.fixture

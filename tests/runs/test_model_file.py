@@ -12,7 +12,7 @@ from regard.recipe.recipe import Recipe
 from regard.runs.model_file import load_model, save_model
 from regard.runs.run_folder import RunFolder
 from regard.tasks.translate.translate_task import TranslateTask
-from regard.training.averaging import average
+from regard.training.weight_averages import average
 
 SMALL = {"size": 8, "heads": 2, "inner": 8, "encoder_layers": 1, "decoder_layers": 1}
 

@@ -12,9 +12,9 @@ import pytest
 from small_server import Shouter, quiet_app, shelf_of
 
 from regard.serve.connections import Connection, sweep
-from regard.serve.listening import listen
 from regard.serve.request_limits import RequestLimits
-from regard.serve.running import make_server
+from regard.serve.server_address import listen
+from regard.serve.server_process import make_server
 
 QUICK = RequestLimits(connections=8, patience=0.5, idle=1, body=1000)
 BODY = b'{"texts": ["abc"]}'

@@ -27,7 +27,7 @@ SENTENCES = [
 @pytest.fixture(scope="module")
 def embedded():
     """The model that comes with the package."""
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     shelf = Shelf(lambda: [load(device="cpu")])
     yield shelf
@@ -169,7 +169,7 @@ def test_looks_and_translations_at_once(embedded):
 @pytest.mark.parametrize(
     ("body", "status", "said"),
     [
-        (b"{", 400, "the body is no JSON"),
+        (b"{", 400, "the body is not JSON"),
         (b"\xff\xfe", 400, "body"),
         (b"", 422, "the body is empty"),
         (b"[1]", 422, "body: "),

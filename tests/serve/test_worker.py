@@ -175,7 +175,7 @@ def test_the_queue_has_an_end():
         submitted(worker, Upper(log), "x")
         await begun(log)
         submitted(worker, Upper(log), "a", "b", "c")
-        with pytest.raises(Refused, match="3 sentences are waiting, and 4 may") as refused:
+        with pytest.raises(Refused, match="3 sentences are waiting, of at most 4") as refused:
             submitted(worker, Upper(log), "d", "e")
         assert refused.value.status_code == 503
         assert refused.value.headers == {"retry-after": "1"}

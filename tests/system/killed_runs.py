@@ -22,7 +22,7 @@ from toy import toy_recipe, write_corpus
 
 from regard.tasks.translate.translate_loss import Translate
 from regard.training.run import train
-from regard.training.updating import Updater
+from regard.training.weight_update import Updater
 
 TRAINING = {
     "epochs": 4,

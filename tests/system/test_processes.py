@@ -14,11 +14,11 @@ from pair_batches import pair_batch
 from toy import write_corpus
 from two_processes import PAIRS, make_task, make_updater
 
-from regard.runs.loading import load
+from regard.runs.loaded_run import load
 from regard.runs.metrics_file import read_rows
-from regard.training.preparing import read_dev
+from regard.training.run_preparation import read_dev
 from regard.training.tensor_tree import read_tree
-from regard.training.validating import validate
+from regard.training.validation_pass import validate
 
 HERE = Path(__file__).parent
 

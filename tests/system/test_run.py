@@ -20,12 +20,12 @@ from regard.report.run_evaluation import evaluate
 from regard.runs import atomic_files as writing
 from regard.runs.atomic_files import DiskFull
 from regard.runs.failures import Diverged, Interrupted, OtherRecipe
-from regard.runs.loading import load
+from regard.runs.loaded_run import load
 from regard.runs.metrics_file import read_rows
 from regard.tasks.translate.translate_loss import Translate
-from regard.training import fitting
+from regard.training import training_loop
 from regard.training.run import train
-from regard.training.updating import Updater
+from regard.training.weight_update import Updater
 
 SHORT = {"epochs": 2, "checkpoint_every": 4}  # 15 updates an epoch
 
@@ -159,14 +159,14 @@ def test_a_signal_in_a_validation_saves_the_weights_of_the_run_not_their_average
 ):
     recipe = toy_recipe(corpus, training={**SHORT, "ema": 0.9})
     whole = train(recipe, corpus / "whole", quiet=True)
-    real = fitting.validate
+    real = training_loop.validate
 
     def interrupted(*args):
         os.kill(os.getpid(), signal.SIGTERM)
         return real(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(fitting, "validate", interrupted)
+        patch.setattr(training_loop, "validate", interrupted)
         with pytest.raises(Interrupted, match="after step 15"):
             train(recipe, corpus / "run", quiet=True)
     run = train(recipe, corpus / "run", quiet=True)

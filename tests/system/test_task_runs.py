@@ -16,11 +16,11 @@ from toy_tasks import task_recipe, write_book, write_labelled
 from regard.recipe.mistakes import RecipeError
 from regard.report.run_evaluation import evaluate
 from regard.runs.failures import Interrupted, WrongTask
-from regard.runs.loading import load
+from regard.runs.loaded_run import load
 from regard.runs.metrics_file import read_rows
-from regard.training import validating
+from regard.training import validation_pass
 from regard.training.run import train
-from regard.training.updating import Updater
+from regard.training.weight_update import Updater
 
 KINDS = ["classify", "blocks", "lines", "masked"]
 
@@ -99,14 +99,14 @@ def test_the_measures_of_two_processes_are_those_of_one(runs, monkeypatch, kind)
     task = run.task
     examples = task.examples(run.recipe.data.dev)
     one = SimpleNamespace(global_rank=0, world_size=1, device="cpu")
-    alone = validating.validate(one, task, run.module, examples)
+    alone = validation_pass.validate(one, task, run.module, examples)
     shares = [task.tally(run.module, examples[rank::2]) for rank in (0, 1)]
     other = torch.tensor(shares[1].counts, dtype=torch.float64)
-    monkeypatch.setattr(validating, "add_up", lambda _, mine: mine + other)
+    monkeypatch.setattr(validation_pass, "add_up", lambda _, mine: mine + other)
     answers = [list(share.answers) for share in shares]
-    monkeypatch.setattr(validating, "gather", lambda _, mine: [mine, answers[1]])
+    monkeypatch.setattr(validation_pass, "gather", lambda _, mine: [mine, answers[1]])
     first = SimpleNamespace(global_rank=0, world_size=2, device="cpu")
-    together = validating.validate(first, task, run.module, examples)
+    together = validation_pass.validate(first, task, run.module, examples)
     assert together.loss == pytest.approx(alone.loss, rel=1e-5)
     assert together.measures == pytest.approx(alone.measures, rel=1e-5)
 

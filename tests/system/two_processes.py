@@ -19,7 +19,7 @@ from regard.recipe.recipe import Recipe
 from regard.tasks.translate.translate_loss import Translate
 from regard.training.collectives import gather
 from regard.training.tensor_tree import read_tree, write_tree
-from regard.training.updating import Updater
+from regard.training.weight_update import Updater
 
 PAIRS = [([4, 5, 6], [6, 5, 4]), ([7, 8], [8, 7, 9, 10, 11]), ([9], [9]), ([5, 5], [4])]
 SHARES = [[PAIRS[:1], PAIRS[1:2]], [PAIRS[2:3], PAIRS[3:]]]  # of each process, in two batches

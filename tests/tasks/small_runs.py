@@ -17,9 +17,9 @@ from regard.models.transformer_models import (
     transformer,
 )
 from regard.recipe.recipe_files import read_recipe
-from regard.runs.loading import LoadedRun
+from regard.runs.loaded_run import LoadedRun
 from regard.runs.run_folder import RunFolder
-from regard.tasks.choosing import task_of
+from regard.tasks.recipe_task import task_of
 from regard.tasks.translate.text_translator import TextTranslator
 
 LETTERS = "a b c d e f g h"

@@ -14,8 +14,8 @@ from regard.layers.positions import TooLong
 from regard.measures.likelihood import Likelihood
 from regard.models.transformer_models import transformer
 from regard.search import Search
+from regard.tasks.decoded_tokens import spell
 from regard.tasks.longest_first import batches_by_length
-from regard.tasks.spelling import spell
 from regard.tasks.translate import text_translator
 
 TEXTS = ["a b c d e f", "", "h", "b b b", "  \t", "c a", "g f e d c b a", "a", "d d", "e h a b"]

@@ -14,7 +14,7 @@ from regard.data.tokenizer import EOS, SPECIALS, Tokenizer
 from regard.explanations.embedded_inputs import embedding, times_input
 from regard.explanations.measured import MOST_WORK, searches_within
 from regard.layers.contracts import Decoded, Encoded
-from regard.measures.explaining import rollout
+from regard.measures.explanation_measures import rollout
 from regard.models import transformer_models as family
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.presets import luong, recurrent, rnnsearch

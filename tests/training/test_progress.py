@@ -60,6 +60,12 @@ def test_the_reporter_writes_lines_to_a_pipe_and_all_words_to_the_log(tmp_path, 
     assert (tmp_path / "train.log").read_text("utf-8").count("学 50 %") == 2
 
 
+def test_a_warning_is_for_those_too_who_want_no_progress(tmp_path, capsys):
+    make_reporter(tmp_path / "train.log", quiet=True).warn("a checkpoint is lost")
+    assert capsys.readouterr().err == "warning: a checkpoint is lost\n"
+    assert (tmp_path / "train.log").read_text("utf-8").endswith("warning: a checkpoint is lost\n")
+
+
 def test_a_terminal_has_a_bar(time):
     screen = io.StringIO()
     bar = Bar(Console(file=screen, force_terminal=True, width=120))

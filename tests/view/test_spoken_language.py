@@ -13,7 +13,7 @@ from regard.records.record import AttentionRecord
 from regard.view.captions import caption, kind_of
 from regard.view.html import page_html
 from regard.view.page_language import page_language
-from regard.view.picking import Pick, picked
+from regard.view.picked_matrix import Pick, picked
 
 SAID = {
     "Export": "导出",

@@ -12,7 +12,7 @@ import pytest
 
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import NotARecord, Picture, Side
-from regard.view.picking import NoSuchPart, Pick, picked
+from regard.view.picked_matrix import NoSuchPart, Pick, picked
 from regard.view.stills.image_size import image_size
 from regard.view.stills.paper import THEMES, fonts, hexadecimal, runs_right_to_left, wrapped
 from regard.view.stills.png import data_uri, encode_png, rasterise

@@ -8,8 +8,8 @@ import pytest
 
 from regard.records.record import AttentionRecord
 from regard.view import widget as room
+from regard.view.attention_view import View
 from regard.view.bundle import module, stylesheet
-from regard.view.viewing import View
 
 RECORD = AttentionRecord.of([[0.25, 0.75]], ["a"], ["x", "y"], title="a title")
 

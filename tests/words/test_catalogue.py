@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 
 import pytest
 
 from regard.words.collect import (
     LISTED,
+    REGARD,
     NoLiteral,
     Said,
     collected,
     everything_said,
     main,
+    said_by_tasks,
+    said_in_help,
     said_in_javascript,
     said_in_python,
     translation_problems,
@@ -26,6 +31,30 @@ def test_the_list_is_complete_and_has_nothing_stale() -> None:
     assert listed == written(collected()), "run: python -m regard.words.collect"
     assert main(["--check"]) == 0
     assert "Export" in json.loads(listed)
+
+
+SPEAKING = ("print", "typer.echo", "typer.BadParameter", "NotParallel", "say", "warn")
+
+
+@pytest.mark.parametrize("room", ["cli", "training", "report"])
+def test_nothing_is_said_that_is_not_a_message(room: str) -> None:
+    """What is printed, asked or refused in these rooms is t(…), or put together from such."""
+    forgotten = []
+    for file in (REGARD / room).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and node.args:
+                name = ast.unparse(node.func)
+                speaks = name in SPEAKING or name.rpartition(".")[2] in ("say", "warn")
+                if speaks and re.search(r"\b(?!regard\b)[A-Za-z]{3}", written_out(node.args[0])):
+                    forgotten.append(f"{file.relative_to(REGARD)}, line {node.lineno}")
+    assert forgotten == []
+
+
+def written_out(node: ast.expr) -> str:
+    """The text of a string or an f-string, without its values."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(written_out, node.values))
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def test_every_message_gets_its_values() -> None:
@@ -75,6 +104,36 @@ def test_messages_are_found_in_python() -> None:
         ("a b {x}", None, {"x"}),
         ("{n} many", "one", {"n"}),
     ]
+
+
+def test_help_is_found_in_docstrings_and_options() -> None:
+    code = '''
+def train(recipe: Annotated[str, typer.Argument(help="A name.")]) -> None:
+    """Train a model,
+    score it.
+
+    More of it.
+
+    Example: regard train zh-en
+    """
+
+def helper() -> None:
+    """Nobody reads this in a terminal."""
+
+@data.command("check")
+def check_corpus() -> None:
+    """Count."""
+'''
+    found = {said.message for said in said_in_help(code, "cli/commands/train.py")}
+    assert found == {"Train a model, score it.", "More of it.", "A name.", "Count."}
+    with pytest.raises(NoLiteral, match=r"train\.py, line 1"):
+        list(said_in_help("Option(help=name)", "cli/commands/train.py"))
+
+
+def test_what_a_task_calls_its_examples_is_found() -> None:
+    code = 'class A:\n    noun: ClassVar[str] = "pairs"\n    learns: ClassVar = "labels"\n'
+    found = {(said.message, said.one) for said in said_by_tasks(code, "tasks/a.py")}
+    assert found == {("pairs", "pair"), ("labels", None)}
 
 
 @pytest.mark.parametrize("code", ["t(name)", "t(`a ${b}`)", 't("a" + b)', "t.plural(n, one, many)"])

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.call import Attended, AttentionCall
+from regard.attention.mechanism_text import mechanism, written_normalizer
 from regard.attention.module import AttentionModule
 from regard.attention.paths import split_bias
-from regard.attention.wording import mechanism, written_normalizer
 
 
 class Recorded(NamedTuple):

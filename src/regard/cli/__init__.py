@@ -11,6 +11,7 @@ import typer
 from regard.cli.app import app
 from regard.cli.error_lines import DEBUG, INTERRUPTED, complain
 from regard.cli.standard_streams import abandon_output, flush_output, prepare_streams
+from regard.words import t
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -21,7 +22,7 @@ def main(arguments: list[str] | None = None) -> None:
     words = _read_utf8(sys.argv[1:]) if arguments is None else list(arguments)
     debugging = _debugging(words)
     if not debugging:  # then where it comes from is wanted too
-        warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
+        warnings.formatwarning = lambda message, *_: f"{t('warning: {message}', message=message)}\n"
     try:
         status = app(words, prog_name="regard", standalone_mode=False)
         flush_output()

@@ -24,10 +24,10 @@ from regard.cli.commands.serve import serve
 from regard.cli.commands.tour import tour
 from regard.cli.commands.train import train
 from regard.cli.commands.translate import translate
-from regard.cli.error_lines import DEBUG
-from regard.cli.plain_help import PlainCommand
+from regard.cli.plain_help import PlainCommand, PlainGroup
 
 app = typer.Typer(
+    cls=PlainGroup,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help, and no wait for rich
@@ -61,7 +61,7 @@ def options(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help=f"Show where an error happened, as {DEBUG}=1 does.")
+        bool, typer.Option("--debug", help="Show where an error happened, as REGARD_DEBUG=1 does.")
     ] = False,
 ) -> None:
     """Attention you can choose, train, measure and see.

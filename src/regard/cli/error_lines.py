@@ -7,18 +7,19 @@ import sys
 
 from regard.recipe.mistakes import RecipeError, shortened
 from regard.runs.failures import OtherRecipe
+from regard.words import t
 
 DEBUG = "REGARD_DEBUG"
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 WRONG_PATH = (FileNotFoundError, NotADirectoryError, IsADirectoryError, FileExistsError)
 NO_PATH = (errno.ENAMETOOLONG, errno.ELOOP)
-FORBIDDEN = "ls -l says who may read and write it"
-FULL = "free some space, or write elsewhere"
 
 
 def complain(error: Exception) -> int:
     """Say what was wrong and what helps, on standard error; the status to exit with."""
-    hint = getattr(error, "hint", f"{DEBUG}=1 regard … shows where it happened")
+    hint = getattr(
+        error, "hint", t("{variable}=1 regard … shows where it happened", variable=DEBUG)
+    )
     message = str(error) or type(error).__name__
     wrong_path = isinstance(error, WRONG_PATH) or getattr(error, "errno", None) in NO_PATH
     read_only = getattr(error, "errno", None) == errno.EROFS
@@ -29,17 +30,19 @@ def complain(error: Exception) -> int:
     if hasattr(error, "format_message"):  # a mistake in the command line, found by typer
         context = getattr(error, "ctx", None)
         message, status = error.format_message(), MISUSED
-        hint = f"{context.command_path if context else 'regard'} --help lists what there is"
+        command = context.command_path if context else "regard"
+        hint = t("{command} --help lists what there is", command=command)
     elif isinstance(error, OSError) and error.strerror:
         path = shortened(repr(str(error.filename)))
         message = error.strerror + (f": {path}" if error.filename else "")
     if wrong_path and not hasattr(error, "hint"):
-        hint = "paths are looked up from this folder; data also under $REGARD_DATA"
+        hint = t("paths are looked up from this folder; data also under $REGARD_DATA")
     elif isinstance(error, PermissionError):
-        hint = FORBIDDEN
+        hint = t("ls -l says who may read and write it")
     elif read_only or (isinstance(error, OSError) and error.errno == errno.ENOSPC):
-        hint = FULL
-    print(f"error: {_sentence(message)}\nhint: {hint}", file=sys.stderr)
+        hint = t("free some space, or write elsewhere")
+    print(t("error: {message}", message=_sentence(message)), file=sys.stderr)
+    print(t("hint: {hint}", hint=hint), file=sys.stderr)
     return status
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,16 +15,33 @@ Run = Annotated[
     typer.Option("-m", "--model", metavar="RUN", help="A run folder; the embedded model if none."),
 ]
 TrainedRun = Annotated[Path, typer.Option("-m", "--model", metavar="RUN", help="A run folder.")]
-
-
-def _several(what_they_do: str) -> Any:
-    said = f"A run folder, the embedded model if none; {what_they_do}."
-    return typer.Option("-m", "--model", metavar="RUN", help=said)
-
-
-Runs = Annotated[list[Path] | None, _several("several decide together")]
-ComparedRuns = Annotated[list[Path] | None, _several("two are compared")]
-ServedRuns = Annotated[list[Path] | None, _several("several are served by name")]
+Runs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "-m",
+        "--model",
+        metavar="RUN",
+        help="A run folder, the embedded model if none; several decide together.",
+    ),
+]
+ComparedRuns = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "-m",
+        "--model",
+        metavar="RUN",
+        help="A run folder, the embedded model if none; two are compared.",
+    ),
+]
+ServedRuns = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "-m",
+        "--model",
+        metavar="RUN",
+        help="A run folder, the embedded model if none; several are served by name.",
+    ),
+]
 Beam = Annotated[
     int | None,
     typer.Option(min=1, max=WIDEST, metavar="N", help="Hypotheses kept open; 1: greedy search."),

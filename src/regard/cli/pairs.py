@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli.error_lines import MISUSED
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.data.problems import Problems
@@ -20,8 +21,13 @@ CHUNK = 1024  # pairs
 class NotParallel(ValueError):
     """What was given is not a line for a line."""
 
-    hint = "every line needs its translation: in the same line of TARGET, or after a TAB on stdin"
     status = MISUSED
+
+    @property
+    def hint(self) -> str:
+        return t(
+            "every line needs its translation: in the same line of TARGET, or after a TAB on stdin"
+        )
 
 
 Source = Annotated[
@@ -48,16 +54,19 @@ def line_pairs(source: str | None, target: str | None) -> Iterator[tuple[list[st
     else:
         pairs = _zipped(source, target, problems)
     while chunk := list(islice(pairs, CHUNK)):
-        yield [s for s, _ in chunk], [t for _, t in chunk]
+        yield [source for source, _ in chunk], [target for _, target in chunk]
     if problems:
-        print(f"warning: {problems.report()}, read with U+FFFD in them", file=sys.stderr)
+        told = t("{problems}, read with U+FFFD in them", problems=problems.report())
+        print(t("warning: {message}", message=told), file=sys.stderr)
 
 
 def _zipped(
     source: str | None, target: str | None, problems: Problems
 ) -> Iterator[tuple[str, str]]:
     if source is None or target is None:
-        raise typer.BadParameter("give SOURCE and TARGET, or neither and a TSV on standard input")
+        raise typer.BadParameter(
+            t("give SOURCE and TARGET, or neither and a TSV on standard input")
+        )
 
     from regard.data.spec import locate
     from regard.data.text_lines import read_lines
@@ -68,7 +77,14 @@ def _zipped(
     for number, (sentence, translation) in enumerate(zip_longest(left, right), 1):
         if sentence is None or translation is None:
             shorter, longer = (source, target) if sentence is None else (target, source)
-            raise NotParallel(f"{shorter} has no line {number:,}, but {longer} has one")
+            raise NotParallel(
+                t(
+                    "{shorter} has no line {number}, but {longer} has one",
+                    shorter=shorter,
+                    number=f"{number:,}",
+                    longer=longer,
+                )
+            )
         yield sentence, translation
 
 
@@ -76,10 +92,16 @@ def _from_stdin(problems: Problems) -> Iterator[tuple[str, str]]:
     from regard.data.text_lines import read_lines
 
     if sys.stdin.isatty():
-        print("type 'source TAB target' lines; Ctrl-D ends", file=sys.stderr)
+        print(t("type 'source TAB target' lines; Ctrl-D ends"), file=sys.stderr)
     for number, line in enumerate(read_lines("-", problems), 1):
         cells = line.split("\t")
         if len(cells) != 2 and line.strip():
-            columns = f"{len(cells)} column{'' if len(cells) == 1 else 's'}"
-            raise NotParallel(f"line {number:,} has {columns}: write source TAB target")
+            raise NotParallel(
+                t.plural(
+                    len(cells),
+                    "line {number} has {n} column: write source TAB target",
+                    "line {number} has {n} columns: write source TAB target",
+                    number=f"{number:,}",
+                )
+            )
         yield cells[0], cells[-1] if len(cells) > 1 else ""

@@ -8,22 +8,24 @@ import os
 import sys
 from contextlib import suppress
 
+from regard.words import t
+
 
 class ClosedStream(ValueError):
     """A command needs a stream that is closed, as after `<&-` or `>&-`."""
 
     status = 2
 
-    def __init__(self, name: str, hint: str) -> None:
-        super().__init__(f"{name} is closed")
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
         self.hint = hint
 
 
 class _Closed(io.TextIOBase):
     """Stands for a closed stream: whoever needs it is told, whoever does not goes on."""
 
-    def __init__(self, name: str, hint: str) -> None:
-        self.what = name, hint
+    def __init__(self, message: str, hint: str) -> None:
+        self.what = message, hint
 
     @property
     def buffer(self) -> _Closed:
@@ -46,9 +48,13 @@ def prepare_streams() -> None:
     """Pipes and files get UTF-8; a terminal without it shows ? rather than a traceback."""
     _occupy_descriptors()
     if sys.stdin is None:
-        sys.stdin = _Closed("standard input", "give the text as an argument, or < FILE")
+        sys.stdin = _Closed(
+            t("standard input is closed"), t("give the text as an argument, or < FILE")
+        )
     if sys.stdout is None:
-        sys.stdout = _Closed("standard output", "drop >&-, or name a file with > FILE")
+        sys.stdout = _Closed(
+            t("standard output is closed"), t("drop >&-, or name a file with > FILE")
+        )
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, for as long as we live
     for stream in (sys.stdout, sys.stderr):
@@ -66,7 +72,7 @@ def flush_output() -> None:
         # what cannot be written must not be tried again when Python ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if error.errno != errno.EPIPE:  # a reader may stop early
-            raise OSError(error.errno, error.strerror, "standard output") from error
+            raise OSError(error.errno, error.strerror, t("standard output")) from error
 
 
 def abandon_output() -> None:

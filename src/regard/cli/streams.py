@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from regard.data.byte_lines import refuse_utf16
+from regard.words import t
 
 AT_ONCE = 1 << 16  # bytes
 
@@ -49,7 +50,8 @@ def decoded(lines: list[bytes], start: int) -> list[str]:
         try:
             texts.append(line.decode("utf-8"))
         except UnicodeDecodeError:
-            print(f"warning: line {number} is not UTF-8", file=sys.stderr)
+            told = t("line {number} is not UTF-8", number=number)
+            print(t("warning: {message}", message=told), file=sys.stderr)
             texts.append(line.decode("utf-8", errors="replace"))
     return texts
 

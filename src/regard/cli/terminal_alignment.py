@@ -7,10 +7,11 @@ import shutil
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from regard.words import t
+
 if TYPE_CHECKING:
     from regard.tasks.prediction import Prediction
 
-END = "(end)"  # of the sentence: a position that can be attended, and a token that is written
 WORD = re.compile(r"\w+(?:['’-]\w+)*")
 SIGNS = re.compile(r"^\W+|\W+$")  # around words
 STRONG = 0.25  # of a word's attention links it to a token
@@ -24,8 +25,11 @@ def alignment(prediction: Prediction) -> str:
     from regard.view import heat_map
 
     rows, columns = prediction.attention.shape
-    target = [*prediction.tokens.pieces, END][:rows]
-    source = [*prediction.source_tokens.pieces, END][:columns]
+    end = t(
+        "(end)"
+    )  # of the sentence: a position that can be attended, and a token that is written
+    target = [*prediction.tokens.pieces, end][:rows]
+    source = [*prediction.source_tokens.pieces, end][:columns]
     return heat_map(prediction.attention, target, source)
 
 
@@ -41,13 +45,13 @@ def strong_links(prediction: Prediction) -> str:
     tokens = [place for place in source if WORD.search(prediction.source, *place)]
     words = [word.span() for word in WORD.finditer(prediction.text)]
     links = align(prediction.attention, source, target, tokens, words, threshold=STRONG)
-    seen = [tuple(sorted(t for t, w in links if w == word)) for word in range(len(words))]
+    seen = [tuple(sorted(s for s, w in links if w == word)) for word in range(len(words))]
     shown = []
     for read, group in groupby(range(len(words)), key=seen.__getitem__):
         places = [words[word] for word in group]
         written = prediction.text[places[0][0] : places[-1][1]]
         if read:
-            shown.append(f"{written} ↔ {_excerpt(prediction.source, [tokens[t] for t in read])}")
+            shown.append(f"{written} ↔ {_excerpt(prediction.source, [tokens[s] for s in read])}")
     return shorten("   ".join(shown), shutil.get_terminal_size().columns)
 
 

@@ -10,16 +10,22 @@ from typing import cast
 
 import typer
 
+from regard.words import t
+
 CHUNK = 1024  # lines: enough to sort by length, few enough to see them flow
 
 
 def check_texts(texts: list[str], command: str) -> None:
     """`-` stands alone; a text that is the name of a file is taken as a text, but was it meant?"""
     if "-" in texts and len(texts) > 1:
-        raise typer.BadParameter("- is standard input: give it alone, or texts without it")
+        raise typer.BadParameter(t("- is standard input: give it alone, or texts without it"))
     if len(texts) == 1 and len(texts[0].split()) == 1 and os.path.isfile(texts[0]):
-        advice = f"to {command} its lines write: regard {command} … < {texts[0]}"
-        print(f"note: {texts[0]} is a file: {advice}", file=sys.stderr)
+        note = t(
+            "note: {file} is a file: to {command} its lines write: regard {command} … < {file}",
+            file=texts[0],
+            command=command,
+        )
+        print(note, file=sys.stderr)
 
 
 def chunks(texts: list[str], command: str, *, full: bool = False) -> Iterator[list[str]]:
@@ -31,7 +37,7 @@ def chunks(texts: list[str], command: str, *, full: bool = False) -> Iterator[li
     from regard.cli.streams import arriving, decoded
 
     if sys.stdin.isatty():
-        print(f"type a line to {command} it; Ctrl-D ends", file=sys.stderr)
+        print(t("type a line to {command} it; Ctrl-D ends", command=command), file=sys.stderr)
     number = 1
     for lines in arriving(cast(BufferedReader, sys.stdin.buffer), CHUNK, full=full):
         yield decoded(lines, number)

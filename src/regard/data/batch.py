@@ -42,7 +42,7 @@ class Batch(Mapping[str, Tensor]):
         return Batch(moved, self.rows)
 
     def describe(self) -> str:
-        """Of what shapes it is."""
+        """Its shapes in words."""
         shapes = (f"{name} {tuple(x.shape)}" for name, x in self.items() if x.dtype != torch.bool)
         return ", ".join(shapes)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 from array import array
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 import numpy as np
 
 from regard.data.examples import read_pairs
 from regard.data.problems import SHOWN, Problems
 from regard.data.spec import Spec
+from regard.words import t
 
 PERCENTILES = (0, 50, 95, 99, 100)
 NO_TARGET = "lines without a column 1"  # as text.py counts them
@@ -38,8 +40,13 @@ class Remarkable:
         more = ", …" if self.count > len(self.first) else ""
         if not self.count:
             return "0"
-        noun = "line" if self.count == 1 else "lines"
-        return f"{self.count:,} ({noun} {', '.join(map(str, self.first))}{more})"
+        return t.plural(
+            self.count,
+            "{n} (line {lines})",
+            "{n} (lines {lines})",
+            n=f"{self.count:,}",
+            lines=f"{', '.join(map(str, self.first))}{more}",
+        )
 
 
 @dataclass(frozen=True)
@@ -55,36 +62,58 @@ class CorpusSummary:
     problems: Problems
 
     def __str__(self) -> str:
-        head = "  ".join(f"{name:>8}" for name in ("min", "median", "95 %", "99 %", "max"))
-        rows = [f"{'':22}{'total':>12}  {head}"]
-        for side, lengths in (("source", self.source), ("target", self.target)):
-            for unit in ("words", "characters"):
-                values = "  ".join(f"{v:>8,}" for v in getattr(lengths, f"{unit}_percentiles"))
-                rows.append(f"{f'{side} {unit}':22}{getattr(lengths, unit):>12,}  {values}")
-        usable, unusable = _counted(self.pairs, "pair"), _counted(self.problems.count(), "line")
         return "\n".join(
             [
-                f"{usable} that can be used, {unusable} that cannot",
+                self._usable(),
                 *self.problems.report().splitlines(),
                 *self._advice(),
-                *rows,
-                f"repeated pairs: {self.duplicates}",
-                f"target the same as the source: {self.identical}",
-                f"lengths {EXTREME} times out of the usual ratio: {self.extreme}",
+                *self._table(),
+                t("repeated pairs: {lines}", lines=self.duplicates),
+                t("target the same as the source: {lines}", lines=self.identical),
+                t(
+                    "lengths {times} times out of the usual ratio: {lines}",
+                    times=EXTREME,
+                    lines=self.extreme,
+                ),
             ]
         )
+
+    def _usable(self) -> str:
+        useless = self.problems.count()
+        return t(
+            "{pairs} that can be used, {lines} that cannot",
+            pairs=t.plural(self.pairs, "{n} pair", "{n} pairs", n=f"{self.pairs:,}"),
+            lines=t.plural(useless, "{n} line", "{n} lines", n=f"{useless:,}"),
+        )
+
+    def _table(self) -> list[str]:
+        names = (t("min"), t("median"), "95 %", "99 %", t("max"))
+        head = "  ".join(_filled(name, -8) for name in names)
+        rows = [f"{'':22}{_filled(t('total'), -12)}  {head}"]
+        for name, lengths, unit in (
+            (t("source words"), self.source, "words"),
+            (t("source characters"), self.source, "characters"),
+            (t("target words"), self.target, "words"),
+            (t("target characters"), self.target, "characters"),
+        ):
+            values = "  ".join(f"{v:>8,}" for v in getattr(lengths, f"{unit}_percentiles"))
+            rows.append(f"{_filled(name, 22)}{getattr(lengths, unit):>12,}  {values}")
+        return rows
 
     def _advice(self) -> list[str]:
         """What to write instead where a text was read as a table."""
         if not self.pairs and not self.problems:
-            return ["hint: the corpus is empty: there is not one line in it"]
+            empty = t("the corpus is empty: there is not one line in it")
+            return [t("hint: {hint}", hint=empty)]
         without = [corpus for corpus, kinds in self.problems.found.items() if NO_TARGET in kinds]
         if self.problems.count(NO_TARGET) <= self.pairs:
             return []
-        return [
-            f"hint: {without[0]} was read as source TAB target; a text and its translation are "
-            "two files: a.zh a.en (or a.zh,a.en)"
-        ]
+        two_files = t(
+            "{corpus} was read as source TAB target; a text and its translation are two files: "
+            "a.zh a.en (or a.zh,a.en)",
+            corpus=without[0],
+        )
+        return [t("hint: {hint}", hint=two_files)]
 
 
 def check(spec: Spec) -> CorpusSummary:
@@ -116,8 +145,10 @@ def check(spec: Spec) -> CorpusSummary:
     )
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _filled(text: str, cells: int) -> str:
+    """With blanks at its right; at its left if the number is negative. Chinese takes two cells."""
+    blanks = " " * (abs(cells) - sum(1 + (east_asian_width(c) in "WF") for c in text))
+    return f"{text}{blanks}" if cells > 0 else f"{blanks}{text}"
 
 
 def _lengths(words: array[int], characters: array[int]) -> Lengths:

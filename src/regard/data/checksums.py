@@ -1,4 +1,4 @@
-"""A JSON file that holds the SHA-256 of itself and of files beside it: damaged and exchanged ones are told.
+"""A JSON file that holds the SHA-256 of itself and of files beside it: it finds damaged and exchanged ones.
 
     path.write_text(json.dumps(sealed(path, content, {"b.bin": sha256_of(path.with_name("b.bin"))})))
     check_seal(path, json.loads(path.read_text()))

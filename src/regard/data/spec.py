@@ -51,6 +51,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from regard.data.byte_lines import STANDARD_INPUT
+from regard.data.disk_sync import sync
 from regard.data.formats import COMPRESSED, bare_name, format_of, is_known
 from regard.data.formats.jsonl import JsonLines
 from regard.data.formats.sheet import TILE, Sheet
@@ -58,7 +59,6 @@ from regard.data.formats.tables import Table
 from regard.data.parts import PARTS
 from regard.data.problems import CorpusError
 from regard.data.public_sets import origin
-from regard.data.syncing import sync
 from regard.suggestions import meant
 
 Spec: TypeAlias = "str | Path | Sequence[Spec]"

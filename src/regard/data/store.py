@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from regard.data.byte_lines import STANDARD_INPUT
 from regard.data.checksums import check_seal, sealed, sha256_of
+from regard.data.disk_sync import sync
 from regard.data.fields import Field, Parts
 from regard.data.problems import Problems
 from regard.data.spec import Corpus
-from regard.data.syncing import sync
 
 Numbers: TypeAlias = NDArray[Any]
 

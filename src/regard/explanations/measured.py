@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from regard.explanations.model_readings import Reading, Weighed
 from regard.explanations.model_work import GRADIENT, ModelWork, pieces
-from regard.explanations.reading import Reading, Weighed
-from regard.measures.explaining import (
+from regard.measures.explanation_measures import (
     Adversarial,
     adversarial_attention,
     evenly,

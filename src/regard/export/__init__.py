@@ -10,7 +10,7 @@ by onnxruntime under the search of this package. Both come with `pip install "re
 from __future__ import annotations
 
 from regard.export.engines import load_engine
-from regard.export.exporting import export
+from regard.export.run_export import export
 from regard.export.unsupported import CannotExport
 
 __all__ = ["CannotExport", "export", "load_engine"]

@@ -209,7 +209,7 @@ def _check_settings(settings: Search, prefix: Sequence[Sequence[int]] | None) ->
     }
     for what, asked in refused.items():
         if asked:
-            raise CannotExport(f"CTranslate2 has {what} of another kind than regard's search")
+            raise CannotExport(f"CTranslate2's {what} differ from those of regard's search")
 
 
 def _engine_penalty(settings: Search, length: float) -> float:

@@ -1,4 +1,4 @@
-"""A run, or what was exported of it, on an engine: it translates as `regard.load` would have it."""
+"""A run, or what was exported of it, on an engine: it translates as a loaded run does."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import cast
 
 from regard.export.ctranslate2_translator import CTranslate2Translator
 from regard.export.export_folder import Engine, ExportRecord, default_folder, read_record
-from regard.export.exporting import export, known_engine
 from regard.export.onnx_translator import load_onnx
+from regard.export.run_export import export, known_engine
 from regard.export.unsupported import CannotExport
 from regard.layers.contracts import Translator
-from regard.runs.loading import EMBEDDED, LoadedRun
+from regard.runs.loaded_run import EMBEDDED, LoadedRun
 from regard.runs.model_file import fingerprint
 from regard.runs.run_folder import RunFolder
 from regard.tasks.translate.text_translator import TextTranslator

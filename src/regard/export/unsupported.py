@@ -54,11 +54,11 @@ def check_for_ctranslate2(model: nn.Module) -> None:
 
 
 def check_for_onnx(model: nn.Module) -> None:
-    """CannotExport unless it is a Transformer for translation that one graph for all lengths can say."""
+    """CannotExport unless it is a Transformer for translation that one graph can express for all lengths."""
     encoder, decoder = _halves(
         model,
         "ONNX",
-        "a recurrent network reads token by token, in a loop that the graph cannot have",
+        "a recurrent network reads token by token, in a loop that a graph cannot express",
     )
     for where, attention, region in _heads(encoder, decoder):
         free = where == "encoder_attention" and attention.region.composes

@@ -19,20 +19,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from regard.hf.capturing import Captured, CapturedLayer, capture
-    from regard.hf.equipping import equip
+    from regard.hf.attention_capture import Captured, CapturedLayer, capture
+    from regard.hf.hf_equipment import equip
+    from regard.hf.hf_mechanisms import register
     from regard.hf.marian import load_marian
-    from regard.hf.registering import register
 
 __all__ = ["Captured", "CapturedLayer", "capture", "equip", "load_marian", "register"]
 
 _HOMES = {
-    "Captured": "regard.hf.capturing",
-    "CapturedLayer": "regard.hf.capturing",
-    "capture": "regard.hf.capturing",
-    "equip": "regard.hf.equipping",
+    "Captured": "regard.hf.attention_capture",
+    "CapturedLayer": "regard.hf.attention_capture",
+    "capture": "regard.hf.attention_capture",
+    "equip": "regard.hf.hf_equipment",
     "load_marian": "regard.hf.marian",
-    "register": "regard.hf.registering",
+    "register": "regard.hf.hf_mechanisms",
 }
 
 

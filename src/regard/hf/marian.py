@@ -37,7 +37,7 @@ from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import dump_recipe
 from regard.runs.atomic_files import write_whole
 from regard.runs.devices import find_device
-from regard.runs.loading import LoadedRun
+from regard.runs.loaded_run import LoadedRun
 from regard.runs.model_file import save_model
 from regard.runs.run_folder import RunFolder
 from regard.tasks.translate.translate_task import TranslateTask

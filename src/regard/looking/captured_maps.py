@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.hf.capturing import Captured, CapturedLayer
+from regard.hf.attention_capture import Captured, CapturedLayer
 from regard.hf.modules import KINDS
 from regard.records.record import Array, AttentionMap
 

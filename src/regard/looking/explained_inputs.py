@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from regard.explanations.measured import gradient_beside, stack_rollout
-from regard.explanations.reading import Weighed
-from regard.hf.capturing import Captured, capture
+from regard.explanations.model_readings import Weighed
+from regard.hf.attention_capture import Captured, capture
 from regard.records.record import Explanation
 from regard.records.side import NotARecord
 

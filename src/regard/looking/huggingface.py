@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.hf.capturing import Captured, CapturedLayer, capture
+from regard.hf.attention_capture import Captured, CapturedLayer, capture
 from regard.hf.modules import Kind
 from regard.looking.captured_maps import captured_maps
 from regard.looking.token_text import side_of_ids

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from regard.hf.capturing import Captured
+from regard.hf.attention_capture import Captured
 from regard.looking.huggingface import (
     captured_record,
     model_record,
@@ -33,12 +33,12 @@ from regard.looking.predictions import classification_record, prediction_record
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
-from regard.runs.loading import EMBEDDED, LoadedRun
+from regard.runs.loaded_run import EMBEDDED, LoadedRun
 from regard.suggestions import meant
 from regard.tasks.classify.classify_module import Classification
 from regard.tasks.prediction import Prediction
-from regard.view.picking import Pick
-from regard.view.viewing import View, read_records
+from regard.view.attention_view import View, read_records
+from regard.view.picked_matrix import Pick
 from regard.view.widget import Live
 
 Records = tuple[tuple[AttentionRecord, ...], Live | None]

@@ -11,7 +11,7 @@ from typing import Any
 
 from regard.records.side import Side
 from regard.records.token_sides import BLANK, BLANKS
-from regard.records.word_numbers import word_numbers
+from regard.records.token_words import word_numbers
 
 Offsets = list[tuple[int, int]]
 BROKEN = "\ufffd"  # what decoding shows for a part of a character

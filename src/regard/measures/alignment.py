@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from regard.words import t
+
 Link = tuple[int, int]
 Links = frozenset[Link]
 
@@ -53,9 +55,15 @@ class AlignmentScore:
 
     @property
     def text(self) -> str:
-        return (
-            f"AER {self.aer:.3f}  precision {self.precision:.3f}, recall {self.recall:.3f} "
-            f"({self.sentences:,} sentences, {self.predicted:,} links, {self.sure:,} sure)"
+        return t(
+            "AER {aer}  precision {precision}, recall {recall} ({sentences} sentences, {links} links, "
+            "{sure} sure)",
+            aer=f"{self.aer:.3f}",
+            precision=f"{self.precision:.3f}",
+            recall=f"{self.recall:.3f}",
+            sentences=f"{self.sentences:,}",
+            links=f"{self.predicted:,}",
+            sure=f"{self.sure:,}",
         )
 
 

@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple
 
 from regard.data.byte_lines import byte_lines
 from regard.measures.alignment import Alignment, Link
+from regard.words import t
 
 First = Literal[0, 1]
 LINK = re.compile(r"(\d+)([-p?])(\d+)")  # 3-4 is sure; 3p4 and 3?4 are possible
@@ -63,10 +64,19 @@ class Inside:
             return ""
         sentences = sorted({found.sentence for found in self.outside})
         named = ", ".join(map(str, sentences[:SHOWN])) + (" …" if sentences[SHOWN:] else "")
-        links = "1 link points" if len(self.outside) == 1 else f"{len(self.outside):,} links point"
-        hint = "; no link has a 0: does the file count from 1?" if self.from_one else ""
-        where = "sentence" if len(sentences) == 1 else "sentences"
-        return f"{links} past the end of {where} {named}: dropped{hint}"
+        links, where = (
+            len(self.outside),
+            t.plural(len(sentences), "sentence {numbers}", "sentences {numbers}", numbers=named),
+        )
+        dropped = t.plural(
+            links,
+            "{n} link points past the end of {where}: dropped",
+            "{n} links point past the end of {where}: dropped",
+            n=f"{links:,}",
+            where=where,
+        )
+        hint = t("no link has a 0: does the file count from 1?")
+        return f"{dropped}; {hint}" if self.from_one else dropped
 
 
 def from_pharaoh(line: str, *, first: First) -> Alignment:

@@ -71,7 +71,7 @@ class VocabularyOptions(Options):
 
 
 class Tokenizers(Options):
-    """The tokenisers, trained on the training pairs. Only a translation has a target that is cut."""
+    """The tokenisers, trained on the training pairs. Only translation has a target to tokenise."""
 
     source: VocabularyOptions = VocabularyOptions()
     target: VocabularyOptions = VocabularyOptions()
@@ -140,7 +140,7 @@ class Training(Options):
     checkpoint_every: Count = Field(500, description="steps between checkpoints to resume from")
     metric: str = Field(
         "auto",
-        description="what the best checkpoints are best in; of equals the lower dev loss. "
+        description="what the best checkpoints are chosen by; ties go to the lower dev loss. "
         "auto: bleu, accuracy or loss, by the task",
     )
     patience: Count | None = Field(

@@ -112,7 +112,7 @@ def _merged(below: dict[str, Any], above: dict[str, Any], name: str = "") -> dic
 
 
 def _hold_out(data: dict[str, Any]) -> dict[str, Any]:
-    """Pairs of the training corpus to choose and to score by, where none are named and none refused."""
+    """Dev and test pairs out of the training corpus, where none were named and none refused."""
     train = data.get("train")
     if (
         isinstance(train, list)

@@ -14,9 +14,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from regard.attention.mechanism_text import mechanism, written_normalizer
 from regard.attention.module import AttentionModule, MultiHead
 from regard.attention.recording import Recorded
-from regard.attention.wording import mechanism, written_normalizer
 from regard.records.question import BadQuestion
 from regard.records.record import AttentionMap
 

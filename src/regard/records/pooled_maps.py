@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from regard.attention.mechanism_text import written_normalizer
 from regard.attention.normalizers import as_normalizer
 from regard.attention.pooling import AttentionPooling, Pooled
-from regard.attention.wording import written_normalizer
 from regard.records.record import AttentionMap
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.records.packing import pack, pack_bits, unpack
+from regard.records.packed_arrays import pack, pack_bits, unpack
 from regard.records.side import NotARecord, Side
 
 FORMAT = "regard.attention/1"
@@ -245,7 +245,7 @@ class AttentionRecord:
         return replace(self, explanations=(*self.explanations, *more))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; arrays as bytes in base64, see `regard.records.packing`."""
+        """Plain values for JSON; arrays as bytes in base64, see `regard.records.packed_arrays`."""
         return {
             "format": FORMAT,
             "title": self.title,

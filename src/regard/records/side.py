@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regard.records.word_numbers import word_numbers
+from regard.records.token_words import word_numbers
 
 START, END = "(start)", "(end)"  # of a sentence: positions that stand for no text
 

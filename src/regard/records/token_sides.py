@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from regard.data.tokenizer import UNK, Tokens
 from regard.records.side import END, START, Side
-from regard.records.word_numbers import word_numbers
+from regard.records.token_words import word_numbers
 
 UNKNOWN = "(unknown)"  # a token that the model wrote and that stands for no text
 BLANKS = {"\n": "⏎", "\t": "⇥"}

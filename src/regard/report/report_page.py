@@ -14,7 +14,7 @@ from importlib import resources
 from regard.data.problems import Found, Problems
 from regard.measures.translation import MeasuredScore
 from regard.report.learning_curves import Metrics, learning_charts, learning_table
-from regard.tasks.report_part import PLAIN, Drawing, NextStep
+from regard.tasks.report_part import Drawing, NextStep, plain_names
 from regard.view import charts
 from regard.view.markup import Markup, element, join
 from regard.view.samples import Sample, SampleNames, sample_list, scrolled
@@ -38,7 +38,7 @@ class Report:
     metrics: Metrics = ()  # rows of step, train_loss, dev_loss, dev_perplexity, dev_bleu, …
     drawings: Sequence[Drawing] = ()  # charts and tables of the task
     samples: Sequence[Sample] = ()
-    sample_names: SampleNames = PLAIN  # what they and their parts are called
+    sample_names: SampleNames = field(default_factory=plain_names)  # of them and of their parts
     problems: Problems = field(default_factory=Problems)  # of the data, counted and skipped
     next_steps: Sequence[NextStep] = ()
     source_language: str = ""  # zh, ja, …: which shapes of the characters are meant

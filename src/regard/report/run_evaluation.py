@@ -13,10 +13,11 @@ from regard.recipe.mistakes import RecipeError
 from regard.report.report_page import render
 from regard.report.run_report import make_report
 from regard.runs.atomic_files import write_whole
-from regard.runs.loading import LoadedRun, load
+from regard.runs.loaded_run import LoadedRun, load
 from regard.runs.model_file import fingerprint
 from regard.runs.run_folder import RunFolder
 from regard.tasks.evaluation import Evaluation
+from regard.words import t
 
 NAME_ONE = "--data SPEC names others to score by"
 
@@ -66,7 +67,7 @@ def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
         "search": recipe.search.model_dump(mode="json"),
     }
     if _holds(folder, made_of):
-        say(f"evaluated already: {folder.report}")
+        say(t("evaluated already: {file}", file=folder.report))
         return
     run = load(folder.path)
     run.recipe = recipe  # the search may have changed since the model was written
@@ -75,8 +76,14 @@ def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
         if spec is None:
             continue
         if next(run.task.read(spec), None) is None:
-            noun = run.task.noun[:-1]
-            say(f"{name}: no {noun} in {spec} to score by; name others with data.{name}=…")
+            say(
+                t(
+                    "{set}: no {noun} in {spec} to score by; name others with data.{set}=…",
+                    set=name,
+                    noun=run.task.called(1),
+                    spec=spec,
+                )
+            )
             continue
         found[name] = evaluate(run, spec)
         say(f"{name}: {found[name].text}")
@@ -85,7 +92,7 @@ def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
     files = {folder.report.name: sha256_of(folder.report)}
     whole = sealed(folder.scores, {"made_of": made_of, **scores}, files)
     write_whole(folder.scores, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
-    say(f"wrote {folder.report}")
+    say(t("wrote {file}", file=folder.report))
 
 
 def _holds(folder: RunFolder, made_of: dict[str, Any]) -> bool:

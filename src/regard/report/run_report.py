@@ -13,7 +13,7 @@ from regard.data.problems import Problems
 from regard.data.store import Store
 from regard.recipe.recipe_files import dump_recipe
 from regard.report.report_page import Report
-from regard.runs.loading import LoadedRun
+from regard.runs.loaded_run import LoadedRun
 from regard.runs.metrics_file import Row, read_rows
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.report_part import NextStep
@@ -26,7 +26,7 @@ def make_report(run: LoadedRun, found: Mapping[str, Evaluation]) -> Report:
     metrics, part = read_rows(folder.metrics), run.task.report(run.module, found, folder.path)
     return Report(
         title=recipe.name,
-        verdict=part.verdict or f"There were no {run.task.noun} to score it on.",
+        verdict=part.verdict or t("There were no {noun} to score it on.", noun=run.task.called(0)),
         scores=part.scores,
         facts=_facts(run, metrics) | dict(part.facts),
         command=f"regard train {folder.recipe} --run {folder.path}",
@@ -52,8 +52,14 @@ def _facts(run: LoadedRun, metrics: Sequence[Row]) -> dict[str, str]:
         t("steps"): f"{last.get('step', 0):,.0f}",
         t("training time"): clock(last.get("seconds", 0.0)),
         t("seed"): str(run.recipe.seed),
-        t("machine"): f"{platform.machine()}, {torch.get_num_threads()} threads, "
-        f"Python {platform.python_version()}, torch {torch.__version__}, regard {__version__}",
+        t("machine"): t(
+            "{machine}, {threads} threads, Python {python}, torch {torch}, regard {regard}",
+            machine=platform.machine(),
+            threads=torch.get_num_threads(),
+            python=platform.python_version(),
+            torch=torch.__version__,
+            regard=__version__,
+        ),
     }
 
 

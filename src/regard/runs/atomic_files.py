@@ -6,7 +6,7 @@ import errno
 import os
 from pathlib import Path
 
-from regard.data.syncing import sync
+from regard.data.disk_sync import sync
 
 PARTIAL = ".partial"  # ends the name of a file that is still being written
 

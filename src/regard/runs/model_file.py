@@ -23,13 +23,13 @@ from regard.recipe.recipe import Recipe
 from regard.runs import older_runs
 from regard.runs.atomic_files import write_whole
 from regard.runs.run_folder import RunFolder
-from regard.tasks.choosing import task_of
+from regard.tasks.recipe_task import task_of
 from regard.tasks.task import Task
 
 FORMAT = 2
 ANEW = (
     "copy the run again from where it came, or run the training command again: it writes the model "
-    "anew from its checkpoints; what was changed on purpose needs no sha256 in config.json"
+    "anew from its checkpoints; if it was changed on purpose, take sha256 out of config.json"
 )
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from regard.search.beam import search
 from regard.search.ensemble import Ensemble, EnsembleDecoder, EnsembleEncoded
 from regard.search.hypothesis import Hypothesis
-from regard.search.scoring import score
 from regard.search.search_tree import TreeNode, search_trees
 from regard.search.settings import Search
+from regard.search.target_scores import score
 from regard.search.unknown import replace_unknown
 
 __all__ = [

@@ -31,7 +31,7 @@ class Access:
         """Refuse, or let pass."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if len(headers.getlist("host")) > 1 or (host and not HOST.fullmatch(host)):
-            raise Refused(400, "there must be one Host header, of a name and if need be a port")
+            raise Refused(400, "send one Host header: a name and, if need be, a port")
         if self.token is None and not is_loopback(_hostname(host)):
             raise Refused(
                 421, f"this server is for its own machine, by the name localhost, not {host[:80]!r}"

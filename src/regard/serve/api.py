@@ -45,15 +45,15 @@ if TYPE_CHECKING:
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": said}
     for status, said in {
-        400: "The body is no JSON.",
+        400: "The body is not JSON.",
         401: "The token is missing or wrong.",
         403: "A page of another site asked.",
         404: "No such model.",
         408: "The body did not arrive in time.",
         413: "The body is too large, or the work: the answer says what would fit.",
-        415: "The body is not said to be JSON.",
+        415: "The body is not declared as JSON.",
         421: "The server was asked by a name that is not this machine's.",
-        422: "A field is missing, unknown, out of its limits or against another, or the model cannot do it.",
+        422: "A field is missing, unknown, out of range or at odds with another, or the model cannot do it.",
         500: "The server failed at this request; its log says why.",
         503: "Too much is waiting: come back after Retry-After seconds.",
         504: "It took too long.",
@@ -155,7 +155,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
 
 def _check_total(total: int, shelf: Shelf) -> None:
     if total > shelf.limits.total:
-        raise Refused(413, f"{total:,} characters in a request, and {shelf.limits.total:,} may be")
+        raise Refused(413, f"{total:,} characters in a request, of at most {shelf.limits.total:,}")
 
 
 async def _answers(request: Request, shelf: Shelf, job: Job) -> Sequence[Any]:

@@ -27,7 +27,7 @@ def connection_class(limits: RequestLimits) -> type[Connection]:
 
 
 def sweep(connections: Iterable[Any]) -> None:
-    """Hang up on those who have let us wait too long, and on the largest of too many unread answers."""
+    """Hang up on clients that kept us waiting too long, and on the largest of too many unread answers."""
     now, ours = time.monotonic(), [c for c in tuple(connections) if isinstance(c, Connection)]
     for connection in ours:
         connection.check_patience(now)

@@ -17,7 +17,7 @@ from regard.serve.request_limits import RequestLimits
 
 if TYPE_CHECKING:
     from regard.records.question import Question
-    from regard.runs.loading import LoadedRun
+    from regard.runs.loaded_run import LoadedRun
     from regard.tasks.task import Extent
 
 SHORTER = 0.97  # lengths that are tried, each this part of the last
@@ -69,7 +69,7 @@ class Estimates:
             what = f"{fits:,} tokens fit" if fits else "no text is short enough with this model"
             raise Refused(
                 413,
-                f"to explain {look.source:,} tokens is {self._share(work)}: {what}, or leave out explain",
+                f"explaining {look.source:,} tokens is {self._share(work)}: {what}, or leave out explain",
             )
         return self._checked(work)
 

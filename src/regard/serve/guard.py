@@ -84,7 +84,9 @@ class Guard:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != JSON:
             seen = f"{kind[:80]!r}" if kind else "none"
-            raise Refused(415, f"the body must be JSON, said by 'Content-Type: {JSON}', not {seen}")
+            raise Refused(
+                415, f"the body must be JSON, declared by 'Content-Type: {JSON}', not {seen}"
+            )
         body = await self._body(headers, receive)
         given = False
 
@@ -98,7 +100,7 @@ class Guard:
         await self.app(scope, receive_again, send)
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes:
-        """All of it, if it is not too much and does not take too long, whatever its length is said to be."""
+        """The whole body, unless it is too large or too slow, whatever length it declares."""
         said = headers.get("content-length", "")
         if said.isdecimal() and (len(said) > 18 or int(said) > self.limits.body):
             raise self._too_large()

@@ -73,7 +73,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _failed(_: Request, error: Exception) -> Response:
-    """The reason is in the server's log, not here: it may tell of the inside."""
+    """The reason goes to the server's log, not to the client: it may reveal internals."""
     return refusal(500, "the server failed at this request; its log says why")
 
 

@@ -1,4 +1,4 @@
-"""Answers that say no: one shape, `{"error": "…"}`, one line, and nothing about the inside."""
+"""Answers that say no: one shape, `{"error": "…"}`, one line, and nothing about internals."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def in_words(mistakes: Iterable[Mapping[str, Any]]) -> tuple[int, str]:
     every = list(mistakes)
     for mistake in every:
         if mistake["type"] == "json_invalid":
-            return 400, f"the body is no JSON: {mistake['ctx']['error']}"
+            return 400, f"the body is not JSON: {mistake['ctx']['error']}"
         if mistake["type"] == "missing" and mistake["loc"] == ("body",):
             return 422, 'the body is empty: it is a JSON object such as {"texts": ["…"]}'
     return 422, "; ".join(f"{_place(each['loc'])}: {_said(each)}" for each in every[:5])

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from regard.serve.interrupting import Pause
+from regard.serve.interruptible_run import Pause
 
 
 class Wish(Protocol):
@@ -36,7 +36,7 @@ class Job:
     )
 
     def settle(self, answers: Sequence[Any] | Exception) -> None:
-        """From the worker's thread; nobody may be waiting any more, not even a loop."""
+        """Called in the worker's thread; the client may be gone, and its event loop too."""
         with suppress(RuntimeError):
             self.answer.get_loop().call_soon_threadsafe(self._settle, answers)
 

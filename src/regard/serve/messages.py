@@ -84,7 +84,9 @@ class TranslationHypothesis(Message):
     text: str
     score: float = Field(description="What it was ranked by: higher is better.")
     log_prob: float = Field(description="The log-probability of the whole, its end included.")
-    finished: bool = Field(description="It came to its end; false: it was cut at the longest.")
+    finished: bool = Field(
+        description="Whether it ended by itself; false: it was cut at the length limit."
+    )
 
 
 class Translation(TranslationHypothesis):

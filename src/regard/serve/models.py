@@ -16,7 +16,7 @@ from regard.serve.worker import Worker
 from regard.suggestions import meant
 
 if TYPE_CHECKING:
-    from regard.runs.loading import LoadedRun
+    from regard.runs.loaded_run import LoadedRun
 
 
 @dataclass

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from regard.serve.interrupting import Pause, interruptible
+from regard.serve.interruptible_run import Pause, interruptible
 from regard.serve.models import Served
 from regard.serve.request_limits import RequestLimits
 
 if TYPE_CHECKING:
     from regard.records.question import Question
-    from regard.runs.loading import LoadedRun
+    from regard.runs.loaded_run import LoadedRun
     from regard.tasks.answer import Answer
     from regard.tasks.prediction import Prediction
 

@@ -24,7 +24,7 @@ from concurrent.futures import Future
 from typing import Generic, Literal, TypeVar
 
 from regard.serve.http_errors import Refused
-from regard.serve.interrupting import Cancelled, Pause
+from regard.serve.interruptible_run import Cancelled, Pause
 from regard.serve.jobs import Job
 from regard.serve.request_limits import SPEED, RequestLimits
 
@@ -98,7 +98,7 @@ class Worker(Generic[Loaded]):
             if self.waiting + len(job.inputs) > self.limits.waiting:
                 raise Refused(
                     503,
-                    f"{self.waiting} sentences are waiting, and {self.limits.waiting} may: "
+                    f"{self.waiting} sentences are waiting, of at most {self.limits.waiting}: "
                     "try again in a moment",
                     retry_after="1",
                 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regard.clock import clock
+from regard.words import say_plural, t
 
 
 class Evaluation(ABC):
@@ -43,9 +44,14 @@ class Measured(Evaluation):
 
     @property
     def text(self) -> str:
-        return (
-            f"{self.words}, loss {self.loss:.4f}  ({len(self.examples):,} {self.noun} of {self.corpus}, "
-            f"answered in {clock(self.seconds)})"
+        return t(
+            "{measures}, loss {loss}  ({count} {noun} of {corpus}, answered in {time})",
+            measures=self.words,
+            loss=f"{self.loss:.4f}",
+            count=f"{len(self.examples):,}",
+            noun=say_plural(len(self.examples), self.noun[:-1], self.noun),
+            corpus=self.corpus,
+            time=clock(self.seconds),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,3 +62,31 @@ class Measured(Evaluation):
             "loss": self.loss,
             "seconds": self.seconds,
         }
+
+
+def measure_name(name: str) -> str:
+    """A measure in words: those of a task that regard does not know are called as they are."""
+    known = {
+        "accuracy": t("accuracy"),
+        "sentence_accuracy": t("sentence accuracy"),
+        "perplexity": t("perplexity"),
+        "loss": t("loss"),
+        "precision": t("precision"),
+        "recall": t("recall"),
+    }
+    return known.get(name, name.replace("_", " "))
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Clauses as one sentence; none if there are none."""
+    if not parts:
+        return ""
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = t("{first} and {second}", first=whole, second=part)
+    return t("{sentence}.", sentence=whole)
+
+
+def on_set(name: str, measure: str) -> str:
+    """`test loss`, of the part of the data that it was measured on."""
+    return t("{set} {measure}", set=name, measure=measure)

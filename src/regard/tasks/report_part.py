@@ -9,8 +9,7 @@ from typing import NamedTuple
 from regard.measures.translation import MeasuredScore
 from regard.view.markup import Markup
 from regard.view.samples import Sample, SampleNames
-
-PLAIN = SampleNames("Examples", "input", "wanted", "answer")
+from regard.words import t
 
 
 class NextStep(NamedTuple):
@@ -27,6 +26,10 @@ class Drawing(NamedTuple):
     body: Markup
 
 
+def plain_names() -> SampleNames:
+    return SampleNames(t("Examples"), t("input"), t("wanted"), t("answer"))
+
+
 @dataclass(frozen=True)
 class ReportPart:
     verdict: str = ""  # one line, in words; empty: there was nothing to judge by
@@ -34,5 +37,5 @@ class ReportPart:
     facts: Mapping[str, str] = field(default_factory=dict)
     drawings: Sequence[Drawing] = ()
     samples: Sequence[Sample] = ()
-    sample_names: SampleNames = PLAIN
+    sample_names: SampleNames = field(default_factory=plain_names)
     next_steps: Sequence[NextStep] = ()

@@ -32,12 +32,13 @@ from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, answer_parts
-from regard.tasks.evaluation import Evaluation, Measured
+from regard.tasks.evaluation import Evaluation, Measured, listed, measure_name, on_set
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.report_part import NextStep, ReportPart
 from regard.tasks.task_module import TaskModule, Unanswerable
 from regard.tasks.text_look import SeenAttention, asked_text, look_at_text, with_attention
 from regard.view.samples import Sample
+from regard.words import say_plural, t
 
 SAMPLES = 8  # wrong answers shown in a report
 
@@ -91,6 +92,10 @@ class Task(ABC):
     def make_fields(self) -> Sequence[Field]:
         """The columns of an example, in the order of a corpus."""
 
+    def called(self, n: int) -> str:
+        """What so many examples are called, in the reader's language."""
+        return say_plural(n, self.noun[:-1], self.noun)
+
     # the data
 
     def corpora(self, spec: Spec) -> list[Corpus]:
@@ -102,14 +107,14 @@ class Task(ABC):
         return read_examples(spec, list(self.fields.values()), problems, apart=self.apart)
 
     def left_out(self, spec: Spec | None) -> Problems:
-        """What of a dev or test set cannot be used. The lines of a corpus that is split count in training."""
+        """What cannot be used of a dev or test set; of a corpus that is split, training counts the lines."""
         problems = Problems()
         if spec is not None and any(c.part is None for c in self.corpora(spec)):
             deque(self.read(spec, problems), maxlen=0)
         return self.of_whole_corpora(problems, spec)
 
     def of_whole_corpora(self, problems: Problems, spec: Spec | None) -> Problems:
-        """Those of corpora that are not split: whose part is a line that cannot be read?"""
+        """Those of corpora that are not split: a line that cannot be read belongs to no part."""
         whole = {c.name for c in self.corpora(spec or []) if c.part is None}
         problems.found = {name: found for name, found in problems.found.items() if name in whole}
         return problems
@@ -163,7 +168,9 @@ class Task(ABC):
     def describe(self, store: Store) -> str:
         """What there is to learn from, in a line."""
         every = (field.describe(store.counts(name)) for name, field in self.fields.items())
-        return "; ".join([f"{len(store):,} {self.noun} to learn from", *filter(None, every)])
+        count, noun = f"{len(store):,}", self.called(len(store))
+        there = t("{count} {noun} to learn from", count=count, noun=noun)
+        return "; ".join([there, *filter(None, every)])
 
     def examples(
         self, spec: Spec, problems: Problems | None = None, *, join: int | None = None
@@ -284,7 +291,7 @@ class Task(ABC):
         return Extent(1 + sum(len(part) for parts in every for part in parts))
 
     def warm(self, module: Any) -> None:  # noqa: B027, most have nothing that is compiled
-        """Have compiled now what the first long example would wait for."""
+        """Compile now what the first long example would otherwise wait for."""
 
     # how good it is
 
@@ -333,8 +340,7 @@ class Task(ABC):
     def measures_line(self, found: Validation) -> str:
         """The measures in a line of the log."""
         return ", ".join(
-            f"{name.replace('_', ' ')} {100 * value:.2f} %"
-            for name, value in found.measures.items()
+            f"{measure_name(name)} {100 * value:.2f} %" for name, value in found.measures.items()
         )
 
     def evaluate(
@@ -359,19 +365,30 @@ class Task(ABC):
         """This task's part of the report, from the evaluations by the name of their set."""
         one = last(found)
         steps = [
-            NextStep(f"regard {self.command} -m {folder}", "Use it, line by line."),
-            NextStep(f"regard evaluate -m {folder} --data SPEC", "Score it on another test set."),
+            NextStep(f"regard {self.command} -m {folder}", t("Use it, line by line.")),
+            NextStep(
+                f"regard evaluate -m {folder} --data SPEC", t("Score it on another test set.")
+            ),
         ]
         if not isinstance(one, Measured):
             return ReportPart(next_steps=steps)
         said = [
-            f"{each.words} on {len(each.examples):,} {name} {self.noun}"
+            t(
+                "{measures} on {count} {set} {noun}",
+                measures=each.words,
+                count=f"{len(each.examples):,}",
+                set=name,
+                noun=self.called(len(each.examples)),
+            )
             for name, each in found.items()
         ]
         return ReportPart(
-            verdict=f"{' and '.join(said)}.",
-            scores=[MeasuredScore(f"{n}, %", 100 * v, one.corpus) for n, v in one.measures.items()],
-            facts={f"{name} loss": f"{each.loss:.4f}" for name, each in found.items()},
+            verdict=listed(said),
+            scores=[
+                MeasuredScore(f"{measure_name(name)}, %", 100 * value, one.corpus)
+                for name, value in one.measures.items()
+            ],
+            facts={on_set(name, t("loss")): f"{each.loss:.4f}" for name, each in found.items()},
             samples=[self._sample(*pair) for pair in islice(_wrong(self, one), SAMPLES)],
             next_steps=steps,
         )

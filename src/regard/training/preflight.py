@@ -11,7 +11,7 @@ from regard.data.parts import PARTS
 from regard.layers.positions import Learned
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
-from regard.tasks.choosing import task_of
+from regard.tasks.recipe_task import task_of
 
 CROWD = 16  # processes on a CPU that need no core each: a toy, or a test
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from regard.clock import clock
+from regard.words import say, t
 
 LINE_EVERY = 30.0  # seconds between plain lines
 RECENT = 50  # updates that speed and loss are averaged over
@@ -56,15 +57,25 @@ class Sight:
         return (time.monotonic() - self._first[0]) / (self.done - self._first[1]) * (1 - self.done)
 
     def words(self) -> str:
-        left = "" if self.left is None else f", {clock(max(self.left, 0))} left"
-        return (
-            f"epoch {self.epoch + 1}, step {self.step:,}: loss {self.loss:.3f}, "
-            f"{self.speed:,.0f} {self.unit}/s{left}"
+        known = {
+            "epoch": self.epoch + 1,
+            "step": f"{self.step:,}",
+            "loss": f"{self.loss:.3f}",
+            "speed": f"{self.speed:,.0f}",
+            "unit": say(self.unit),
+        }
+        if self.left is None:
+            return t("epoch {epoch}, step {step}: loss {loss}, {speed} {unit}/s", **known)
+        return t(
+            "epoch {epoch}, step {step}: loss {loss}, {speed} {unit}/s, {time} left",
+            time=clock(max(self.left, 0)),
+            **known,
         )
 
 
 class Reporter(Protocol):
     def say(self, text: str) -> None: ...
+    def warn(self, text: str) -> None: ...
     def see(self, step: int, epoch: int, done: float, loss: float, tokens: int) -> None: ...
     def close(self) -> None: ...
 
@@ -76,9 +87,12 @@ class ProgressLines:
         self.sight, self.quiet, self._last = Sight(unit), quiet, time.monotonic()
 
     def say(self, text: str) -> None:
-        """A warning is for those as well who want no progress."""
-        if not self.quiet or text.startswith("warning:"):
+        if not self.quiet:
             print(text, file=sys.stderr, flush=True)
+
+    def warn(self, text: str) -> None:
+        """For those too who want no progress."""
+        print(warning(text), file=sys.stderr, flush=True)
 
     def see(self, step: int, epoch: int, done: float, loss: float, tokens: int) -> None:
         self.sight.see(step, epoch, done, loss, tokens)
@@ -104,6 +118,9 @@ class Bar:
     def say(self, text: str) -> None:
         self._progress.console.print(text, highlight=False, markup=False, soft_wrap=True)
 
+    def warn(self, text: str) -> None:
+        self.say(warning(text))
+
     def see(self, step: int, epoch: int, done: float, loss: float, tokens: int) -> None:
         self.sight.see(step, epoch, done, loss, tokens)
         now = time.monotonic()
@@ -128,6 +145,13 @@ class Logged:
 
     def say(self, text: str) -> None:
         self._inner.say(text)
+        self._log(text)
+
+    def warn(self, text: str) -> None:
+        self._inner.warn(text)
+        self._log(warning(text))
+
+    def _log(self, text: str) -> None:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
 
@@ -136,6 +160,10 @@ class Logged:
 
     def close(self) -> None:
         self._inner.close()
+
+
+def warning(text: str) -> str:
+    return t("warning: {message}", message=text)
 
 
 def make_reporter(log: Path, *, quiet: bool = False, unit: str = "tokens") -> Reporter:

@@ -29,15 +29,16 @@ from regard.runs.failures import Interrupted, NoCheckpoints, OtherRecipe, RunEnd
 from regard.runs.metrics_file import MetricsFile
 from regard.runs.model_file import is_whole, read_config, recipe_of, save_model
 from regard.runs.run_folder import RunFolder, check_recipe
-from regard.tasks.choosing import task_of
+from regard.tasks.recipe_task import task_of
 from regard.training.allocator import keep_memory
-from regard.training.averaging import Weights, average
 from regard.training.checkpoints import Checkpoints
-from regard.training.fitting import Fit
 from regard.training.preflight import check
-from regard.training.preparing import load_task, make_module, prepare_data, read_dev
 from regard.training.progress_display import ProgressLines, Reporter, make_reporter
-from regard.training.updating import seed_by
+from regard.training.run_preparation import load_task, make_module, prepare_data, read_dev
+from regard.training.training_loop import Fit
+from regard.training.weight_averages import Weights, average
+from regard.training.weight_update import seed_by
+from regard.words import t
 
 SENTENCES = 64  # in a batch, where the recipe does not say
 
@@ -55,7 +56,7 @@ def train(recipe: Recipe, folder: Path | str, *, quiet: bool = False) -> Path:
     with run.held() if _is_first() else nullcontext():
         if _is_first():  # before there are other processes: a mistake is told once
             run.claim(recipe)
-            prepare_data(recipe, run, make_reporter(run.log, quiet=quiet).say)
+            prepare_data(recipe, run, make_reporter(run.log, quiet=quiet))
         if not evaluate_only:
             with _products(recipe):
                 fabric.launch(partial(_work, recipe=recipe, run=run, quiet=quiet))
@@ -79,10 +80,7 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
         if not already:
             _say_where(fit, reporter)
         fit.run(record)
-        reporter.say(
-            f"trained{' already' if already else ''}: {fit.state.update:,} steps in "
-            f"{clock(fit.state.seconds)}, up to {fit.end}"
-        )
+        reporter.say(_trained(fit, already=already))
         if first:
             _publish(fit, run, reporter, already=already)
     except (RunEnded, OtherRecipe, Damaged) as ended:
@@ -118,11 +116,22 @@ def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> 
     fit = Fit(recipe, fabric, task, module, loader, read_dev(task), checkpoints, reporter)
     tree, complaints = checkpoints.latest()
     for complaint in complaints:
-        reporter.say(f"warning: {complaint}")
+        reporter.warn(complaint)
     if tree is not None:
         fit.resume(tree)
     fabric.barrier()  # nobody writes a checkpoint before all have read theirs
     return fit
+
+
+def _trained(fit: Fit, *, already: bool) -> str:
+    known = {
+        "steps": f"{fit.state.update:,}",
+        "time": clock(fit.state.seconds),
+        "end": fit.end,
+    }
+    if already:
+        return t("trained already: {steps} steps in {time}, up to {end}", **known)
+    return t("trained: {steps} steps in {time}, up to {end}", **known)
 
 
 def _say_where(fit: Fit, reporter: Reporter) -> None:
@@ -131,11 +140,19 @@ def _say_where(fit: Fit, reporter: Reporter) -> None:
     where = (
         f"{fabric.world_size} × {fabric.device.type}" if fabric.world_size > 1 else fabric.device
     )
-    what = f"{parameters:,} parameters, {len(fit.loader):,} batches an epoch, on {where}"
+    known = {"parameters": f"{parameters:,}", "batches": f"{len(fit.loader):,}", "where": where}
     if state.update:
-        reporter.say(f"going on after step {state.update:,}: {what}")
+        said = t(
+            "going on after step {step}: {parameters} parameters, {batches} batches an epoch, "
+            "on {where}",
+            step=f"{state.update:,}",
+            **known,
+        )
     else:
-        reporter.say(f"training: {what}")
+        said = t(
+            "training: {parameters} parameters, {batches} batches an epoch, on {where}", **known
+        )
+    reporter.say(said)
 
 
 def _only_model(run: RunFolder, recipe: Recipe) -> bool:
@@ -168,18 +185,21 @@ def _publish(fit: Fit, run: RunFolder, reporter: Reporter, *, already: bool = Fa
     best, complaints = fit.checkpoints.load_best(state.best_updates, most, state.best_sha256)
     if complaints and already and is_whole(run):
         for complaint in complaints:
-            reporter.say(
-                f"warning: {complaint}; the model was made of it before, and stays as it is"
+            reporter.warn(
+                t(
+                    "{complaint}; the model was made of it before, and stays as it is",
+                    complaint=complaint,
+                )
             )
         return
     if not best:
-        instead = "the last weights are the model instead"
+        instead = t("the last weights are the model instead")
     elif training.average:
-        instead = f"the model is the average of the {len(best)} left"
+        instead = t("the model is the average of the {count} left", count=len(best))
     else:
-        instead = "the next best is the model instead"
+        instead = t("the next best is the model instead")
     for complaint in complaints:
-        reporter.say(f"warning: {complaint}; {instead}")
+        reporter.warn(f"{complaint}; {instead}")
     weights = average(best) if best else _last_weights(fit)
     save_model(run, fit.task, weights, stopped=not fit.over)
 

@@ -17,7 +17,6 @@ from regard.view.samples import scrolled
 from regard.view.terminal_cells import pad, shorten, width
 from regard.words import t
 
-COUNTS = ("sentences", "mean")
 SCORES = ("BLEU", "chrF", "hyp/ref")
 LABEL = 60  # cells that there are under a chart
 Curves = Mapping[str, LengthCurve]
@@ -44,8 +43,10 @@ class LengthTable:
             for row in rows:
                 cells += [*([] if once else _counts(row)), *_scores(row)]
             table.append(cells)
-        counts, own = (COUNTS, ()) if once else ((), COUNTS)
-        return cls(list(curves), [unit, *counts], [*own, *SCORES], table)
+        counted = [t("sentences"), t("mean")]
+        counts, own = (counted, []) if once else ([], counted)
+        length = t("characters") if unit == "characters" else t("words")
+        return cls(list(curves), [length, *counts], [*own, *SCORES], table)
 
     @property
     def heads(self) -> list[str]:
@@ -126,7 +127,7 @@ def _point(at: int, bucket: Bucket, row: LengthRow) -> Point:
 
 
 def _counts(row: LengthRow | None) -> list[str]:
-    return [f"{row.sentences:,}", f"{row.mean_length:.1f}"] if row else ["–"] * len(COUNTS)
+    return [f"{row.sentences:,}", f"{row.mean_length:.1f}"] if row else ["–", "–"]
 
 
 def _scores(row: LengthRow | None) -> list[str]:

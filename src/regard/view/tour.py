@@ -14,6 +14,7 @@ from torch import tensor
 
 from regard.view import colours
 from regard.view.terminal import beside, heat_map
+from regard.words import t
 
 words = ["the", "cat", "walks", "on", "the", "street"]
 x = tensor(
@@ -68,12 +69,9 @@ additive = attend(q, k, score=score, weights=True).weights"""
 
 EXPLAIN = "print(explain(q, k, score=score))"
 
-NEXT = """\
-README.md, docs/README.md   the guide, with a page for every mechanism
-make test                   what holds, checked on this machine
+LONG_WINDOW = """\
 python -c "import torch, regard; x = torch.randn(1, 8192, 64); \\
-  print(regard.explain(x, x, region='window(64) & causal'))"
-                            what a long window costs, and which path it takes"""
+  print(regard.explain(x, x, region='window(64) & causal'))\""""
 
 
 def tour(*, width: int | None = None) -> Iterator[str]:
@@ -88,40 +86,57 @@ def tour(*, width: int | None = None) -> Iterator[str]:
         )
         return beside(*maps, width=space)
 
-    yield f"Everything below can be pasted into Python. First:\n\n{_code(SETTING)}"
+    first = t("Everything below can be pasted into Python. First:")
+    yield f"{first}\n\n{_code(SETTING)}"
     exec(SETTING, names)
 
-    yield (
+    asks = t(
         "1. Self-attention: each word (row) asks every word (column); a row sums to 1.\n"
-        "   The region says whom it may ask: a dot is a weight of exactly 0.\n\n"
-        f"{_code(SELF)}"
+        "   The region says whom it may ask: a dot is a weight of exactly 0."
     )
+    yield f"{asks}\n\n{_code(SELF)}"
     exec(SELF, names)
-    regions = {"everywhere": "all words", "causal": "none to the right", "near": "one to each side"}
-    yield draw(words, words, **regions)
-    yield (
+    yield draw(
+        words,
+        words,
+        everywhere=t("all words"),
+        causal=t("none to the right"),
+        near=t("one to each side"),
+    )
+    yield t(
         "   The two 'the' are one vector and ask alike: dot products know no positions.\n"
-        "   To draw one yourself:  print(heat_map(causal, words, words))"
+        "   To draw one yourself:  {command}",
+        command="print(heat_map(causal, words, words))",
     )
 
-    yield (
+    looks = t(
         "2. Cross attention: to write 'I am a student', where to look in 我是一个学生?\n"
         "   The normaliser says how scores become weights: soft, warmer, or hard.\n"
         "   Another score is v · tanh(M [q; k]), the additive one of Bahdanau: as tanh\n"
-        "   levels off, a feature of both words counts once, and v < 0 makes that best.\n\n"
-        f"{_code(CROSS)}\n{_code(ADDITIVE)}"
+        "   levels off, a feature of both words counts once, and v < 0 makes that best."
     )
+    yield f"{looks}\n\n{_code(CROSS)}\n{_code(ADDITIVE)}"
     exec(CROSS, names)
-    yield draw(english, chinese, soft="softmax", warm="temperature 4")
+    yield draw(english, chinese, soft="softmax", warm=t("temperature 4"))
     exec(ADDITIVE, names)
-    yield draw(english, chinese, hard="the best key alone", additive="v · tanh(M [q; k])")
+    yield draw(english, chinese, hard=t("the best key alone"), additive="v · tanh(M [q; k])")
 
     plan = eval(EXPLAIN.removeprefix("print"), names)
-    yield (
-        "3. Which path computes it, and why? Ask with the same arguments.\n\n"
-        f"{_code(EXPLAIN)}\n{_indent(str(plan))}"
+    which = t("3. Which path computes it, and why? Ask with the same arguments.")
+    yield f"{which}\n\n{_code(EXPLAIN)}\n{_indent(str(plan))}"
+    yield f"{t('What next:')}\n\n{_indent(_next())}"
+
+
+def _next() -> str:
+    gap = " " * 28
+    return "\n".join(
+        [
+            f"{'README.md, docs/README.md':28}{t('the guide, with a page for every mechanism')}",
+            f"{'make test':28}{t('what holds, checked on this machine')}",
+            LONG_WINDOW,
+            f"{gap}{t('what a long window costs, and which path it takes')}",
+        ]
     )
-    yield f"What next:\n\n{_indent(NEXT)}"
 
 
 def _code(text: str) -> str:

@@ -19,7 +19,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["Translations", "language", "say", "t", "translations"]
+__all__ = ["Translations", "language", "say", "say_plural", "t", "translations"]
 
 Translations = dict[str, Any]  # message -> text, or {"one": text, "other": text}
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -60,8 +60,15 @@ t = _Texts()
 
 
 def say(message: str, /, **values: object) -> str:
-    """t() of a message that stands in a file of data, where `collect` finds it."""
+    """t() of a message that stands elsewhere, where `collect` finds it: in a file of data, in the
+    help of a command, in what a task calls its examples.
+    """
     return t(message, **values)
+
+
+def say_plural(n: int, one: str, other: str, /, **values: object) -> str:
+    """t.plural() of such a message."""
+    return t.plural(n, one, other, **values)
 
 
 def _translated(message: str, form: str) -> str:

@@ -4,6 +4,7 @@
     python -m regard.words.collect --check    # are en.json and the translations up to date?
 
 en.json: message -> {"where": files that say it, "one": its form for one thing, where it counts any}.
+Messages are what t() is given, the help of commands and of their options, and what a task calls its examples.
 A translation, zh.json: message -> text, or {"one": text, "other": text}.
 """
 
@@ -23,6 +24,10 @@ REGARD = Path(__file__).parents[1]
 LISTED = Path(__file__).with_name(f"{ENGLISH}.json")
 PAGE = "view/page/"
 CAPTIONS = "view/captions.json"  # what pictures and the page both say
+COMMANDS = "cli/"  # whose help is said when it is shown
+TASKS = "tasks/"  # whose classes name what they are about
+COUNTED, NAMED = ("noun",), ("scored", "learns")  # attributes of a task, in words
+EXAMPLE = re.compile(r"(?:Example|Try): ")  # the rest is a command
 SAID_IN_JS = re.compile(r"(?<![\w.$])t(?:(?P<plural>\.plural)|\.parts)?\(")
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
@@ -58,8 +63,13 @@ def collected(root: Path = REGARD) -> dict[str, dict[str, Any]]:
 def everything_said(root: Path = REGARD) -> Iterator[Said]:
     for file in sorted(root.rglob("*.py")):
         text = file.read_text(encoding="utf-8")
+        where = file.relative_to(root).as_posix()
         if "regard.words import" in text and file.parent != LISTED.parent:
-            yield from said_in_python(text, file.relative_to(root).as_posix())
+            yield from said_in_python(text, where)
+        if where.startswith(COMMANDS):
+            yield from said_in_help(text, where)
+        if where.startswith(TASKS):
+            yield from said_by_tasks(text, where)
     for file in sorted((root / PAGE).rglob("*.js")):
         text = file.read_text(encoding="utf-8")
         yield from said_in_javascript(text, file.relative_to(root).as_posix())
@@ -85,6 +95,49 @@ def said_in_python(text: str, where: str) -> Iterator[Said]:
         given = None if None in names else frozenset(filter(None, names)) | {"n"} & {"n" * plural}
         one = str(literal[0]) if plural else None
         yield Said(where, node.lineno, str(literal[-1]), one, given)
+
+
+def said_in_help(text: str, where: str) -> Iterator[Said]:
+    """The docstrings of commands, a message a paragraph, and the help of their options."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef) and _is_command(node, where):
+            for paragraph in paragraphs(ast.get_docstring(node) or ""):
+                if not EXAMPLE.match(paragraph):
+                    yield Said(where, node.lineno, paragraph, None, frozenset())
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg == "help":
+                    yield Said(where, node.lineno, _literal(keyword.value, where), None, None)
+
+
+def said_by_tasks(text: str, where: str) -> Iterator[Said]:
+    """`noun: ClassVar = "pairs"`, which is "pair" where there is one, and other names of theirs."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+            name = node.target.id
+            if name in (*COUNTED, *NAMED) and "ClassVar" in ast.unparse(node.annotation):
+                said = _literal(node.value, where)
+                one = said[:-1] if name in COUNTED else None
+                yield Said(where, node.lineno, said, one, None)
+
+
+def paragraphs(text: str) -> list[str]:
+    """Of a docstring, each in one line."""
+    return [" ".join(part.split()) for part in text.strip().split("\n\n")]
+
+
+def _is_command(node: ast.FunctionDef, where: str) -> bool:
+    """A command is called like its file, or registered by a decorator."""
+    registered = [ast.unparse(each) for each in node.decorator_list]
+    return node.name == Path(where).stem or any(
+        ".callback(" in each or ".command(" in each for each in registered
+    )
+
+
+def _literal(node: ast.expr, where: str) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    raise NoLiteral(f"{where}, line {node.lineno}: what people read is not written out there")
 
 
 def said_in_javascript(text: str, where: str) -> Iterator[Said]:

@@ -203,7 +203,7 @@ def test_files_are_looked_for_beside_the_corpus(tmp_path):
     fields = [Image("image"), Label("label")]
     (found,) = read_examples(tmp_path / "list.tsv", fields, problems)
     assert pixels(found["image"]) == GREY.tolist()
-    assert problems.lines("image lines that name no file there is") == [2, 4, 5, 6]
+    assert problems.lines("image lines that name a missing file") == [2, 4, 5, 6]
     assert problems.lines("image lines of damaged pictures, or neither PNG nor JPEG") == [3]
     with pytest.raises(Unusable, match="cannot be read here"):
         Image("image").accept(str(tmp_path / "pics" / "a.png"), files=False)

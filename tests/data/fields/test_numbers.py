@@ -63,7 +63,7 @@ def test_what_is_refused(cell, said):
 
 
 def test_sizes():
-    with pytest.raises(Unusable, match="vectors that have not 2 numbers"):
+    with pytest.raises(Unusable, match="vectors that do not have 2 numbers"):
         Numbers("x", 2).read([1, 2, 3])
     with pytest.raises(Unusable, match="not a sequence of vectors"):
         Numbers("x", sequence=True).read([[[1]]])
@@ -77,7 +77,7 @@ def test_sizes():
     assert field.size == 2  # as most are
     parts = field.encode([{"x": value} for value in values])
     assert [field.too_long(each) for each in parts] == [
-        *[None, None, "{}lines of vectors that have not 2 numbers"]
+        *[None, None, "{}lines of vectors that do not have 2 numbers"]
     ]
     with pytest.raises(ValueError, match="over 100 sizes"):
         field.learn(np.zeros(n) for n in range(1, 300))
@@ -149,7 +149,7 @@ def test_files_of_arrays(tmp_path):
     assert problems.lines("lines that name files without an array of numbers") == [3, 5, 6]
     assert problems.lines("lines that are not numbers") == [4]  # never unpickled
     assert problems.lines("lines of arrays over 67,108,864 bytes") == [7]
-    assert problems.lines("lines that name no file there is") == [8]
+    assert problems.lines("lines that name a missing file") == [8]
 
 
 @pytest.mark.parametrize(

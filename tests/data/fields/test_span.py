@@ -133,7 +133,7 @@ def test_what_is_cut_off_is_not_trained_on():
             assert (span.too_long(parts) is not None) == (cell in lost)
             assert len(parts[0]) == (2 if isinstance(of, Text) else 4)
             assert span.collate([parts])["answer"].shape[1] == 2
-    assert span.too_long([[-1] * 4]) == "{}lines that the text is cut off before"
+    assert span.too_long([[-1] * 4]) == "{}lines beyond the end at which the text is cut off"
 
 
 def test_words_that_are_cut_already():

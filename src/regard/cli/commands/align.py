@@ -11,6 +11,7 @@ import typer
 
 from regard.cli.options import Device, Json, Output, Run
 from regard.cli.pairs import Source, Target
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.measures import Links, WordPair
@@ -43,13 +44,13 @@ def align(
     """
     if gold is not None and base is None:
         raise typer.BadParameter(
-            "--gold needs --base 0 or --base 1: does it count from 0 or from 1?"
+            t("--gold needs --base 0 or --base 1: does it count from 0 or from 1?")
         )
 
     from regard.cli.pairs import line_pairs
     from regard.cli.streams import written_to
     from regard.measures import WordPair, to_pharaoh
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     translator = load(model, device=device)
     found: list[Links] = []
@@ -59,9 +60,8 @@ def align(
             links = [_links(one) for one in translator.score(sources, targets, attention=True)]
             if gold is not None:
                 found += links
-                words += [
-                    WordPair(_words(s), _words(t)) for s, t in zip(sources, targets, strict=True)
-                ]
+                pairs = zip(sources, targets, strict=True)
+                words += [WordPair(_words(left), _words(right)) for left, right in pairs]
                 continue
             for one in links:
                 out.write(f"{json.dumps(sorted(one)) if as_json else to_pharaoh(one)}\n")
@@ -74,7 +74,7 @@ def _links(forced: Prediction) -> Links:
     from regard.measures import align
 
     if forced.attention is None:
-        raise typer.BadParameter("this model has no attention, so it aligns nothing")
+        raise typer.BadParameter(t("this model has no attention, so it aligns nothing"))
     return align(
         forced.attention,
         forced.source_tokens.offsets,
@@ -104,7 +104,7 @@ def _error_rate(
 
     known = within(read_pharaoh(gold, first=0 if base == 0 else 1), words)
     if known.text:
-        print(f"warning: {known.text}", file=sys.stderr)
+        print(t("warning: {message}", message=known.text), file=sys.stderr)
     score = aer(links, known.alignments)
     if not as_json:
         return score.text

@@ -35,7 +35,7 @@ def classify(
     check_texts(texts or [], "classify")
 
     from regard.cli.streams import one_line, written_to
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     run = load(model, device=device)
     with written_to(output) as out:

@@ -10,9 +10,9 @@ import typer
 
 from regard.cli.error_lines import FAILED
 from regard.cli.options import Json
-from regard.cli.plain_help import PlainCommand
+from regard.cli.plain_help import PlainCommand, PlainGroup
 
-data = typer.Typer(rich_markup_mode=None)
+data = typer.Typer(cls=PlainGroup, rich_markup_mode=None)
 
 
 @data.callback()

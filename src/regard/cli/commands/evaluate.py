@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import Beam, Device, Json, Runs
+from regard.words import t
 
 
 def evaluate(
@@ -37,12 +38,12 @@ def evaluate(
     """
     from regard.data.problems import Problems
     from regard.report.run_evaluation import evaluate as measure
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     problems = Problems()
     found = measure(load(models or None, device=device), data, problems, join=join, beam=beam)
     if problems:
-        print(f"left out: {problems.report()}", file=sys.stderr)
+        print(t("left out: {problems}", problems=problems.report()), file=sys.stderr)
     if as_json:
         print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import Run
+from regard.words import t
 
 
 def export(
@@ -18,7 +19,7 @@ def export(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FOLDER", help="Written there; RUN/export/ENGINE if none."
+            "-o", "--output", metavar="FOLDER", help="Where to write it; RUN/export/ENGINE if none."
         ),
     ] = None,
     quantization: Annotated[
@@ -34,9 +35,11 @@ def export(
 
     Example: regard export -m runs/zh-en --to ctranslate2 --quantization int8
     """
-    from regard.export.exporting import export as write
+    from regard.export.run_export import export as write
     from regard.export.unsupported import CannotExport
 
     if model is None and output is None:
-        raise CannotExport("the embedded model has no folder of yours: say where to", "-o FOLDER")
+        raise CannotExport(
+            t("the embedded model has no folder of yours: say where to"), "-o FOLDER"
+        )
     typer.echo(write(model, to, output, quantization=quantization))

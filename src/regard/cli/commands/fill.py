@@ -36,7 +36,7 @@ def fill(
     check_texts(texts or [], "fill")
 
     from regard.cli.streams import written_to
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     run = load(model, device=device)
     with written_to(output) as out:

@@ -33,18 +33,18 @@ def generate(
     output: Output = None,
     device: Device = None,
 ) -> None:
-    """Write on from each PROMPT.
+    """Continue each PROMPT.
 
-    Without --sample the likeliest token is taken at each step, which soon goes in circles.
+    Without --sample the likeliest token is taken at each step, which soon repeats itself.
 
     Example: regard generate -m runs/char-language "I am " --sample --temperature 0.8
     """
     draws = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
-    settings = search_options(sample, beam, draws, noun="texts")
+    settings = search_options(sample, beam, draws)
     check_texts(prompts or [], "generate")
 
     from regard.cli.streams import written_to
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     run = load(model, device=device)
     with written_to(output) as out:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.cli.options import Beam, ComparedRuns, Device
+from regard.words import t
 
 if TYPE_CHECKING:
-    from regard.view.viewing import View
+    from regard.view.attention_view import View
 
 HOST = "127.0.0.1"
 TRIES = 100  # a tenth of a second apart, until the port is taken
@@ -43,10 +44,8 @@ def look(
     which: Annotated[
         str | None, typer.Option("--map", metavar="NAME", help="cross, encoder, decoder, …")
     ] = None,
-    tokens: Annotated[bool, typer.Option("--tokens", help="Tokens, not words.")] = False,
-    lines: Annotated[
-        bool, typer.Option("--lines", help="Lines in the picture, not cells.")
-    ] = False,
+    tokens: Annotated[bool, typer.Option("--tokens", help="Show tokens, not words.")] = False,
+    lines: Annotated[bool, typer.Option("--lines", help="Draw lines, not cells.")] = False,
     dark: Annotated[bool, typer.Option("--dark", help="A dark picture.")] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Measure how far the weights explain the output.")
@@ -62,7 +61,7 @@ def look(
         bool, typer.Option("--no-browser", help="Serve the page, but open no browser.")
     ] = False,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="N", help="Of the page; 0: a free one.")
+        int, typer.Option(min=0, max=65535, metavar="N", help="Port of the page; 0: a free one.")
     ] = 0,
     device: Device = None,
 ) -> None:
@@ -80,16 +79,16 @@ def look(
     records = [text for text in given if _is_saved(text)]
     saved = bool(records)
     if saved and (models or records != given):
-        raise typer.BadParameter("saved records need no model and no text: give them alone")
+        raise typer.BadParameter(t("saved records need no model and no text: give them alone"))
     if files and not given:
-        raise typer.BadParameter("give a TEXT to look at")
+        raise typer.BadParameter(t("give a TEXT to look at"))
     seen_here = terminal or (saved if no_browser else not _has_browser())
     asked_for = explain or target is not None or max(len(given), len(models or [])) > 2
     if not (files or saved or seen_here) and (no_browser or not asked_for):
         _serve(models or [], given, picks, port, beam, device, open_it=not no_browser)
         return
     if not given:
-        raise typer.BadParameter("give a TEXT to look at: there is no browser to type it in")
+        raise typer.BadParameter(t("give a TEXT to look at: there is no browser to type it in"))
     view = _view(given, models, saved, asked, picks, device)
     if files:
         style = {"style": "lines" if lines else "cells", "theme": "dark" if dark else "light"}
@@ -114,7 +113,7 @@ def _view(
     if saved:
         return view_of(*texts, **picks)
 
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     runs = [load(model, device=device) for model in models or []] or [load(device=device)]
     return view_of(*runs, *texts, **asked, **picks)
@@ -135,9 +134,9 @@ def _serve(
     from urllib.parse import urlencode
 
     from regard.serve.models import distinct_names
-    from regard.serve.running import serve
-    from regard.view.picking import Pick
-    from regard.view.viewing import page_state
+    from regard.serve.server_process import serve
+    from regard.view.attention_view import page_state
+    from regard.view.picked_matrix import Pick
 
     if not port:
         with socket.create_server((HOST, 0)) as free:
@@ -172,7 +171,8 @@ def _open_when_it_answers(address: str, port: int) -> None:
             except OSError:
                 time.sleep(0.1)
         if not webbrowser.open(address):
-            print(f"no browser could be opened: open {address} yourself", file=sys.stderr)
+            told = t("no browser could be opened: open {address} yourself", address=address)
+            print(told, file=sys.stderr)
 
     threading.Thread(target=wait_and_open, daemon=True).start()
 
@@ -182,14 +182,16 @@ def _print(view: View, saved: bool) -> None:
         if record.output:
             print(record.output)
     print(f"\n{view.to_text(colour=None)}")
-    more = "" if saved else " …"
-    print(f"\nthe whole page in a file: regard look{more} --html attention.html", file=sys.stderr)
+    command = f"regard look{'' if saved else ' …'} --html attention.html"
+    print(f"\n{t('the whole page in a file: {command}', command=command)}", file=sys.stderr)
 
 
 def _save(view: View, path: Path, style: dict[str, str]) -> None:
     """Its name on standard output; what the picture cannot show, as a warning without its place."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: print(f"warning: {message}", file=sys.stderr)
+        warnings.showwarning = lambda message, *_: print(
+            t("warning: {message}", message=message), file=sys.stderr
+        )
         print(view.save(path, **style))
 
 
@@ -210,7 +212,14 @@ def _check_files(named: dict[str, Path | None]) -> None:
     for option, path in named.items():
         suffix = "." + option.removeprefix("--")
         if path is not None and path.suffix != suffix:
-            raise typer.BadParameter(f"{option} writes a file that ends in {suffix}, not {path}")
+            raise typer.BadParameter(
+                t(
+                    "{option} writes a file that ends in {suffix}, not {path}",
+                    option=option,
+                    suffix=suffix,
+                    path=path,
+                )
+            )
 
 
 def _has_browser() -> bool:

@@ -11,6 +11,7 @@ import typer
 
 from regard.cli.options import Device, Json, Output, Run
 from regard.cli.texts import CHUNK, check_texts, chunks
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.tasks.answer import Answer
@@ -25,13 +26,13 @@ def predict(
     model: Run = None,
     data: Annotated[
         str | None,
-        typer.Option("--data", metavar="SPEC", help="Read them from there, as data.test is read."),
+        typer.Option("--data", metavar="SPEC", help="A corpus to read them from, as data.test is."),
     ] = None,
     as_json: Json = False,
     output: Output = None,
     device: Device = None,
 ) -> None:
-    """Answer EXAMPLEs, or standard input line by line, as the run was trained to.
+    """Answer EXAMPLEs, or standard input line by line, by any run.
 
     An example is the value of the one input, or a JSON object with a value for each of them. --json
     prints {input, answer, score, attention} for each; on a terminal the attention is drawn.
@@ -41,11 +42,11 @@ def predict(
     Example: regard predict -m runs/tag --data sentences.jsonl --json > answers.jsonl
     """
     if data is not None and examples:
-        raise typer.BadParameter("give examples or --data, not both")
+        raise typer.BadParameter(t("give examples or --data, not both"))
     check_texts(examples or [], "predict")
 
     from regard.cli.streams import written_to
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     run = load(model, device=device)
     drawn = bool(examples) and not (as_json or output) and sys.stdout.isatty()
@@ -71,7 +72,7 @@ def chunks_of(spec: str, task: Task) -> Iterator[list[Any]]:
     while chunk := list(islice(examples, CHUNK)):
         yield list(chunk)
     if problems:
-        print(f"left out: {problems.report()}", file=sys.stderr)
+        print(t("left out: {problems}", problems=problems.report()), file=sys.stderr)
 
 
 def _read(lines: list[str], task: Task) -> Iterator[list[Any]]:

@@ -9,8 +9,8 @@ import textwrap
 from typing import Any
 
 from regard.cli.options import Json
+from regard.words import t
 
-HEADS = {"name": "name", "data": "data", "description": "what"}
 WIDEST, NARROWEST = 100, 24  # cells: of the table, of a description
 
 
@@ -24,9 +24,11 @@ def recipes(as_json: Json = False) -> None:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
         return
 
-    _print_table([HEADS, *rows], min(shutil.get_terminal_size((WIDEST, 0)).columns, WIDEST))
-    print("\nData that is not embedded is looked for in the folder that REGARD_DATA names.")
-    print("regard train NAME [key=value …] trains one; regard schema prints every key.")
+    heads = {"name": t("name"), "data": t("data"), "description": t("what")}
+    _print_table([heads, *rows], min(shutil.get_terminal_size((WIDEST, 0)).columns, WIDEST))
+    print()
+    print(t("Data that is not embedded is looked for in the folder that REGARD_DATA names."))
+    print(t("regard train NAME [key=value …] trains one; regard schema prints every key."))
 
 
 def _print_table(rows: list[dict[str, Any]], space: int) -> None:
@@ -59,4 +61,4 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def _warn(problem: str) -> None:
-    print(f"warning: {problem}", file=sys.stderr)
+    print(t("warning: {message}", message=problem), file=sys.stderr)

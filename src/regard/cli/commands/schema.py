@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 
+from regard.words import t
+
 
 def schema() -> None:
     """Print the JSON schema of a recipe, for editors.
@@ -13,5 +15,8 @@ def schema() -> None:
     """
     from regard.recipe.recipe_schema import recipe_schema
 
-    found = recipe_schema(report=lambda problem: print(f"warning: {problem}", file=sys.stderr))
+    def warn(problem: str) -> None:
+        print(t("warning: {message}", message=problem), file=sys.stderr)
+
+    found = recipe_schema(report=warn)
     print(json.dumps(found, indent=2, ensure_ascii=False))

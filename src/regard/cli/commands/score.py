@@ -26,7 +26,7 @@ def score(
     """
     from regard.cli.pairs import line_pairs
     from regard.cli.streams import written_to
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     translator = load(model, device=device)
     with written_to(output) as out:

@@ -12,10 +12,13 @@ from regard.cli.options import Beam, Device, ServedRuns
 def serve(
     models: ServedRuns = None,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; not this machine: --token.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Where to listen; anything but this machine needs --token."
+        ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="N", help="0: one that is free.")
+        int, typer.Option(min=0, max=65535, metavar="N", help="Port to listen on; 0: a free one.")
     ] = 8000,
     token: Annotated[
         str | None,
@@ -36,6 +39,6 @@ def serve(
 
     Example: regard serve -m runs/zh-en --port 8080
     """
-    from regard.serve.running import serve as run
+    from regard.serve.server_process import serve as run
 
     run(models or [], host=host, port=port, token=token, device=device, beam=beam, batch=batch)

@@ -9,11 +9,7 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import LARGEST_SEED, Device
-
-UNMEASURED = (
-    "note: without data.dev nothing is measured while training, and the last weights are kept; "
-    "data.dev=b.zh,b.en names pairs to choose the best by"
-)
+from regard.words import t
 
 
 def train(
@@ -27,7 +23,8 @@ def train(
         list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Keys to change.")
     ] = None,
     run: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where to; runs/NAME if not given.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where to write it; runs/NAME if not given."),
     ] = None,
     device: Device = None,
     seed: Annotated[
@@ -51,7 +48,11 @@ def train(
     from regard.training.run import train as run_recipe  # Lightning takes seconds
 
     if resolved.data.dev is None:
-        print(UNMEASURED, file=sys.stderr)
+        note = t(
+            "note: without data.dev nothing is measured while training, and the last weights are "
+            "kept; data.dev=b.zh,b.en names pairs to choose the best by"
+        )
+        print(note, file=sys.stderr)
     run_recipe(resolved, run or Path("runs") / resolved.name, quiet=quiet)
 
 

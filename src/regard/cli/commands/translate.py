@@ -15,7 +15,7 @@ from regard.cli.sampling_options import Sample, Seed, Temperature, TopK, TopP, s
 from regard.cli.texts import check_texts, chunks
 
 if TYPE_CHECKING:
-    from regard.runs.loading import LoadedRun
+    from regard.runs.loaded_run import LoadedRun
     from regard.tasks.prediction import Prediction
 
 
@@ -90,7 +90,7 @@ def _loaded(models: list[Path] | None, engine: str | None, device: str | None) -
 
         return load_engine(only_one(models), engine, device=device)
 
-    from regard.runs.loading import load
+    from regard.runs.loaded_run import load
 
     return load(models or None, device=device)
 

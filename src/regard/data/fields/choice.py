@@ -19,6 +19,7 @@ from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.text import Text
 from regard.data.padding import block, pad_blocks
 from regard.data.tokenizer import UNK, Tokenizer
+from regard.words import t
 
 NONE = -100  # no answer: what cross_entropy leaves out
 BETWEEN, ANSWER = "|", "*"
@@ -132,7 +133,7 @@ class Choice(Field):
         }
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
-        return f"{self.size:,} {self.name} tokens"
+        return t("{count} {field} tokens", count=f"{self.size:,}", field=self.name)
 
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         return counts["ids"]

@@ -17,6 +17,7 @@ from regard.data.fields.text import Text
 from regard.data.padding import block, pad_blocks
 from regard.data.sentences import sentence_places
 from regard.data.tokenizer import Tokenizer, Tokens
+from regard.words import t
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class Document(Field):
         return {self.name: ids, f"{self.name}_mask": mask}
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
-        return f"{self.size:,} {self.name} tokens"
+        return t("{count} {field} tokens", count=f"{self.size:,}", field=self.name)
 
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         return counts["ids"]

@@ -16,6 +16,7 @@ from torch import Tensor
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.nested_numbers import array_of
 from regard.data.fields.standardisation import Moments, Standardisation
+from regard.words import t
 
 Pixels = NDArray[np.uint8]  # (H, W, C)
 MOST_PIXELS = 1 << 24  # of a picture that is kept as it is
@@ -130,8 +131,12 @@ class Image(Field):
         return tensors | ({} if self.shape else {f"{self.name}_mask": torch.from_numpy(mask)})
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
-        of = "of several sizes" if self.shape is None else f"{self.shape[1]}x{self.shape[0]}"
-        return f"{'grey' if self.channels == 1 else 'coloured'} pictures, {of}"
+        size = t("of several sizes")
+        if self.shape is not None:
+            size = f"{self.shape[1]}x{self.shape[0]}"
+        if self.channels == 1:
+            return t("grey pictures, {size}", size=size)
+        return t("coloured pictures, {size}", size=size)
 
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
         """Pixels, if sizes differ."""
@@ -159,14 +164,14 @@ def _file(name: str, folder: Path | None) -> bytes:
     try:
         path = folder / name.strip()
         if not path.is_file():  # no pipe, which never ends
-            raise Unusable("{}lines that name no file there is")
+            raise Unusable("{}lines that name a missing file")
         if path.stat().st_size > HEAVIEST:
             raise Unusable(f"{{}}lines of pictures over {HEAVIEST:,} bytes")
         return path.read_bytes()
     except Unusable:
         raise
     except (OSError, ValueError):  # no leave to read it, a zero in the name
-        raise Unusable("{}lines that name no file there is") from None
+        raise Unusable("{}lines that name a missing file") from None
 
 
 def _pixels(cell: Cell) -> Pixels:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.suggestions import meant
+from regard.words import t
 
 MOST_LABELS = 1000  # more are texts, not labels
 SHOWN = 12  # labels named
@@ -70,7 +71,9 @@ class Label(Field):
         return ", ".join(self.labels[:SHOWN]) + (", …" if len(self.labels) > SHOWN else "")
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
-        return f"{self.size:,} {self.name}s: {self.named}"
+        return t(
+            "{count} {field}s: {labels}", count=f"{self.size:,}", field=self.name, labels=self.named
+        )
 
     @property
     def size(self) -> int:

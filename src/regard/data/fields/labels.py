@@ -15,6 +15,7 @@ from torch import Tensor
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.label import SHOWN, labels_in, learn_labels
 from regard.data.fields.text import Text
+from regard.words import t
 
 NONE = -100  # where there is no label: what cross_entropy leaves out
 
@@ -103,7 +104,10 @@ class Labels(Field):
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
         more = ", …" if self.size > SHOWN else ""
-        return f"{self.size:,} {self.name}: {', '.join(self.labels[:SHOWN])}{more}"
+        labels = f"{', '.join(self.labels[:SHOWN])}{more}"
+        return t(
+            "{count} {field}: {labels}", count=f"{self.size:,}", field=self.name, labels=labels
+        )
 
     def decode(self, numbers: Sequence[int]) -> list[str]:
         """The labels at the positions of a row that have one."""

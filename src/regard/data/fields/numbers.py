@@ -18,6 +18,7 @@ from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.nested_numbers import array_of
 from regard.data.fields.standardisation import Moments, Standardisation
 from regard.data.formats.npy import read_array
+from regard.words import t
 
 Vectors = NDArray[np.float32]  # (D,), or (T, D)
 MOST_SIZES = 100  # of vectors, before one that occurs most is looked for
@@ -154,7 +155,10 @@ class Numbers(Field):
         return numbers * deviation + mean
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
-        return f"{'sequences of ' * self.sequence}{self.name} vectors of {self.size:,}"
+        size = f"{self.size:,}"
+        if self.sequence:
+            return t("sequences of {field} vectors of {size}", field=self.name, size=size)
+        return t("{field} vectors of {size}", field=self.name, size=size)
 
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
         return counts["numbers"] // self.size if self.sequence else None
@@ -175,7 +179,7 @@ class Numbers(Field):
 
     @property
     def _wrong_size(self) -> str:
-        return f"{{}}lines of vectors that have not {self.size} numbers"
+        return f"{{}}lines of vectors that do not have {self.size} numbers"
 
     def _scaled(self, vectors: NDArray[Any]) -> NDArray[np.float32]:
         return vectors if self.scale is None else self.scale.applied(vectors)

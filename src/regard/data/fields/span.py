@@ -121,7 +121,11 @@ class Span(Field):
         return {self.name: torch.from_numpy(places + self._shift)}
 
     def too_long(self, parts: Parts) -> str | None:
-        return f"{{}}lines that the {self.of.name} is cut off before" if parts[0][0] < 0 else None
+        return (
+            f"{{}}lines beyond the end at which the {self.of.name} is cut off"
+            if parts[0][0] < 0
+            else None
+        )
 
     def show(self, value: Stretch) -> str:
         return super().show(value.text or f"{value.start}–{value.end}")

@@ -13,6 +13,7 @@ from torch import Tensor
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.padding import pad
 from regard.data.tokenizer import BLANK, Tokenizer, Tokens
+from regard.words import t
 
 
 class Text(Field):
@@ -138,11 +139,16 @@ class Text(Field):
         return super().show(self.joined(value))
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
-        known = f"{self.size:,} {self.name} tokens"
+        known = t("{count} {field} tokens", count=f"{self.size:,}", field=self.name)
         full = int((counts["ids"] >= self.max_length).sum()) if self.cut and self.max_length else 0
         if not full:
             return known
-        return f"{known} ({full:,} texts are read up to token {self.max_length} only)"
+        return t(
+            "{known} ({full} texts are read up to token {longest} only)",
+            known=known,
+            full=f"{full:,}",
+            longest=self.max_length,
+        )
 
     def joined(self, value: str | list[str]) -> str:
         """The text that tokens have their places in: words with blanks between them."""

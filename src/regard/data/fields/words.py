@@ -15,6 +15,7 @@ from torch import Tensor
 from regard.data.fields.field import Parts
 from regard.data.fields.text import Text
 from regard.layers.special_tokens import PAD, UNK
+from regard.words import t
 
 RARE = 1  # a character that occurs so often is not known: what is unknown is learnt too
 LONGEST = 40  # characters of a word that are read
@@ -81,7 +82,12 @@ class Words(Text):
         return {**tensors, f"{self.name}_characters": torch.from_numpy(letters)}
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
-        return f"{self.size[0]:,} {self.name}, {self.size[1]:,} characters"
+        return t(
+            "{count} {field}, {characters} characters",
+            count=f"{self.size[0]:,}",
+            field=self.name,
+            characters=f"{self.size[1]:,}",
+        )
 
     def _take(self, characters: Sequence[str]) -> None:
         self.characters = list(characters)

@@ -83,13 +83,13 @@ def _check(head: ArrayHead, path: Path, stream: BinaryIO) -> None:
     size = head.dtype.itemsize * math.prod(shape[1:])
     if shape[0] and not 0 < size <= LONGEST:
         raise ValueError(
-            f"its shape is {shape}: a row is {size:,} bytes long, and may be {LONGEST:,}"
+            f"its shape is {shape}: a row is {size:,} bytes long, over the limit of {LONGEST:,}"
         )
     if bare_name(path.name) == path.name:
         held = path.stat().st_size - stream.tell()
         if held < size * shape[0]:
             raise EOFError(
-                f"its shape is {shape}, {size * shape[0]:,} bytes, and it holds {held:,}"
+                f"its shape is {shape}, {size * shape[0]:,} bytes, but it holds {held:,}"
             )
 
 

@@ -61,7 +61,7 @@ def read_array(path: Path) -> NDArray[Any]:
     """The array of a .npy file, or the only one of a .npz file; Unusable says why there is none."""
     try:
         if not path.is_file():  # no pipe, which never ends
-            raise Unusable("{}lines that name no file there is")
+            raise Unusable("{}lines that name a missing file")
         if path.suffix == ".npy":
             with path.open("rb") as stream:
                 return _whole_array(stream)

@@ -64,7 +64,9 @@ class Sheet(Format):
         tiles = _tiles(picture, width, height)
         held = _filled(tiles, int(across)) if count is None else count
         if held > len(tiles):
-            raise CorpusError(f"{path} has {len(tiles):,} tiles, and {held:,} are said to be in it")
+            raise CorpusError(
+                f"{path} has {len(tiles):,} tiles, not the {held:,} that it is said to have"
+            )
         for number in range(held):
             yield number + 1, [tiles[number]]
 

@@ -1,4 +1,4 @@
-"""PlainLines of text, and tables: what stands between tabs."""
+"""Lines of text, and tables: what stands between tabs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A classification as its model reads it: one answer, the label, made of one row of weights, if of any.
 
-Legend: as in `reading`; Q = 1 and M = 1, the keys are the tokens and EOS.
+Legend: as in `model_readings`; Q = 1 and M = 1, the keys are the tokens and EOS.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from regard.data.tokenizer import BOS, EOS, Tokens
 from regard.explanations.embedded_inputs import embedding, times_input
 from regard.explanations.explained_model import differentiable, encoder_rollout
 from regard.explanations.measured import measure
+from regard.explanations.model_readings import Weighed
 from regard.explanations.model_work import ModelWork, pieces
-from regard.explanations.reading import Weighed
 from regard.layers.contracts import Encoded
 from regard.records.record import Explanation
 from regard.tasks.classify.classify_module import Classify

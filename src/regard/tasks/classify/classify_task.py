@@ -18,7 +18,7 @@ from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_module import Classification, Classify
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, listed, on_set
 from regard.tasks.report_part import Drawing, NextStep, ReportPart
 from regard.tasks.task import Extent, Tally, Task, Validation, last
 from regard.view.confusion_chart import confusion_section, confusion_text
@@ -26,7 +26,6 @@ from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
 SAMPLES = 8  # texts shown
-NAMES = SampleNames("Most confidently wrong", "text", "label", "answer")
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,15 @@ class ClassifyEvaluation(Evaluation):
 
     @property
     def text(self) -> str:
-        return (
-            f"accuracy {100 * self.confusion.accuracy:.2f} %, macro-F1 "
-            f"{100 * self.confusion.macro_f1:.2f} %, loss {self.loss:.4f}  ({len(self.examples):,} "
-            f"texts of {self.corpus}, classified in {clock(self.seconds)})"
+        return t(
+            "accuracy {accuracy} %, macro-F1 {macro_f1} %, loss {loss}  ({count} texts of {corpus}, "
+            "classified in {time})",
+            accuracy=f"{100 * self.confusion.accuracy:.2f}",
+            macro_f1=f"{100 * self.confusion.macro_f1:.2f}",
+            loss=f"{self.loss:.4f}",
+            count=f"{len(self.examples):,}",
+            corpus=self.corpus,
+            time=clock(self.seconds),
         )
 
     @property
@@ -118,7 +122,11 @@ class ClassifyTask(Task):
 
     def measures_line(self, found: Validation) -> str:
         of = found.measures
-        return f"accuracy {100 * of['accuracy']:.2f} %, macro-F1 {100 * of['macro_f1']:.2f} %"
+        return t(
+            "accuracy {accuracy} %, macro-F1 {macro_f1} %",
+            accuracy=f"{100 * of['accuracy']:.2f}",
+            macro_f1=f"{100 * of['macro_f1']:.2f}",
+        )
 
     def evaluate(
         self, module: Classify, corpus: str, examples: Sequence[Example], *, beam: int | None = None
@@ -141,24 +149,33 @@ class ClassifyTask(Task):
 
     def report(self, module: Classify, found: Mapping[str, Any], folder: Path) -> ReportPart:
         scores = [
-            f"{100 * one.confusion.accuracy:.1f} % of {len(one.examples):,} {name} texts right"
+            t(
+                "{share} % of {count} {set} texts right",
+                share=f"{100 * one.confusion.accuracy:.1f}",
+                count=f"{len(one.examples):,}",
+                set=name,
+            )
             for name, one in found.items()
         ]
         one = last(found)
         confusions = {name: one.confusion for name, one in found.items()}
         drawn = Drawing(t("What is taken for what"), confusion_section(confusions))
         return ReportPart(
-            verdict=f"{' and '.join(scores)}." if scores else "",
+            verdict=listed(scores),
             scores=() if one is None else _scores(one.confusion),
-            facts={f"{name} loss": f"{one.loss:.4f}" for name, one in found.items()},
+            facts={on_set(name, t("loss")): f"{one.loss:.4f}" for name, one in found.items()},
             drawings=[drawn] if found else (),
             samples=() if one is None else _samples(module, one),
-            sample_names=NAMES,
+            sample_names=SampleNames(
+                t("Most confidently wrong"), t("text"), t("label"), t("answer")
+            ),
             next_steps=[
-                NextStep(f"regard classify -m {folder}", "Label texts of your own, line by line."),
+                NextStep(
+                    f"regard classify -m {folder}", t("Label texts of your own, line by line.")
+                ),
                 NextStep(
                     f"regard evaluate -m {folder} --data TEXTS,LABELS",
-                    "Score it on another test set.",
+                    t("Score it on another test set."),
                 ),
             ],
         )
@@ -188,11 +205,11 @@ def _nll(examples: Sequence[Example], found: Sequence[Classification]) -> float:
 
 
 def _scores(found: Confusion) -> tuple[MeasuredScore, MeasuredScore]:
-    right = f"{found.correct:,} of {found.total:,} texts"
-    mean = f"mean of {len(found.labels):,} labels"
+    right = t("{right} of {count} texts", right=f"{found.correct:,}", count=f"{found.total:,}")
+    mean = t("mean of {count} labels", count=f"{len(found.labels):,}")
     return (
-        MeasuredScore("Accuracy, %", 100 * found.accuracy, right),
-        MeasuredScore("Macro-F1, %", 100 * found.macro_f1, mean),
+        MeasuredScore(t("Accuracy, %"), 100 * found.accuracy, right),
+        MeasuredScore(t("Macro-F1, %"), 100 * found.macro_f1, mean),
     )
 
 

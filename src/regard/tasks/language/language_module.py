@@ -18,10 +18,10 @@ from regard.data.tokenizer import Tokenizer
 from regard.layers.contracts import Encoded, Translator, longest_target
 from regard.measures.likelihood import Likelihood
 from regard.search import Hypothesis, Search, search
+from regard.tasks.decoded_tokens import spell
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.loss import smoothed_cross_entropy
 from regard.tasks.prediction import Prediction
-from regard.tasks.spelling import spell
 from regard.tasks.task_module import BATCH, Loss, TaskModule, Unanswerable
 
 LENGTH = 200  # tokens that follow a prompt, if nobody says how many

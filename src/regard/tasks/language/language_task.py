@@ -18,23 +18,24 @@ from regard.measures import Likelihood, MeasuredScore
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, listed, on_set
 from regard.tasks.language.language_module import LENGTH, Language
 from regard.tasks.language.language_options import LanguageOptions
 from regard.tasks.report_part import NextStep, ReportPart
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Extent, Tally, Task, Validation, last
 from regard.view.samples import Sample, SampleNames
+from regard.words import t
 
 SAMPLES = 6  # texts continued
 PROMPT, CONTINUED = 20, 150  # tokens
-DRAW: dict[str, Any] = {"method": "sample", "temperature": 0.8, "seed": 1}
-NAMES = SampleNames("Continued", "beginning", "how it went on", "the model's (temperature 0.8)")
+TEMPERATURE = 0.8
+DRAW: dict[str, Any] = {"method": "sample", "temperature": TEMPERATURE, "seed": 1}
 
 
 @dataclass(frozen=True)
 class LanguageEvaluation(Evaluation):
-    """How well a run foretells one corpus."""
+    """How well a run predicts one corpus."""
 
     corpus: str
     blocks: Sequence[TextBlock]
@@ -55,10 +56,16 @@ class LanguageEvaluation(Evaluation):
     @property
     def text(self) -> str:
         found = self.likelihood
-        return (
-            f"{self.bits_per_character:.4f} bits per character, {self.bits_per_byte:.4f} per byte, "
-            f"loss {found.loss:.4f}, perplexity {found.perplexity:.2f}  ({self.characters:,} "
-            f"characters of {self.corpus}, {found.tokens:,} tokens)"
+        return t(
+            "{bits} bits per character, {per_byte} per byte, loss {loss}, perplexity {perplexity}  "
+            "({characters} characters of {corpus}, {tokens} tokens)",
+            bits=f"{self.bits_per_character:.4f}",
+            per_byte=f"{self.bits_per_byte:.4f}",
+            loss=f"{found.loss:.4f}",
+            perplexity=f"{found.perplexity:.2f}",
+            characters=f"{self.characters:,}",
+            corpus=self.corpus,
+            tokens=f"{found.tokens:,}",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,7 +87,7 @@ class LanguageTask(Task):
     noun: ClassVar = "texts"
     kept_input: ClassVar = "standard-input.txt"
     command: ClassVar = "generate"
-    verb: ClassVar = "write on"
+    verb: ClassVar = "continue texts"
 
     text: Text
 
@@ -122,10 +129,19 @@ class LanguageTask(Task):
         return encoded
 
     def describe(self, store: Store) -> str:
-        unit = "lines" if self.context is None else f"blocks of {self.context} tokens"
-        tokens = int(store.counts("text")["ids"].sum())
-        return (
-            f"{len(store):,} {unit} to learn from ({tokens:,} tokens, {self.text.size:,} different)"
+        known = {
+            "count": f"{len(store):,}",
+            "tokens": f"{int(store.counts('text')['ids'].sum()):,}",
+            "different": f"{self.text.size:,}",
+        }
+        if self.context is None:
+            return t(
+                "{count} lines to learn from ({tokens} tokens, {different} different)", **known
+            )
+        return t(
+            "{count} blocks of {size} tokens to learn from ({tokens} tokens, {different} different)",
+            size=self.context,
+            **known,
         )
 
     def examples(
@@ -176,9 +192,11 @@ class LanguageTask(Task):
 
     def measures_line(self, found: Validation) -> str:
         of = found.measures
-        return (
-            f"perplexity {of['perplexity']:.2f}, {of['bits_per_character']:.4f} bits per "
-            f"character, accuracy {100 * of['accuracy']:.1f} %"
+        return t(
+            "perplexity {perplexity}, {bits} bits per character, accuracy {accuracy} %",
+            perplexity=f"{of['perplexity']:.2f}",
+            bits=f"{of['bits_per_character']:.4f}",
+            accuracy=f"{100 * of['accuracy']:.1f}",
         )
 
     def evaluate(
@@ -195,23 +213,32 @@ class LanguageTask(Task):
     def report(self, module: Language, found: Mapping[str, Any], folder: Path) -> ReportPart:
         one = last(found)
         scores = [
-            f"{one.bits_per_character:.3f} bits per character on {name}"
+            t(
+                "{bits} bits per character on {set}",
+                bits=f"{one.bits_per_character:.3f}",
+                set=name,
+            )
             for name, one in found.items()
         ]
         facts = {}
         for name, each in found.items():
-            facts[f"{name} bits per byte"] = f"{each.bits_per_byte:.4f}"
-            facts[f"{name} loss"] = f"{each.likelihood.loss:.4f}"
+            facts[on_set(name, t("bits per byte"))] = f"{each.bits_per_byte:.4f}"
+            facts[on_set(name, t("loss"))] = f"{each.likelihood.loss:.4f}"
         return ReportPart(
-            verdict=f"{' and '.join(scores)}." if scores else "",
+            verdict=listed(scores),
             scores=() if one is None else _scores(one),
             facts=facts,
             samples=() if one is None else self._samples(module, one),
-            sample_names=NAMES,
+            sample_names=SampleNames(
+                t("Continued"),
+                t("beginning"),
+                t("how it went on"),
+                t("the model's (temperature {temperature})", temperature=TEMPERATURE),
+            ),
             next_steps=[
-                NextStep(f"regard generate -m {folder} --sample", "Let it write."),
+                NextStep(f"regard generate -m {folder} --sample", t("Let it write.")),
                 NextStep(
-                    f"regard evaluate -m {folder} --data book.txt", "Score it on another text."
+                    f"regard evaluate -m {folder} --data book.txt", t("Score it on another text.")
                 ),
             ],
         )
@@ -242,9 +269,9 @@ class LanguageTask(Task):
 
 
 def _scores(found: LanguageEvaluation) -> tuple[MeasuredScore, MeasuredScore]:
-    of = f"{found.characters:,} characters"
-    tokens = f"of a token, {found.likelihood.tokens:,} of them"
+    of = t("{count} characters", count=f"{found.characters:,}")
+    tokens = t("of a token, {count} of them", count=f"{found.likelihood.tokens:,}")
     return (
-        MeasuredScore("Bits per character", found.bits_per_character, of),
-        MeasuredScore("Perplexity", found.likelihood.perplexity, tokens),
+        MeasuredScore(t("Bits per character"), found.bits_per_character, of),
+        MeasuredScore(t("Perplexity"), found.likelihood.perplexity, tokens),
     )

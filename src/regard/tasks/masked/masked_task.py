@@ -1,4 +1,4 @@
-"""A masked language model: texts, and how often what is hidden of them is told."""
+"""A masked language model: texts, and how often their hidden tokens are guessed."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from regard.measures import Likelihood, MeasuredScore
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, listed, on_set
 from regard.tasks.masked.masked_module import Filling, Masked
 from regard.tasks.masked.masked_options import MaskedOptions
 from regard.tasks.report_part import NextStep, ReportPart
 from regard.tasks.task import Extent, Tally, Task, Validation, last
 from regard.view.samples import Sample, SampleNames
+from regard.words import t
 
 SAMPLES = 8  # texts shown, each with its middle token hidden
-NAMES = SampleNames("Filled in", "with a token hidden", "what it was", "the likeliest")
 
 
 @dataclass(frozen=True)
 class MaskedEvaluation(Evaluation):
-    """How well a run tells what is hidden of one corpus."""
+    """How well a run guesses the hidden tokens of one corpus."""
 
     corpus: str
     examples: Sequence[Example]
@@ -38,10 +38,15 @@ class MaskedEvaluation(Evaluation):
     @property
     def text(self) -> str:
         found = self.likelihood
-        return (
-            f"accuracy {100 * found.accuracy:.2f} %, loss {found.loss:.4f}, perplexity "
-            f"{found.perplexity:.2f}  ({found.tokens:,} hidden tokens in {len(self.examples):,} texts "
-            f"of {self.corpus})"
+        return t(
+            "accuracy {accuracy} %, loss {loss}, perplexity {perplexity}  ({hidden} hidden tokens in "
+            "{count} texts of {corpus})",
+            accuracy=f"{100 * found.accuracy:.2f}",
+            loss=f"{found.loss:.4f}",
+            perplexity=f"{found.perplexity:.2f}",
+            hidden=f"{found.tokens:,}",
+            count=f"{len(self.examples):,}",
+            corpus=self.corpus,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -108,7 +113,11 @@ class MaskedTask(Task):
 
     def measures_line(self, found: Validation) -> str:
         of = found.measures
-        return f"perplexity {of['perplexity']:.2f}, accuracy {100 * of['accuracy']:.2f} %"
+        return t(
+            "perplexity {perplexity}, accuracy {accuracy} %",
+            perplexity=f"{of['perplexity']:.2f}",
+            accuracy=f"{100 * of['accuracy']:.2f}",
+        )
 
     def evaluate(
         self, module: Masked, corpus: str, examples: Sequence[Example], *, beam: int | None = None
@@ -118,19 +127,28 @@ class MaskedTask(Task):
     def report(self, module: Masked, found: Mapping[str, Any], folder: Path) -> ReportPart:
         one = last(found)
         scores = [
-            f"{100 * one.likelihood.accuracy:.1f} % of {one.likelihood.tokens:,} hidden {name} tokens"
+            t(
+                "{share} % of {count} hidden {set} tokens guessed",
+                share=f"{100 * one.likelihood.accuracy:.1f}",
+                count=f"{one.likelihood.tokens:,}",
+                set=name,
+            )
             for name, one in found.items()
         ]
         return ReportPart(
-            verdict=f"{' and '.join(scores)} told." if scores else "",
+            verdict=listed(scores),
             scores=() if one is None else _scores(one.likelihood),
-            facts={f"{name} loss": f"{one.likelihood.loss:.4f}" for name, one in found.items()},
+            facts={
+                on_set(name, t("loss")): f"{one.likelihood.loss:.4f}" for name, one in found.items()
+            },
             samples=() if one is None else _samples(module, one),
-            sample_names=NAMES,
+            sample_names=SampleNames(
+                t("Filled in"), t("with a token hidden"), t("what it was"), t("the likeliest")
+            ),
             next_steps=[
-                NextStep(f'regard fill -m {folder} "… {MASK} …"', "Fill in a text of your own."),
+                NextStep(f'regard fill -m {folder} "… {MASK} …"', t("Fill in a text of your own.")),
                 NextStep(
-                    f"regard evaluate -m {folder} --data texts.txt", "Score it on other texts."
+                    f"regard evaluate -m {folder} --data texts.txt", t("Score it on other texts.")
                 ),
             ],
         )
@@ -156,10 +174,12 @@ def _answer(found: Filling) -> Answer:
 
 
 def _scores(found: Likelihood) -> tuple[MeasuredScore, MeasuredScore]:
-    of = f"{found.correct:,} of {found.tokens:,} hidden tokens"
+    of = t(
+        "{right} of {count} hidden tokens", right=f"{found.correct:,}", count=f"{found.tokens:,}"
+    )
     return (
-        MeasuredScore("Accuracy, %", 100 * found.accuracy, of),
-        MeasuredScore("Perplexity", found.perplexity, "of a hidden token"),
+        MeasuredScore(t("Accuracy, %"), 100 * found.accuracy, of),
+        MeasuredScore(t("Perplexity"), found.perplexity, t("of a hidden token")),
     )
 
 

@@ -21,7 +21,7 @@ SHORT = {  # of the codes with three letters
 
 
 def bleu_tokenizer(recipe: Recipe) -> str:
-    """sacreBLEU's tokeniser for the target: those of Chinese and of spaces, else characters."""
+    """sacreBLEU's tokeniser for the target: zh for Chinese, 13a where words are spaced, else char."""
     language = _language(recipe.data.target)
     chosen = "zh" if language == "zh" else "char" if language in scripts.LANGUAGES else "13a"
     return _task(recipe).bleu_tokenize or chosen

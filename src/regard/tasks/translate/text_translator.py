@@ -20,9 +20,9 @@ from regard.measures.likelihood import Likelihood
 from regard.search import Hypothesis, Search, search
 from regard.search import replace_unknown as attended_words
 from regard.search.settings import coverage
+from regard.tasks.decoded_tokens import spell
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.prediction import Prediction
-from regard.tasks.spelling import spell
 from regard.tasks.task_module import BATCH, TaskModule, Unanswerable
 
 SCORED = 1 << 14  # target tokens of a score that are read side by side: there is no beam of them

@@ -1,7 +1,7 @@
 """A translation as its model reads it: the answers under other weights, without a token, and gradients.
 
 Each target token is made with other weights alone: those before it are given, and the model reads them as
-it would. Legend: as in `reading`; Q target tokens.
+it would. Legend: as in `model_readings`; Q target tokens.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from regard.explanations.embedded_inputs import embedding, times_input
 from regard.explanations.explained_model import differentiable, encoder_rollout
 from regard.explanations.explaining_work import answer_work
 from regard.explanations.measured import measure
+from regard.explanations.model_readings import Weighed
 from regard.explanations.model_work import GRADIENT, ModelWork, pieces
-from regard.explanations.reading import Weighed
 from regard.layers.contracts import Encoded, Translator
 from regard.records.record import Explanation
 from regard.tasks.translate.text_translator import TextTranslator

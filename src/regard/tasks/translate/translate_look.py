@@ -26,7 +26,7 @@ from regard.records.side import END, Side
 from regard.records.token_sides import label_of, token_side, unknown_note
 from regard.search import Ensemble, Search, TreeNode, search_trees
 from regard.search.search_tree import path
-from regard.tasks.spelling import spell
+from regard.tasks.decoded_tokens import spell
 from regard.tasks.translate.forced_attention import forced_note, forcing
 from regard.tasks.translate.text_translator import TextTranslator
 

@@ -23,7 +23,7 @@ from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, listed, on_set
 from regard.tasks.prediction import Prediction
 from regard.tasks.report_part import Drawing, NextStep, ReportPart
 from regard.tasks.search_settings import search_settings
@@ -38,7 +38,6 @@ from regard.words import t
 SAMPLES = 8  # sentences shown with their attention
 LONG = 100  # tokens: kernels of long texts are used from here on
 LONGEST = 30  # tokens of such a sentence: what still fits a page
-NAMES = SampleNames("Translations", "source", "reference", "translation")
 
 
 @dataclass(frozen=True)
@@ -56,11 +55,17 @@ class TranslationEvaluation(Evaluation):
 
     @property
     def text(self) -> str:
-        return (
-            f"{self.bleu.text}\n{self.chrf.text}\nperplexity {self.likelihood.perplexity:.2f}, token "
-            f"accuracy {100 * self.likelihood.accuracy:.1f} %  ({len(self.examples):,} sentences of "
-            f"{self.corpus}, {self.likelihood.tokens:,} tokens, translated in {clock(self.seconds)})"
+        found = t(
+            "perplexity {perplexity}, token accuracy {accuracy} %  ({count} sentences of {corpus}, "
+            "{tokens} tokens, translated in {time})",
+            perplexity=f"{self.likelihood.perplexity:.2f}",
+            accuracy=f"{100 * self.likelihood.accuracy:.1f}",
+            count=f"{len(self.examples):,}",
+            corpus=self.corpus,
+            tokens=f"{self.likelihood.tokens:,}",
+            time=clock(self.seconds),
         )
+        return f"{self.bleu.text}\n{self.chrf.text}\n{found}"
 
     @property
     def table(self) -> str:
@@ -192,9 +197,12 @@ class TranslateTask(Task):
 
     def measures_line(self, found: Validation) -> str:
         of = found.measures
-        return (
-            f"perplexity {of['perplexity']:.2f}, accuracy {100 * of['accuracy']:.1f} %, "
-            f"BLEU {of['bleu']:.2f}, chrF {of['chrf']:.2f}"
+        return t(
+            "perplexity {perplexity}, accuracy {accuracy} %, BLEU {bleu}, chrF {chrf}",
+            perplexity=f"{of['perplexity']:.2f}",
+            accuracy=f"{100 * of['accuracy']:.1f}",
+            bleu=f"{of['bleu']:.2f}",
+            chrf=f"{of['chrf']:.2f}",
         )
 
     def evaluate(
@@ -225,36 +233,43 @@ class TranslateTask(Task):
 
     def report(self, module: TextTranslator, found: Mapping[str, Any], folder: Path) -> ReportPart:
         scores = [
-            f"{one.bleu.value:.1f} BLEU on {len(one.examples):,} {name} sentences"
+            t(
+                "{bleu} BLEU on {count} {set} sentences",
+                bleu=f"{one.bleu.value:.1f}",
+                count=f"{len(one.examples):,}",
+                set=name,
+            )
             for name, one in found.items()
         ]
         facts = {}
         for name, one in found.items():
-            facts[f"{name} perplexity"] = f"{one.likelihood.perplexity:.2f}"
-            facts[f"{name} token accuracy"] = f"{100 * one.likelihood.accuracy:.1f} %"
+            facts[on_set(name, t("perplexity"))] = f"{one.likelihood.perplexity:.2f}"
+            facts[on_set(name, t("token accuracy"))] = f"{100 * one.likelihood.accuracy:.1f} %"
         one = last(found)
         curves = {name: one.by_length for name, one in found.items()}
         return ReportPart(
-            verdict=f"{' and '.join(scores)}." if scores else "",
+            verdict=listed(scores),
             scores=() if one is None else (one.bleu, one.chrf),
             facts=facts,
             drawings=[Drawing(t("Short and long sentences"), length_section(curves))]
             if curves
             else (),
             samples=() if one is None else self._samples(module, one),
-            sample_names=NAMES,
+            sample_names=SampleNames(
+                t("Translations"), t("source"), t("reference"), t("translation")
+            ),
             next_steps=[
                 NextStep(
                     f"regard translate -m {folder}",
-                    "Translate sentences of your own, line by line.",
+                    t("Translate sentences of your own, line by line."),
                 ),
                 NextStep(
                     f"regard look -m {folder} TEXT",
-                    "See what each word looks at, and whether that is an explanation.",
+                    t("See what each word looks at, and whether that is an explanation."),
                 ),
                 NextStep(
                     f"regard evaluate -m {folder} --data SOURCE,TARGET",
-                    "Score it on another test set.",
+                    t("Score it on another test set."),
                 ),
             ],
         )

@@ -16,7 +16,7 @@ import numpy as np
 from regard.records.record import Array
 from regard.view.captions import caption
 from regard.view.markup import Markup, element, join
-from regard.view.picking import Allowed, Matrix
+from regard.view.picked_matrix import Allowed, Matrix
 from regard.view.stills.paper import (
     Scale,
     hexadecimal,

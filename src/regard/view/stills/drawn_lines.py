@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from regard.view.markup import Markup, element, join
-from regard.view.picking import Matrix
+from regard.view.picked_matrix import Matrix
 from regard.view.stills.paper import Scale, hexadecimal, label, length, write
 
 ROW, BETWEEN, LETTERS = 22.0, 240.0, 13.0

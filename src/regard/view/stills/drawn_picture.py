@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from regard.records.record import Box
 from regard.records.side import Picture
 from regard.view.markup import Markup, element, join
-from regard.view.picking import Matrix
+from regard.view.picked_matrix import Matrix
 from regard.view.stills.image_size import image_size
 from regard.view.stills.paper import Scale, label, write
 

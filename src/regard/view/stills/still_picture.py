@@ -15,7 +15,7 @@ import numpy as np
 
 from regard.records.record import AttentionRecord
 from regard.view.markup import Markup, element, join
-from regard.view.picking import Matrix, Pick, picked
+from regard.view.picked_matrix import Matrix, Pick, picked
 from regard.view.stills.drawn_cells import draw_cells, draw_scale
 from regard.view.stills.drawn_lines import draw_lines
 from regard.view.stills.drawn_picture import draw_panels

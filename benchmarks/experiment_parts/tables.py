@@ -1,0 +1,185 @@
+"""The tables and pictures of docs/results.md, from the folders of the runs. What is not there is a dash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from experiment_parts.runs import (
+    ALIGNERS,
+    ENSEMBLES,
+    LUONG,
+    LUONG_SEEDS,
+    SEEDS,
+    SYSTEMS,
+    ensemble_file,
+)
+from regard.measures.bleu_by_length import Bucket, LengthCurve, LengthRow
+from regard.view.charts import Axis, Chart, Line, Point
+from regard.view.length_chart import length_chart
+from run_folders import head, json_of, mean_of, metrics_of, row, test_of, updates_of
+
+POSITIONS = 5  # tokens in a cell of the position test
+
+
+def tables(folder: Path) -> Iterator[str]:
+    """Markdown, one experiment after the other."""
+    yield from ("## luong", "", *luong_table(folder), "", *ensemble_table(folder), "")
+    yield from ("## length", "", *length_table(folder), "")
+    yield from ("## copy", "", *copy_table(folder), "")
+    yield from ("## align", "", *align_table(folder), "")
+    yield from ("## zh-en", "", *zh_en_table(folder))
+
+
+def luong_table(folder: Path) -> Iterator[str]:
+    yield from head(
+        "attention", "paper: ppl", "BLEU", "ours: ppl", "BLEU", "BLEU of each seed", "updates"
+    )
+    for name, cell in LUONG.items():
+        found = [test_of(folder / f"luong-{name}-{seed}") for seed in LUONG_SEEDS]
+        tests = [test for test in found if test]
+        bleus = [test["bleu"]["value"] for test in tests]
+        updates = [updates_of(folder / f"luong-{name}-{seed}") for seed in LUONG_SEEDS]
+        yield row(
+            cell.name,
+            cell.perplexity,
+            cell.bleu,
+            mean_of([test["perplexity"] for test in tests], 2),
+            mean_of(bleus),
+            ", ".join(f"{bleu:.1f}" for bleu in bleus),
+            ", ".join(f"{n:,}" for n in dict.fromkeys(updates) if n),
+        )
+
+
+def ensemble_table(folder: Path) -> Iterator[str]:
+    yield from head("ensemble", "members: BLEU", "together", "more than the best of them")
+    for name, members in ENSEMBLES.items():
+        together = json_of(folder / ensemble_file(name))
+        found = [test_of(folder / f"luong-{member}-{LUONG_SEEDS[-1]}") for member in members]
+        single = [test["bleu"]["value"] for test in found if test]
+        if together and single:
+            bleu = together["bleu"]["value"]
+            alone = ", ".join(f"{value:.1f}" for value in single)
+            yield row(name, alone, f"{bleu:.1f}", f"{bleu - max(single):+.1f}")
+
+
+def length_table(folder: Path) -> Iterator[str]:
+    curves = length_curves(folder)
+    names = list(curves)
+    yield from head("words in the source", "sentences", *names, "gap", f"{names[0]}: each seed",
+                     f"{names[1]}: each seed")  # fmt: skip
+    for rows in zip(*(curve.rows for curve in curves.values()), strict=True):
+        each = [
+            ", ".join(f"{_bucket(one, rows[0].bucket):.1f}" for one in _joined(folder, system))
+            for system in SYSTEMS
+        ]
+        bleus = [f"{one.bleu:.1f}" for one in rows]
+        gap = f"{rows[1].bleu - rows[0].bleu:.1f}"
+        yield row(rows[0].bucket.label, f"{rows[0].sentences}", *bleus, gap, *each)
+
+
+def length_curves(folder: Path) -> dict[str, LengthCurve]:
+    """The mean curve of each system over the seeds, and the fixed vector trained for longer."""
+    curves = {name: _mean_curve(_joined(folder, system)) for system, name in SYSTEMS.items()}
+    longer = folder / "length-fixed-longer-1" / "joined.json"
+    return curves | {"fixed vector, 20 epochs": _mean_curve([json_of(longer)["by_length"]])}
+
+
+def _joined(folder: Path, system: str) -> list[dict[str, Any]]:
+    found = [json_of(folder / f"length-{system}-{seed}" / "joined.json") for seed in SEEDS]
+    return [one["by_length"] for one in found if one]
+
+
+def _mean_curve(curves: Sequence[dict[str, Any]]) -> LengthCurve:
+    rows = []
+    for same in zip(*(curve["rows"] for curve in curves), strict=True):
+        first = LengthRow(**{**same[0], "bucket": Bucket(**same[0]["bucket"])})
+        rows.append(replace(first, bleu=mean(row["bleu"] for row in same)))
+    return LengthCurve(tuple(rows), curves[0]["unit"], curves[0]["signature"])
+
+
+def _bucket(curve: dict[str, Any], bucket: Bucket) -> float:
+    (bleu,) = (row["bleu"] for row in curve["rows"] if row["bucket"] == asdict(bucket))
+    return float(bleu)
+
+
+def copy_table(folder: Path) -> Iterator[str]:
+    yield from head(
+        "model", "tokens in the source", *(f"{j + 1}–{j + POSITIONS}" for j in range(0, 40, 5))
+    )
+    for system, name in SYSTEMS.items():
+        for low, high in ((11, 20), (21, 30), (31, 40)):
+            cells = recalled(json_of(folder / f"copy-{system}-1" / "recall.json") or {}, low, high)
+            cells += [None] * (8 - len(cells))
+            shown = ("" if cell is None else f"{100 * cell:.0f}" for cell in cells)
+            yield row(name, f"{low}–{high}", *shown)
+
+
+def recalled(counts: dict[str, Any], low: int, high: int) -> list[float | None]:
+    """The share of tokens that came back, by position, of sources between these lengths."""
+    tokens, kept = [0] * high, [0] * high
+    for length, found in counts.items():
+        if low <= int(length) <= high:
+            for j in range(int(length)):
+                tokens[j] += found["tokens"][j]
+                kept[j] += found["recalled"][j]
+    sums = [
+        (sum(kept[j : j + POSITIONS]), sum(tokens[j : j + POSITIONS]))
+        for j in range(0, high, POSITIONS)
+    ]
+    return [k / n if n else None for k, n in sums]
+
+
+def align_table(folder: Path) -> Iterator[str]:
+    yield from head("model", "updates", "AER", "precision", "recall", "links moved by −1", "by +1")
+    for name, (label, _) in ALIGNERS.items():
+        run = folder / f"align-{name}-1"
+        if found := json_of(run / "aer.json"):
+            rates = [f"{found[key]:.2f}" for key in ("aer", "precision", "recall")]
+            rates += [
+                f"{rate:.2f}"
+                for by, rate in (json_of(run / "moved.json") or {}).items()
+                if by != "0"
+            ]
+            rates += ["–"] * (5 - len(rates))
+            yield row(label, f"{updates_of(run):,}", *rates)
+
+
+def zh_en_table(folder: Path) -> Iterator[str]:
+    yield from head("recipe", "parameters", "dev BLEU", "test BLEU", "test ppl", "chrF", "time")
+    for recipe in ("zh-en", "zh-en-large"):
+        run = folder / f"{recipe}-1"
+        if (scores := json_of(run / "scores.json")) and (test := scores["test"]):
+            yield row(
+                recipe,
+                f"{json_of(run / 'config.json')['parameters']:,}",
+                f"{scores['dev']['bleu']['value']:.1f}",
+                f"{test['bleu']['value']:.1f}",
+                f"{test['perplexity']:.2f}",
+                f"{test['chrf']['value']:.1f}",
+                f"{float(metrics_of(run)[-1]['seconds']) / 60:.1f} min",
+            )
+
+
+def pictures(folder: Path, into: Path) -> None:
+    into.mkdir(parents=True, exist_ok=True)
+    chart = length_chart(length_curves(folder), "BLEU by source length, Multi30k en-de")
+    (into / "bleu-by-length.svg").write_text(chart.standalone())
+    lines = []
+    for system, low, high in (("attention", 31, 40), ("fixed", 11, 20), ("fixed", 31, 40)):
+        found = recalled(json_of(folder / f"copy-{system}-1" / "recall.json"), low, high)
+        points = [
+            Point(float(at), 100 * share, f"{100 * share:.0f} %")
+            for at, share in enumerate(found)
+            if share is not None
+        ]
+        lines.append(Line(f"{SYSTEMS[system]}, {low}–{high} tokens", points))
+    ticks = [(float(at), [f"{5 * at + 1}–{5 * at + 5}"]) for at in range(8)]
+    x = Axis("position in the source", -0.4, 7.4, ticks)
+    y = Axis.of("recalled, %", [0.0, 100.0], zero=True)
+    (into / "recall-by-position.svg").write_text(
+        Chart("Which source tokens come back", lines, x, y).standalone()
+    )

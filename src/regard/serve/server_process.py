@@ -1,0 +1,128 @@
+"""The server as a process: from the address to Ctrl-C."""
+
+from __future__ import annotations
+
+import gc
+import math
+import signal
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from regard.serve.access import Access
+from regard.serve.connections import connection_class, sweep
+from regard.serve.http_app import make_app
+from regard.serve.models import Shelf, distinct_names
+from regard.serve.request_limits import RequestLimits
+from regard.serve.server_address import address_of, check_token, listen
+from regard.words import t
+
+if TYPE_CHECKING:
+    from regard.runs.loaded_run import LoadedRun
+
+
+GRACE = 2  # seconds that answers may take to leave when the server is stopped
+
+
+class Server(uvicorn.Server):
+    """Prints its address once it can answer; when it is stopped, it refuses at once what is waiting.
+
+    Ctrl-C that is ignored when the server starts, as under nohup, stays ignored.
+    """
+
+    def __init__(self, config: uvicorn.Config, shelf: Shelf, greeting: str) -> None:
+        super().__init__(config)
+        self.shelf, self.greeting = shelf, greeting
+        self.deaf = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if sig != signal.SIGINT or not self.deaf:
+            super().handle_exit(sig, frame)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        print(self.greeting, flush=True)
+
+    async def on_tick(self, counter: int) -> bool:
+        sweep(self.server_state.connections)
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.shelf.worker.stop()
+        await super().shutdown(sockets)
+
+
+def serve(
+    runs: Sequence[Path],
+    *,
+    host: str,
+    port: int,
+    token: str | None = None,
+    device: str | None = None,
+    beam: int | None = None,
+    batch: int = RequestLimits.batch,
+) -> None:
+    """Serve until Ctrl-C. No run: the embedded model."""
+    check_token(host, token)
+    listener = listen(host, port)
+    with listener:
+        if runs:
+            distinct_names(runs)  # a run named twice is told before any is loaded
+        shelf = Shelf(
+            lambda: _load(runs, device), RequestLimits(batch=batch), beam=beam, warm=_warm
+        )
+        gc.collect()
+        gc.freeze()  # what is loaded stays: the collector need not scan it while clients wait
+        try:
+            _serve(shelf, Access(token), listener)
+        finally:
+            shelf.worker.stop()
+            shelf.worker.join()
+
+
+def _load(runs: Sequence[Path], device: str | None) -> list[LoadedRun]:
+    from regard.runs.loaded_run import load
+
+    return [load(run, device=device) for run in runs] or [load(device=device)]
+
+
+def _warm(runs: Sequence[LoadedRun]) -> None:
+    """Compile now what long texts need, not while the first client to send one waits."""
+    for run in runs:
+        run.task.warm(run.module)
+
+
+def make_server(app: ASGIApp, shelf: Shelf, greeting: str) -> Server:
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,  # it shows what follows the ?: the guard writes its own
+        server_header=False,
+        proxy_headers=False,
+        lifespan="off",
+        ws="none",
+        timeout_graceful_shutdown=GRACE,
+        timeout_keep_alive=math.ceil(shelf.limits.idle),
+        http=connection_class(shelf.limits),
+    )
+    return Server(config, shelf, greeting)
+
+
+def _serve(shelf: Shelf, access: Access, listener: socket.socket) -> None:
+    names = ", ".join(served.name for served in shelf)
+    where = {"names": names, "address": address_of(listener)}
+    if access.token:
+        greeting = t(
+            "{names} at {address}: open it in a browser and give the token; Ctrl-C ends", **where
+        )
+    else:
+        greeting = t("{names} at {address}: open it in a browser; Ctrl-C ends", **where)
+    try:
+        make_server(make_app(shelf, access), shelf, greeting).run(sockets=[listener])
+    except KeyboardInterrupt:  # uvicorn hands it on after a clean end
+        print(t("stopped"), flush=True)

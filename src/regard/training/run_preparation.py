@@ -1,0 +1,70 @@
+"""What must be there before the first update: what the fields know, the corpus in numbers, the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from regard.data.checksums import Damaged
+from regard.data.spec import keep_standard_input
+from regard.data.store import Store
+from regard.recipe.mistakes import RecipeError
+from regard.recipe.recipe import Recipe
+from regard.runs.atomic_files import write_whole
+from regard.runs.run_folder import RunFolder
+from regard.tasks.recipe_task import task_of
+from regard.tasks.task import Task
+from regard.tasks.task_module import TaskModule
+from regard.training.progress_display import Reporter
+from regard.words import say, t
+
+CHECK = "regard data check counts what can be used of a corpus"
+
+
+def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store:
+    """The training corpus in numbers, and what is learnt of it; what is in the run folder is used again."""
+    data, task = recipe.data, task_of(recipe)
+    spec = keep_standard_input(data.train, folder.store.parent, task.kept_input)
+    assets = folder.assets(task)
+    try:
+        if not all(path.is_file() for path in assets):
+            reporter.say(t("learning the {what}", what=say(task.learns)))
+            task.learn(spec)
+            for path, field in assets.items():
+                write_whole(path, field.to_json())
+        folder.load_assets(task)
+        store = task.store(spec, folder.store)
+    except Damaged:
+        raise
+    except ValueError as error:
+        raise RecipeError(f"data.train is {data.train}: {error}", CHECK) from error
+    if store.damage:
+        reporter.warn(t("{damage}; it was made anew", damage=store.damage))
+    reporter.say(task.describe(store))
+    if store.problems:
+        reporter.say(t("left out of training: {problems}", problems=store.problems.report()))
+    for name, held_out in (("dev", data.dev), ("test", data.test)):
+        if problems := task.left_out(held_out):
+            reporter.say(t("left out of {set}: {problems}", set=name, problems=problems.report()))
+        if held_out is not None:
+            task.check_held_out(held_out)
+            if not task.examples(held_out):
+                raise RecipeError(f"data.{name} is {held_out}: nothing of it can be used", CHECK)
+    return store
+
+
+def read_dev(task: Task) -> list[Any]:
+    """What checkpoints are judged by."""
+    dev = task.recipe.data.dev
+    return task.examples(dev) if dev else []
+
+
+def load_task(recipe: Recipe, folder: RunFolder) -> Task:
+    """The task of a recipe, with what its fields have learnt."""
+    task = task_of(recipe)
+    folder.load_assets(task)
+    return task
+
+
+def make_module(task: Task) -> TaskModule:
+    """A new model for the fields of the task, with the losses of the recipe."""
+    return task.for_training(task.recipe.model.build(task.sizes))

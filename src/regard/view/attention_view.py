@@ -1,0 +1,150 @@
+"""What `regard.look` gives: records, and every way to show or keep them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import tempfile
+import webbrowser
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from regard.records.record import AttentionRecord
+from regard.records.side import NotARecord
+from regard.view.html import page_html
+from regard.view.picked_matrix import Pick, picked
+from regard.view.stills.png import rasterise
+from regard.view.stills.still_picture import draw
+from regard.view.terminal import heat_map
+from regard.view.widget import Live, widget
+from regard.words import t
+
+MOST_ROWS = 60  # that are printed as text
+EVERYTHING = Pick()
+SUFFIXES = (".html", ".svg", ".png", ".json")
+
+
+@dataclass(frozen=True)
+class View:
+    """In a notebook the last line of a cell shows it; elsewhere `show` opens a browser.
+
+    pick: which map, layer and head are shown first, and whether in words or tokens.
+    live: models that answer what the page asks, where there are any.
+    """
+
+    records: tuple[AttentionRecord, ...]
+    pick: Pick = EVERYTHING
+    live: Live | None = None
+
+    def __post_init__(self) -> None:
+        if not self.records:
+            raise NotARecord("there is nothing to look at")
+        for record in self.records:
+            picked(record, self.pick)  # a layer that there is not is told now, not in the page
+
+    def __repr__(self) -> str:
+        return (
+            f"<View of {', '.join(repr(r.title or r.model or 'a record') for r in self.records)}>"
+        )
+
+    def picking(self, **changes: Any) -> View:
+        """The same records with another map, layer, head, or tokens=True."""
+        return replace(self, pick=replace(self.pick, **changes))
+
+    def to_html(self) -> str:
+        """A page that needs nothing else: it opens from disk, offline."""
+        return page_html(self.records, state=page_state(self.pick))
+
+    def to_svg(self, *, style: str = "cells", theme: str = "light") -> str:
+        """A still picture; style: cells or lines; theme: light or dark."""
+        return draw(self.records, self.pick, style=style, theme=theme)
+
+    def to_png(self, *, style: str = "cells", theme: str = "light", zoom: float = 2.0) -> bytes:
+        """The same in pixels, with the fonts of this system and the embedded one."""
+        return rasterise(self.to_svg(style=style, theme=theme), zoom=zoom)
+
+    def to_json(self) -> str:
+        """The record; several as a list. `regard.look(path)` reads it back."""
+        written = [record.to_json() for record in self.records]
+        return written[0] if len(written) == 1 else f"[{','.join(written)}]"
+
+    def to_text(self, *, colour: bool | None = False) -> str:
+        """Heat maps for a terminal."""
+        return "\n\n".join(self._text(record, colour) for record in self.records)
+
+    def save(self, path: str | Path, **options: Any) -> Path:
+        """By the end of its name: .html, .svg, .png or .json; options as those of to_svg, to_png."""
+        path = Path(path)
+        if path.suffix not in SUFFIXES:
+            raise NotARecord(
+                f"{path.name!r} does not say what to write: it ends in {', '.join(SUFFIXES)}"
+            )
+        content = getattr(self, f"to_{path.suffix[1:]}")(**options)
+        if isinstance(content, str):  # half of a pair is written as JSON does it, \ud800
+            content = content.encode("utf-8", "backslashreplace")
+        path.write_bytes(content)
+        return path
+
+    def show(self) -> Path:
+        """Open it in a browser, as a file that stays until the system clears its temporary ones."""
+        with tempfile.NamedTemporaryFile("wb", suffix=".html", prefix="regard-", delete=False) as f:
+            f.write(self.to_html().encode("utf-8"))
+        path = Path(f.name)
+        opened = webbrowser.open(path.as_uri())
+        print(
+            path
+            if opened
+            else t("no browser could be opened here: open {file} with one", file=path)
+        )
+        return path
+
+    def widget(self) -> Any:
+        """For a notebook; needs the extra `notebook`."""
+        return widget(self.records, state=page_state(self.pick), live=self.live)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """A widget where there can be one, else the page in a frame; a still picture for the rest."""
+        bundle: dict[str, Any] = {"image/svg+xml": self.to_svg(), "text/plain": self.to_text()}
+        if importlib.util.find_spec("anywidget") is not None:
+            shown = self.widget()._repr_mimebundle_()
+            data = shown[0] if isinstance(shown, tuple) else shown
+            return {**bundle, **{kind: x for kind, x in data.items() if kind != "text/plain"}}
+        frame = (
+            f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{escape(self.to_html())}" '
+            'style="width: 100%; height: 720px; border: 0" title="attention"></iframe>'
+        )
+        return {"text/html": frame, **bundle}
+
+    def _text(self, record: AttentionRecord, colour: bool | None) -> str:
+        matrix = picked(record, self.pick)
+        shown = matrix.weights[:MOST_ROWS]
+        title = " — ".join(part for part in (record.title, matrix.aggregation) if part)
+        drawn = heat_map(
+            shown.tolist(), matrix.queries[:MOST_ROWS], matrix.keys, title=title, colour=colour
+        )
+        hidden = len(matrix.weights) - len(shown)
+        return f"{drawn}\n… {hidden} more queries" if hidden else drawn
+
+
+def page_state(pick: Pick) -> dict[str, Any]:
+    """What the page shows first, as it says it itself: layers and heads from 0."""
+    place = {
+        name: wish - 1 if isinstance(wish, int) else wish
+        for name, wish in (("layer", pick.layer), ("head", pick.head))
+        if wish is not None
+    }
+    return {"map": pick.map or "", **place, "units": "tokens" if pick.tokens else "words"}
+
+
+def read_records(text: str) -> tuple[AttentionRecord, ...]:
+    """Of a file that `View.save` wrote: one record, or a list of them."""
+    try:
+        given = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise NotARecord(f"this is no JSON: {error}") from error
+    every = given if isinstance(given, list) else [given]
+    if not all(isinstance(each, dict) for each in every):
+        raise NotARecord("a record is a JSON object, or a list of them")
+    return tuple(AttentionRecord.from_dict(each) for each in every)

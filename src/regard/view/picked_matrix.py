@@ -1,0 +1,122 @@
+"""One matrix of a record: which layer, which head, words or tokens, and what that is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.records.record import Array, AttentionMap, AttentionRecord
+from regard.records.side import NotARecord, Side
+from regard.records.token_words import merge_words
+from regard.view.captions import caption, kind_of
+from regard.words import t
+
+TOGETHER = ("mean", "max")
+Allowed = NDArray[np.bool_]
+
+
+class NoSuchPart(NotARecord):
+    """A map, a layer or a head that the record does not have."""
+
+    status = 2
+    hint = "leave it out to see all there is; docs/viewer/look.md says what the maps are"
+
+
+@dataclass(frozen=True)
+class Pick:
+    """layer, head: a number from 1, as they are shown, or "mean" or "max" over all of them.
+
+    Without a map, the first; without a layer and a head, those that the map is best shown by.
+    """
+
+    map: str | None = None
+    layer: int | str | None = None
+    head: int | str | None = None
+    tokens: bool = False  # True: tokens as they are; False: those of a word are put together
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Weights (Q, K) with what their rows and columns stand for, and how they came about."""
+
+    weights: Array
+    allowed: Allowed
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+    rows: Side
+    columns: Side
+    aggregation: str  # "layer 2 of 3 · mean over 4 heads · words: sum over keys, mean over queries"
+    map: AttentionMap
+
+
+def picked(record: AttentionRecord, pick: Pick) -> Matrix:
+    """The matrix that is asked for; a name or number that there is not is refused."""
+    if not record.maps:
+        raise NotARecord("this record has no map of weights to draw")
+    if pick.map is not None and pick.map not in (names := [each.name for each in record.maps]):
+        raise NoSuchPart(f"no map {pick.map!r}: this record has {', '.join(names)}")
+    found = record.map(pick.map)
+    rows, columns = record.sides[found.queries], record.sides[found.keys]
+    allowed = np.ones(found.weights.shape, bool)
+    if found.allowed is not None:
+        allowed = np.broadcast_to(found.allowed, found.weights.shape)
+    layer, head = (
+        (_from_one(usual) if wish is None else wish)
+        for wish, usual in zip((pick.layer, pick.head), found.shown, strict=True)
+    )
+    weights, across_heads = _along(found.weights, 1, "head", head)
+    weights, across_layers = _along(weights, 0, "layer", layer)
+    open_pairs = _any_along(_any_along(allowed, 1, head), 0, layer)
+    said = [kind_of(found.name), across_layers, across_heads]
+    queries, keys = rows.tokens, columns.tokens
+    if not pick.tokens and (len(set(rows.words)), len(set(columns.words))) != weights.shape:
+        weights = merge_words(weights, rows.words, columns.words)
+        merged = merge_words(open_pairs.astype(np.float32), rows.words, columns.words)
+        open_pairs = merged > 0
+        queries, keys = word_labels(rows), word_labels(columns)
+        said.append(caption("words"))
+    aggregation = " · ".join(part for part in said if part)
+    return Matrix(weights, open_pairs, queries, keys, rows, columns, aggregation, found)
+
+
+def word_labels(side: Side) -> tuple[str, ...]:
+    """What each word is called: its slice of the text, or its tokens where it has none."""
+    labels = []
+    for word in range(max(side.words, default=-1) + 1):
+        members = [place for place, number in enumerate(side.words) if number == word]
+        start, end = side.offsets[members[0]][0], side.offsets[members[-1]][1]
+        whole = len(members) > 1 and side.text[start:end].strip()
+        labels.append(whole or "".join(side.tokens[place] for place in members))
+    return tuple(labels)
+
+
+def _from_one(place: int | str) -> int | str:
+    return place + 1 if isinstance(place, int) else place
+
+
+def _along(weights: Array, axis: int, name: str, wish: int | str) -> tuple[Array, str]:
+    """One of the axis, or all together, and how that is called; nothing if there is but one."""
+    count = weights.shape[axis]
+    if wish not in TOGETHER:
+        chosen = np.take(weights, [_number(wish, count, name)], axis=axis).squeeze(axis)
+        one = t("layer {n} of {count}", n=wish, count=count)
+        if name == "head":
+            one = t("head {n} of {count}", n=wish, count=count)
+        return chosen, one if count > 1 else ""
+    together = np.asarray(weights.mean(axis) if wish == "mean" else weights.max(axis))
+    return together, caption(str(wish), name, n=count) if count > 1 else ""
+
+
+def _any_along(allowed: Allowed, axis: int, wish: int | str) -> Allowed:
+    if wish in TOGETHER:
+        return np.asarray(allowed.any(axis=axis))
+    return np.take(allowed, [int(wish) - 1], axis=axis).squeeze(axis)
+
+
+def _number(wish: int | str, count: int, name: str) -> int:
+    if str(wish).isdecimal() and 1 <= int(wish) <= count:
+        return int(wish) - 1
+    one = f"only {name} 1" if count == 1 else f"{name}s 1 to {count}"
+    raise NoSuchPart(f"no {name} {wish!r}: there is {one}, or mean, or max over them")
