@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from regard.runs.loading import LoadedRun, load
 
+from regard.runs.loaded_run import LoadedRun, load
 from regard.runs.run_folder import RunFolder
 from regard.training.checkpoints import Checkpoints
 from regard.training.tensor_tree import write_tree

@@ -6,7 +6,6 @@ import json
 import random
 
 import pytest
-from regard.runs.loading import load
 
 from regard.looking.look import look
 from regard.recipe.mistakes import RecipeError
@@ -14,6 +13,7 @@ from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import read_recipe
 from regard.records.question import BadQuestion
 from regard.report.run_evaluation import evaluate
+from regard.runs.loaded_run import load
 from regard.training.run import train
 
 TAGS = {"the": "DET", "a": "DET", "cat": "NOUN", "dog": "NOUN", "sat": "VERB", "ran": "VERB"}
