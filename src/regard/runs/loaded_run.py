@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import nn
 
-from regard.data.tokenizer import Tokenizer, Tokens
-from regard.layers.contracts import Translator
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs.devices import find_device
@@ -25,16 +23,16 @@ from regard.runs.run_folder import RunFolder
 from regard.search import Ensemble
 from regard.suggestions import nearest
 from regard.tasks.answer import Answer
-from regard.tasks.classify.classify_module import Classification, Classify
-from regard.tasks.language.language_module import Language
-from regard.tasks.masked.masked_module import Filling, Masked
-from regard.tasks.prediction import Prediction
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Task
 from regard.tasks.task_module import TaskModule
-from regard.tasks.translate.text_translator import TextTranslator
 
-AnyModule = TypeVar("AnyModule", bound=TaskModule)
+if TYPE_CHECKING:
+    from regard.data.tokenizer import Tokenizer, Tokens
+    from regard.tasks.classify.classify_module import Classification
+    from regard.tasks.masked.masked_module import Filling
+    from regard.tasks.prediction import Prediction
+    from regard.tasks.translate.text_translator import TextTranslator
 
 EMBEDDED = Path(__file__).parent.parent / "models" / "zoo" / "zh-en"
 SHOWN = 5  # other runs named when there is none of that name
@@ -82,7 +80,7 @@ class LoadedRun:
 
     @property
     def translator(self) -> TextTranslator:
-        return self._able_to("translate", TextTranslator)
+        return cast("TextTranslator", self._able_to("translate", "score"))
 
     @property
     def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
@@ -137,7 +135,7 @@ class LoadedRun:
     ) -> list[Classification]:
         """The label of every text, with the probability of each label."""
         _check_list(texts, "classify")
-        module = self._able_to("classify", Classify)
+        module = self._able_to("classify")
         return module.classify(texts, attention=attention, batch=batch or self.recipe.search.batch)
 
     def generate(
@@ -155,7 +153,7 @@ class LoadedRun:
         method="sample", temperature=0.8, seed=1.
         """
         _check_list(prompts, "generate")
-        module = self._able_to("generate", Language)
+        module = self._able_to("generate")
         if search.get("method", "beam") == "beam":
             search["beam"] = beam or 1
         settings = search_settings(self.recipe, **search)
@@ -167,11 +165,12 @@ class LoadedRun:
     ) -> list[Filling]:
         """The likeliest tokens at every `<mask>` of each text."""
         _check_list(texts, "fill")
-        module = self._able_to("fill", Masked)
+        module = self._able_to("fill")
         return module.fill(texts, top=top, batch=batch or self.recipe.search.batch)
 
-    def _able_to(self, wish: str, wanted: type[AnyModule]) -> AnyModule:
-        if isinstance(self.module, wanted):
+    def _able_to(self, wish: str, method: str = "") -> Any:
+        """The module, if it has the method of this wish."""
+        if hasattr(self.module, method or wish):
             return self.module
         raise WrongTask(
             f"{self.folder.path} cannot {wish}: it was trained for task.kind={self.recipe.task.kind}",
@@ -195,10 +194,10 @@ def load(
     if len(runs) == 1:
         return _load_one(Path(run[0]), place)
     _check_same_vocabularies(runs)
-    first = runs[0].translator  # only translators can be joined
-    ensemble = cast(Translator, Ensemble([one.translator.model for one in runs]))
-    together = TextTranslator(ensemble, first.source_tokenizer, first.target_tokenizer)
-    return LoadedRun(runs[0].task, together.to(place).eval(), runs[0].folder)
+    first = runs[0]
+    ensemble = Ensemble([one.translator.model for one in runs])  # only translators can be joined
+    together = first.task.for_inference(cast(nn.Module, ensemble))
+    return LoadedRun(first.task, together.to(place).eval(), first.folder)
 
 
 def _load_one(path: Path, device: torch.device) -> LoadedRun:
