@@ -98,7 +98,7 @@ def test_what_it_cannot_run_is_refused_before_anything_is_written(make, reason, 
 def test_what_its_search_does_in_another_way_is_refused(small_run):
     engine = load_engine(small_run, "ctranslate2")
     for asked in ({"method": "sample"}, {"min_length": 2}, {"no_repeat_ngram": 2}):
-        with pytest.raises(CannotExport, match="another kind"):
+        with pytest.raises(CannotExport, match="differ from those"):
             engine.translate(["一丁"], **asked)
     with pytest.raises(CannotExport, match="prefixes"):
         engine.translate(["一丁"], prefixes=["waa"])
