@@ -67,7 +67,7 @@ def folder(tmp_path_factory, regard_command, environment) -> Path:
         cwd=folder,
         env=environment,
     )
-    while not list((folder / "killed").glob("checkpoints/step-*")):
+    while not list((folder / "killed").glob("checkpoints/step-*.safetensors")):
         assert first.poll() is None, "it ended before it could be killed"
         time.sleep(0.005)
     first.send_signal(signal.SIGKILL)

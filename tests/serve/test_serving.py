@@ -118,11 +118,10 @@ def test_predictions_are_those_of_the_run_of_any_task(every_task):
             answer = client.post("/predict", json=asked)
             assert answer.status_code == 200, answer.text
             (wanted, _) = shelf.find(model).run.predict([example] * 2, attention=attention)
-            first, second = answer.json()["answers"]
-            assert first == second
-            assert (first["input"], first["answer"]) == (wanted.input, wanted.answer)
-            assert first["score"] == pytest.approx(wanted.score, abs=1e-5)
-            assert (first["attention"] is None) == (wanted.attention is None)
+            for one in answer.json()["answers"]:  # rows of a batch may differ in the last bits
+                assert (one["input"], one["answer"]) == (wanted.input, wanted.answer)
+                assert one["score"] == pytest.approx(wanted.score, rel=1e-6, abs=1e-5)
+                assert (one["attention"] is None) == (wanted.attention is None)
 
 
 @pytest.mark.parametrize(

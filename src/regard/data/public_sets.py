@@ -15,6 +15,8 @@ ORIGINS = {
     "tatoeba-cmn-eng": "it comes from manythings.org/anki (cmn-eng.zip)",
     "tatoeba-fra-eng": "it comes from manythings.org/anki (fra-eng.zip)",
     "tatoeba-vie-eng": "it comes from manythings.org/anki (vie-eng.zip)",
+    "ud-chinese-gsdsimp-devtest": "its files come from github.com/UniversalDependencies/UD_Chinese-GSDSimp",
+    "ud-english-ewt": "its files come from github.com/UniversalDependencies/UD_English-EWT",
     "word-alignment-gold": "the alignments come from github.com/neulab/awesome-align (examples)",
 }
 

@@ -149,7 +149,7 @@ def npy(
     ("content", "said"),
     [
         (npy("(99999999999, 99)"), "damaged or cut off after row 0"),
-        (npy("(4,)", data=b"abc"), "and it holds 3"),
+        (npy("(4,)", data=b"abc"), "but it holds 3"),
         (npy("(1, 99999999999999)"), "a row is 99,999,999,999,999 bytes long"),
         (npy("(10**9,)"), "cannot be read"),
         (npy("(99999999999, 0)"), "a row is 0 bytes long"),

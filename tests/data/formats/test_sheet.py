@@ -65,7 +65,7 @@ def test_a_file_beside_it_says_the_size(tmp_path):
     (tmp_path / "packed.json").write_text('{"tile": [3, 4]}')
     assert np.array_equal(images(read_examples("packed.png", FIELDS[:1])), TILES)
     for text, said in (
-        ('{"tile": [3, 4], "count": 13}', "has 12 tiles, and 13 are said"),
+        ('{"tile": [3, 4], "count": 13}', "has 12 tiles, not the 13 that it is said to have"),
         ('{"tile": [3, 4], "count": -1}', "say how large they are"),
         ('{"tile": [0, 4]}', "say how large they are"),
         ("[" * 9999, "cannot be read as JSON"),
