@@ -92,6 +92,8 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
 
 def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """The bias as (..., Lq or 1, Lk), once it is certain that it can be added to the scores."""
+    if not isinstance(bias, Tensor):
+        raise TypeError(f"the bias must be a tensor (..., Lq, Lk), not {type(bias).__name__}")
     if bias.dtype == torch.bool:
         raise TypeError(
             "the bias is added to the scores, and the one given is bool: "

@@ -92,6 +92,9 @@ def load_model(folder: RunFolder) -> tuple[nn.Module, Task]:
     sizes = older_runs.sizes_in(config, task) if older else config["sizes"]
     try:
         model = task.recipe.model.build(sizes)
+    except ValueError as error:  # a mechanism of a package that is not here, say
+        raise MissingKind(f"{folder.config}: model: {error}") from error
+    try:
         weights = load_file(folder.model)
     except (SafetensorError, UnicodeDecodeError) as error:
         raise Damaged(f"{folder.model} is damaged: {error}", ANEW) from error

@@ -51,4 +51,6 @@ class Answer:
 
 def answer_parts(answer: Any) -> list[str]:
     """The items of a list, or the one value that it is."""
+    if answer is None:
+        return []
     return list(map(str, answer)) if isinstance(answer, list | tuple) else [str(answer)]

@@ -64,9 +64,13 @@ class Validation:
     loss: float  # nats per target token
     measures: Mapping[str, float]  # by the names of `Task.columns`
 
-    def merit(self, metric: str) -> tuple[float, float]:
-        """What the best is best in, larger is better; of equals that with the lower loss."""
-        return -self.loss if metric == "loss" else self.measures[metric], -self.loss
+    def merit(self, metric: str, errors: Sequence[str] = ("loss",)) -> tuple[float, float]:
+        """What the best is best in, larger is better; of equals that with the lower loss.
+
+        errors: the metrics that are better when smaller.
+        """
+        value = self.loss if metric == "loss" else self.measures[metric]
+        return -value if metric in ("loss", *errors) else value, -self.loss
 
 
 class Task(ABC):
@@ -340,7 +344,10 @@ class Task(ABC):
     def measures_line(self, found: Validation) -> str:
         """The measures in a line of the log."""
         return ", ".join(
-            f"{measure_name(name)} {100 * value:.2f} %" for name, value in found.measures.items()
+            f"{measure_name(name)} {100 * value:.2f} %"
+            if is_share(name)
+            else f"{measure_name(name)} {value:.4g}"
+            for name, value in found.measures.items()
         )
 
     def evaluate(
@@ -386,6 +393,8 @@ class Task(ABC):
             verdict=listed(said),
             scores=[
                 MeasuredScore(f"{measure_name(name)}, %", 100 * value, one.corpus)
+                if is_share(name)
+                else MeasuredScore(measure_name(name), value, one.corpus)
                 for name, value in one.measures.items()
             ],
             facts={on_set(name, t("loss")): f"{each.loss:.4f}" for name, each in found.items()},
@@ -411,6 +420,11 @@ class Task(ABC):
     def look_extent(self, question: Question) -> Extent:
         """How large a look is, before it is made."""
         return self.extent({self.inputs[0]: self.fields[self.inputs[0]].read(question.text)})
+
+
+def is_share(measure: str) -> bool:
+    """Whether a measure goes from 0 to 1 and is shown in percent, by its name."""
+    return any(word in measure for word in ("accuracy", "f1", "precision", "recall"))
 
 
 def last(found: Mapping[str, Any]) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from regard.data.checksums import Damaged
+from regard.data.problems import Problems
 from regard.data.spec import keep_standard_input
 from regard.data.store import Store
 from regard.recipe.mistakes import RecipeError
@@ -36,7 +38,16 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
     except Damaged:
         raise
     except ValueError as error:
-        raise RecipeError(f"data.train is {data.train}: {error}", CHECK) from error
+        problems = Problems()
+        deque(task.read(spec, problems), maxlen=0)
+        found = (
+            f". {problems.report()}"
+            if problems and str(problems.report()) not in str(error)
+            else ""
+        )
+        raise RecipeError(
+            f"data.train is {data.train}: {error}{found}", columns_hint(task)
+        ) from error
     if store.damage:
         reporter.warn(t("{damage}; it was made anew", damage=store.damage))
     reporter.say(task.describe(store))
@@ -48,8 +59,21 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
         if held_out is not None:
             task.check_held_out(held_out)
             if not task.examples(held_out):
-                raise RecipeError(f"data.{name} is {held_out}: nothing of it can be used", CHECK)
+                what = f"data.{name} is {held_out}: nothing of it can be used"
+                raise RecipeError(what, columns_hint(task))
     return store
+
+
+def columns_hint(task: Task) -> str:
+    """How to find out what is wrong with a corpus."""
+    names = list(task.fields)
+    if names == ["source", "target"]:
+        return CHECK
+    numbers = ",".join(map(str, range(len(names))))
+    return (
+        f"it holds {', '.join(names)}: x.tsv#{numbers} names their columns, x.jsonl#{','.join(names)} "
+        "the keys they have in JSON"
+    )
 
 
 def read_dev(task: Task) -> list[Any]:

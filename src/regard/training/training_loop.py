@@ -210,7 +210,8 @@ class Fit:
         with self.mean.in_place() if self.mean is not None else nullcontext():
             found = validate(self.fabric, self.task, self.module, self.dev, self._asked_to_stop)
             if found is not None:
-                best = self.state.note(found.merit(self.training.metric), self.training)
+                merit = found.merit(self.training.metric, self.recipe.task.errors)
+                best = self.state.note(merit, self.training)
                 kept = self.state.update in self.state.best_updates
                 if kept and self.fabric.is_global_zero:
                     written = self.checkpoints.save_best(

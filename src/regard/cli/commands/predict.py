@@ -16,6 +16,9 @@ from regard.words import t
 if TYPE_CHECKING:
     from regard.tasks.answer import Answer
     from regard.tasks.task import Task
+    from regard.tasks.task_module import Unanswerable
+
+BLANK = object()  # a line without an example
 
 
 def predict(
@@ -47,27 +50,47 @@ def predict(
 
     from regard.cli.streams import written_to
     from regard.runs.loaded_run import load
+    from regard.tasks.answer import Answer
 
     run = load(model, device=device)
     drawn = bool(examples) and not (as_json or output) and sys.stdout.isatty()
-    lines = examples or ["-"]
-    given = chunks_of(data, run.task) if data is not None else _read(lines, run.task)
+    if data is not None:
+        given: Iterator[list[Any]] = _corpus(data, run.task)
+    else:
+        lines = chunks(examples or ["-"], "predict")
+        given = ([_example(line, run.task) for line in chunk] for chunk in lines)
+    first = 1
     with written_to(output) as out:
         for chunk in given:
-            for answer in run.predict(chunk, attention=as_json or drawn):
+            good, wrong = _answerable(chunk, run.task, first)
+            asked = [example for example in good if example is not BLANK]
+            answers = iter(run.predict(asked, attention=as_json or drawn))
+            for example in good:
+                answer = Answer("", None) if example is BLANK else next(answers)
                 out.write(_written(answer, as_json, drawn))
             out.flush()
+            if wrong is not None:  # what came before it is not lost
+                raise wrong
+            first += len(chunk)
 
 
-def chunks_of(spec: str, task: Task) -> Iterator[list[Any]]:
-    """The examples of a corpus that need not hold what is answered."""
+def _corpus(spec: str, task: Task) -> Iterator[list[Any]]:
+    """The examples of a corpus, whether or not it holds what is answered."""
     from itertools import islice
 
     from regard.data.examples import read_examples
-    from regard.data.problems import Problems
+    from regard.data.problems import CorpusError, Problems
+    from regard.data.spec import parse
 
-    problems = Problems()
-    fields = [task.fields[name] for name in task.inputs]
+    problems, fields = Problems(), [task.fields[name] for name in task.inputs]
+    try:
+        parse(spec, list(task.inputs))
+    except CorpusError as refusal:
+        try:
+            parse(spec, list(task.fields))
+        except CorpusError:
+            raise refusal from None
+        fields = list(task.fields.values())
     examples = read_examples(spec, fields, problems)
     while chunk := list(islice(examples, CHUNK)):
         yield list(chunk)
@@ -75,20 +98,40 @@ def chunks_of(spec: str, task: Task) -> Iterator[list[Any]]:
         print(t("left out: {problems}", problems=problems.report()), file=sys.stderr)
 
 
-def _read(lines: list[str], task: Task) -> Iterator[list[Any]]:
-    return ([_example(line, task) for line in chunk] for chunk in chunks(lines, "predict"))
-
-
 def _example(line: str, task: Task) -> Any:
-    """JSON that names the inputs, or the value itself, which may begin like JSON."""
-    if line.lstrip().startswith("{"):
+    """A JSON object is an example, and a list too where the input is one; else the line is the value."""
+    start = line.lstrip()[:1]
+    (only, *others) = (task.fields[name] for name in task.inputs)
+    listed = not others and getattr(only, "in_words", not hasattr(only, "in_words"))
+    if start == "{" or (start == "[" and listed):
         try:
             found = json.loads(line)
         except (ValueError, RecursionError):
             return line
-        if isinstance(found, dict) and set(task.inputs) & found.keys():
-            return found
+        return found
     return line
+
+
+def _answerable(chunk: list[Any], task: Task, first: int) -> tuple[list[Any], Unanswerable | None]:
+    """The examples up to the first that cannot be answered, and what is wrong with that.
+
+    A blank line that the task cannot read has no answer, but it has a line.
+    """
+    from regard.tasks.task_module import Unanswerable
+
+    good: list[Any] = []
+    for number, example in enumerate(chunk, first):
+        try:
+            task.given([example])
+        except Unanswerable as error:
+            if isinstance(example, str) and not example.strip():
+                good.append(BLANK)
+                continue
+            said = str(error).removeprefix("example 1").lstrip(": ")
+            message = t("line {number}: {problem}", number=number, problem=said)
+            return good, Unanswerable(message, error.hint)
+        good.append(example)
+    return good, None
 
 
 def _written(answer: Answer, as_json: bool, drawn: bool) -> str:
