@@ -1,0 +1,69 @@
+"""`regard predict`: one answer a line, whatever the run does, and nothing lost by a line that is wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from test_tag_task import recipe_of
+
+from regard.training.run import train
+
+COMMAND = [sys.executable, "-m", "regard", "predict"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("predict")
+    train(recipe_of(folder, "transformer-tagger"), folder / "run", quiet=True)
+    return folder
+
+
+@pytest.fixture
+def predict(folder):
+    def ask(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        command = [*COMMAND, "-m", str(folder / "run"), "--device", "cpu", *words]
+        return subprocess.run(command, input=given, capture_output=True, text=True, timeout=120)
+
+    return ask
+
+
+def test_lines_objects_and_lists_are_answered_in_their_order(predict):
+    given = 'the cat\n{"words": ["a", "dog", "ran"]}\n["the", "cat", "sat"]\n\n a  dog \n'
+    done = predict(given=given)
+    assert done.stdout.split("\n") == [
+        "DET NOUN",
+        "DET NOUN VERB",
+        "DET NOUN VERB",
+        "",  # a line without words has no answer, but it has a line
+        "DET NOUN",
+        "",
+    ]
+    assert done.returncode == 0
+
+
+def test_what_came_before_a_wrong_line_is_not_lost(predict):
+    done = predict(given='the cat\n{"text": "a dog"}\nthe dog\n')
+    assert done.stdout == "DET NOUN\n"
+    assert done.returncode == 2
+    assert "line 2: has no 'words'; it has text" in done.stderr
+
+
+def test_json_has_input_answer_score_and_attention(predict):
+    done = predict("the cat sat", "--json")
+    (answer,) = map(json.loads, done.stdout.splitlines())
+    assert list(answer) == ["input", "answer", "score", "attention"]
+    assert answer["input"] == ["the", "cat", "sat"]
+    assert answer["answer"] == ["DET", "NOUN", "VERB"]
+    assert [len(row) for row in answer["attention"]] == [3, 3, 3]
+
+
+def test_a_corpus_may_hold_what_is_answered_or_not(predict, folder):
+    both = predict("--data", f"{folder}/test.conllu#form,upos")
+    words = predict("--data", f"{folder}/test.conllu#form")
+    assert both.returncode == words.returncode == 0
+    assert both.stdout == words.stdout
+    assert len(both.stdout.splitlines()) == 10
+    assert predict("the cat", "--data", "x.conllu").returncode == 2
