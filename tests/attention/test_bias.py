@@ -499,3 +499,28 @@ def test_a_module_that_vouches_for_its_states_takes_a_bias_too():
     wanted = heads(x, bias=bias).context
     heads.nan_safe = False
     torch.testing.assert_close(heads(x, bias=bias).context, wanted)
+
+
+@pytest.mark.parametrize("score", ["scaled-dot", "location(8)", "additive(4)"])
+def test_a_row_of_minus_infinity_is_empty_whatever_its_query_holds(score):
+    by = regard.Attention(6, score=score).score if "(" in score else score
+    q, k = torch.randn(1, 3, 6), torch.randn(1, 5, 6)
+    q[0, 1] = torch.nan
+    bias = torch.zeros(3, 5)
+    bias[1] = -torch.inf
+    for weights in (False, True):
+        context = regard.attend(q, k, score=by, bias=bias, weights=weights).context
+        assert not context[0, 1].any()
+        assert context.isfinite().all()
+
+
+@pytest.mark.parametrize("bias", [0.5, [1.0], "x"])
+def test_a_bias_that_is_no_tensor_is_told(bias):
+    with pytest.raises(TypeError, match="must be a tensor"):
+        regard.attend(torch.randn(1, 3, 6), torch.randn(1, 5, 6), bias=bias)
+
+
+def test_a_bias_of_float64_is_refused_under_autocast_too():
+    q, k, bias = torch.randn(1, 3, 6), torch.randn(1, 5, 6), torch.zeros(3, 5).double()
+    with torch.autocast("cpu", dtype=torch.bfloat16), pytest.raises(TypeError, match="dtype"):
+        regard.attend(q, k, bias=bias)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.data.checksums import Damaged
 from regard.runs.loaded_run import LoadedRun, load
 from regard.runs.run_folder import RunFolder
 from regard.training.checkpoints import Checkpoints
@@ -74,3 +75,19 @@ def test_a_training_of_another_version_is_not_gone_on_with(trained, tmp_path):
     recipe = toy_recipe(trained.parent, training={"epochs": 5})
     with pytest.raises(OtherRecipe, match="another version of regard"):
         train(recipe, copy, quiet=True)
+
+
+@pytest.mark.parametrize(
+    "damage", ["{}", "[]", "null", '{"model": {"vocab": []}}', "{", "[" * 5000]
+)
+def test_labels_that_are_damaged_are_told(damage, tmp_path):
+    copy = Path(shutil.copytree(HERE / "classify", tmp_path / "run"))
+    config = json.loads((copy / "config.json").read_text())
+    del config["sha256"]
+    (copy / "config.json").write_text(json.dumps(config))
+    (copy / "tokenizer.target.json").write_text(damage)
+    with pytest.raises(Damaged, match=r"tokenizer\.target\.json"):
+        load(copy)
+    (copy / "tokenizer.target.json").unlink()
+    with pytest.raises(Damaged, match="is missing"):
+        load(copy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -122,6 +123,23 @@ def test_predictions_are_those_of_the_run_of_any_task(every_task):
                 assert (one["input"], one["answer"]) == (wanted.input, wanted.answer)
                 assert one["score"] == pytest.approx(wanted.score, rel=1e-6, abs=1e-5)
                 assert (one["attention"] is None) == (wanted.attention is None)
+
+
+def test_a_prediction_is_bounded_by_what_it_costs(every_task, monkeypatch):
+    client = client_of(quiet_app(every_task))
+    for texts, status in ((["a " * 1500], 413), (["\ud800 x"], 422)):
+        body = json.dumps({"model": "classify", "examples": texts, "attention": True})
+        headers = {"content-type": "application/json"}
+        answer = client.post("/predict", content=body, headers=headers)
+        assert answer.status_code == status, answer.text
+    estimates = every_task.find("classify").estimates
+    asked = {"model": "classify", "examples": ["a b c d e"], "attention": True}
+    monkeypatch.setattr(estimates, "limits", replace(estimates.limits, numbers=10))
+    answer = client.post("/predict", json=asked)
+    assert answer.status_code == 413
+    assert "weights" in answer.json()["error"]
+    answer = client.post("/predict", json={"model": "classify", "examples": ["a b c d e"]})
+    assert answer.status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,8 @@ def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tenso
         )
     single = bias.dtype == torch.float32 and query.dtype in (torch.float16, torch.bfloat16)
     same = bias.dtype == query.dtype or single
-    if not bias.is_floating_point() or not (same or torch.is_autocast_enabled(query.device.type)):
+    cast = torch.is_autocast_enabled(query.device.type) and bias.dtype != torch.float64
+    if not bias.is_floating_point() or not (same or cast):
         also = ", or float32" if query.dtype in (torch.float16, torch.bfloat16) else ""
         raise TypeError(
             f"the bias must have the dtype of the query, {str(query.dtype)[6:]}{also}; "

@@ -96,6 +96,8 @@ def one_row(call: AttentionCall) -> Tensor:
     spoilt = (q - q).sum(-1, keepdim=True)  # 0, as is its gradient, or NaN
     if (rows := call.limits.rows) is not None:
         spoilt = spoilt.masked_fill(~rows[..., None], 0.0)
+    if call.bias is not None:  # a row of -inf alone is an empty row
+        spoilt = spoilt.masked_fill((call.bias == -math.inf).all(-1, keepdim=True), 0.0)
     return row.compute()[0] + spoilt
 
 
@@ -125,15 +127,12 @@ def sdpa(call: AttentionCall) -> Tensor:
         context = context[..., :value_width]
     if len(lead) != 2:
         context = context.reshape(*lead, *context.shape[-2:])
-    context = context if empty is None else without(context, empty)
-    if spoilt is not None:
-        context = context + spoilt.to(context.dtype)
-    if (
-        context.device.type == "cpu"
-    ):  # with few keys, torch's kernel answers 0 to a query that is NaN
+    if context.device.type == "cpu":
+        # with few keys, torch's kernel answers 0 to a query that is NaN
         asked = call.query.detach()
         context = context + (asked - asked).sum(-1, keepdim=True)
-    return context
+    context = context if empty is None else without(context, empty)
+    return context if spoilt is None else context + spoilt.to(context.dtype)
 
 
 class KernelMask(NamedTuple):

@@ -94,6 +94,11 @@ def load_model(folder: RunFolder) -> tuple[nn.Module, Task]:
         model = task.recipe.model.build(sizes)
     except ValueError as error:  # a mechanism of a package that is not here, say
         raise MissingKind(f"{folder.config}: model: {error}") from error
+    except (TypeError, LookupError, RuntimeError, AttributeError) as error:
+        said = " ".join(str(error).split())
+        raise Damaged(
+            f"{folder.config} is damaged: no model can be built of it: {said}", ANEW
+        ) from error
     try:
         weights = load_file(folder.model)
     except (SafetensorError, UnicodeDecodeError) as error:
@@ -147,7 +152,7 @@ def read_config(folder: RunFolder) -> dict[str, Any]:
     """What config.json holds, of this format and with all that a model is built of."""
     try:
         config: Any = json.loads(folder.config.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Damaged(f"{folder.config} is damaged: {error}", ANEW) from None
     if not isinstance(config, dict):
         raise Damaged(f"{folder.config} is damaged: it holds no object", ANEW)

@@ -43,5 +43,8 @@ def weights_in(weights: dict[str, Tensor], task: Task) -> dict[str, Tensor]:
 
 def labels_in(path: Path) -> str:
     """The labels of a vocabulary, as the asset of a `Label` has them."""
-    vocabulary = json.loads(path.read_text(encoding="utf-8"))["model"]["vocab"]
-    return json.dumps({"labels": sorted(vocabulary, key=vocabulary.get)[SPECIALS:]})
+    match json.loads(path.read_text(encoding="utf-8")):
+        case {"model": {"vocab": dict(vocabulary)}}:
+            labels = sorted(vocabulary, key=lambda label: int(vocabulary[label]))[SPECIALS:]
+            return json.dumps({"labels": labels})
+    raise ValueError("it holds no vocabulary of labels")

@@ -114,9 +114,13 @@ class RunFolder:
             try:
                 labels = older and isinstance(field, Label)
                 field.load(older_runs.labels_in(path) if labels else path.read_text("utf-8"))
+            except (FileNotFoundError, IsADirectoryError):
+                raise Damaged(
+                    f"{path} is missing: the run cannot be used without it", LEARN_ANEW
+                ) from None
             except OSError:
                 raise
-            except ValueError as error:
+            except (ValueError, TypeError, RecursionError) as error:
                 what = "tokenizer" if isinstance(field, Text) else "asset"
                 raise Damaged(f"{path} is not a {what} file: {error}", LEARN_ANEW) from error
 

@@ -100,11 +100,11 @@ def api_routes(shelf: Shelf) -> APIRouter:
     async def predict(asked: PredictRequest, request: Request) -> PredictAnswer:
         """The answer to each example, whatever the model was trained for."""
         served = shelf.find(asked.model)
-        sizes = [len(json.dumps(example)) for example in asked.examples]
+        sizes = [_written_size(example, shelf) for example in asked.examples]
         _check_total(sum(sizes), shelf)
         with _mistakes_told():
             examples = served.run.task.given(asked.examples, files=False)
-            work = served.estimates.predicting(examples)
+            work = served.estimates.predicting(examples, attention=asked.attention)
         wish = Predicting(served, shelf.limits, asked.attention)
         found = await _answers(request, shelf, Job(wish, examples, max(sizes), work))
         answers = [Predicted(**answer.to_dict()) for answer in found]
@@ -151,6 +151,26 @@ def api_routes(shelf: Shelf) -> APIRouter:
         )
 
     return routes
+
+
+def _written_size(example: Any, shelf: Shelf) -> int:
+    """Of an example in JSON; a text in it may be as long as any other text."""
+    for text in _texts(example):
+        if len(text) > shelf.limits.characters:
+            seen = f"a text of {len(text):,} characters"
+            raise Refused(413, f"{seen}, and {shelf.limits.characters:,} may be")
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise Refused(422, "a text holds half of a character (a lone surrogate)")
+    return len(json.dumps(example, ensure_ascii=False))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        inside = value if isinstance(value, list) else [*value, *value.values()]
+        for each in inside:
+            yield from _texts(each)
 
 
 def _check_total(total: int, shelf: Shelf) -> None:

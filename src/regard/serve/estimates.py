@@ -42,18 +42,21 @@ class Estimates:
         lengths = zip(self._lengths(sources), self._lengths(targets, side=1), strict=True)
         return self._checked(sum(self.model.reading(s, t) for s, t in lengths))
 
-    def predicting(self, examples: Sequence[Mapping[str, Any]]) -> float:
-        every = map(self.run.task.extent, examples)
-        return self._checked(
-            sum(
-                self.model.reading(
-                    each.source,
-                    self._expected(each.source) if each.target is None else each.target,
-                    each.beam,
-                )
-                for each in every
+    def predicting(
+        self, examples: Sequence[Mapping[str, Any]], *, attention: bool = False
+    ) -> float:
+        work, numbers = 0.0, 0
+        for each in map(self.run.task.extent, examples):
+            target = self._expected(each.source) if each.target is None else each.target
+            work += self.model.reading(each.source, target, each.beam)
+            numbers += each.source * max(each.source, target)
+        if attention and numbers > self.limits.numbers:
+            raise Refused(
+                413,
+                f"the answers may have {numbers:,} weights, and at most {self.limits.numbers:,} are sent: "
+                "send shorter or fewer examples, or leave out attention",
             )
-        )
+        return self._checked(work)
 
     def looking(self, question: Question) -> float:
         look, limits = self.run.task.look_extent(question), self.limits

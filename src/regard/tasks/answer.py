@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +43,7 @@ class Answer:
         return {
             "input": self.input,
             "answer": self.answer,
-            "score": self.score,
+            "score": self.score if self.score is None or math.isfinite(self.score) else None,
             "attention": None
             if weights is None
             else [[round(w, 6) for w in row] for row in weights],

@@ -116,7 +116,12 @@ def look_at_text(
         title=question.text,
         model=model,
         output=answer.line,
-        notes=(*_left_out(seen, maps), *unknown_note(shown, tokens), *notes),
+        notes=(
+            *_left_out(seen, maps),
+            *unknown_note(shown, tokens),
+            *notes,
+            *_unmeasured(question),
+        ),
         question=question.to_dict(),
     )
 
@@ -172,3 +177,10 @@ def _left_out(seen: SeenAttention, maps: Sequence[AttentionMap]) -> tuple[str, .
     missing = every - sum(len(each.weights) for each in maps)
     many = "attentions are" if missing > 1 else "attention is"
     return (f"{missing} {many} not over the tokens of the text, and not shown",) if missing else ()
+
+
+def _unmeasured(question: Question) -> tuple[str, ...]:
+    """There are measures of explanation for some tasks only."""
+    return (
+        "how far the weights explain the answer is not measured for this task",
+    ) * question.explain

@@ -43,3 +43,7 @@ def test_too_many_labels_are_texts():
     for text in ("{}", '{"labels": []}', '{"labels": [1]}', "[]"):
         with pytest.raises(ValueError, match="no list of labels"):
             Label("label").load(text)
+
+
+def test_control_characters_reach_no_terminal():
+    assert Label("label").read("D\x1b[2J\x00X") == "D [2J X"

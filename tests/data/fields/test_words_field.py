@@ -83,3 +83,9 @@ def test_what_are_no_words_is_refused(words, value):
 def test_a_text_is_cut_at_its_blanks(words):
     assert words.read(" the  cat\tsat ") == ["the", "cat", "sat"]
     assert words.show(["the", "cat"]) == "the cat"
+
+
+def test_a_word_is_spelt_the_same_however_it_was_typed(words):
+    words.learn([["café", "cafe\u0301"], ["été", "e\u0301te\u0301"]])
+    composed, taken_apart = words.encode([{"words": ["café"]}, {"words": ["cafe\u0301"]}])
+    assert composed == taken_apart

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ from regard.words import t
 
 MOST_LABELS = 1000  # more are texts, not labels
 SHOWN = 12  # labels named
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 class Label(Field):
@@ -33,7 +35,7 @@ class Label(Field):
     def read(self, cell: Cell, folder: Path | None = None) -> str:
         if isinstance(cell, bool) or not isinstance(cell, str | int):
             raise Unusable("lines without a text '{}'")
-        label = str(cell).strip()
+        label = printable(str(cell)).strip()
         if not label:
             raise Unusable("empty {}lines")
         return label
@@ -117,3 +119,8 @@ def labels_in(text: str) -> list[str]:
         case {"labels": list(labels)} if labels and all(isinstance(x, str) for x in labels):
             return labels
     raise ValueError("it holds no list of labels")
+
+
+def printable(label: str) -> str:
+    """Without control characters, which would reach the terminals of those who read it."""
+    return CONTROL.sub(" ", label)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
-from regard.data.fields.label import SHOWN, labels_in, learn_labels
+from regard.data.fields.label import SHOWN, labels_in, learn_labels, printable
 from regard.data.fields.text import Text
 from regard.words import t
 
@@ -48,7 +48,7 @@ class Labels(Field):
         found = cell.split() if isinstance(cell, str) else cell
         if not isinstance(found, list | tuple) or not all(type(x) in (str, int) for x in found):
             raise Unusable("{}lines without a list of labels")
-        labels = ["_".join(str(label).split()) for label in found]
+        labels = ["_".join(printable(str(label)).split()) for label in found]
         if not labels or not all(labels):
             raise Unusable("empty {}lines")
         return labels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -38,7 +39,7 @@ class Words(Text):
         self._numbers: dict[str, int] = {}
 
     def learn(self, values: Iterable[str | list[str]]) -> None:
-        every = [list(value) for value in values]
+        every = [[_composed(word) for word in value] for value in values]
         super().learn(every)
         counts = Counter(c for words in every for word in words for c in word)
         self._take(sorted(c for c, count in counts.items() if count > RARE))
@@ -67,7 +68,7 @@ class Words(Text):
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
         found: list[Parts] = []
         for (ids,), example in zip(super().encode(examples), examples, strict=True):
-            words = [word[:LONGEST] for word in example[self.name][: len(ids)]]
+            words = [_composed(word)[:LONGEST] for word in example[self.name][: len(ids)]]
             letters = [self._numbers.get(c, UNK) for word in words for c in word]
             found.append((ids, letters, [len(word) for word in words]))
         return found
@@ -92,3 +93,8 @@ class Words(Text):
     def _take(self, characters: Sequence[str]) -> None:
         self.characters = list(characters)
         self._numbers = {c: number for number, c in enumerate(characters, start=2)}
+
+
+def _composed(word: str) -> str:
+    """é is one character, however it was typed: as the tokenizer has it."""
+    return unicodedata.normalize("NFC", word)

@@ -97,7 +97,10 @@ def _said_beside(path: Path) -> tuple[int, int, int | None]:
     except (ValueError, RecursionError, OSError):
         raise CorpusError(f"{beside} cannot be read as JSON") from None
     match said:
-        case {"tile": [int(width), int(height)]} if width > 0 and height > 0:
+        case {"tile": [int(width), int(height)]} if min(width, height) > 0 and bool not in (
+            type(width),
+            type(height),
+        ):
             count = said.get("count")
             if count is None or (type(count) is int and count >= 0):
                 return width, height, count
