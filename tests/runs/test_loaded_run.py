@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from regard.data.checksums import Damaged
 from regard.recipe.mistakes import RecipeError
 from regard.runs.failures import NotARun
 from regard.runs.loaded_run import load
