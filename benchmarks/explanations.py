@@ -1,4 +1,4 @@
-"""Is attention an explanation? (C18) The measures of regard.explanations over the embedded corpora.
+"""Is attention an explanation? The measures of regard.explanations over the embedded corpora.
 
     python benchmarks/explanations.py                 # the embedded translator, and two classifiers made here
     python benchmarks/explanations.py --items 500 runs/zh-en     # a translator of your own

@@ -1,4 +1,4 @@
-"""Time and memory of regions against dense attention as the length grows (C16): forward and backward.
+"""Time and memory of regions against dense attention as the length grows: forward and backward.
 
     python benchmarks/regions_cuda.py                              # a GPU, 1k to 32k positions
     python benchmarks/regions_cuda.py --device cpu                 # up to 4k

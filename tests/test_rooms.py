@@ -175,6 +175,7 @@ def test_no_reference_points_outside_the_repository():
     """(B13) and (D17) are numbers of a document that readers do not have."""
     number = re.compile(r"\((?:[BCD]\d+(?:, )?)+\)")
     places = [*SOURCE.rglob("*.py"), *SOURCE.rglob("*.js"), *(ROOT / "tests").rglob("*.py")]
+    places += [*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "examples").rglob("*.py")]
     assert not [
         str(p) for p in places if p.name != "test_rooms.py" and number.search(p.read_text("utf-8"))
     ]

@@ -109,7 +109,9 @@ class TaskOptions(OptionsOfKind):
     """A kind of task: what can be chosen about it, and what does it."""
 
     metrics: ClassVar[tuple[str, ...]] = ("loss",)  # for training.metric, the usual one first
-    errors: ClassVar[tuple[str, ...]] = ("loss",)  # those of them that are better when smaller
+    errors: ClassVar[
+        tuple[str, ...]
+    ] = ()  # those of them, beside the loss, that are better when smaller
 
     def task(self, recipe: Any) -> Any:
         """What a run needs of the task, for this recipe."""

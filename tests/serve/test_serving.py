@@ -373,3 +373,11 @@ def test_openapi_describes_every_route_its_examples_and_its_errors():
             assert problem == (status != "200")
         body = route["requestBody"]["content"]["application/json"]["schema"]["$ref"]
         assert schema["components"]["schemas"][body.rpartition("/")[2]]["examples"]
+
+
+def test_examples_nested_beyond_reason_are_refused(every_task):
+    client = client_of(quiet_app(every_task))
+    deep = "[" * 900 + "]" * 900
+    body = f'{{"model": "classify", "examples": [{deep}]}}'
+    answer = client.post("/predict", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code in (400, 422), answer.text

@@ -11,7 +11,7 @@ from regard.looking.look import look
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import read_recipe
-from regard.records.question import BadQuestion
+from regard.records.question import BadQuestion, Question
 from regard.report.run_evaluation import evaluate
 from regard.runs.loaded_run import load
 from regard.training.run import train
@@ -130,3 +130,9 @@ def test_the_recipes_are_whole(name):
     recipe = read_recipe(name)
     assert recipe.task.kind == "tag"
     assert recipe.training.metric == "accuracy"
+
+
+def test_a_blank_text_is_refused_in_words(run):
+    with pytest.raises(ValueError, match="empty words") as told:
+        run.task.look_extent(Question(" "))
+    assert "{}" not in str(told.value)

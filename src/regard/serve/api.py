@@ -100,7 +100,10 @@ def api_routes(shelf: Shelf) -> APIRouter:
     async def predict(asked: PredictRequest, request: Request) -> PredictAnswer:
         """The answer to each example, whatever the model was trained for."""
         served = shelf.find(asked.model)
-        sizes = [_written_size(example, shelf) for example in asked.examples]
+        try:
+            sizes = [_written_size(example, shelf) for example in asked.examples]
+        except RecursionError:
+            raise Refused(422, "an example is nested too deeply") from None
         _check_total(sum(sizes), shelf)
         with _mistakes_told():
             examples = served.run.task.given(asked.examples, files=False)

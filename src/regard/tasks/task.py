@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from abc import ABC, abstractmethod
-from collections import deque
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -21,24 +20,18 @@ import torch
 from torch import nn
 
 from regard.data.batch import Batch, collate
-from regard.data.examples import Example, read_examples
-from regard.data.fields import Field, Text
-from regard.data.problems import Problems
-from regard.data.spec import Corpus, Spec, parse
-from regard.data.store import CHUNK, Rows, Store, Stored, make_store
 from regard.measures.translation import MeasuredScore
-from regard.recipe.mistakes import RecipeError
-from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, answer_parts
 from regard.tasks.evaluation import Evaluation, Measured, listed, measure_name, on_set
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.report_part import NextStep, ReportPart
+from regard.tasks.task_corpus import TaskCorpus
 from regard.tasks.task_module import TaskModule, Unanswerable
 from regard.tasks.text_look import SeenAttention, asked_text, look_at_text, with_attention
 from regard.view.samples import Sample
-from regard.words import say_plural, t
+from regard.words import t
 
 SAMPLES = 8  # wrong answers shown in a report
 
@@ -73,135 +66,19 @@ class Validation:
         return -value if metric in ("loss", *errors) else value, -self.loss
 
 
-class Task(ABC):
+class Task(TaskCorpus):
     """One for each kind of task, made for one recipe."""
 
     columns: ClassVar[tuple[str, ...]]  # measures of a validation, beside the loss
     inputs: ClassVar[tuple[str, ...]]  # the fields that an answer needs; the others are answered
-    apart: ClassVar[tuple[str, ...]] = ()  # fields whose held-out values are not trained on
-    noun: ClassVar[str] = "examples"  # what a corpus is made of
     scored: ClassVar[str] = "tokens"  # what a loss is the mean of
-    kept_input: ClassVar[str] = "standard-input.tsv"  # the file of what came from standard input
     command: ClassVar[str] = "predict"  # of the CLI, that uses such a run
     verb: ClassVar[str] = "answer"  # what such a run does
     learns: ClassVar[str] = "tokenizers"  # what the fields learn, in a word
     searches: ClassVar[bool] = False  # whether answers are searched for with a beam
     evaluated_with: ClassVar[tuple[str, ...]] = ()  # options of `evaluate` that mean something
 
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
-        self.fields: dict[str, Field] = {field.name: field for field in self.make_fields()}
-
-    @abstractmethod
-    def make_fields(self) -> Sequence[Field]:
-        """The columns of an example, in the order of a corpus."""
-
-    def called(self, n: int) -> str:
-        """What so many examples are called, in the reader's language."""
-        return say_plural(n, self.noun[:-1], self.noun)
-
-    # the data
-
-    def corpora(self, spec: Spec) -> list[Corpus]:
-        """The corpora that a spec names; a ValueError or FileNotFoundError says what is wrong."""
-        return parse(spec, list(self.fields))
-
-    def read(self, spec: Spec, problems: Problems | None = None) -> Iterator[Example]:
-        """What can be used of a corpus, as it stands there."""
-        return read_examples(spec, list(self.fields.values()), problems, apart=self.apart)
-
-    def left_out(self, spec: Spec | None) -> Problems:
-        """What cannot be used of a dev or test set; of a corpus that is split, training counts the lines."""
-        problems = Problems()
-        if spec is not None and any(c.part is None for c in self.corpora(spec)):
-            deque(self.read(spec, problems), maxlen=0)
-        return self.of_whole_corpora(problems, spec)
-
-    def of_whole_corpora(self, problems: Problems, spec: Spec | None) -> Problems:
-        """Those of corpora that are not split: a line that cannot be read belongs to no part."""
-        whole = {c.name for c in self.corpora(spec or []) if c.part is None}
-        problems.found = {name: found for name, found in problems.found.items() if name in whole}
-        return problems
-
-    def learn(self, spec: Spec) -> None:
-        """What the fields know of the training corpus."""
-        for field in self.fields.values():
-            if field.file is not None:
-                field.learn(example[field.name] for example in self.read(spec))
-
-    def store(self, spec: Spec, folder: Path) -> Store:
-        """The training corpus in numbers."""
-        fields = list(self.fields.values())
-        corpora, noun = self.corpora(spec), self.noun[:-1]
-        return make_store(folder, self.rows(spec), corpora, fields, self.made_by, noun)
-
-    @property
-    def made_by(self) -> list[int | str | None]:
-        """What else decides what is stored."""
-        return [field.max_length for field in self.fields.values() if isinstance(field, Text)]
-
-    def rows(self, spec: Spec) -> Rows:
-        """What is stored of a corpus."""
-
-        def encoded(problems: Problems) -> Iterator[Stored]:
-            examples = self.trained_on(spec, problems)
-            while chunk := list(islice(examples, CHUNK)):
-                yield from self._encoded(chunk, problems)
-
-        return encoded
-
-    def trained_on(self, spec: Spec, problems: Problems) -> Iterator[Example]:
-        """The examples to learn from."""
-        return self.read(spec, problems)
-
-    def _encoded(self, examples: Sequence[Example], problems: Problems) -> Iterator[Stored]:
-        """The examples in numbers, without those that are too long."""
-        columns = {name: field.encode(examples) for name, field in self.fields.items()}
-        for number, example in enumerate(examples):
-            parts = {name: column[number] for name, column in columns.items()}
-            reasons = (
-                (name, self.fields[name].too_long(numbers)) for name, numbers in parts.items()
-            )
-            name, why = next(((n, r) for n, r in reasons if r is not None), ("", None))
-            if why is None:
-                yield Stored(example.line, parts)
-            else:
-                said = f"{name} " if len(self.fields) > 1 else ""
-                problems.add(example.corpus, why.format(said), example.line)
-
-    def describe(self, store: Store) -> str:
-        """What there is to learn from, in a line."""
-        every = (field.describe(store.counts(name)) for name, field in self.fields.items())
-        count, noun = f"{len(store):,}", self.called(len(store))
-        there = t("{count} {noun} to learn from", count=count, noun=noun)
-        return "; ".join([there, *filter(None, every)])
-
-    def examples(
-        self, spec: Spec, problems: Problems | None = None, *, join: int | None = None
-    ) -> list[Any]:
-        """A dev or test set, to be judged by; what is left out of it is counted in the problems."""
-        found = list(self.read(spec, problems))
-        for example in found:
-            for name, field in self.fields.items():
-                try:
-                    field.check_known(example[name])
-                except ValueError as error:
-                    raise RecipeError(
-                        f"{example.corpus}, line {example.line}: {error}",
-                        f"the columns stand as in data.train: {', '.join(self.fields)}",
-                    ) from None
-        return found
-
-    def check_held_out(self, spec: Spec) -> None:
-        """Refuse now what could not be judged after hours of training."""
-        self.examples(spec)
-
     # the model
-
-    @property
-    def sizes(self) -> dict[str, Any]:
-        """What a model must know of each field."""
-        return {name: field.size for name, field in self.fields.items()}
 
     @abstractmethod
     def for_training(self, model: nn.Module) -> TaskModule:
@@ -294,7 +171,7 @@ class Task(ABC):
         every = (parts for name in self.inputs for parts in self.fields[name].encode([example]))
         return Extent(1 + sum(len(part) for parts in every for part in parts))
 
-    def warm(self, module: Any) -> None:  # noqa: B027, most have nothing that is compiled
+    def warm(self, module: Any) -> None:
         """Compile now what the first long example would otherwise wait for."""
 
     # how good it is
@@ -419,7 +296,7 @@ class Task(ABC):
 
     def look_extent(self, question: Question) -> Extent:
         """How large a look is, before it is made."""
-        return self.extent({self.inputs[0]: self.fields[self.inputs[0]].read(question.text)})
+        return self.extent(self.given([question.text])[0])
 
 
 def is_share(measure: str) -> bool:

@@ -40,11 +40,7 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
     except ValueError as error:
         problems = Problems()
         deque(task.read(spec, problems), maxlen=0)
-        found = (
-            f". {problems.report()}"
-            if problems and str(problems.report()) not in str(error)
-            else ""
-        )
+        found = f". {problems.report()}" if problems.report() not in str(error) else ""
         raise RecipeError(
             f"data.train is {data.train}: {error}{found}", columns_hint(task)
         ) from error
@@ -56,11 +52,10 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
     for name, held_out in (("dev", data.dev), ("test", data.test)):
         if problems := task.left_out(held_out):
             reporter.say(t("left out of {set}: {problems}", set=name, problems=problems.report()))
-        if held_out is not None:
-            task.check_held_out(held_out)
-            if not task.examples(held_out):
-                what = f"data.{name} is {held_out}: nothing of it can be used"
-                raise RecipeError(what, columns_hint(task))
+        # now is refused what could not be judged after hours of training
+        if held_out is not None and not task.examples(held_out):
+            what = f"data.{name} is {held_out}: nothing of it can be used"
+            raise RecipeError(what, columns_hint(task))
     return store
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from regard.tasks.answer import Answer
     from regard.tasks.task import Task
     from regard.tasks.task_module import Unanswerable
-
-BLANK = object()  # a line without an example
 
 
 def predict(
@@ -59,14 +58,15 @@ def predict(
     else:
         lines = chunks(examples or ["-"], "predict")
         given = ([_example(line, run.task) for line in chunk] for chunk in lines)
-    first = 1
+    first, attention, batch = 1, as_json or drawn, run.recipe.search.batch
     with written_to(output) as out:
         for chunk in given:
             good, wrong = _answerable(chunk, run.task, first)
-            asked = [example for example in good if example is not BLANK]
-            answers = iter(run.predict(asked, attention=as_json or drawn))
+            asked = [example for example in good if example is not None]
+            found = run.task.predict(run.module, asked, attention=attention, batch=batch)
+            answers = iter(found)
             for example in good:
-                answer = Answer("", None) if example is BLANK else next(answers)
+                answer = Answer("", None) if example is None else next(answers)
                 out.write(_written(answer, as_json, drawn))
             out.flush()
             if wrong is not None:  # what came before it is not lost
@@ -99,38 +99,32 @@ def _corpus(spec: str, task: Task) -> Iterator[list[Any]]:
 
 
 def _example(line: str, task: Task) -> Any:
-    """A JSON object is an example, and a list too where the input is one; else the line is the value."""
-    start = line.lstrip()[:1]
-    (only, *others) = (task.fields[name] for name in task.inputs)
-    listed = not others and getattr(only, "in_words", not hasattr(only, "in_words"))
-    if start == "{" or (start == "[" and listed):
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError):
-            return line
-        return found
-    return line
+    """A JSON object is an example with a value for each input; else the line is the one input's value."""
+    if line.lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):
+            return json.loads(line)
+    return task.fields[task.inputs[0]].of_line(line) if line.strip() else line
 
 
-def _answerable(chunk: list[Any], task: Task, first: int) -> tuple[list[Any], Unanswerable | None]:
-    """The examples up to the first that cannot be answered, and what is wrong with that.
+def _answerable(
+    chunk: list[Any], task: Task, first: int
+) -> tuple[list[dict[str, Any] | None], Unanswerable | None]:
+    """The examples as the task takes them, up to the first that it cannot, and what is wrong with that.
 
-    A blank line that the task cannot read has no answer, but it has a line.
+    None: a blank line that the task cannot read; it has no answer, but it has a line.
     """
     from regard.tasks.task_module import Unanswerable
 
-    good: list[Any] = []
+    good: list[dict[str, Any] | None] = []
     for number, example in enumerate(chunk, first):
         try:
-            task.given([example])
+            good += task.given([example])
         except Unanswerable as error:
-            if isinstance(example, str) and not example.strip():
-                good.append(BLANK)
-                continue
-            said = str(error).removeprefix("example 1").lstrip(": ")
-            message = t("line {number}: {problem}", number=number, problem=said)
-            return good, Unanswerable(message, error.hint)
-        good.append(example)
+            if not isinstance(example, str) or example.strip():
+                said = str(error).removeprefix("example 1").lstrip(": ")
+                message = t("line {number}: {problem}", number=number, problem=said)
+                return good, Unanswerable(message, error.hint)
+            good.append(None)
     return good, None
 
 

@@ -11,15 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.data.fields.document import Document, words_of
-from regard.data.fields.field import Cell, Field, Parts, Unusable
-from regard.data.fields.text import Text
+from regard.data.fields.document import TextsInside
+from regard.data.fields.field import Cell, Parts, Unusable
 from regard.data.padding import block, pad_blocks
-from regard.data.tokenizer import UNK, Tokenizer
-from regard.words import t
+from regard.data.tokenizer import UNK
 
 NONE = -100  # no answer: what cross_entropy leaves out
 BETWEEN, ANSWER = "|", "*"
@@ -33,7 +30,7 @@ class Alternatives:
     answer: int | None = None
 
 
-class Choice(Field):
+class Choice(TextsInside):
     """One of K candidates, each of them up to L tokens without BOS and EOS; K may differ between examples.
 
     A cell is {"candidates": [text, …], "answer": its number from 0, or its text}, as a JSON value or as text;
@@ -51,28 +48,16 @@ class Choice(Field):
         self,
         name: str,
         *,
-        kind: str = "word",
-        vocabulary: int = 20_000,
-        lowercase: bool = False,
         words: int = 100,
-        like: Text | Document | None = None,
-        file: str | None = None,
+        **cut: Any,
     ) -> None:
-        super().__init__(name)
+        super().__init__(name, **cut)
         if words < 1:
             raise ValueError(f"a candidate of {words} words holds nothing")
         self.words = words
-        self._like = like
-        self._text = words_of(like) or Text(
-            name, kind=kind, size=vocabulary, lowercase=lowercase, file=file
-        )
 
     def __repr__(self) -> str:
         return f"Choice({self.name!r}, words={self.words})"
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        return self._text.tokenizer
 
     def read(self, cell: Cell, folder: Path | None = None) -> Alternatives:
         found, answer = _marked(cell) if isinstance(cell, str) else _named(cell)
@@ -93,22 +78,8 @@ class Choice(Field):
     def identity(self, value: Alternatives) -> str:
         return BETWEEN.join(sorted(self._text.identity(text) for text in value.texts))
 
-    @property
-    def file(self) -> str | None:
-        return None if self._like else self._text.file
-
     def learn(self, values: Iterable[Alternatives]) -> None:
         self._text.learn(text for value in values for text in value.texts)
-
-    def to_json(self) -> str:
-        return self._text.to_json()
-
-    def load(self, text: str) -> None:
-        self._text.load(text)
-
-    @property
-    def size(self) -> int:
-        return self._text.size
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -131,12 +102,6 @@ class Choice(Field):
             f"{self.name}_mask": mask,
             f"{self.name}_answer": torch.from_numpy(answers),
         }
-
-    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
-        return t("{count} {field} tokens", count=f"{self.size:,}", field=self.name)
-
-    def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-        return counts["ids"]
 
     def too_long(self, parts: Parts) -> str | None:
         return "{}lines without an answer" if int(parts[2][0]) == NONE else None

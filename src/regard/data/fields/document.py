@@ -34,7 +34,53 @@ class Sentences:
         return len(self.places)
 
 
-class Document(Field):
+class TextsInside(Field):
+    """What is made of several texts, cut by one tokenizer: its own, or that of the field `like`."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        kind: str = "word",
+        vocabulary: int = 20_000,
+        lowercase: bool = False,
+        like: Text | Document | None = None,
+        file: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        if like is not None and not isinstance(like, Text | Document):
+            raise ValueError(f"{like!r} has no tokenizer: a Text or a Document has")
+        self._like = like
+        shared = like._text if isinstance(like, Document) else like
+        own = Text(name, kind=kind, size=vocabulary, lowercase=lowercase, file=file)
+        self._text: Text = own if shared is None else shared
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self._text.tokenizer
+
+    @property
+    def file(self) -> str | None:
+        return None if self._like else self._text.file
+
+    def to_json(self) -> str:
+        return self._text.to_json()
+
+    def load(self, text: str) -> None:
+        self._text.load(text)
+
+    @property
+    def size(self) -> int:
+        return self._text.size
+
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        return t("{count} {field} tokens", count=f"{self.size:,}", field=self.name)
+
+    def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+        return counts["ids"]
+
+
+class Document(TextsInside):
     """S sentences of up to W words each: ids x11 … x1n, x21 … x2m, …, with neither BOS nor EOS.
 
     A text is cut at the ends of its sentences and of its lines. A list has a sentence in each item, a
@@ -50,29 +96,17 @@ class Document(Field):
         self,
         name: str,
         *,
-        kind: str = "word",
-        vocabulary: int = 20_000,
-        lowercase: bool = False,
         sentences: int = 100,
         words: int = 100,
-        like: Text | Document | None = None,
-        file: str | None = None,
+        **cut: Any,
     ) -> None:
-        super().__init__(name)
+        super().__init__(name, **cut)
         if sentences < 1 or words < 1:
             raise ValueError(f"a document of {sentences} sentences of {words} words holds nothing")
         self.sentences, self.words = sentences, words
-        self._like = like
-        self._text = words_of(like) or Text(
-            name, kind=kind, size=vocabulary, lowercase=lowercase, file=file
-        )
 
     def __repr__(self) -> str:
         return f"Document({self.name!r}, sentences={self.sentences}, words={self.words})"
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        return self._text.tokenizer
 
     def read(self, cell: Cell, folder: Path | None = None) -> Sentences:
         if isinstance(cell, str):
@@ -88,22 +122,8 @@ class Document(Field):
     def identity(self, value: Sentences) -> str:
         return self._text.identity(value.text)
 
-    @property
-    def file(self) -> str | None:
-        return None if self._like else self._text.file
-
     def learn(self, values: Iterable[Sentences]) -> None:
         self._text.learn(sentence for value in values for sentence in value)
-
-    def to_json(self) -> str:
-        return self._text.to_json()
-
-    def load(self, text: str) -> None:
-        self._text.load(text)
-
-    @property
-    def size(self) -> int:
-        return self._text.size
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -132,12 +152,6 @@ class Document(Field):
         ids, mask = pad_blocks(several)
         return {self.name: ids, f"{self.name}_mask": mask}
 
-    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
-        return t("{count} {field} tokens", count=f"{self.size:,}", field=self.name)
-
-    def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-        return counts["ids"]
-
     def too_long(self, parts: Parts) -> str | None:
         return None if len(parts[1]) else "{}lines without a word"
 
@@ -155,15 +169,6 @@ class Document(Field):
     def _cut(self, sentences: Iterable[list[int]]) -> list[list[int]]:
         """Without what is beyond the limits, and without sentences of no words."""
         return [ids[: self.words] for ids in list(filter(None, sentences))[: self.sentences]]
-
-
-def words_of(field: Field | None) -> Text | None:
-    """The field whose tokenizer a field uses."""
-    if isinstance(field, Document):
-        return field._text
-    if field is not None and not isinstance(field, Text):
-        raise ValueError(f"{field!r} has no tokenizer: a Text or a Document has")
-    return field
 
 
 def _joined(sentences: Sequence[str]) -> Sentences:

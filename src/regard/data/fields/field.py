@@ -13,6 +13,7 @@ A task makes its fields anew from its recipe; `learn` and `load` put the asset i
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -53,6 +54,13 @@ class Field(ABC):
     def check(self, example: Mapping[str, Any]) -> Any:
         """The value once all fields of its example are read; Unusable says what does not fit the others."""
         return example[self.name]
+
+    def of_line(self, line: str) -> Cell:
+        """What a line of standard input holds: JSON, or the line as it is."""
+        try:
+            return json.loads(line)
+        except (ValueError, RecursionError):
+            return line
 
     def identity(self, value: Any) -> str:
         """Values of one identity are never on both sides of a split into train, dev and test."""

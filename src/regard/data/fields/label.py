@@ -22,30 +22,19 @@ SHOWN = 12  # labels named
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
-class Label(Field):
-    """One of K labels, in the order of the alphabet. Tensor: NAME (B,) int64, from 0 to K - 1."""
+class LabelSet(Field):
+    """K labels, in the order of the alphabet, known from the training part."""
 
-    parts: ClassVar = ("number",)
+    labelled: ClassVar[str] = "text"  # what has a label
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.labels: list[str] = []
         self._numbers: dict[str, int] = {}
 
-    def read(self, cell: Cell, folder: Path | None = None) -> str:
-        if isinstance(cell, bool) or not isinstance(cell, str | int):
-            raise Unusable("lines without a text '{}'")
-        label = printable(str(cell)).strip()
-        if not label:
-            raise Unusable("empty {}lines")
-        return label
-
     @property
     def file(self) -> str:
         return f"labels.{self.name}.json"
-
-    def learn(self, values: Iterable[str]) -> None:
-        self._take(learn_labels(values))
 
     def to_json(self) -> str:
         return json.dumps({"labels": self.labels}, ensure_ascii=False, indent=1) + "\n"
@@ -53,29 +42,22 @@ class Label(Field):
     def load(self, text: str) -> None:
         self._take(labels_in(text))
 
-    def number(self, label: str) -> int:
-        """Where it stands among the labels; a KeyError if it is none of them."""
-        return self._numbers[label]
-
     def __contains__(self, label: object) -> bool:
         return label in self._numbers
 
-    def check_known(self, value: str) -> None:
-        if value not in self._numbers:
+    def number(self, label: str) -> int:
+        """Where it stands among the labels; a ValueError if it is none of them."""
+        if label not in self._numbers:
             raise ValueError(
-                f"no text to learn from has the label {value[:60]!r}.{meant(value, self.labels)} "
+                f"no {self.labelled} to learn from has the label {label[:60]!r}.{meant(label, self.labels)} "
                 f"There are {self.named}"
             )
+        return self._numbers[label]
 
     @property
     def named(self) -> str:
         """The labels in words, not too many."""
         return ", ".join(self.labels[:SHOWN]) + (", …" if len(self.labels) > SHOWN else "")
-
-    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
-        return t(
-            "{count} {field}s: {labels}", count=f"{self.size:,}", field=self.name, labels=self.named
-        )
 
     @property
     def size(self) -> int:
@@ -85,15 +67,40 @@ class Label(Field):
     def types(self) -> tuple[str, ...]:
         return ("<i4",)
 
-    def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
-        return [([self._numbers[example[self.name]]],) for example in examples]
-
-    def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
-        return {self.name: torch.tensor([int(parts[0][0]) for parts in several])}
-
     def _take(self, labels: Sequence[str]) -> None:
         self.labels = list(labels)
         self._numbers = {label: number for number, label in enumerate(labels)}
+
+
+class Label(LabelSet):
+    """One of K labels. Tensor: NAME (B,) int64, from 0 to K - 1."""
+
+    parts: ClassVar = ("number",)
+
+    def read(self, cell: Cell, folder: Path | None = None) -> str:
+        if isinstance(cell, bool) or not isinstance(cell, str | int):
+            raise Unusable("lines without a text '{}'")
+        label = printable(str(cell)).strip()
+        if not label:
+            raise Unusable("empty {}lines")
+        return label
+
+    def learn(self, values: Iterable[str]) -> None:
+        self._take(learn_labels(values))
+
+    def check_known(self, value: str) -> None:
+        self.number(value)
+
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        return t(
+            "{count} {field}s: {labels}", count=f"{self.size:,}", field=self.name, labels=self.named
+        )
+
+    def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
+        return [([self.number(example[self.name])],) for example in examples]
+
+    def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
+        return {self.name: torch.tensor([int(parts[0][0]) for parts in several])}
 
 
 def learn_labels(values: Iterable[str]) -> list[str]:

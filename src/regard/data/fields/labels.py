@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,15 +11,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.data.fields.field import Cell, Field, Parts, Unusable
-from regard.data.fields.label import SHOWN, labels_in, learn_labels, printable
+from regard.data.fields.field import Cell, Parts, Unusable
+from regard.data.fields.label import LabelSet, learn_labels, printable
 from regard.data.fields.text import Text
 from regard.words import t
 
 NONE = -100  # where there is no label: what cross_entropy leaves out
 
 
-class Labels(Field):
+class Labels(LabelSet):
     """One of K labels for every word, in the order of the alphabet: y1 … yn.
 
     of: the words, a Text of kind "split". A cell is a list of labels, or text with blanks between them.
@@ -30,6 +29,7 @@ class Labels(Field):
     """
 
     parts: ClassVar = ("numbers",)
+    labelled: ClassVar = "word"
 
     def __init__(self, name: str, of: Text) -> None:
         super().__init__(name)
@@ -38,8 +38,6 @@ class Labels(Field):
                 f"{of!r} is cut into {of.settings['kind']} tokens: labels are of words, kind='split'"
             )
         self.of = of
-        self.labels: list[str] = []
-        self._numbers: dict[str, int] = {}
 
     def __repr__(self) -> str:
         return f"Labels({self.name!r}, of={self.of!r})"
@@ -63,36 +61,16 @@ class Labels(Field):
     def identity(self, value: list[str]) -> str:
         return " ".join(value)
 
-    @property
-    def file(self) -> str:
-        return f"labels.{self.name}.json"
-
     def learn(self, values: Iterable[list[str]]) -> None:
         self._take(learn_labels(label for value in values for label in value))
 
-    def to_json(self) -> str:
-        return json.dumps({"labels": self.labels}, ensure_ascii=False, indent=1) + "\n"
-
-    def load(self, text: str) -> None:
-        self._take(labels_in(text))
-
     def check_known(self, value: list[str]) -> None:
-        """A ValueError names a label that was not in the training part."""
         for label in value:
-            if label not in self._numbers:
-                raise ValueError(f"no word to learn from has the label {label[:60]!r}")
-
-    @property
-    def size(self) -> int:
-        return len(self.labels)
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        return ("<i4",)
+            self.number(label)
 
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
         end = self.of.max_length if self.of.cut else None
-        return [([self._numbers[x] for x in example[self.name][:end]],) for example in examples]
+        return [([self.number(x) for x in example[self.name][:end]],) for example in examples]
 
     def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
         first = int(self.of.bos)
@@ -103,11 +81,8 @@ class Labels(Field):
         return {self.name: torch.from_numpy(labels)}
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
-        more = ", …" if self.size > SHOWN else ""
-        labels = f"{', '.join(self.labels[:SHOWN])}{more}"
-        return t(
-            "{count} {field}: {labels}", count=f"{self.size:,}", field=self.name, labels=labels
-        )
+        count, field = f"{self.size:,}", self.name
+        return t("{count} {field}: {labels}", count=count, field=field, labels=self.named)
 
     def decode(self, numbers: Sequence[int]) -> list[str]:
         """The labels at the positions of a row that have one."""
@@ -115,7 +90,3 @@ class Labels(Field):
 
     def show(self, value: list[str]) -> str:
         return " ".join(value)
-
-    def _take(self, labels: Sequence[str]) -> None:
-        self.labels = list(labels)
-        self._numbers = {label: number for number, label in enumerate(labels)}

@@ -86,6 +86,10 @@ class Text(Field):
     def accept(self, value: Cell, *, files: bool = True) -> str | list[str]:
         return self.read(value) if self.in_words else _text(value)
 
+    def of_line(self, line: str) -> Cell:
+        """A text is the line, whatever it looks like; words may be a list."""
+        return super().of_line(line) if self.in_words and line.lstrip().startswith("[") else line
+
     def identity(self, value: str | list[str]) -> str:
         text = value if isinstance(value, str) else "".join(value)
         return "".join(c for c in text.lower() if c.isalnum())
