@@ -20,6 +20,7 @@ import torch
 from torch import nn
 
 from regard.data.batch import Batch, collate
+from regard.measures.measure import Measure
 from regard.measures.translation import MeasuredScore
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
@@ -198,9 +199,14 @@ class Task(TaskCorpus):
             parts = [{name: column[i] for name, column in columns.items()} for i in rows]
             yield rows, collate(fields, parts, rows).to(device)
 
+    def measured_by(self) -> Sequence[Measure]:
+        """The measures of `columns`, for a task whose answers are measured one by one."""
+        raise NotImplementedError(f"{type(self).__name__} measures nothing")
+
     def measure(self, answers: Sequence[Any], examples: Sequence[Any]) -> dict[str, float]:
         """The measures by the names of `columns`, from the answers to all of the examples."""
-        raise NotImplementedError(f"{type(self).__name__} measures nothing")
+        wanted = [self.wanted(example) for example in examples]
+        return {one.name: one.of(wanted, answers) for one in self.measured_by()}
 
     def tally(self, module: Any, examples: Sequence[Any]) -> Tally:
         """What is found on some of the examples: their loss, and the answers in JSON."""

@@ -14,6 +14,8 @@ from regard.data.examples import Example
 from regard.data.fields import Field, Labels
 from regard.data.fields.words import Words
 from regard.measures import Confusion
+from regard.measures.accuracy import SentenceAccuracy, WordAccuracy
+from regard.measures.measure import Measure
 from regard.tasks.evaluation import Measured
 from regard.tasks.report_part import Drawing, ReportPart
 from regard.tasks.tag.tag_module import Tag
@@ -76,15 +78,8 @@ class TagTask(Task):
 
     # how good it is
 
-    def measure(self, answers: Sequence[Any], examples: Sequence[Example]) -> dict[str, float]:
-        pairs = [
-            (example["tags"], list(answer))
-            for example, answer in zip(examples, answers, strict=True)
-        ]
-        words = sum(len(wanted) for wanted, _ in pairs)
-        right = sum(a == b for wanted, found in pairs for a, b in zip(wanted, found, strict=True))
-        whole = sum(wanted == found for wanted, found in pairs)
-        return {"accuracy": right / words, "sentence_accuracy": whole / len(pairs)}
+    def measured_by(self) -> Sequence[Measure]:
+        return WordAccuracy(), SentenceAccuracy()
 
     def evaluate(
         self, module: Tag, corpus: str, examples: Sequence[Example], *, beam: int | None = None
