@@ -104,6 +104,7 @@ def test_family_with_stopping():
             now = {
                 pair: seen(row[:seeds].mean(), seeds, row[:seeds].std(ddof=1))
                 for pair, row in enumerate(draws)
+                if pair not in verdicts or not verdicts[pair].closed
             }
             verdicts = looks.verdicts(now, verdicts)
         wrong += verdicts[2].decided or verdicts[3].decided

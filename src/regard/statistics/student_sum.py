@@ -38,14 +38,18 @@ class StudentSum:
 
     def beyond(self, distance: np.ndarray | float) -> np.ndarray:
         """P(|sum| > distance): (...)"""
-        return self._beyond(np.abs(np.asarray(distance, dtype=np.float64)))[0]
+        z, _, weights = self._normals(np.abs(np.asarray(distance, dtype=np.float64)))
+        return both_tails(z) @ weights
 
     def quantile(self, outside: float) -> np.ndarray:
         """(...): the distance beyond which lies this share."""
         scale = np.sqrt(np.square(self.first) + np.square(self.second))
         guess, low, high = 2 * scale, np.zeros_like(scale), np.full_like(scale, np.inf)
         for _ in range(_STEPS):
-            share, density = self._beyond(guess)
+            z, scales, weights = self._normals(guess)
+            share = both_tails(z) @ weights
+            with np.errstate(divide="ignore", invalid="ignore"):
+                density = math.sqrt(2 / math.pi) * (np.exp(-np.square(z) / 2) / scales) @ weights
             inside = share > outside
             low, high = np.where(inside, guess, low), np.where(inside, high, guess)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -59,23 +63,21 @@ class StudentSum:
                 break
         return np.where(scale > 0, guess, 0.0)
 
-    def _beyond(self, distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """P(|sum| > distance), and how fast it falls there."""
-        variances, weights = self._mixture()
-        scales = np.sqrt(variances)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = np.where(distance[..., None] > 0, distance[..., None] / scales, 0.0)
-            falls = math.sqrt(2 / math.pi) * np.exp(-np.square(z) / 2) / scales
-        return both_tails(z) @ weights, falls @ weights
+    def _normals(self, distance: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A t is a normal whose scale is drawn: distances in such scales, the scales, their weights.
 
-    def _mixture(self) -> tuple[np.ndarray, np.ndarray]:
-        """A t is a normal whose variance is drawn. Variances (..., nodes), their weights (nodes,)."""
+        (..., nodes), (..., nodes), (nodes,)
+        """
         one, one_weights = _inverse_chi_square(self.first_df if np.any(self.first) else 0)
         two, two_weights = _inverse_chi_square(self.second_df if np.any(self.second) else 0)
         first = np.square(self.first)[..., None, None] * one[:, None]
         second = np.square(self.second)[..., None, None] * two
         both = first + second  # (..., nodes of one, nodes of two)
-        return both.reshape(*both.shape[:-2], -1), np.outer(one_weights, two_weights).ravel()
+        scales = np.sqrt(both.reshape(*both.shape[:-2], -1))
+        far = distance[..., None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.where(far > 0, far / scales, 0.0)  # ∞ where nothing varies
+        return z, scales, np.outer(one_weights, two_weights).ravel()
 
 
 @lru_cache(maxsize=256)
