@@ -90,6 +90,16 @@ def measure_name(name: str) -> str:
     return known.get(name, name.replace("_", " "))
 
 
+def measures_in_words(measures: Mapping[str, float]) -> str:
+    """`accuracy 91.20 %, perplexity 3.456`"""
+    return ", ".join(
+        f"{measure_name(name)} {100 * value:.2f} %"
+        if is_share(name)
+        else f"{measure_name(name)} {value:.4g}"
+        for name, value in measures.items()
+    )
+
+
 def listed(parts: Sequence[str]) -> str:
     """Clauses as one sentence; none if there are none."""
     if not parts:
