@@ -18,7 +18,7 @@ from regard.measures.measure import Counts, Mean
 class Ranking(Mean):
     """The mean of a number for each question that has a right candidate; others cannot be answered.
 
-    Of candidates with equal scores the right ones come last: a model that scores all alike gains nothing by it.
+    Of candidates with equal scores the right ones come last: to score all alike gains nothing.
     """
 
     @abstractmethod

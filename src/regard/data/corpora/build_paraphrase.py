@@ -75,7 +75,7 @@ class Neighbours:
         self.weight = [self._total(sentence.words) for sentence in sentences]
 
     def nearest(self, sentence: Sentence, *, besides: set[str]) -> Sentence | None:
-        """Of another group, the one with the largest Σ rarity of shared words / Σ of all; None: shares nothing."""
+        """Of another group, that with the largest Σ rarity of shared words / Σ of all; None: none."""
         shared: dict[int, float] = defaultdict(float)
         for word in sorted(sentence.words):
             for number in self.with_word[word]:
@@ -116,7 +116,7 @@ def examples(rows: Sequence[tuple[str, Sentence]]) -> Iterator[tuple[str, str, s
     used: dict[str, set[str]] = defaultdict(set)  # near misses that a sentence has already
     for number, (one, other) in enumerate(paraphrases(rows)):
         yield one.text, other.text, "same", f"{one.author} & {other.author}"
-        left, right = (one, other) if number % 2 else (other, one)
+        left = one if number % 2 else other
         miss = near.nearest(left, besides=used[left.text])
         if miss is not None:
             used[left.text].add(miss.text)
