@@ -194,11 +194,10 @@ def test_standard_input_is_kept_for_a_second_reading(here, monkeypatch):
     assert not (here / "untouched").exists()
 
 
-def test_a_first_line_that_names_the_columns_is_no_row(write):
-    table = write(
-        "scores.txt", "pair_ID\tsentence_A\tsentence_B\r\n1\tone\tan A\r\n2\ttwo\ta B\r\n"
-    )
-    found = list(read_pairs(f"{table}#sentence_B,sentence_A"))
+def test_a_first_line_that_names_the_columns_is_no_row(here):
+    rows = ("pair_ID\tsentence_A\tsentence_B", "1\tone\tan A", "2\ttwo\ta B")
+    (here / "scores.txt").write_bytes("\r\n".join(rows).encode())
+    found = list(read_pairs("scores.txt#sentence_B,sentence_A"))
     assert [(pair.line, pair.source, pair.target) for pair in found] == [
         (2, "an A", "one"),
         (3, "a B", "two"),
