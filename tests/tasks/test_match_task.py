@@ -199,7 +199,7 @@ def test_both_texts_have_one_tokenizer_which_is_one_file(run):
     assert sorted(path.name for path in run.folder.path.glob("tokenizer*")) == ["tokenizer.json"]
 
 
-@pytest.mark.parametrize("data", ["paraphrase", "sick", "answer"])
+@pytest.mark.parametrize("data", ["paraphrase", "sick", "sick-relatedness", "answer"])
 @pytest.mark.parametrize("system", ["abcnn", "bcnn", "bag-of-words"])
 def test_the_recipes_are_whole(system, data):
     recipe = read_recipe(f"{system}-{data}")

@@ -67,7 +67,7 @@ class Bcnn(ComparedOptions):
 
 
 class Abcnn(Bcnn):
-    """The same with attention between the texts (Yin et al. 2016)."""
+    """BCNN with attention between the texts (Yin et al. 2016)."""
 
     kind: Literal["abcnn"] = "abcnn"  # type: ignore[assignment]
     variant: Literal[1, 2, 3] = Field(

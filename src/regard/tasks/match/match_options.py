@@ -37,6 +37,11 @@ class MatchOptions(TaskOptions):
     right: str = Field("1", description="rank: the label of a right candidate")
 
     def task(self, recipe: Any) -> Any:
-        from regard.tasks.match.match_task import MatchTask
+        from regard.tasks.match import pair_answers
 
-        return MatchTask(recipe)
+        kinds = {
+            "label": pair_answers.LabelPairs,
+            "number": pair_answers.NumberPairs,
+            "rank": pair_answers.RankPairs,
+        }
+        return kinds[self.answer](recipe)
