@@ -100,7 +100,8 @@ class ModelOptions(OptionsOfKind):
     def build(self, sizes: Mapping[str, Any]) -> nn.Module:
         """The network. sizes: by field of the task, its vocabulary or its number of labels.
 
-        translate: source, target; classify: text, label; language and masked: text.
+        translate: source, target; classify: text, label; language and masked: text;
+        match: first, second, and label or number.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how it is built")
 

@@ -27,6 +27,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "language": "regard.tasks.language.language_options:LanguageOptions",
         "masked": "regard.tasks.masked.masked_options:MaskedOptions",
         "tag": "regard.tasks.tag.tag_options:TagOptions",
+        "match": "regard.tasks.match.match_options:MatchOptions",
     },
     "models": {
         "rnnsearch": "regard.models.recurrent_options:RnnSearch",
@@ -43,6 +44,10 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "recurrent-language": "regard.models.recurrent_options:RecurrentLanguage",
         "recurrent-tagger": "regard.models.tagger_options:RecurrentTagger",
         "transformer-tagger": "regard.models.tagger_options:TransformerTagger",
+        "abcnn": "regard.models.pairs.pair_options:Abcnn",
+        "bcnn": "regard.models.pairs.pair_options:Bcnn",
+        "self-attentive-pair": "regard.models.pairs.pair_options:SelfAttentivePair",
+        "bag-of-words-pair": "regard.models.pairs.pair_options:BagOfWordsPair",
     },
 }
 FIELDS = ("Text", "Words", "Label", "Labels", "Document", "Image", "Numbers", "Choice", "Span")

@@ -86,6 +86,10 @@ def measure_name(name: str) -> str:
         "loss": t("loss"),
         "precision": t("precision"),
         "recall": t("recall"),
+        "pearson": t("Pearson's r"),
+        "spearman": t("Spearman's rho"),
+        "map": "MAP",
+        "mrr": "MRR",
     }
     return known.get(name, name.replace("_", " "))
 
