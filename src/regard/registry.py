@@ -27,6 +27,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "language": "regard.tasks.language.language_options:LanguageOptions",
         "masked": "regard.tasks.masked.masked_options:MaskedOptions",
         "tag": "regard.tasks.tag.tag_options:TagOptions",
+        "read": "regard.tasks.read.read_options:ReadOptions",
     },
     "models": {
         "rnnsearch": "regard.models.recurrent_options:RnnSearch",
@@ -43,6 +44,8 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "recurrent-language": "regard.models.recurrent_options:RecurrentLanguage",
         "recurrent-tagger": "regard.models.tagger_options:RecurrentTagger",
         "transformer-tagger": "regard.models.tagger_options:TransformerTagger",
+        "reader": "regard.models.reader_options:Reader",
+        "deep-lstm-reader": "regard.models.reader_options:DeepLstmReader",
     },
 }
 FIELDS = ("Text", "Words", "Label", "Labels", "Document", "Image", "Numbers", "Choice", "Span")

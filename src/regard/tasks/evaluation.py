@@ -68,6 +68,7 @@ def measure_name(name: str) -> str:
     """A measure in words: those of a task that regard does not know are called as they are."""
     known = {
         "accuracy": t("accuracy"),
+        "exact_match": t("exact match"),
         "sentence_accuracy": t("sentence accuracy"),
         "perplexity": t("perplexity"),
         "loss": t("loss"),

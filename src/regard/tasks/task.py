@@ -76,6 +76,7 @@ class Task(TaskCorpus):
     command: ClassVar[str] = "predict"  # of the CLI, that uses such a run
     verb: ClassVar[str] = "answer"  # what such a run does
     learns: ClassVar[str] = "tokenizers"  # what the fields learn, in a word
+    probable: ClassVar[bool] = False  # whether a score is the probability of the answer
     searches: ClassVar[bool] = False  # whether answers are searched for with a beam
     evaluated_with: ClassVar[tuple[str, ...]] = ()  # options of `evaluate` that mean something
 
@@ -307,7 +308,7 @@ class Task(TaskCorpus):
 
 def is_share(measure: str) -> bool:
     """Whether a measure goes from 0 to 1 and is shown in percent, by its name."""
-    return any(word in measure for word in ("accuracy", "f1", "precision", "recall"))
+    return any(word in measure for word in ("accuracy", "exact_match", "f1", "precision", "recall"))
 
 
 def last(found: Mapping[str, Any]) -> Any:
