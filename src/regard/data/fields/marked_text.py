@@ -76,16 +76,13 @@ class MarkedText(Text):
         found = self.tokenizer.encode_many(list(candidates))
         numbers = {self._seen(each.pieces): number for number, each in enumerate(found)}
         lengths = sorted({len(pieces) for pieces in numbers}, reverse=True)
-        pieces = self._seen(tokens.pieces)
-        new = Tokens([], [], [])
-        at = 0
+        pieces, new, at = self._seen(tokens.pieces), Tokens([], [], []), 0
         while at < len(pieces):
-            fits = (n for n in lengths if n and pieces[at : at + n] in numbers)
-            length = next(fits, 0)
-            end = at + max(length, 1)
-            number = numbers[pieces[at:end]] if length else None
-            known = tokens.ids[at] if number is None else len(self.tokenizer) + number
-            new.ids.append(known)
+            ends = (at + n for n in lengths if 0 < n <= len(pieces) - at)
+            end = next((end for end in ends if pieces[at:end] in numbers), at)
+            known = numbers.get(pieces[at:end])
+            new.ids.append(tokens.ids[at] if known is None else len(self.tokenizer) + known)
+            end = max(end, at + 1)
             new.pieces.append(" ".join(tokens.pieces[at:end]))
             new.offsets.append((tokens.offsets[at][0], tokens.offsets[end - 1][1]))
             at = end
