@@ -33,6 +33,8 @@ from regard.tasks.read.read_look import SeenReading, look_at_reading
 from regard.tasks.read.read_module import Choose, Point
 from regard.tasks.task import Extent, Task
 from regard.tasks.task_module import Unanswerable
+from regard.view.samples import SampleNames
+from regard.words import t
 
 
 class ReadTask(Task):
@@ -104,6 +106,10 @@ class ReadTask(Task):
         names = rows if seen.per_word else [answer.line]
         weights = weights[: len(names), : len(words)]
         return replace(answer, attention=weights, rows=names, columns=words)
+
+    def sample_names(self) -> SampleNames:
+        title = t("Questions with a wrong answer")
+        return SampleNames(title, t("story and question"), t("wanted"), t("answer"))
 
     def bare(self, example: Mapping[str, Any]) -> Any:
         return {name: _plain(example[name]) for name in self.inputs}
@@ -205,6 +211,11 @@ class SpanTask(ReadTask):
     def wanted(self, example: Any) -> list[str]:
         value: Stretch = example["answer"]
         return [value.text, *value.others]
+
+    def wrong(self, one: Any) -> Iterator[tuple[Any, Any]]:
+        match = ExactMatch(self.recipe.data.source)
+        pairs = zip(one.examples, one.answers, strict=True)
+        return ((e, answer) for e, answer in pairs if not match.score(self.wanted(e), answer))
 
     def measured_by(self) -> Sequence[Measure]:
         language = self.recipe.data.source
