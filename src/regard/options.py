@@ -114,6 +114,11 @@ class TaskOptions(OptionsOfKind):
         tuple[str, ...]
     ] = ()  # those of them, beside the loss, that are better when smaller
 
+    @property
+    def own_metrics(self) -> tuple[str, ...]:
+        """Those of `metrics` that these options have, the usual one first."""
+        return self.metrics
+
     def task(self, recipe: Any) -> Any:
         """What a run needs of the task, for this recipe."""
         raise NotImplementedError(f"{type(self).__name__} does not say what does it")

@@ -28,6 +28,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "masked": "regard.tasks.masked.masked_options:MaskedOptions",
         "tag": "regard.tasks.tag.tag_options:TagOptions",
         "match": "regard.tasks.match.match_options:MatchOptions",
+        "read": "regard.tasks.read.read_options:ReadOptions",
     },
     "models": {
         "rnnsearch": "regard.models.recurrent_options:RnnSearch",
@@ -48,6 +49,8 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "bcnn": "regard.models.pairs.pair_options:Bcnn",
         "self-attentive-pair": "regard.models.pairs.pair_options:SelfAttentivePair",
         "bag-of-words-pair": "regard.models.pairs.pair_options:BagOfWordsPair",
+        "reader": "regard.models.reader_options:Reader",
+        "deep-lstm-reader": "regard.models.reader_options:DeepLstmReader",
     },
 }
 FIELDS = ("Text", "Words", "Label", "Labels", "Document", "Image", "Numbers", "Choice", "Span")

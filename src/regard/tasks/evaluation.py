@@ -77,6 +77,7 @@ def measure_name(name: str) -> str:
     """A measure in words: those of a task that regard does not know are called as they are."""
     known = {
         "accuracy": t("accuracy"),
+        "exact_match": t("exact match"),
         "macro_f1": t("macro-F1"),
         "sentence_accuracy": t("sentence accuracy"),
         "perplexity": t("perplexity"),
@@ -121,7 +122,7 @@ def on_set(name: str, measure: str) -> str:
 
 def is_share(measure: str) -> bool:
     """Whether a measure goes from 0 to 1 and is shown in percent, by its name."""
-    return any(word in measure for word in ("accuracy", "f1", "precision", "recall"))
+    return any(word in measure for word in ("accuracy", "exact_match", "f1", "precision", "recall"))
 
 
 def last(found: Mapping[str, Any]) -> Any:

@@ -67,6 +67,7 @@ class Task(TaskReport):
     evaluation: ClassVar[type[Measured]] = Measured
     verb: ClassVar[str] = "answer"  # what such a run does
     learns: ClassVar[str] = "tokenizers"  # what the fields learn, in a word
+    probable: ClassVar[bool] = False  # whether a score is the probability of the answer
     searches: ClassVar[bool] = False  # whether answers are searched for with a beam
     evaluated_with: ClassVar[tuple[str, ...]] = ()  # options of `evaluate` that mean something
 
