@@ -185,6 +185,9 @@ class RecurrentLanguage(ModelOptions):
     embedding: Embedding = 256
     hidden: Hidden = 256
     layers: Layers = 1
+    attention: AttentionOptions | None = Field(
+        None, description="how a state attends to those before it; null: not at all"
+    )
     dropout: Dropout = 0.0
 
     def build(self, sizes: Mapping[str, Any]) -> nn.Module:
