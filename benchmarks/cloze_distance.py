@@ -5,8 +5,8 @@
     python benchmarks/cloze_distance.py --device cuda --alone --steps 2000 --seeds 3
 
 A row is a model, a column a distance: the percentage of the test texts whose name was told, chance is 5 %;
-with several seeds the mean, and the least and the greatest below it. The words between are those of the embedded
-corpus (task.kind=cloze), and all models have the same number of updates on the same texts.
+with several seeds the mean, and the least and the greatest below it. The words between are those of the
+embedded corpus (task.kind=cloze), and all models have the same number of updates on the same texts.
 """
 
 from __future__ import annotations

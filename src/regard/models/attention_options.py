@@ -20,6 +20,21 @@ class AttentionOptions(Options):
     )
     normalize: str = Field("softmax", description="softmax, sparsemax, hard, gumbel(0.5), …")
 
+    @property
+    def mechanism(self) -> dict[str, str]:
+        """What the modules of the heart are made with."""
+        return {"score": self.score, "region": self.region, "normalize": self.normalize}
+
+
+class DecoderAttentionOptions(AttentionOptions):
+    """The attention of a decoder to its source: a score, region and normaliser, by name."""
+
+    dynamic: bool = Field(
+        True,
+        description="weights of its own for every token of the target; "
+        "false: static, once, by the first state of the decoder",
+    )
+
 
 class HeadOptions(Options):
     """The heads of a stack of layers: a score, region and normaliser, by name."""
