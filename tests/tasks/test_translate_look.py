@@ -93,8 +93,8 @@ def test_a_transformer_has_three_maps_and_a_recurrent_one_has_one():
 def test_layers_that_attend_differently_are_named_each():
     record = look(translator_of("local transformer"))
     assert record.map("encoder").mechanism == (
-        "layers 1: score: scaled-dot · region: window(before=1, after=1) · normalize: softmax; "
-        "layers 2: score: scaled-dot · region: everywhere · normalize: softmax"
+        "layers 1: score: scaled-dot · region: window(before=1, after=1) · normalize: softmax · kind: self; "
+        "layers 2: score: scaled-dot · region: everywhere · normalize: softmax · kind: self"
     )
     assert record.map("cross").normalizer == "sparsemax"
     near = record.map("encoder").allowed

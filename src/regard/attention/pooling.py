@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -77,7 +77,7 @@ class AttentionPooling(nn.Module):
     and `penalty(weights)` = ‖A Aᵀ - I‖²_F to be added to the loss.
     """
 
-    kind = "self"  # nothing but the states enters the weights
+    kind: Literal["self"] = "self"  # nothing but the states enters the weights
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class Hierarchical(nn.Module):
     `sentence_size` is the size of what it gives.
     """
 
-    kind = "self"
+    kind: Literal["self"] = "self"
 
     def __init__(
         self,
