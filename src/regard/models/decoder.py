@@ -281,7 +281,7 @@ class RecurrentDecoder(nn.Module):
         return tuple(new)
 
     def _ask(self, top: Tensor, x: Tensor | None, state: RecurrentState, weights: bool) -> Attended:
-        """top (N, n) and the token x (N, E) -> of each hypothesis; what is known already is not asked again."""
+        """top (N, n), token x (N, E) -> of each hypothesis; what is known already is not asked again."""
         if state.attended is not None:
             known = state.attended if weights else state.attended._replace(weights=None)
             each = len(top) // len(known.context)
