@@ -87,7 +87,9 @@ def learn(
     seconds = time.monotonic() - start
     assert task.recipe.data.test is not None
     test = list(task.read(task.recipe.data.test))
-    return task.evaluate(module, "test", test), module, seconds
+    found = task.evaluate(module, "test", test)
+    assert isinstance(found, ClozeEvaluation)
+    return found, module, seconds
 
 
 def row(name: str, given: argparse.Namespace) -> None:

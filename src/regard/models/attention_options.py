@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -21,7 +21,7 @@ class AttentionOptions(Options):
     normalize: str = Field("softmax", description="softmax, sparsemax, hard, gumbel(0.5), …")
 
     @property
-    def mechanism(self) -> dict[str, str]:
+    def mechanism(self) -> dict[str, Any]:
         """What the modules of the heart are made with."""
         return {"score": self.score, "region": self.region, "normalize": self.normalize}
 

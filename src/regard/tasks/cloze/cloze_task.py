@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from torch import nn
@@ -22,8 +21,8 @@ from regard.recipe.mistakes import RecipeError
 from regard.tasks.cloze.cloze_module import Cloze
 from regard.tasks.cloze.cloze_options import ClozeOptions
 from regard.tasks.evaluation import Measured
-from regard.tasks.report_part import Drawing, ReportPart
-from regard.tasks.task import Task, last
+from regard.tasks.report_part import Drawing
+from regard.tasks.task import Task
 from regard.view.charts import Axis, Chart, Line, Point
 from regard.view.markup import element
 from regard.words import t
@@ -66,6 +65,7 @@ class ClozeTask(Task):
     learns: ClassVar = "words"
     verb: ClassVar = "tell the name"
     kept_input: ClassVar = "standard-input.txt"
+    evaluation: ClassVar = ClozeEvaluation
 
     text: Text
     name: Label
@@ -115,20 +115,10 @@ class ClozeTask(Task):
     def measured_by(self) -> Sequence[Measure]:
         return (Accuracy(),)
 
-    def evaluate(
-        self, module: Cloze, corpus: str, examples: Sequence[Example], *, beam: int | None = None
-    ) -> ClozeEvaluation:
-        found = super().evaluate(module, corpus, examples)
-        assert isinstance(found, Measured)
-        return ClozeEvaluation(**vars(found))
-
-    def report(self, module: Cloze, found: Mapping[str, Any], folder: Path) -> ReportPart:
-        part = super().report(module, found, folder)
-        if last(found) is None:
-            return part
+    def drawings(self, found: Mapping[str, Any]) -> Sequence[Drawing]:
         curves = {name: one.by_distance for name, one in found.items()}
         chart = element("figure", distance_chart(curves).inline())
-        return replace(part, drawings=[Drawing(t("How far back it remembers"), chart)])
+        return [Drawing(t("How far back it remembers"), chart)]
 
 
 def distance_chart(curves: Mapping[str, Mapping[int, float]]) -> Chart:
