@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from regard.data.fields import Field, Text, Unusable
-from regard.data.problems import Problems
+from regard.data.problems import Problems, before_noun
 from regard.data.rows import read_rows
 from regard.data.spec import Corpus, Spec, parse
 from regard.scripts import stands_close
@@ -101,7 +101,7 @@ def read_values(
 def _said(trouble: Unusable, field: Field, fields: Sequence[Field]) -> Unusable:
     """With the name of the field, where there are several."""
     quoted = "'{}'" in str(trouble)
-    said = field.name if quoted else "" if len(fields) == 1 else f"{field.name} "
+    said = field.name if quoted else "" if len(fields) == 1 else f"{before_noun(field.name)} "
     return Unusable(str(trouble).replace("{}", said))
 
 

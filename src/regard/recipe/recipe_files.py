@@ -24,7 +24,7 @@ from regard.recipe.named_recipes import find_recipe, named_recipes
 from regard.recipe.recipe import LIMITS, Data, Recipe
 from regard.recipe.validation_errors import refusal, second_reading
 from regard.recipe.yaml_1_2 import Path, Written
-from regard.registry import models_for
+from regard.registry import kinds, models_for
 from regard.suggestions import meant
 
 EXTENDS = "extends"
@@ -41,6 +41,16 @@ def read_recipe(name_or_path: str, words: Sequence[str] = ()) -> Recipe:
     recipe = draft.recipe()
     check_mechanisms(recipe)
     return recipe
+
+
+def recipe_for(task: str) -> Recipe:
+    """Of a kind of task, its defaults; else the recipe of that name or in that file."""
+    if task in kinds("tasks") or ":" in task:
+        return Draft({"task": {"kind": task}}).recipe()
+    if not _is_path(task) and find_recipe(task) is None:
+        near = meant(task, (*kinds("tasks"), *named_recipes()))
+        raise RecipeError(f"no task and no recipe {task!r}.{near}", LISTING)
+    return read_recipe(task)
 
 
 def dump_recipe(recipe: Recipe) -> str:

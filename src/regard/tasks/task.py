@@ -20,6 +20,7 @@ import torch
 from torch import nn
 
 from regard.data.batch import Batch, collate
+from regard.data.problems import before_noun
 from regard.measures.measure import Measure
 from regard.measures.translation import MeasuredScore
 from regard.records.question import Question
@@ -71,7 +72,6 @@ class Task(TaskCorpus):
     """One for each kind of task, made for one recipe."""
 
     columns: ClassVar[tuple[str, ...]]  # measures of a validation, beside the loss
-    inputs: ClassVar[tuple[str, ...]]  # the fields that an answer needs; the others are answered
     scored: ClassVar[str] = "tokens"  # what a loss is the mean of
     command: ClassVar[str] = "predict"  # of the CLI, that uses such a run
     verb: ClassVar[str] = "answer"  # what such a run does
@@ -123,7 +123,7 @@ class Task(TaskCorpus):
             return self.fields[name].accept(value, files=files)
         except ValueError as error:
             what = str(error).replace("lines", "value").replace("'{}'", repr(name))
-            what = what.replace("{}", f"{name} ")  # no format: it may quote the value
+            what = what.replace("{}", f"{before_noun(name)} ")  # no format: it may quote the value
             raise Unanswerable(f"example {number}: {what}", f"it was {_seen(value)}") from None
 
     def bare(self, example: Mapping[str, Any]) -> Any:
