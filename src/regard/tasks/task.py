@@ -10,7 +10,7 @@ import json
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -31,7 +31,13 @@ from regard.tasks.longest_first import batches_by_length
 from regard.tasks.report_part import NextStep, ReportPart
 from regard.tasks.task_corpus import TaskCorpus
 from regard.tasks.task_module import TaskModule, Unanswerable
-from regard.tasks.text_look import SeenAttention, asked_text, look_at_text, with_attention
+from regard.tasks.text_look import (
+    SeenAttention,
+    asked_example,
+    asked_text,
+    look_at_text,
+    with_attention,
+)
 from regard.view.samples import Sample
 from regard.words import t
 
@@ -125,6 +131,13 @@ class Task(TaskCorpus):
             what = str(error).replace("lines", "value").replace("'{}'", repr(name))
             what = what.replace("{}", f"{before_noun(name)} ")  # no format: it may quote the value
             raise Unanswerable(f"example {number}: {what}", f"it was {_seen(value)}") from None
+
+    def of_line(self, line: str) -> Any:
+        """A JSON object is an example with a value for each input; else the line is the one input's value."""
+        if line.lstrip().startswith("{"):
+            with suppress(ValueError, RecursionError):
+                return json.loads(line)
+        return self.fields[self.inputs[0]].of_line(line) if line.strip() else line
 
     def bare(self, example: Mapping[str, Any]) -> Any:
         """The example as `Answer.input` has it."""
@@ -302,7 +315,7 @@ class Task(TaskCorpus):
 
     def look_extent(self, question: Question) -> Extent:
         """How large a look is, before it is made."""
-        return self.extent(self.given([question.text])[0])
+        return self.extent(asked_example(self, question.text))
 
 
 def is_share(measure: str) -> bool:

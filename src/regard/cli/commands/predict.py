@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -57,7 +56,7 @@ def predict(
         given: Iterator[list[Any]] = _corpus(data, run.task)
     else:
         lines = chunks(examples or ["-"], "predict")
-        given = ([_example(line, run.task) for line in chunk] for chunk in lines)
+        given = ([run.task.of_line(line) for line in chunk] for chunk in lines)
     first, attention, batch = 1, as_json or drawn, run.recipe.search.batch
     with written_to(output) as out:
         for chunk in given:
@@ -96,14 +95,6 @@ def _corpus(spec: str, task: Task) -> Iterator[list[Any]]:
         yield list(chunk)
     if problems:
         print(t("left out: {problems}", problems=problems.report()), file=sys.stderr)
-
-
-def _example(line: str, task: Task) -> Any:
-    """A JSON object is an example with a value for each input; else the line is the one input's value."""
-    if line.lstrip().startswith("{"):
-        with suppress(ValueError, RecursionError):
-            return json.loads(line)
-    return task.fields[task.inputs[0]].of_line(line) if line.strip() else line
 
 
 def _answerable(
