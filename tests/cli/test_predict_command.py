@@ -67,3 +67,24 @@ def test_a_corpus_may_hold_what_is_answered_or_not(predict, folder):
     assert both.stdout == words.stdout
     assert len(both.stdout.splitlines()) == 10
     assert predict("the cat", "--data", "x.conllu").returncode == 2
+
+
+def test_every_row_of_a_corpus_has_a_line(predict, tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"the cat\n\na dog\n\xff\n")
+    done = predict("--data", f"{tmp_path}/a.txt")
+    assert done.stdout == "DET NOUN\n\nDET NOUN\n\n"
+    assert "without an answer, a blank line each" in done.stderr
+    assert "1 empty line (2), 1 line not in UTF-8 (4)" in done.stderr
+    assert done.returncode == 0
+    as_json = predict("--data", f"{tmp_path}/a.txt", "--json").stdout.splitlines()
+    assert [json.loads(line)["answer"] is None for line in as_json] == [False, True, False, True]
+
+
+def test_a_failure_leaves_the_file_that_was_there(predict, tmp_path):
+    (tmp_path / "out").write_text("old\n")
+    done = predict("-o", str(tmp_path / "out"), given='the cat\n{"text": "a dog"}\n')
+    assert done.returncode == 2
+    assert (tmp_path / "out").read_text() == "old\n"
+    assert (tmp_path / "out.partial").read_text() == "DET NOUN\n"
+    assert predict("-o", str(tmp_path / "out"), given="the cat\n").returncode == 0
+    assert (tmp_path / "out").read_text() == "DET NOUN\n"
