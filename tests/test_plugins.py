@@ -18,6 +18,8 @@ from regard.attention.mechanism_text import written_normalizer, written_score
 from regard.attention.recording import recording
 from regard.attention.regions import as_region
 from regard.attention.scores import as_score
+from regard.recipe.mistakes import MissingKind, RecipeError
+from regard.recipe.recipe_files import read_recipe
 
 MODULE = """
     import math
@@ -215,3 +217,24 @@ def test_what_is_installed_is_read_once_and_not_at_import(strangers, monkeypatch
     code = "import sys, regard, regard.plugins; print('torch' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert answer.stdout == "False\n"
+
+
+@pytest.mark.usefixtures("strangers")
+def test_one_that_cannot_be_made_is_broken_and_the_recipe_is_told_what_to_install(monkeypatch):
+    import strange_parts
+
+    def fail(self):
+        raise KeyError("lost")
+
+    monkeypatch.setattr(strange_parts.Power, "__init__", fail)
+    told = "power() of strange_parts cannot be made: KeyError: 'lost'"
+    with pytest.raises(plugins.BrokenPlugin) as found:
+        as_score("power")
+    assert str(found.value) == told
+    for score in ("power", "broken", "no-score"):
+        with pytest.raises(MissingKind, match=r"^model.attention.score: ") as missing:
+            read_recipe("mr", [f"model.attention.score={score}"])
+        assert "pip install" in missing.value.hint
+    with pytest.raises(RecipeError, match=r"no score 'powre'. Did you mean 'power'") as unknown:
+        read_recipe("mr", ["model.attention.score=powre"])
+    assert "regard schema" not in unknown.value.hint

@@ -9,6 +9,11 @@ import sys
 import pytest
 from test_tag_task import recipe_of
 
+from regard.export.run_export import export
+from regard.export.unsupported import CannotExport
+from regard.models.tagger_options import TransformerTagger
+from regard.recipe.mistakes import MissingKind
+from regard.runs.loaded_run import load
 from regard.training.run import train
 
 COMMAND = [sys.executable, "-m", "regard", "predict"]
@@ -88,3 +93,20 @@ def test_a_failure_leaves_the_file_that_was_there(predict, tmp_path):
     assert (tmp_path / "out.partial").read_text() == "DET NOUN\n"
     assert predict("-o", str(tmp_path / "out"), given="the cat\n").returncode == 0
     assert (tmp_path / "out").read_text() == "DET NOUN\n"
+
+
+def test_code_that_has_changed_is_no_damage(folder, monkeypatch):
+    """The files are as they were written: whoever loads them mends the package, status 2."""
+
+    def fail(self, sizes):
+        raise KeyError("lost")
+
+    monkeypatch.setattr(TransformerTagger, "build", fail)
+    with pytest.raises(MissingKind, match=r"config.json: model: KeyError: 'lost'"):
+        load(folder / "run", device="cpu")
+
+
+def test_only_translators_can_be_exported(folder):
+    with pytest.raises(CannotExport, match=r"for task.kind=tag: only translators can be") as told:
+        export(folder / "run", "onnx")
+    assert "regard predict" in told.value.hint

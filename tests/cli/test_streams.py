@@ -87,15 +87,14 @@ def test_a_file_is_there_when_it_is_whole(tmp_path):
 def test_a_failure_leaves_what_was_there_and_what_was_written_beside_it(tmp_path, capsys):
     path = tmp_path / "out"
     path.write_text("old\n")
-    with pytest.raises(ZeroDivisionError), written_to(path) as out:
-        out.write("half\n")
-        raise ZeroDivisionError
+    with pytest.raises(TypeError), written_to(path) as out:
+        out.writelines(["half\n", None])
     assert path.read_text() == "old\n"
     assert (tmp_path / "out.partial").read_text() == "half\n"
     assert "out.partial" in capsys.readouterr().err
     (tmp_path / "out.partial").unlink()
-    with pytest.raises(ZeroDivisionError), written_to(path):
-        raise ZeroDivisionError
+    with pytest.raises(TypeError), written_to(path) as out:
+        out.write(None)
     assert [each.name for each in tmp_path.iterdir()] == ["out"]
     assert capsys.readouterr().err == ""
 

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from regard.attention.argument_checks import check_mask, check_sizes, check_tensors
-from regard.attention.call import Attended, AttentionCall, takes_arguments_of
+from regard.attention.call import Attended, AttentionCall, refusal, takes_arguments_of
 from regard.attention.limits import Limits, shelter
 from regard.attention.normalizers import Normalizer, as_normalizer
 from regard.attention.plan import Plan
@@ -83,7 +83,11 @@ def attend(*given: Any, **choices: Any) -> Attended:
     >>> context.shape, weights.shape
     (torch.Size([2, 3, 8]), torch.Size([2, 3, 5]))
     """
-    return prepare(*given, **choices).run()
+    try:
+        call = prepare(*given, **choices)
+    except TypeError as error:
+        raise refusal(error, "attend", prepare, given, choices) from None
+    return call.run()
 
 
 @takes_arguments_of(prepare)
@@ -95,7 +99,11 @@ def explain(*given: Any, **choices: Any) -> Plan:
     blocks: a query sees at most 129 of 8192 keys
       ...
     """
-    return prepare(*given, **choices).plan()
+    try:
+        call = prepare(*given, **choices)
+    except TypeError as error:
+        raise refusal(error, "explain", prepare, given, choices) from None
+    return call.plan()
 
 
 def _named(kind: str, given: Any, read: Callable[..., Any], query: Tensor, **sizes: int) -> Any:

@@ -130,6 +130,13 @@ def _make(
         return cls(**named, **known)
     except TypeError as error:
         raise ValueError(f"{usage} cannot be made of {named}: {error}") from None
+    except ValueError:
+        raise
+    except Exception as error:
+        if cls in table.values():
+            raise
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise plugins.BrokenPlugin(f"{usage} of {cls.__module__} cannot be made: {said}") from error
 
 
 def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:

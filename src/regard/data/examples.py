@@ -83,7 +83,7 @@ def read_examples(
 def read_in_step(
     spec: Spec, fields: Sequence[Field], problems: Problems
 ) -> Iterator[Example | None]:
-    """As `read_examples`, with None for every row that cannot be used; such a row is of no part of a split."""
+    """As `read_examples`, with None for every row that cannot be used; of a split, it is in no part."""
     for corpus in parse(spec, [field.name for field in fields]):
         if corpus.part is None:
             yield from _rows(corpus, fields, problems)

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from regard.models.attention_options import AttentionOptions, HeadOptions
 from regard.models.recurrent_options import RecurrentTranslator, RnnSearch
 from regard.options import ModelOptions
-from regard.recipe.mistakes import RecipeError
+from regard.plugins import BrokenPlugin
+from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
 
+WRITTEN = "a name, or a name with arguments, as in cosine(temperature=0.1) or window(5, 5) & causal"
 ANY_SIZES = {"query_size": 2, "key_size": 2}
 
 
@@ -34,8 +36,9 @@ def _check(model: ModelOptions, option: str, given: AttentionOptions | HeadOptio
             with torch.device("meta"):  # no memory, and no random numbers are drawn
                 made = parsers[part](name, **ANY_SIZES)
         except ValueError as error:
-            what = " ".join(str(error).split())
-            raise RecipeError(f"model.{option}.{part}: {what}") from None
+            told = f"model.{option}.{part}: {' '.join(str(error).split())}"
+            broken = isinstance(error, BrokenPlugin)
+            raise MissingKind(told) if broken else RecipeError(told, WRITTEN) from None
         if isinstance(made, Score) and made.query_size is made.key_size is None:
             _check_widths(model, name)
 
@@ -57,5 +60,6 @@ def _check_widths(model: ModelOptions, score: str) -> None:
     raise RecipeError(
         f"model.attention.score: {score} compares vectors of one width, but the keys, of both "
         f"directions, are {2 * model.hidden} wide and the queries {model.hidden}. "
-        f"Use bilinear{other}."
+        f"Use bilinear{other}.",
+        WRITTEN,
     )

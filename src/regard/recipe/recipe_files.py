@@ -196,16 +196,20 @@ def _file(name_or_path: str, extending: tuple[str, ...]) -> Draft:
     values, written = yaml_1_2.load(text, place)
     values = {} if values is None else values
     if not isinstance(values, dict):
-        raise RecipeError(f"{place} is not a recipe: it holds {values!r}, not 'key: value' lines")
+        raise RecipeError(
+            f"{place} is not a recipe: it holds {values!r}, not 'key: value' lines", LISTING
+        )
     above = values.pop(EXTENDS, None)
     if above is None:
         return Draft(values, written)
     line = written[(EXTENDS,)].place
     if not isinstance(above, str):
-        raise RecipeError(f"extends is {above!r} ({line}): the name or the path of one recipe")
+        raise RecipeError(
+            f"extends is {above!r} ({line}): the name or the path of one recipe", LISTING
+        )
     above = str(folder / above) if folder and _is_path(above) else above
     if above in extending:
-        raise RecipeError(f"{place} extends itself: {' → '.join((*extending, above))}")
+        raise RecipeError(f"{place} extends itself: {' → '.join((*extending, above))}", LISTING)
     draft = _file(above, (*extending, above))
     draft.lay(values, written)
     return draft
@@ -227,7 +231,9 @@ def _text(name_or_path: str, extending: tuple[str, ...]) -> tuple[str, str, File
         try:
             return path.read_text(encoding="utf-8-sig"), str(path), path.parent
         except UnicodeDecodeError as error:
-            raise RecipeError(f"{path} is not a recipe: byte {error.start} is not UTF-8") from None
+            raise RecipeError(
+                f"{path} is not a recipe: byte {error.start} is not UTF-8", LISTING
+            ) from None
     file = find_recipe(name_or_path)
     if file is None:
         names = named_recipes()
@@ -241,7 +247,8 @@ def _text(name_or_path: str, extending: tuple[str, ...]) -> tuple[str, str, File
         return file.read_text(encoding="utf-8-sig"), f"recipe {name_or_path}", None
     except UnicodeDecodeError as error:
         raise RecipeError(
-            f"recipe {name_or_path} cannot be read: byte {error.start} is not UTF-8"
+            f"recipe {name_or_path} cannot be read: byte {error.start} is not UTF-8",
+            LISTING,
         ) from None
 
 

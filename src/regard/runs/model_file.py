@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from regard import __version__
-from regard.data.checksums import Damaged, check_seal, sealed, sha256_of
+from regard.data.checksums import SEAL, Damaged, check_seal, sealed, sha256_of
 from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs import older_runs
@@ -95,7 +95,9 @@ def load_model(folder: RunFolder) -> tuple[nn.Module, Task]:
     except ValueError as error:  # a mechanism of a package that is not here, say
         raise MissingKind(f"{folder.config}: model: {error}") from error
     except (TypeError, LookupError, RuntimeError, AttributeError) as error:
-        said = " ".join(str(error).split())
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        if SEAL in config:  # which is as it was written: what has changed is the code
+            raise MissingKind(f"{folder.config}: model: {said}") from error
         raise Damaged(
             f"{folder.config} is damaged: no model can be built of it: {said}", ANEW
         ) from error
