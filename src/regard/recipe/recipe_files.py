@@ -39,7 +39,7 @@ def read_recipe(name_or_path: str, words: Sequence[str] = ()) -> Recipe:
     draft = _file(name_or_path, (name_or_path,))
     draft.lay(*_words(words))
     recipe = draft.recipe()
-    check_mechanisms(recipe)
+    check_mechanisms(recipe, draft.written)
     return recipe
 
 
