@@ -238,3 +238,30 @@ def test_one_that_cannot_be_made_is_broken_and_the_recipe_is_told_what_to_instal
     with pytest.raises(RecipeError, match=r"no score 'powre'. Did you mean 'power'") as unknown:
         read_recipe("mr", ["model.attention.score=powre"])
     assert "regard schema" not in unknown.value.hint
+
+
+@pytest.mark.usefixtures("strangers")
+def test_a_class_is_named_by_its_place_without_an_entry_point():
+    q, k = torch.randn(2, 6, 4), torch.randn(2, 6, 4)
+    got = regard.attend(q, k, score="strange_parts:Power(3, shift=0.5)", weights=True).weights
+    torch.testing.assert_close(
+        got, regard.attend(q, k, score="power(3, shift=0.5)", weights=True).weights
+    )
+    region = as_region("~strange_parts:Parity & causal")
+    assert region.mask(3, 3).tolist() == as_region("~parity & causal").mask(3, 3).tolist()
+    falling = regard.attend(q, k, normalize="strange_parts:Falling(2)").context
+    torch.testing.assert_close(falling, regard.attend(q, k, normalize="falling(2)").context)
+    recipe = read_recipe("mr", ["model.attention.score=strange_parts:Power(3)"])
+    assert recipe.model.attention.score == "strange_parts:Power(3)"
+    for name, told in (
+        ("strange_parts:Powr", r"strange_parts has no 'Powr'. Did you mean 'Power'\?"),
+        ("strange_parts:Parity", "is no Score but"),
+        ("nowhere_at_all:Power", "no module 'nowhere_at_all'"),
+    ):
+        with pytest.raises(plugins.BrokenPlugin, match=told):
+            as_score(name)
+    with pytest.raises(ValueError, match=r"^strange_parts:Louder\(.*\) has no argument 'x'"):
+        as_score("strange_parts:Louder(x=1)")
+    for name in ("strange_parts.Power", "strange_parts:", ":Power", "a:b:c"):
+        with pytest.raises(ValueError, match="cannot read"):
+            as_score(name)
