@@ -39,7 +39,7 @@ class MatchOptions(TaskOptions):
     def task(self, recipe: Any) -> Any:
         from regard.tasks.match import pair_answers
 
-        kinds = {
+        kinds: dict[str, type[Any]] = {
             "label": pair_answers.LabelPairs,
             "number": pair_answers.NumberPairs,
             "rank": pair_answers.RankPairs,
