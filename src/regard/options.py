@@ -113,6 +113,12 @@ class TaskOptions(OptionsOfKind):
     errors: ClassVar[
         tuple[str, ...]
     ] = ()  # those of them, beside the loss, that are better when smaller
+    models: ClassVar[str] = ""  # the kind of task whose models it takes, if it has none of its own
+
+    @property
+    def own_metrics(self) -> tuple[str, ...]:
+        """Those of `metrics` that these options have, the usual one first."""
+        return self.metrics
 
     def task(self, recipe: Any) -> Any:
         """What a run needs of the task, for this recipe."""

@@ -77,6 +77,7 @@ def measure_name(name: str) -> str:
     """A measure in words: those of a task that regard does not know are called as they are."""
     known = {
         "accuracy": t("accuracy"),
+        "exact_match": t("exact match"),
         "macro_f1": t("macro-F1"),
         "sentence_accuracy": t("sentence accuracy"),
         "perplexity": t("perplexity"),
@@ -92,6 +93,16 @@ def measure_name(name: str) -> str:
         "mrr": "MRR",
     }
     return known.get(name, name.replace("_", " "))
+
+
+def measures_in_words(measures: Mapping[str, float]) -> str:
+    """`accuracy 91.20 %, perplexity 3.456`"""
+    return ", ".join(
+        f"{measure_name(name)} {100 * value:.2f} %"
+        if is_share(name)
+        else f"{measure_name(name)} {value:.4g}"
+        for name, value in measures.items()
+    )
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -111,7 +122,7 @@ def on_set(name: str, measure: str) -> str:
 
 def is_share(measure: str) -> bool:
     """Whether a measure goes from 0 to 1 and is shown in percent, by its name."""
-    return any(word in measure for word in ("accuracy", "f1", "precision", "recall"))
+    return any(word in measure for word in ("accuracy", "exact_match", "f1", "precision", "recall"))
 
 
 def last(found: Mapping[str, Any]) -> Any:

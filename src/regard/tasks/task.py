@@ -21,7 +21,7 @@ from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
-from regard.tasks.evaluation import Evaluation, Measured, is_share, measure_name
+from regard.tasks.evaluation import Evaluation, Measured, measures_in_words
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.task_module import TaskModule, Unanswerable
 from regard.tasks.task_report import TaskReport
@@ -67,6 +67,7 @@ class Task(TaskReport):
     evaluation: ClassVar[type[Measured]] = Measured
     verb: ClassVar[str] = "answer"  # what such a run does
     learns: ClassVar[str] = "tokenizers"  # what the fields learn, in a word
+    probable: ClassVar[bool] = False  # whether a score is the probability of the answer
     searches: ClassVar[bool] = False  # whether answers are searched for with a beam
     evaluated_with: ClassVar[tuple[str, ...]] = ()  # options of `evaluate` that mean something
 
@@ -218,12 +219,7 @@ class Task(TaskReport):
 
     def measures_line(self, found: Validation) -> str:
         """The measures in a line of the log."""
-        return ", ".join(
-            f"{measure_name(name)} {100 * value:.2f} %"
-            if is_share(name)
-            else f"{measure_name(name)} {value:.4g}"
-            for name, value in found.measures.items()
-        )
+        return measures_in_words(found.measures)
 
     def evaluate(
         self, module: Any, corpus: str, examples: Sequence[Any], *, beam: int | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -22,7 +22,7 @@ from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
-from regard.tasks.evaluation import Measured
+from regard.tasks.evaluation import Measured, measures_in_words
 from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
 from regard.tasks.prediction import Prediction
 from regard.tasks.report_part import Drawing, NextStep
@@ -191,8 +191,9 @@ class TranslateTask(LikelihoodTask):
         assert isinstance(found, Measured)
         sources, references = _sides(examples)
         unit, tokenize = length_unit(self.recipe), bleu_tokenizer(self.recipe)
+        tokens = {name: found.measures[name] for name in LikelihoodTask.columns}
         return TranslationEvaluation(
-            **vars(found),
+            **vars(replace(found, words=measures_in_words(tokens))),
             **self._scores(found.answers, examples),
             by_length=by_length(sources, found.answers, references, unit=unit, tokenize=tokenize),
         )
