@@ -117,7 +117,7 @@ def on_set(name: str, measure: str) -> str:
 
 def is_share(measure: str) -> bool:
     """Whether a measure goes from 0 to 1 and is shown in percent, by its name."""
-    return any(word in measure for word in ("accuracy", "f1", "precision", "recall"))
+    return any(word in measure for word in ("accuracy", "f1", "precision", "recall", "error_rate"))
 
 
 def last(found: Mapping[str, Any]) -> Any:
