@@ -12,12 +12,13 @@ from torch import Generator, Tensor, is_autocast_enabled, is_grad_enabled
 from regard.attention.argument_checks import check_bias
 from regard.attention.limits import Limits
 from regard.attention.normalizers import HardChoice, Normalizer, clear
-from regard.attention.paths import Computed, run
+from regard.attention.paths import Computed, dense, run
 from regard.attention.plan import BiasLayout, Layout, Plan, choose
 from regard.attention.region import Pattern
 from regard.attention.regions import Fixed
 from regard.attention.scores import Score
 from regard.attention.shapes import broadcast, of_rank
+from regard.suggestions import meant
 
 if TYPE_CHECKING:
     from regard.attention.memory import Memory
@@ -138,9 +139,12 @@ class AttentionCall:
         """Context, weights and choice by the path of the plan."""
         return run(self.plan(), self)
 
-    def run(self) -> Attended:
-        """The attention: a query that may attend to what is not finite becomes NaN, and no other."""
-        context, weights, choice = self.compute()
+    def run(self, *, by_definition: bool = False) -> Attended:
+        """The attention: a query that may attend to what is not finite becomes NaN, and no other.
+
+        by_definition: without a plan, as where sizes are not known yet.
+        """
+        context, weights, choice = dense(self) if by_definition else self.compute()
         if self.taint is not None:
             taint = self.taint[..., None].to(context.dtype)
             context = context + taint
@@ -174,3 +178,16 @@ def takes_arguments_of(model: Callable[P, Any]) -> Callable[[Callable[..., R]], 
         return function
 
     return same
+
+
+def refusal(
+    error: TypeError, name: str, model: Callable[..., Any], given: Any, choices: Any
+) -> TypeError:
+    """What is wrong with the arguments of `name`, which hands them to `model`; if nothing is, the error."""
+    try:
+        inspect.signature(model).bind(*given, **choices)
+    except TypeError as wrong:
+        taken = [option for option in inspect.signature(model).parameters if option != "self"]
+        near = next((meant(option, taken) for option in choices if option not in taken), "")
+        return TypeError(f"{name}() {wrong}.{near} It takes {', '.join(taken)}")
+    return error
