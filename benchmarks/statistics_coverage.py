@@ -114,6 +114,18 @@ def satterthwaite(by_seed: np.ndarray, influences: np.ndarray) -> np.ndarray:
     return p
 
 
+def tails(times: int) -> None:
+    """At the level of the first of five looks, which asks more of a law than 5 % do."""
+    rng = np.random.default_rng(7)
+    for what, p_of in (("a sum of two t", p_values), ("a t of Satterthwaite", satterthwaite)):
+
+        def cell(seeds: int, ratio: float) -> str:
+            scores = normal(rng, times, seeds, ITEMS, ratio, 0)
+            return f"{100 * np.mean(p_of(*parts(*of_differences(scores), mean)) < 0.0075):.2f}"  # noqa: B023
+
+        grid(f"p < 0.0075 where there is no difference, in per cent, {what}, without noise", cell)
+
+
 def kinds(times: int) -> None:
     rng = np.random.default_rng(1)
     for kind, (draw, value) in KINDS.items():
@@ -256,6 +268,7 @@ def power(times: int) -> None:
 
 TABLES = {
     "coverage": coverage,
+    "tails": tails,
     "kinds": kinds,
     "looks": looks,
     "courses": courses,
