@@ -169,6 +169,9 @@ def compare_scores(
             for one, other in zip(counts_a, counts_b, strict=True)
         ]
     )
+    if not np.isfinite(influences).all():
+        seed, item = np.argwhere(~np.isfinite(influences))[0]
+        raise ValueError(f"with item {item} of seed {seed} counted twice, the measure is no number")
     alone = math.sqrt(mean_item_variance(influences)) if items > 1 else 0.0
     spread_items = None
     if items > 1:
