@@ -113,6 +113,14 @@ class TaskOptions(OptionsOfKind):
         tuple[str, ...]
     ] = ()  # those of them, beside the loss, that are better when smaller
 
+    @property
+    def judged_by(self) -> tuple[str, ...]:
+        """Those metrics that there are with these options, the usual one first."""
+        return self.metrics
+
+    def check_model(self, model: ModelOptions) -> None:
+        """A ValueError says why a model of this kind cannot be used with these options."""
+
     def task(self, recipe: Any) -> Any:
         """What a run needs of the task, for this recipe."""
         raise NotImplementedError(f"{type(self).__name__} does not say what does it")

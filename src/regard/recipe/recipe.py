@@ -247,12 +247,13 @@ class Recipe(Options):
                 f"model.kind={self.model.kind} is for task.kind={self.model.task}; for {task.kind} "
                 + (f"there are {', '.join(there)}" if there else "name one: package.module:Name")
             )
+        task.check_model(self.model)
         if metric == "auto":
-            usual = self.training.model_copy(update={"metric": task.metrics[0]})
+            usual = self.training.model_copy(update={"metric": task.judged_by[0]})
             object.__setattr__(self, "training", usual)  # frozen for everybody else
-        elif metric not in task.metrics:
+        elif metric not in task.judged_by:
             raise ValueError(
                 f"training.metric is {metric!r}, but task.kind={task.kind} is measured by "
-                f"{' or '.join(task.metrics)}.{meant(metric, task.metrics)}".removesuffix(".")
+                f"{' or '.join(task.judged_by)}.{meant(metric, task.judged_by)}".removesuffix(".")
             )
         return self

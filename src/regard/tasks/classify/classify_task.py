@@ -1,4 +1,4 @@
-"""Classification: texts and their labels, accuracy, macro-F1 and what is taken for what."""
+"""Classification: what is read and its label, accuracy, macro-F1 and what is taken for what."""
 
 from __future__ import annotations
 
@@ -6,26 +6,29 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from torch import nn
 
 from regard.clock import clock
 from regard.data.examples import Example
-from regard.data.fields import Field, Label, Text
+from regard.data.fields import Label, Text
 from regard.measures import Confusion, MeasuredScore
-from regard.records.question import Question
-from regard.records.record import AttentionRecord
+from regard.measures.accuracy import Accuracy
+from regard.measures.macro_f1 import MacroF1
+from regard.measures.measure import Measure
 from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_module import Classification, Classify
+from regard.tasks.classify.judge_task import JudgeTask
 from regard.tasks.evaluation import Evaluation, listed, on_set
 from regard.tasks.report_part import Drawing, NextStep, ReportPart
-from regard.tasks.task import Extent, Tally, Task, Validation, last
+from regard.tasks.task import Tally, Validation, last
 from regard.view.confusion_chart import confusion_section, confusion_text
 from regard.view.samples import Sample, SampleNames
-from regard.words import t
+from regard.words import say_plural, t
 
 SAMPLES = 8  # texts shown
+Chances: TypeAlias = Mapping[str, float]  # log p of every label
 
 
 @dataclass(frozen=True)
@@ -33,21 +36,23 @@ class ClassifyEvaluation(Evaluation):
     """How well a run labels one corpus."""
 
     corpus: str
+    noun: str
     examples: Sequence[Example]
-    predictions: Sequence[Classification]
+    chances: Sequence[Chances]
     confusion: Confusion
-    loss: float  # nats per text
+    loss: float  # nats per example
     seconds: float  # of classifying
 
     @property
     def text(self) -> str:
         return t(
-            "accuracy {accuracy} %, macro-F1 {macro_f1} %, loss {loss}  ({count} texts of {corpus}, "
+            "accuracy {accuracy} %, macro-F1 {macro_f1} %, loss {loss}  ({count} {noun} of {corpus}, "
             "classified in {time})",
             accuracy=f"{100 * self.confusion.accuracy:.2f}",
             macro_f1=f"{100 * self.confusion.macro_f1:.2f}",
             loss=f"{self.loss:.4f}",
             count=f"{len(self.examples):,}",
+            noun=say_plural(len(self.examples), self.noun[:-1], self.noun),
             corpus=self.corpus,
             time=clock(self.seconds),
         )
@@ -60,7 +65,7 @@ class ClassifyEvaluation(Evaluation):
         labels = self.confusion.labels
         return {
             "corpus": self.corpus,
-            "texts": len(self.examples),
+            self.noun: len(self.examples),
             "accuracy": self.confusion.accuracy,
             "macro_f1": self.confusion.macro_f1,
             "loss": self.loss,
@@ -71,32 +76,18 @@ class ClassifyEvaluation(Evaluation):
         }
 
 
-class ClassifyTask(Task):
+class ClassifyTask(JudgeTask):
     columns: ClassVar = ("accuracy", "macro_f1")
-    inputs: ClassVar = ("text",)
-    noun: ClassVar = "texts"
-    scored: ClassVar = "texts"
-    command: ClassVar = "classify"
-    verb: ClassVar = "classify"
     learns: ClassVar = "tokenizer and labels"
 
-    text: Text
-    label: Label
+    target: Label
 
-    def make_fields(self) -> Sequence[Field]:
-        given, longest = self.recipe.tokenizer.source, self.recipe.data.max_length
-        self.text = Text("text", **given.model_dump(), max_length=longest, cut=True)
-        self.label = Label("label")
-        return self.text, self.label
+    def make_target(self) -> Label:
+        return Label("label")
 
     def for_training(self, model: nn.Module) -> Classify:
-        return Classify(
-            model,
-            self.text.tokenizer,
-            self.label.labels,
-            label_smoothing=self.recipe.training.label_smoothing,
-            max_length=self.recipe.data.max_length,
-        )
+        smoothing = self.recipe.training.label_smoothing
+        return Classify(model, self.source, self.target.labels, label_smoothing=smoothing)
 
     def predict(
         self,
@@ -106,19 +97,22 @@ class ClassifyTask(Task):
         attention: bool = False,
         batch: int,
     ) -> list[Answer]:
-        texts = [example["text"] for example in examples]
-        return [_answer(one) for one in module.classify(texts, attention=attention, batch=batch)]
+        values = self.read_values(examples)
+        found = module.classify_values(values, attention=attention, batch=batch)
+        end = ["EOS"] if isinstance(self.source, Text) else []
+        return [_answer(one, end) for one in found]
 
     # how good it is
 
+    def measured_by(self) -> Sequence[Measure]:
+        return Accuracy(), MacroF1(self.target.labels)
+
     def tally(self, module: Classify, examples: Sequence[Example]) -> Tally:
-        found = self._classified(module, examples)
-        return Tally((_nll(examples, found),), [one.label for one in found])
+        found = self._chances(module, examples)
+        return Tally((_nll(examples, found),), [likeliest(each) for each in found])
 
     def validation(self, found: Tally, examples: Sequence[Example]) -> Validation:
-        confusion = Confusion.of([example["label"] for example in examples], found.answers)
-        measures = {"accuracy": confusion.accuracy, "macro_f1": confusion.macro_f1}
-        return Validation(found.counts[0] / len(examples), measures)
+        return Validation(found.counts[0] / len(examples), self.measure(found.answers, examples))
 
     def measures_line(self, found: Validation) -> str:
         of = found.measures
@@ -132,28 +126,30 @@ class ClassifyTask(Task):
         self, module: Classify, corpus: str, examples: Sequence[Example], *, beam: int | None = None
     ) -> ClassifyEvaluation:
         start = time.monotonic()
-        found = self._classified(module, examples)
+        found = self._chances(module, examples)
         wanted = [example["label"] for example in examples]
         return ClassifyEvaluation(
             corpus=corpus,
+            noun=self.noun,
             examples=examples,
-            predictions=found,
-            confusion=Confusion.of(wanted, [one.label for one in found]),
+            chances=found,
+            confusion=Confusion.of(wanted, [likeliest(each) for each in found]),
             loss=_nll(examples, found) / len(examples),
             seconds=time.monotonic() - start,
         )
 
-    def _classified(self, module: Classify, examples: Sequence[Example]) -> list[Classification]:
-        texts = [example["text"] for example in examples]
-        return module.classify(texts, batch=self.recipe.search.batch)
+    def _chances(self, module: Classify, examples: Sequence[Example]) -> list[Chances]:
+        found = module.judge(self.read_values(examples), batch=self.recipe.search.batch)
+        return [module.log_probs(one) for one in found]
 
     def report(self, module: Classify, found: Mapping[str, Any], folder: Path) -> ReportPart:
         scores = [
             t(
-                "{share} % of {count} {set} texts right",
+                "{share} % of {count} {set} {noun} right",
                 share=f"{100 * one.confusion.accuracy:.1f}",
                 count=f"{len(one.examples):,}",
                 set=name,
+                noun=self.called(len(one.examples)),
             )
             for name, one in found.items()
         ]
@@ -180,28 +176,20 @@ class ClassifyTask(Task):
             ],
         )
 
-    # what it looks at
 
-    def look_extent(self, question: Question) -> Extent:
-        return self.extent({"text": question.text})._replace(explain=question.explain)
-
-    def look(self, module: Classify, question: Question, *, model: str = "") -> AttentionRecord:
-        from regard.tasks.classify.classify_look import look_at_classification
-
-        return look_at_classification(
-            module, question, model=model, language=self.recipe.data.source
-        )
+def likeliest(chances: Chances) -> str:
+    return max(chances, key=chances.__getitem__)
 
 
-def _answer(found: Classification) -> Answer:
+def _answer(found: Classification, end: Sequence[str]) -> Answer:
     weights = None if found.attention is None else found.attention[None]
-    columns = [*found.tokens.pieces, "EOS"]
+    columns = [*found.tokens.pieces, *end]
     return Answer(found.text, found.label, found.probability, weights, [found.label], columns)
 
 
-def _nll(examples: Sequence[Example], found: Sequence[Classification]) -> float:
+def _nll(examples: Sequence[Example], found: Sequence[Chances]) -> float:
     pairs = zip(examples, found, strict=True)
-    return -sum(one.log_probs[example["label"]] for example, one in pairs)
+    return -sum(chances[example["label"]] for example, chances in pairs)
 
 
 def _scores(found: Confusion) -> tuple[MeasuredScore, MeasuredScore]:
@@ -216,12 +204,13 @@ def _scores(found: Confusion) -> tuple[MeasuredScore, MeasuredScore]:
 def _samples(module: Classify, found: ClassifyEvaluation) -> list[Sample]:
     """The wrong answers that the model was surest of."""
     wrong = [
-        (one.probability, example)
-        for example, one in zip(found.examples, found.predictions, strict=True)
-        if one.label != example["label"]
+        (chances[answer], example)
+        for example, chances in zip(found.examples, found.chances, strict=True)
+        if (answer := likeliest(chances)) != example["label"]
     ]
     worst = [example for _, example in sorted(wrong, key=lambda each: -each[0])[:SAMPLES]]
-    answers = module.classify([example["text"] for example in worst], attention=True)
+    values = [example[module.given.name] for example in worst]
+    answers = module.classify_values(values, attention=True)
     return [_sample(example, answer) for example, answer in zip(worst, answers, strict=True)]
 
 
@@ -229,7 +218,7 @@ def _sample(example: Example, answer: Classification) -> Sample:
     weights = [] if answer.attention is None else answer.attention.tolist()
     places = answer.tokens.offsets
     return Sample(
-        source=example["text"],
+        source=answer.text,
         hypothesis=answer.label,
         reference=example["label"],
         scores={
