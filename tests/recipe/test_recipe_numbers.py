@@ -18,7 +18,11 @@ from regard.training.preflight import check
 
 NEVER = ["true", "'3'", "-1", ".nan", ".inf", "many", ""]
 NULL = ""  # of a key that may be left out
-FREE = {"trainer.devices", "training.optimizer.betas"}  # lists, tested in their own words
+FREE = {
+    "trainer.devices",
+    "training.optimizer.betas",
+    "model.windows",
+}  # lists, tested in their own words
 
 
 def types_in(annotation: Any) -> set[Any]:

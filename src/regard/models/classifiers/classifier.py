@@ -72,6 +72,7 @@ def classifier(
 
 
 def _network(options: Classifier) -> nn.Module:
+    network: nn.Module
     size, hidden, layers = options.embedding, options.hidden, options.layers
     match options.encoder:
         case "bag":

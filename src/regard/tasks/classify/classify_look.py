@@ -89,7 +89,11 @@ def _poolings(
     over_text = [one for one in reversed(pooled) if one.weights.shape[-1] == positions]
     return [
         pooling_map(
-            one, "label", keys, details=details, name=f"pooling {number}" if number > 1 else "pooling"
+            one,
+            "label",
+            keys,
+            details=details,
+            name=f"pooling {number}" if number > 1 else "pooling",
         )
         for number, one in enumerate(over_text, 1)
     ]

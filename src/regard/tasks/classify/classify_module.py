@@ -117,7 +117,9 @@ class Classify(Judge):
         places: list[tuple[int, int, float]] = []
         if found.sentences is not None and isinstance(self.given, Document):
             weights = found.sentences.tolist()
-            spans = [(each.offsets[0][0], each.offsets[-1][1]) for each in self.given.tokens([value])[0]]
+            spans = [
+                (each.offsets[0][0], each.offsets[-1][1]) for each in self.given.tokens([value])[0]
+            ]
             places = [(*span, weight) for span, weight in zip(spans, weights, strict=True)]
         return Classification(
             text=shown_text(self.given, value),

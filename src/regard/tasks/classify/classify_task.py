@@ -25,6 +25,7 @@ from regard.tasks.report_part import Drawing, NextStep, ReportPart
 from regard.tasks.task import Tally, Validation, last
 from regard.view.confusion_chart import confusion_section, confusion_text
 from regard.view.samples import Sample, SampleNames
+from regard.view.shaded_words import shaded_words
 from regard.words import say_plural, t
 
 SAMPLES = 8  # texts shown
@@ -101,6 +102,15 @@ class ClassifyTask(JudgeTask):
         found = module.classify_values(values, attention=attention, batch=batch)
         end = ["EOS"] if isinstance(self.source, Text) else []
         return [_answer(one, end) for one in found]
+
+    def drawn(self, answer: Answer) -> str:
+        """The label, its probability, and the words that it came from."""
+        line = answer.line if answer.score is None else f"{answer.line}  {answer.score:.4f}"
+        if answer.attention is None:
+            return line
+        weights = answer.attention[0].tolist()
+        read = len(answer.columns) - isinstance(self.source, Text)  # the end is no word
+        return f"{line}\n{shaded_words(answer.columns[:read], weights[:read])}"
 
     # how good it is
 

@@ -31,7 +31,9 @@ class Judgement(NamedTuple):
     """The outputs for one input, and the weight of each position that was read, EOS among them."""
 
     outputs: Tensor  # (K,) float64
-    weights: Tensor | None = None  # (S,); of a document, of its words: that in its sentence times its
+    weights: Tensor | None = (
+        None  # (S,); of a document, of its words: that in its sentence times its
+    )
     sentences: Tensor | None = None  # (sentences,) of a document
 
 

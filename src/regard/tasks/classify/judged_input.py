@@ -16,16 +16,20 @@ Judged: TypeAlias = Text | Document | Numbers
 
 def input_field(recipe: Recipe) -> Judged:
     """The field that `task.input` names, as the recipe wants it."""
-    given, longest, options = recipe.tokenizer.source, recipe.data.max_length, recipe.task
+    given, longest = recipe.tokenizer.source, recipe.data.max_length
+    options: Any = recipe.task
     match getattr(options, "input", "text"):
         case "document":
-            limits = {"sentences": options.sentences, "words": options.words}  # type: ignore[attr-defined]
-            cut = {"kind": given.kind, "vocabulary": given.size, "lowercase": given.lowercase}
-            return Document("document", **limits, **cut)
-        case "numbers":
-            return Numbers(
-                "numbers", sequence=True, standardise=True, max_length=longest, cut=True
+            return Document(
+                "document",
+                sentences=options.sentences,
+                words=options.words,
+                kind=given.kind,
+                vocabulary=given.size,
+                lowercase=given.lowercase,
             )
+        case "numbers":
+            return Numbers("numbers", sequence=True, standardise=True, max_length=longest, cut=True)
         case _:
             return Text("text", **given.model_dump(), max_length=longest, cut=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -25,7 +26,7 @@ class Estimate(Judge):
         total = F.mse_loss(outputs, number.to(outputs.dtype), reduction="sum")
         if penalty is not None and self.training:
             total = total + penalty.sum()
-        return Loss(total, number.new_tensor(len(number), dtype=int))
+        return Loss(total, torch.tensor(len(number), device=number.device))
 
     def numbers(self, batch: Mapping[str, Tensor]) -> Tensor:
         """(B,), as they were before they were standardised."""

@@ -1,0 +1,44 @@
+"""A text in the terminal, its words painted by their weights.
+
+print(shaded_words(["a", "lovely", "story"], [0.1, 0.7, 0.2]))
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+
+from regard.view import colours
+from regard.view.terminal import number
+from regard.view.terminal_cells import visible
+
+NAMED = 5  # words that are named where there is no colour
+
+
+def shaded_words(
+    words: Sequence[object], weights: Sequence[float], *, colour: bool | None = None
+) -> str:
+    """The words, the heaviest as bright as can be; the heaviest by name where there is no colour.
+
+    colour: None asks the terminal (and NO_COLOR, FORCE_COLOR).
+    """
+    bits = 0 if colour is False else colours.colour_bits(sys.stdout)
+    bits = 8 if colour and bits == 0 else bits
+    shown = [visible(word) for word in words]
+    if bits == 0:
+        order = sorted(range(len(shown)), key=lambda i: -weights[i])[:NAMED]
+        return "  ".join(f"{shown[i]} {number(weights[i])}" for i in order)
+    heaviest = max(weights, default=0.0) or 1.0
+    width = shutil.get_terminal_size().columns
+    lines = textwrap.wrap(" ".join(shown), width, break_long_words=False, break_on_hyphens=False)
+    ends, painted = [len(line.split(" ")) for line in lines], []
+    for word, weight in zip(shown, weights, strict=True):
+        ground = colours.shade(colours.VIRIDIS, weight / heaviest, bits)
+        painted.append(colours.paint(word, ground, bits))
+    rows, start = [], 0
+    for count in ends:
+        rows.append(" ".join(painted[start : start + count]))
+        start += count
+    return "\n".join(rows)
