@@ -30,7 +30,7 @@ class DocumentEncoder(nn.Module):
     — Yang et al. 2016, https://aclanthology.org/N16-1174. document (B, S, W) word numbers, mask (B, S, W):
     True where a word is real. Only sentences that have words are read, all of them side by side, whichever
     documents they are of: documents of different sizes cost no more than their words do. A sentence without
-    words, and a document without sentences, is 0.
+    words is as if it were not there, and a document without sentences is 0.
     """
 
     def __init__(self, words: SequenceEncoder, pool: str, between: RecurrentNetwork) -> None:
@@ -40,8 +40,10 @@ class DocumentEncoder(nn.Module):
         self.output_size = between.output_size
 
     def forward(self, document: Tensor, mask: Tensor) -> Encoded:
-        real = mask.any(-1)  # (B, S)
-        encoded = self.words(document[real], mask[real])  # states (N, W, D)
+        said = mask.any(-1)  # (B, S)
+        encoded = self.words(document[said], mask[said])  # states (N, W, D)
+        # sentences follow each other, whatever was between them
+        real = torch.arange(said.shape[1], device=said.device) < said.sum(-1, keepdim=True)
         attended = self.pool.attend(encoded)
         vectors = self.pool(encoded) if attended is None else attended.context.squeeze(1)
         sentences = _unflattened(vectors, real)  # (B, S, D)
