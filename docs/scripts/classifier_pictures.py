@@ -1,6 +1,6 @@
 """Draws docs/systems/pictures: what trained classifiers looked at, a picture for each kind of model.
 
-python docs/scripts/classifier_pictures.py runs/lstm-mr runs/lin-mr runs/apcnn-mr runs/self-attentive-mr runs/han-composed
+python docs/scripts/classifier_pictures.py runs/lstm-mr runs/lin-mr runs/apcnn-mr runs/han-composed …
 """
 
 from __future__ import annotations

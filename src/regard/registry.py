@@ -27,6 +27,9 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "language": "regard.tasks.language.language_options:LanguageOptions",
         "masked": "regard.tasks.masked.masked_options:MaskedOptions",
         "tag": "regard.tasks.tag.tag_options:TagOptions",
+        "match": "regard.tasks.match.match_options:MatchOptions",
+        "read": "regard.tasks.read.read_options:ReadOptions",
+        "cloze": "regard.tasks.cloze.cloze_options:ClozeOptions",
     },
     "models": {
         "rnnsearch": "regard.models.recurrent_options:RnnSearch",
@@ -48,6 +51,12 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "recurrent-language": "regard.models.recurrent_options:RecurrentLanguage",
         "recurrent-tagger": "regard.models.tagger_options:RecurrentTagger",
         "transformer-tagger": "regard.models.tagger_options:TransformerTagger",
+        "abcnn": "regard.models.pairs.pair_options:Abcnn",
+        "bcnn": "regard.models.pairs.pair_options:Bcnn",
+        "self-attentive-pair": "regard.models.pairs.pair_options:SelfAttentivePair",
+        "bag-of-words-pair": "regard.models.pairs.pair_options:BagOfWordsPair",
+        "reader": "regard.models.reader_options:Reader",
+        "deep-lstm-reader": "regard.models.reader_options:DeepLstmReader",
     },
 }
 FIELDS = ("Text", "Words", "Label", "Labels", "Document", "Image", "Numbers", "Choice", "Span")
@@ -122,13 +131,14 @@ def models_for(task: str) -> list[str]:
 
     Ours; other packages' are imported, to ask them, where there is none of ours.
     """
-    ours = [kind for kind in BUILT_IN["models"] if find("models", kind).task == task]
+    theirs = _lender(task)
+    ours = [kind for kind in BUILT_IN["models"] if find("models", kind).task in (task, theirs)]
     return ours or [kind for kind in plugins.names("regard.models") if _suits(kind, task)]
 
 
 def is_for(model: type[ModelOptions], task: str) -> bool:
     """Whether a model is for a task, which may have two names: an entry point and its place."""
-    if model.task == task:
+    if model.task in (task, _lender(task)):
         return True
     if {model.task, task} <= set(BUILT_IN["tasks"]):
         return False
@@ -136,6 +146,14 @@ def is_for(model: type[ModelOptions], task: str) -> bool:
         return find("tasks", model.task) is find("tasks", task)
     except KindError:
         return False
+
+
+def _lender(task: str) -> str:
+    """The task whose models this one takes; empty if it has its own."""
+    try:
+        return find("tasks", task).models
+    except KindError:  # whoever names it is told
+        return ""
 
 
 def _suits(kind: str, task: str) -> bool:

@@ -35,4 +35,4 @@ def test_errors_of_numbers():
     wanted, answers = [1.0, -2.0, 4.0], [1.5, -2.0, 1.0]
     assert MeanAbsoluteError().of(wanted, answers) == pytest.approx(3.5 / 3)
     assert MeanSquaredError().of(wanted, answers) == pytest.approx(9.25 / 3)
-    assert MeanAbsoluteError.error and MeanSquaredError.error
+    assert MeanAbsoluteError.error is MeanSquaredError.error is True

@@ -75,7 +75,7 @@ MEASURES = {
     "classify": {"accuracy", "macro_f1"},
     "lin": {"accuracy", "macro_f1"},
     "han": {"accuracy", "macro_f1"},
-    "series": {"mean_absolute_error", "mean_squared_error"},
+    "series": {"mean_absolute_error", "mean_squared_error", "pearson"},
     "blocks": {"perplexity", "bits_per_character", "accuracy"},
     "lines": {"perplexity", "bits_per_character", "accuracy"},
     "masked": {"perplexity", "accuracy"},

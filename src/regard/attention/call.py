@@ -12,7 +12,7 @@ from torch import Generator, Tensor, is_autocast_enabled, is_grad_enabled
 from regard.attention.argument_checks import check_bias
 from regard.attention.limits import Limits
 from regard.attention.normalizers import HardChoice, Normalizer, clear
-from regard.attention.paths import Computed, run
+from regard.attention.paths import Computed, dense, run
 from regard.attention.plan import BiasLayout, Layout, Plan, choose
 from regard.attention.region import Pattern
 from regard.attention.regions import Fixed
@@ -138,9 +138,12 @@ class AttentionCall:
         """Context, weights and choice by the path of the plan."""
         return run(self.plan(), self)
 
-    def run(self) -> Attended:
-        """The attention: a query that may attend to what is not finite becomes NaN, and no other."""
-        context, weights, choice = self.compute()
+    def run(self, *, by_definition: bool = False) -> Attended:
+        """The attention: a query that may attend to what is not finite becomes NaN, and no other.
+
+        by_definition: without a plan, as where sizes are not known yet.
+        """
+        context, weights, choice = dense(self) if by_definition else self.compute()
         if self.taint is not None:
             taint = self.taint[..., None].to(context.dtype)
             context = context + taint

@@ -26,8 +26,9 @@ from torch import Tensor, nn
 from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.attention.module import AttentionModule
+from regard.attention.region import Region
 from regard.attention.regions import Everywhere
-from regard.attention.scores import Additive, Score
+from regard.attention.scores import Additive
 from regard.export.unsupported import CannotExport, check_for_onnx
 from regard.layers.positions import KEPT, Sinusoidal
 from regard.layers.transformer_blocks import DecoderBlock
@@ -149,39 +150,36 @@ def _by_definition(model: EncoderDecoder) -> EncoderDecoder:
     for module in made.modules():
         if isinstance(module, AttentionModule):
             module.forward = partial(_attend, module)  # type: ignore[method-assign]
+            module.nan_safe = False
+            if not module.region.sees_all:
+                module.region = AnySize(module.region)
+            if module.score.kernel == "additive":
+                score = cast(Additive, module.score)
+                score.pair = partial(_pair, score)  # type: ignore[method-assign]
     for block in cast(list[DecoderBlock], cast(TransformerDecoder, made.decoder).blocks):
         block.attention.region = Everywhere()  # the last position sees all of the past
     return made
 
 
-def _attend(
-    self: AttentionModule,
-    query: Tensor,
-    source: Memory | None = None,
-    *,
-    mask: Tensor | None = None,
-    bias: Tensor | None = None,
-    offset: int | None = None,
-    weights: bool = False,
-) -> Attended:
-    """context = normalize(score(q, k) + bias, where allowed) @ v, with an axis of heads: (N, H, L, D)"""
-    memory = self.remember(query, mask) if source is None else source
-    keys, values = self.recall(memory)
-    scores = _pair(self.score, self.project_query(query, offset or 0), keys)
-    scores = scores if bias is None else scores + bias
-    allowed = None if memory.mask is None else memory.mask[:, None, None, :]
-    if not self.region.sees_all:
-        inside = self.region.mask(query.shape[-2], keys.shape[-2])
-        allowed = inside if allowed is None else inside & allowed
-    weighed, _ = self.normalize(scores, allowed)
-    return Attended(self.merge(weighed @ values), weighed if weights else None)
+def _attend(self: AttentionModule, *given: Any, **choices: Any) -> Attended:
+    attended = self.prepare(*given, **choices).run(by_definition=True)
+    return Attended(self.merge(attended.context), attended.weights)
 
 
-def _pair(score: Score, query: Tensor, key: Tensor) -> Tensor:
-    if score.kernel != "additive":
-        return score.pair(query, key)
-    pairs = (query[..., :, None, :] + key[..., None, :, :]).tanh()  # its kernel is no ONNX operator
-    return (pairs * cast(Additive, score).rows[:, None, None, :]).sum(-1)
+def _pair(score: Additive, query: Tensor, key: Tensor) -> Tensor:
+    """Its kernel is no ONNX operator."""
+    pairs = (query[..., :, None, :] + key[..., None, :, :]).tanh()
+    return (pairs * score.rows[:, None, None, :]).sum(-1)
+
+
+class AnySize(Region):
+    """A region whose patterns are not looked at: they are compared with sizes, which a graph has not."""
+
+    def __init__(self, region: Region) -> None:
+        self.region, self.needs_lengths = region, region.needs_lengths
+
+    def mask(self, queries: int, keys: int, **more: Any) -> Tensor:
+        return self.region.mask(queries, keys, **more)
 
 
 ANY = torch.export.Dim.DYNAMIC

@@ -249,11 +249,13 @@ class Recipe(Options):
             )
         task.check_model(self.model)
         if metric == "auto":
-            usual = self.training.model_copy(update={"metric": task.judged_by[0]})
+            usual = self.training.model_copy(update={"metric": task.own_metrics[0]})
             object.__setattr__(self, "training", usual)  # frozen for everybody else
-        elif metric not in task.judged_by:
+        elif metric not in task.own_metrics:
             raise ValueError(
                 f"training.metric is {metric!r}, but task.kind={task.kind} is measured by "
-                f"{' or '.join(task.judged_by)}.{meant(metric, task.judged_by)}".removesuffix(".")
+                f"{' or '.join(task.own_metrics)}.{meant(metric, task.own_metrics)}".removesuffix(
+                    "."
+                )
             )
         return self

@@ -131,4 +131,4 @@ def _answerable(
 def _written(answer: Answer, task: Task, as_json: bool, drawn: bool) -> str:
     if as_json:
         return json.dumps(answer.to_dict(), ensure_ascii=False) + "\n"
-    return f"{task.drawn(answer) if drawn else answer.line}\n"
+    return f"{task.drawn(answer) if drawn else task.line(answer)}\n"

@@ -34,8 +34,8 @@ class Choice(TextsInside):
     """One of K candidates, each of them up to L tokens without BOS and EOS; K may differ between examples.
 
     A cell is {"candidates": [text, …], "answer": its number from 0, or its text}, as a JSON value or as text;
-    or text with | between the candidates and * before the answer: `Paris|*Rome|Bonn`. An example without an
-    answer can be answered, but not be trained on. kind, vocabulary, lowercase: of the tokenizer, as in
+    or text with | between the candidates and * before the answer: `Paris|*Rome|Bonn`; or a list of candidates
+    without an answer. An example without an answer can be answered, but not be trained on. kind, vocabulary, lowercase: of the tokenizer, as in
     `Tokenizer.train`; like: a field whose tokenizer is used instead. words: a candidate is cut off there.
 
     Tensors: NAME (B, K, L) int64, NAME_mask (B, K, L) bool, True where a token is real, nowhere in candidates
@@ -131,4 +131,6 @@ def _named(cell: Cell) -> tuple[list[str], Any]:
     match cell:
         case {"candidates": list(texts)} if all(type(text) in (str, int) for text in texts):
             return [str(text) for text in texts], cell.get("answer")
+        case list(texts) if all(type(text) is str for text in texts):
+            return texts, None
     raise Unusable("{}lines without a list of candidates")

@@ -9,7 +9,7 @@ from pydantic import Field
 from regard.options import Length, ModelOptions, TaskOptions
 
 LABEL_METRICS = ("accuracy", "macro_f1", "loss")
-NUMBER_METRICS = ("mean_absolute_error", "mean_squared_error", "loss")
+NUMBER_METRICS = ("mean_absolute_error", "mean_squared_error", "pearson", "loss")
 
 
 class ClassifyOptions(TaskOptions):
@@ -30,7 +30,7 @@ class ClassifyOptions(TaskOptions):
     words: Length = Field(100, description="document: words of a sentence that are read")
 
     @property
-    def judged_by(self) -> tuple[str, ...]:
+    def own_metrics(self) -> tuple[str, ...]:
         return LABEL_METRICS if self.output == "label" else NUMBER_METRICS
 
     def check_model(self, model: ModelOptions) -> None:

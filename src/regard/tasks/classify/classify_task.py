@@ -6,80 +6,58 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 from torch import nn
 
-from regard.clock import clock
 from regard.data.examples import Example
 from regard.data.fields import Label, Text
-from regard.measures import Confusion, MeasuredScore
+from regard.measures import Confusion
 from regard.measures.accuracy import Accuracy
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
 from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_module import Classification, Classify
 from regard.tasks.classify.judge_task import JudgeTask
-from regard.tasks.evaluation import Evaluation, listed, on_set
-from regard.tasks.report_part import Drawing, NextStep, ReportPart
-from regard.tasks.task import Tally, Validation, last
+from regard.tasks.evaluation import Measured
+from regard.tasks.report_part import Drawing, NextStep
+from regard.tasks.task import Tally
 from regard.view.confusion_chart import confusion_section, confusion_text
 from regard.view.samples import Sample, SampleNames
 from regard.view.shaded_words import shaded_words
-from regard.words import say_plural, t
+from regard.words import t
 
 SAMPLES = 8  # texts shown
-Chances: TypeAlias = Mapping[str, float]  # log p of every label
 
 
 @dataclass(frozen=True)
-class ClassifyEvaluation(Evaluation):
+class ClassifyEvaluation(Measured):
     """How well a run labels one corpus."""
 
-    corpus: str
-    noun: str
-    examples: Sequence[Example]
-    chances: Sequence[Chances]
-    confusion: Confusion
-    loss: float  # nats per example
-    seconds: float  # of classifying
-
     @property
-    def text(self) -> str:
-        return t(
-            "accuracy {accuracy} %, macro-F1 {macro_f1} %, loss {loss}  ({count} {noun} of {corpus}, "
-            "classified in {time})",
-            accuracy=f"{100 * self.confusion.accuracy:.2f}",
-            macro_f1=f"{100 * self.confusion.macro_f1:.2f}",
-            loss=f"{self.loss:.4f}",
-            count=f"{len(self.examples):,}",
-            noun=say_plural(len(self.examples), self.noun[:-1], self.noun),
-            corpus=self.corpus,
-            time=clock(self.seconds),
-        )
+    def confusion(self) -> Confusion:
+        return Confusion.of([example["label"] for example in self.examples], self.answers)
 
     @property
     def table(self) -> str:
         return confusion_text(self.confusion)
 
     def to_dict(self) -> dict[str, Any]:
-        labels = self.confusion.labels
+        found = self.confusion
+        labels = found.labels
         return {
-            "corpus": self.corpus,
-            self.noun: len(self.examples),
-            "accuracy": self.confusion.accuracy,
-            "macro_f1": self.confusion.macro_f1,
-            "loss": self.loss,
+            **super().to_dict(),
             "labels": labels,
-            "confusion": [[self.confusion.count(a, b) for b in labels] for a in labels],
-            "f1": {label: self.confusion.f1(label) for label in labels},
-            "seconds": self.seconds,
+            "confusion": [[found.count(a, b) for b in labels] for a in labels],
+            "f1": {label: found.f1(label) for label in labels},
         }
 
 
 class ClassifyTask(JudgeTask):
     columns: ClassVar = ("accuracy", "macro_f1")
     learns: ClassVar = "tokenizer and labels"
+    probable: ClassVar = True
+    evaluation: ClassVar = ClassifyEvaluation
 
     target: Label
 
@@ -105,123 +83,58 @@ class ClassifyTask(JudgeTask):
 
     def drawn(self, answer: Answer) -> str:
         """The label, its probability, and the words that it came from."""
-        line = answer.line if answer.score is None else f"{answer.line}  {answer.score:.4f}"
         if answer.attention is None:
-            return line
+            return self.line(answer)
         weights = answer.attention[0].tolist()
         read = len(answer.columns) - isinstance(self.source, Text)  # the end is no word
-        return f"{line}\n{shaded_words(answer.columns[:read], weights[:read])}"
+        return f"{self.line(answer)}\n{shaded_words(answer.columns[:read], weights[:read])}"
 
     # how good it is
 
     def measured_by(self) -> Sequence[Measure]:
         return Accuracy(), MacroF1(self.target.labels)
 
-    def tally(self, module: Classify, examples: Sequence[Example]) -> Tally:
-        found = self._chances(module, examples)
-        return Tally((_nll(examples, found),), [likeliest(each) for each in found])
-
-    def validation(self, found: Tally, examples: Sequence[Example]) -> Validation:
-        return Validation(found.counts[0] / len(examples), self.measure(found.answers, examples))
-
-    def measures_line(self, found: Validation) -> str:
-        of = found.measures
-        return t(
-            "accuracy {accuracy} %, macro-F1 {macro_f1} %",
-            accuracy=f"{100 * of['accuracy']:.2f}",
-            macro_f1=f"{100 * of['macro_f1']:.2f}",
-        )
-
-    def evaluate(
-        self, module: Classify, corpus: str, examples: Sequence[Example], *, beam: int | None = None
-    ) -> ClassifyEvaluation:
+    def tally(
+        self, module: Classify, examples: Sequence[Example], *, beam: int | None = None
+    ) -> Tally:
+        """The loss is that of the answers: what is read is read once."""
         start = time.monotonic()
-        found = self._chances(module, examples)
-        wanted = [example["label"] for example in examples]
-        return ClassifyEvaluation(
-            corpus=corpus,
-            noun=self.noun,
-            examples=examples,
-            chances=found,
-            confusion=Confusion.of(wanted, [likeliest(each) for each in found]),
-            loss=_nll(examples, found) / len(examples),
-            seconds=time.monotonic() - start,
-        )
-
-    def _chances(self, module: Classify, examples: Sequence[Example]) -> list[Chances]:
         found = module.judge(self.read_values(examples), batch=self.recipe.search.batch)
-        return [module.log_probs(one) for one in found]
+        chances = [module.log_probs(one) for one in found]
+        nll = -sum(each[example["label"]] for each, example in zip(chances, examples, strict=True))
+        answers = [max(each, key=each.__getitem__) for each in chances]
+        return Tally((nll, len(examples)), answers, time.monotonic() - start)
 
-    def report(self, module: Classify, found: Mapping[str, Any], folder: Path) -> ReportPart:
-        scores = [
-            t(
-                "{share} % of {count} {set} {noun} right",
-                share=f"{100 * one.confusion.accuracy:.1f}",
-                count=f"{len(one.examples):,}",
-                set=name,
-                noun=self.called(len(one.examples)),
-            )
-            for name, one in found.items()
-        ]
-        one = last(found)
+    # what is said of it
+
+    def drawings(self, found: Mapping[str, Any]) -> Sequence[Drawing]:
         confusions = {name: one.confusion for name, one in found.items()}
-        drawn = Drawing(t("What is taken for what"), confusion_section(confusions))
-        return ReportPart(
-            verdict=listed(scores),
-            scores=() if one is None else _scores(one.confusion),
-            facts={on_set(name, t("loss")): f"{one.loss:.4f}" for name, one in found.items()},
-            drawings=[drawn] if found else (),
-            samples=() if one is None else _samples(module, one),
-            sample_names=SampleNames(
-                t("Most confidently wrong"), t("text"), t("label"), t("answer")
-            ),
-            next_steps=[
-                NextStep(
-                    f"regard classify -m {folder}", t("Label texts of your own, line by line.")
-                ),
-                NextStep(
-                    f"regard evaluate -m {folder} --data TEXTS,LABELS",
-                    t("Score it on another test set."),
-                ),
-            ],
-        )
+        return [Drawing(t("What is taken for what"), confusion_section(confusions))]
 
+    def samples(self, module: Classify, one: ClassifyEvaluation) -> list[Sample]:
+        """The wrong answers that the model was surest of."""
+        wrong = [example for example, _ in self.wrong(one)]
+        answers = module.classify_values(self.read_values(wrong), attention=True)
+        pairs = zip(wrong, answers, strict=True)
+        surest = sorted(pairs, key=lambda pair: -pair[1].probability)[:SAMPLES]
+        return [_sample(*pair) for pair in surest]
 
-def likeliest(chances: Chances) -> str:
-    return max(chances, key=chances.__getitem__)
+    def sample_names(self) -> SampleNames:
+        return SampleNames(t("Most confidently wrong"), t("text"), t("label"), t("answer"))
+
+    def next_steps(self, folder: Path) -> list[NextStep]:
+        own = t("Label texts of your own, line by line.")
+        again = t("Score it on another test set.")
+        return [
+            NextStep(f"regard classify -m {folder}", own),
+            NextStep(f"regard evaluate -m {folder} --data TEXTS,LABELS", again),
+        ]
 
 
 def _answer(found: Classification, end: Sequence[str]) -> Answer:
     weights = None if found.attention is None else found.attention[None]
     columns = [*found.tokens.pieces, *end]
     return Answer(found.text, found.label, found.probability, weights, [found.label], columns)
-
-
-def _nll(examples: Sequence[Example], found: Sequence[Chances]) -> float:
-    pairs = zip(examples, found, strict=True)
-    return -sum(chances[example["label"]] for example, chances in pairs)
-
-
-def _scores(found: Confusion) -> tuple[MeasuredScore, MeasuredScore]:
-    right = t("{right} of {count} texts", right=f"{found.correct:,}", count=f"{found.total:,}")
-    mean = t("mean of {count} labels", count=f"{len(found.labels):,}")
-    return (
-        MeasuredScore(t("Accuracy, %"), 100 * found.accuracy, right),
-        MeasuredScore(t("Macro-F1, %"), 100 * found.macro_f1, mean),
-    )
-
-
-def _samples(module: Classify, found: ClassifyEvaluation) -> list[Sample]:
-    """The wrong answers that the model was surest of."""
-    wrong = [
-        (chances[answer], example)
-        for example, chances in zip(found.examples, found.chances, strict=True)
-        if (answer := likeliest(chances)) != example["label"]
-    ]
-    worst = [example for _, example in sorted(wrong, key=lambda each: -each[0])[:SAMPLES]]
-    values = [example[module.given.name] for example in worst]
-    answers = module.classify_values(values, attention=True)
-    return [_sample(example, answer) for example, answer in zip(worst, answers, strict=True)]
 
 
 def _sample(example: Example, answer: Classification) -> Sample:

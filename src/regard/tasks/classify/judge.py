@@ -18,7 +18,7 @@ from regard.tasks.longest_first import batches_by_length
 from regard.tasks.task_module import BATCH, TaskModule
 
 
-class Judged(NamedTuple):
+class BatchJudgement(NamedTuple):
     """The outputs for a batch, and what they were made of."""
 
     outputs: Tensor  # (B, K) in float32 or wider
@@ -46,7 +46,7 @@ class Judge(TaskModule):
         super().__init__(model)
         self.given = given
 
-    def judge_batch(self, batch: Mapping[str, Tensor], *, weights: bool = False) -> Judged:
+    def judge_batch(self, batch: Mapping[str, Tensor], *, weights: bool = False) -> BatchJudgement:
         """batch: NAME (B, S, …) and NAME_mask (B, S) of the field, or (B, S, W) both of a document."""
         source, mask = batch[self.given.name], batch[f"{self.given.name}_mask"]
         encoded = self.model.encode(source, mask)
@@ -56,7 +56,7 @@ class Judge(TaskModule):
         outputs = outputs.float() if outputs.dtype in (torch.float16, torch.bfloat16) else outputs
         attended = None if decoded.attended is None else decoded.attended.weights
         shares = None if attended is None else attended[:, 0]
-        return Judged(outputs, decoded.penalty, shares, encoded.words)
+        return BatchJudgement(outputs, decoded.penalty, shares, encoded.words)
 
     def said(self, found: Judgement) -> tuple[str, str]:
         """An answer in a word, and the same with how sure it is."""
@@ -78,7 +78,7 @@ class Judge(TaskModule):
         return [found[i] for i in range(len(values))]
 
 
-def _apart(judged: Judged, mask: Tensor) -> Iterator[Judgement]:
+def _apart(judged: BatchJudgement, mask: Tensor) -> Iterator[Judgement]:
     """One for each input, without its padding."""
     outputs, mask = judged.outputs.cpu().double(), mask.cpu()
     weights, words = (

@@ -9,7 +9,7 @@ from regard.data.fields import Document, Field, Numbers
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.classify.judge import Judge
-from regard.tasks.classify.judged_input import Judged, input_field
+from regard.tasks.classify.judged_input import InputField, input_field
 from regard.tasks.task import Extent, Task
 
 
@@ -22,7 +22,7 @@ class JudgeTask(Task):
     verb: ClassVar = "classify"
     command: ClassVar = "classify"
 
-    source: Judged  # what is read
+    source: InputField  # what is read
     target: Field  # what is answered
 
     def make_fields(self) -> Sequence[Field]:

@@ -11,10 +11,10 @@ from regard.recipe.recipe import Recipe
 from regard.records.side import Side
 from regard.records.token_sides import token_side
 
-Judged: TypeAlias = Text | Document | Numbers
+InputField: TypeAlias = Text | Document | Numbers
 
 
-def input_field(recipe: Recipe) -> Judged:
+def input_field(recipe: Recipe) -> InputField:
     """The field that `task.input` names, as the recipe wants it."""
     given, longest = recipe.tokenizer.source, recipe.data.max_length
     options: Any = recipe.task

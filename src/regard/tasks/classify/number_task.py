@@ -9,6 +9,7 @@ from torch import nn
 
 from regard.data.batch import Batch
 from regard.data.fields import Numbers
+from regard.measures.correlation import Pearson
 from regard.measures.errors import MeanAbsoluteError, MeanSquaredError
 from regard.measures.measure import Measure
 from regard.tasks.classify.judge_task import JudgeTask
@@ -16,7 +17,7 @@ from regard.tasks.classify.number_module import Estimate
 
 
 class NumberTask(JudgeTask):
-    columns: ClassVar = ("mean_absolute_error", "mean_squared_error")
+    columns: ClassVar = ("mean_absolute_error", "mean_squared_error", "pearson")
     command: ClassVar = "predict"
     learns: ClassVar = "tokenizer and numbers"
 
@@ -35,4 +36,4 @@ class NumberTask(JudgeTask):
         return float(example["number"].item())
 
     def measured_by(self) -> Sequence[Measure]:
-        return MeanAbsoluteError(), MeanSquaredError()
+        return MeanAbsoluteError(), MeanSquaredError(), Pearson()
