@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-import textwrap
 from collections.abc import Sequence
 
 from regard.view import colours
 from regard.view.terminal import number
-from regard.view.terminal_cells import visible
+from regard.view.terminal_cells import visible, width
 
 NAMED = 5  # words that are named where there is no colour
 
@@ -31,14 +30,12 @@ def shaded_words(
         order = sorted(range(len(shown)), key=lambda i: -weights[i])[:NAMED]
         return "  ".join(f"{shown[i]} {number(weights[i])}" for i in order)
     heaviest = max(weights, default=0.0) or 1.0
-    width = shutil.get_terminal_size().columns
-    lines = textwrap.wrap(" ".join(shown), width, break_long_words=False, break_on_hyphens=False)
-    ends, painted = [len(line.split(" ")) for line in lines], []
+    space, lines, room = shutil.get_terminal_size().columns, [""], 0
     for word, weight in zip(shown, weights, strict=True):
-        ground = colours.shade(colours.VIRIDIS, weight / heaviest, bits)
-        painted.append(colours.paint(word, ground, bits))
-    rows, start = [], 0
-    for count in ends:
-        rows.append(" ".join(painted[start : start + count]))
-        start += count
-    return "\n".join(rows)
+        painted = colours.paint(word, colours.shade(colours.VIRIDIS, weight / heaviest, bits), bits)
+        room -= width(word) + 1
+        if room < 0:  # a new line
+            lines.append("")
+            room = space - width(word)
+        lines[-1] += f" {painted}" if lines[-1] else painted
+    return "\n".join(lines[1:])
