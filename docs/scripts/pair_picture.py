@@ -15,7 +15,7 @@ import regard
 from svg_parts import matrix, panels, save
 
 FOLDER = Path(__file__).parents[1] / "results"
-PAIR = "I'm sorry that I'm late.\tPlease excuse me for being late."
+PAIR = "I like that singer a lot.\tI really like this singer."  # of paraphrase:test
 WIDEST = 3.8  # inches, of a grid
 
 
@@ -23,6 +23,8 @@ def draw(run: str) -> Figure:
     """A grid for each map of the first block: the first sentence down, the second across."""
     (record,) = regard.look(regard.load(run), PAIR).records
     axes = panels(len(record.maps), WIDEST, WIDEST, gap=1.6)
+    axes[0].set_xlabel("second")
+    axes[0].set_ylabel("first")
     for ax, each in zip(axes, record.maps, strict=True):
         rows, columns = (list(record.sides[name].tokens) for name in (each.queries, each.keys))
         title = "between words" if each.name == "pair" else "between windows of words"

@@ -29,7 +29,9 @@ class HopProduct(PairModel):
         )
         size = self.network.output_size
         self.pool = AttentionPooling(size, options.attention, hops=options.hops)
-        bound = size**-0.5
+        # products of small numbers teach nothing: words and factors begin with a variance near 1
+        nn.init.normal_(self.embed.weight)
+        bound = (3 / size) ** 0.5
         shape = (2, options.hops, size, options.factors)
         self.gates = nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
         self.penalty = options.penalty

@@ -78,7 +78,8 @@ def look_at_pair(
         name: token_side(text, tokens, title=name, language=language)
         for name, (text, tokens) in texts.items()
     }
-    sides[ANSWER] = Side.of_labels([answer.line.replace("\t", " ")], title="answer")
+    said = answer.line if answer.score is None else f"{answer.line} ({answer.score:.2f})"
+    sides[ANSWER] = Side.of_labels([answer.line], title="answer")
     maps = [*_pair_maps(module.model, seen, sides), *_poolings(seen, details=question.details)]
     if not maps:
         raise BadQuestion(NOTHING)
@@ -89,7 +90,7 @@ def look_at_pair(
         kept,
         title=" ⟷ ".join(text for text, _ in texts.values()),
         model=model,
-        output=answer.line.replace("\t", " "),
+        output=said,
         notes=(*_unknown(texts), *notes, *_unmeasured(question)),
         question=question.to_dict(),
     )

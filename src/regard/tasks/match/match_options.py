@@ -15,31 +15,28 @@ METRICS = {
 }
 
 
-class MetricsByAnswer:
-    """Of options the metrics that fit their `answer`; of their class all."""
-
-    def __get__(self, options: MatchOptions | None, of: type) -> tuple[str, ...]:
-        if options is not None:
-            return METRICS[options.answer]
-        return tuple(dict.fromkeys(name for names in METRICS.values() for name in names))
-
-
 class MatchOptions(TaskOptions):
     """Two texts to a label (entailment), a number (relatedness), or a rank: a question, a candidate, and
     whether it is right. Texts over data.max_length are cut.
     """
 
-    metrics: ClassVar = MetricsByAnswer()
+    metrics: ClassVar[tuple[str, ...]] = tuple(
+        dict.fromkeys(name for names in METRICS.values() for name in names)
+    )
     kind: Literal["match"] = "match"
     answer: Literal["label", "number", "rank"] = Field(
         "label", description="what is wanted of a pair; rank: candidates of a first text are sorted"
     )
     right: str = Field("1", description="rank: the label of a right candidate")
 
+    @property
+    def own_metrics(self) -> tuple[str, ...]:
+        return METRICS[self.answer]
+
     def task(self, recipe: Any) -> Any:
         from regard.tasks.match import pair_answers
 
-        kinds = {
+        kinds: dict[str, type[Any]] = {
             "label": pair_answers.LabelPairs,
             "number": pair_answers.NumberPairs,
             "rank": pair_answers.RankPairs,

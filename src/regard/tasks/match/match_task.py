@@ -33,8 +33,7 @@ class MatchAnswer(Answer):
 
     @property
     def line(self) -> str:
-        said = self.answer if isinstance(self.answer, str) else f"{self.answer:.4f}"
-        return said if self.score is None else f"{said}\t{self.score:.4f}"
+        return self.answer if isinstance(self.answer, str) else f"{self.answer:.4f}"
 
 
 class MatchTask(Task):
@@ -44,6 +43,7 @@ class MatchTask(Task):
     scored: ClassVar = "pairs"
     learns: ClassVar = "tokenizer"
     verb: ClassVar = "match"
+    probable: ClassVar = True
 
     first: Text
     second: Text

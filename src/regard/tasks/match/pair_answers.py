@@ -12,10 +12,10 @@ from regard.data.fields.numbers import Numbers
 from regard.data.spec import Spec
 from regard.measures import Confusion
 from regard.measures.accuracy import Accuracy
+from regard.measures.candidate_ranks import MeanAveragePrecision, MeanReciprocalRank
 from regard.measures.correlation import Pearson, Spearman
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
-from regard.measures.ranking import MeanAveragePrecision, MeanReciprocalRank
 from regard.recipe.mistakes import RecipeError
 from regard.tasks.evaluation import Measured
 from regard.tasks.match.match_module import Match

@@ -65,5 +65,5 @@ class MeanReciprocalRank(Ranking):
 
 def right_places(right: Sequence[bool], scores: Sequence[float]) -> list[int]:
     """The ranks, from 1, of the right candidates, the best first."""
-    order = np.lexsort((right, -np.asarray(scores, np.float64)))
+    order = np.lexsort((np.asarray(right), -np.asarray(scores, np.float64)))
     return [rank for rank, number in enumerate(order, 1) if right[number]]
