@@ -257,11 +257,13 @@ class Recipe(Options):
                 + (f"there are {', '.join(there)}" if there else "name one: package.module:Name")
             )
         if metric == "auto":
-            usual = self.training.model_copy(update={"metric": task.metrics[0]})
+            usual = self.training.model_copy(update={"metric": task.own_metrics[0]})
             object.__setattr__(self, "training", usual)  # frozen for everybody else
-        elif metric not in task.metrics:
+        elif metric not in task.own_metrics:
             raise ValueError(
                 f"training.metric is {metric!r}, but task.kind={task.kind} is measured by "
-                f"{' or '.join(task.metrics)}.{meant(metric, task.metrics)}".removesuffix(".")
+                f"{' or '.join(task.own_metrics)}.{meant(metric, task.own_metrics)}".removesuffix(
+                    "."
+                )
             )
         return self
