@@ -41,6 +41,10 @@ class MarkedText(Text):
     def tokenizer(self) -> Tokenizer:
         return super().tokenizer if self._like is None else self._like.tokenizer
 
+    @tokenizer.setter
+    def tokenizer(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
     @property
     def file(self) -> str | None:  # type: ignore[override]
         return super().file if self._like is None else None
