@@ -93,7 +93,7 @@ def find_field(name: str) -> type[Field]:
     """The class of a field, for a task whose options name it; KindError says in one line what is wrong."""
     ours = {each: f"regard.data.fields:{each}" for each in FIELDS}
     found = _named("regard.fields", name, ours)
-    base = _at("regard.data.fields:Field")
+    base = class_at("regard.data.fields:Field")
     if not (isinstance(found, type) and issubclass(found, base)):
         raise KindError(f"{name!r} is no class derived from regard.data.fields.Field")
     return found
@@ -108,14 +108,14 @@ def _named(entry_points: str, name: str, ours: dict[str, str]) -> Any:
                 f"{name!r} is regard's own: that of another package ({entry_points}) is not used",
                 stacklevel=3,
             )
-        return _at(ours[name])
+        return class_at(ours[name])
     if name in brought:
         try:
             return plugins.load(entry_points, name)
         except plugins.BrokenPlugin as error:
             raise KindError(str(error)) from error
     if ":" in name:
-        return _at(name)
+        return class_at(name)
     known = tuple(dict.fromkeys([*ours, *brought]))
     group = entry_points.removeprefix("regard.")
     raise UnknownKind(f"no kind {name!r} among {group}.{meant(name, known)} There are {known}")
@@ -158,7 +158,7 @@ def _suits(kind: str, task: str) -> bool:
         return False
 
 
-def _at(place: str) -> Any:
+def class_at(place: str) -> Any:
     """What stands at `package.module:Name`."""
     module_name, _, name = place.partition(":")
     try:

@@ -1,4 +1,4 @@
-"""Readers: their formulas, what padding and batches change (nothing), empty texts, what is general and what self."""
+"""Readers: their formulas, what padding and batches change (nothing), what is general and what self."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from regard.attention.argument_checks import (
     leading,
     real_mask,
 )
-from regard.attention.call import Attended, AttentionCall, takes_arguments_of
+from regard.attention.call import Attended, AttentionCall, refusal, takes_arguments_of
 from regard.attention.limits import Limits, shelter
 from regard.attention.normalizers import Normalizer, as_normalizer
 from regard.attention.plan import Plan
@@ -94,7 +94,11 @@ def attend(*given: Any, **choices: Any) -> Attended:
     >>> context.shape, weights.shape
     (torch.Size([2, 3, 8]), torch.Size([2, 3, 5]))
     """
-    return prepare(*given, **choices).run()
+    try:
+        call = prepare(*given, **choices)
+    except TypeError as error:
+        raise refusal(error, "attend", prepare, given, choices) from None
+    return call.run()
 
 
 @takes_arguments_of(prepare)
@@ -106,7 +110,11 @@ def explain(*given: Any, **choices: Any) -> Plan:
     blocks: a query sees at most 129 of 8192 keys
       ...
     """
-    return prepare(*given, **choices).plan()
+    try:
+        call = prepare(*given, **choices)
+    except TypeError as error:
+        raise refusal(error, "explain", prepare, given, choices) from None
+    return call.plan()
 
 
 def _named(kind: str, given: Any, read: Callable[..., Any], query: Tensor, **sizes: int) -> Any:

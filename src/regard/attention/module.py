@@ -17,7 +17,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from regard.attention.argument_checks import real_mask
-from regard.attention.call import Attended, AttentionCall, takes_arguments_of
+from regard.attention.call import Attended, AttentionCall, refusal, takes_arguments_of
 from regard.attention.limits import Limits, overflows, without_empty, without_spoilt
 from regard.attention.memory import Memory
 from regard.attention.normalizers import Normalizer, as_normalizer
@@ -194,13 +194,22 @@ class AttentionModule(nn.Module):
         the first query among the keys, for regions and rotary positions, when a target is decoded step
         by step.
         """
-        attended = self.prepare(*given, **choices).run()
+        try:
+            call = self.prepare(*given, **choices)
+        except TypeError as error:
+            raise refusal(error, type(self).__name__, self.prepare, given, choices) from None
+        attended = call.run()
         return Attended(self.merge(attended.context), attended.weights, attended.choice)
 
     @takes_arguments_of(prepare)
     def explain(self, *given: Any, **choices: Any) -> Plan:
         """Which path `forward` takes for the same arguments, why, and what it costs. Print it."""
-        return self.prepare(*given, **choices).plan()
+        try:
+            call = self.prepare(*given, **choices)
+        except TypeError as error:
+            name = f"{type(self).__name__}.explain"
+            raise refusal(error, name, self.prepare, given, choices) from None
+        return call.plan()
 
     def _asked(
         self,

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from regard.layers.dropout import dropout
 from regard.layers.recurrent import Recurrent
 from regard.models import reader_options
-from regard.models.reader_answers import ChoiceReader, SpanReader, answering
+from regard.models.reader_answers import ChoiceReader, SpanReader, StoryReader, answering
 
 
 class ReadInOne(NamedTuple):
@@ -22,7 +22,7 @@ class ReadInOne(NamedTuple):
     last: Tensor  # (B, D): after the last word
 
 
-class DeepLstm(nn.Module):
+class DeepLstm(StoryReader):
     """y(t) = [y_1(t); …; y_K(t)],  y_k = LSTM_k([x(t); y_(k-1)(t)]),  g = y(|q| + |d|)
 
     — Hermann et al. 2015, https://arxiv.org/abs/1506.03340, without the peepholes of its cells. The end of

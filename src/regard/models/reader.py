@@ -18,7 +18,7 @@ from regard.attention.pooling import AttentionPooling
 from regard.layers.dropout import dropout
 from regard.layers.recurrent import Recurrent
 from regard.models import reader_options
-from regard.models.reader_answers import ChoiceReader, SpanReader, answering
+from regard.models.reader_answers import ChoiceReader, SpanReader, StoryReader, answering
 
 
 class AskedQuestion(NamedTuple):
@@ -110,7 +110,7 @@ class BesideWords(nn.Module):
         return question.vector[:, None].expand(-1, words.shape[1], -1)
 
 
-class PairReader(nn.Module):
+class PairReader(StoryReader):
     """g = tanh(W_rg r + W_ug u): the story read by the focus, and the question
 
     u = [→y_q(|q|); ←y_q(1)], or the question's states pooled by attention (self).
@@ -119,7 +119,11 @@ class PairReader(nn.Module):
     def __init__(self, words: int, options: reader_options.Reader) -> None:
         super().__init__()
         size, chosen = 2 * options.hidden, options.attention.model_dump()
-        cells = {"cell": options.cell, "layers": options.layers, "dropout": options.dropout}
+        cells: dict[str, Any] = {
+            "cell": options.cell,
+            "layers": options.layers,
+            "dropout": options.dropout,
+        }
         apart = options.question == "apart"
         self.dropout = options.dropout
         self.embed = nn.Embedding(words, options.embedding)

@@ -14,17 +14,30 @@ from torch import Tensor, nn
 from regard.attention.module import Attention
 
 
+class StoryReader(nn.Module):
+    """What reads for an answer: called with a story, a question and their masks, it gives what it read of them,
+    among it `states` (B, S, D), of which `understood` makes one vector.
+    """
+
+    states_size: int  # D
+    output_size: int  # G
+
+    def understood(self, story: Any) -> Tensor:
+        """g: (B, G)"""
+        raise NotImplementedError(f"{type(self).__name__} understands nothing")
+
+
 class ChoiceReader(nn.Module):
     """p(a | d, q) ∝ exp(W(a) · g(d, q)) over the candidates a; of several words, W(a) is the mean of theirs
 
     — Hermann et al. 2015, https://arxiv.org/abs/1506.03340, whose a are all words
     """
 
-    def __init__(self, reader: nn.Module, words: int) -> None:
+    def __init__(self, reader: StoryReader, words: int) -> None:
         super().__init__()
-        self.reader: Any = reader
-        self.output = nn.Embedding(words, self.reader.output_size)
-        nn.init.normal_(self.output.weight, std=self.reader.output_size**-0.5)
+        self.reader = reader
+        self.output = nn.Embedding(words, reader.output_size)
+        nn.init.normal_(self.output.weight, std=reader.output_size**-0.5)
 
     def forward(
         self,
@@ -69,10 +82,10 @@ class SpanReader(nn.Module):
     that knows the first word, q + W Σ_t p(first = t) y_d(t).
     """
 
-    def __init__(self, reader: nn.Module, *, dynamic: bool = False) -> None:
+    def __init__(self, reader: StoryReader, *, dynamic: bool = False) -> None:
         super().__init__()
-        self.reader: Any = reader
-        sizes = self.reader.output_size, self.reader.states_size
+        self.reader = reader
+        sizes = reader.output_size, reader.states_size
         self.first, self.last = Pointer(*sizes), Pointer(*sizes)
         self.found = nn.Linear(sizes[1], sizes[1], bias=False) if dynamic else None
 
@@ -91,7 +104,7 @@ class SpanReader(nn.Module):
 
 
 def answering(
-    reader: nn.Module, words: int, choice: bool, *, dynamic: bool = False
+    reader: StoryReader, words: int, choice: bool, *, dynamic: bool = False
 ) -> ChoiceReader | SpanReader:
     """The reader with what it answers with. words: how many there are."""
     if not choice:

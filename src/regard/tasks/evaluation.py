@@ -10,6 +10,8 @@ from typing import Any
 from regard.clock import clock
 from regard.words import say_plural, t
 
+SHARES = ("accuracy", "exact_match", "f1", "precision", "recall", "error_rate")  # in measures' names
+
 
 class Evaluation(ABC):
     corpus: str
@@ -122,7 +124,7 @@ def on_set(name: str, measure: str) -> str:
 
 def is_share(measure: str) -> bool:
     """Whether a measure goes from 0 to 1 and is shown in percent, by its name."""
-    return any(word in measure for word in ("accuracy", "exact_match", "f1", "precision", "recall"))
+    return any(word in measure for word in SHARES)
 
 
 def last(found: Mapping[str, Any]) -> Any:

@@ -6,10 +6,11 @@ here. A task has a recipe, makes its fields from it, and learns or loads what th
 
 from __future__ import annotations
 
+import json
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,6 +18,7 @@ import torch
 from torch import nn
 
 from regard.data.batch import Batch, collate
+from regard.data.problems import before_noun
 from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
@@ -25,7 +27,13 @@ from regard.tasks.evaluation import Evaluation, Measured, measures_in_words
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.task_module import TaskModule, Unanswerable
 from regard.tasks.task_report import TaskReport
-from regard.tasks.text_look import SeenAttention, asked_text, look_at_text, with_attention
+from regard.tasks.text_look import (
+    SeenAttention,
+    asked_example,
+    asked_text,
+    look_at_text,
+    with_attention,
+)
 
 
 class Tally(NamedTuple):
@@ -115,8 +123,15 @@ class Task(TaskReport):
             return self.fields[name].accept(value, files=files)
         except ValueError as error:
             what = str(error).replace("lines", "value").replace("'{}'", repr(name))
-            what = what.replace("{}", f"{name} ")  # no format: it may quote the value
+            what = what.replace("{}", f"{before_noun(name)} ")  # no format: it may quote the value
             raise Unanswerable(f"example {number}: {what}", f"it was {_seen(value)}") from None
+
+    def of_line(self, line: str) -> Any:
+        """A JSON object is an example with a value for each input; else the line is the one input's value."""
+        if line.lstrip().startswith("{"):
+            with suppress(ValueError, RecursionError):
+                return json.loads(line)
+        return self.fields[self.inputs[0]].of_line(line) if line.strip() else line
 
     def bare(self, example: Mapping[str, Any]) -> Any:
         """The example as `Answer.input` has it."""
@@ -248,7 +263,7 @@ class Task(TaskReport):
 
     def look_extent(self, question: Question) -> Extent:
         """How large a look is, before it is made."""
-        return self.extent(self.given([question.text])[0])
+        return self.extent(asked_example(self, question.text))
 
 
 def _seen(value: Any) -> str:

@@ -35,8 +35,9 @@ class Choice(TextsInside):
 
     A cell is {"candidates": [text, …], "answer": its number from 0, or its text}, as a JSON value or as text;
     or text with | between the candidates and * before the answer: `Paris|*Rome|Bonn`; or a list of candidates
-    without an answer. An example without an answer can be answered, but not be trained on. kind, vocabulary, lowercase: of the tokenizer, as in
-    `Tokenizer.train`; like: a field whose tokenizer is used instead. words: a candidate is cut off there.
+    without an answer. An example without an answer can be answered, but not be trained on. kind, vocabulary,
+    lowercase: of the tokenizer, as in `Tokenizer.train`; like: a field whose tokenizer is used instead.
+    words: a candidate is cut off there.
 
     Tensors: NAME (B, K, L) int64, NAME_mask (B, K, L) bool, True where a token is real, nowhere in candidates
     that an example has not; NAME_answer (B,) int64, -100 where it is not known.
@@ -105,6 +106,9 @@ class Choice(TextsInside):
 
     def too_long(self, parts: Parts) -> str | None:
         return "{}lines without an answer" if int(parts[2][0]) == NONE else None
+
+    def lengths(self, value: Alternatives) -> dict[str, int]:
+        return {"candidates": len(value.texts), "words": sum(len(x.split()) for x in value.texts)}
 
     def show(self, value: Alternatives) -> str:
         """As a text that can be read."""

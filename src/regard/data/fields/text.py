@@ -161,6 +161,17 @@ class Text(Field):
             longest=self.max_length,
         )
 
+    def lengths(self, value: str | list[str]) -> dict[str, int]:
+        """In tokens too once a tokenizer is learnt: of the whole text, also where it is cut off."""
+        if self.in_words:
+            return {"words": len(value), "characters": sum(map(len, value))}
+        text = self.joined(value)
+        found = {"words": len(text.split()), "characters": len(text.strip())}
+        if self._tokenizer is not None:
+            (ids,) = self._tokenizer.encode_ids([text])
+            found["tokens"] = len(ids)
+        return found
+
     def joined(self, value: str | list[str]) -> str:
         """The text that tokens have their places in: words with blanks between them."""
         return value if isinstance(value, str) else " ".join(value)

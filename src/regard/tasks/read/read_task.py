@@ -31,6 +31,7 @@ from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
 from regard.tasks.read.read_look import SeenReading, look_at_reading
 from regard.tasks.read.read_module import Choose, Point
+from regard.tasks.read.read_options import ReadOptions
 from regard.tasks.task import Extent, Task
 from regard.tasks.task_module import Unanswerable
 from regard.view.samples import SampleNames
@@ -50,13 +51,18 @@ class ReadTask(Task):
     question: MarkedText
 
     def make_fields(self) -> Sequence[Field]:
-        given, options = self.recipe.tokenizer.source, self.recipe.task
-        cut = {"kind": given.kind, "size": given.size, "lowercase": given.lowercase}
-        longest = {"max_length": self.recipe.data.max_length, "cut": True}
+        given, options = self.recipe.tokenizer.source, self.options
+        cut: dict[str, Any] = {"kind": given.kind, "size": given.size, "lowercase": given.lowercase}
+        longest: dict[str, Any] = {"max_length": self.recipe.data.max_length, "cut": True}
         markers = options.markers if options.answers == "choice" else 0
         self.story = MarkedText("story", markers=markers, file="tokenizer.json", **cut, **longest)
         self.question = MarkedText("question", markers=markers, like=self.story, **longest)
         return self.story, self.question
+
+    @property
+    def options(self) -> ReadOptions:
+        assert isinstance(self.recipe.task, ReadOptions)
+        return self.recipe.task
 
     def learn(self, spec: Spec) -> None:
         """One vocabulary for all texts."""
@@ -199,7 +205,7 @@ class SpanTask(ReadTask):
     def found(
         self, module: Point, batch: Batch, examples: Sequence[Mapping[str, Any]]
     ) -> Iterator[tuple[str, float]]:
-        places = module.places(batch, self.recipe.task.longest)
+        places = module.places(batch, self.options.longest)
         read = self.story.marked(examples)
         for example, tokens, first, last, score in zip(
             examples, read, *(each.tolist() for each in places), strict=True
