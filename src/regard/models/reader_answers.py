@@ -15,8 +15,8 @@ from regard.attention.module import Attention
 
 
 class StoryReader(nn.Module):
-    """What reads for an answer: called with a story, a question and their masks, it gives what it read of them,
-    among it `states` (B, S, D), of which `understood` makes one vector.
+    """What reads for an answer: called with a story, a question and their masks, it gives what it read of
+    them, among it `states` (B, S, D), of which `understood` makes one vector.
     """
 
     states_size: int  # D

@@ -14,6 +14,7 @@ from regard.recipe.validation_errors import place_of
 from regard.recipe.yaml_1_2 import Path, Written
 
 WRITTEN = "a name, or a name with arguments, as in cosine(temperature=0.1) or window(5, 5) & causal"
+MECHANISMS = ("score", "region", "normalize")
 ANY_SIZES = {"query_size": 2, "key_size": 2}
 
 
@@ -53,7 +54,8 @@ def _check(
 
 def _names(given: AttentionOptions | HeadOptions) -> Iterator[tuple[str, str]]:
     """Every name, and whether it is of a score, a region or a normaliser."""
-    for part, names in given:
+    for part in MECHANISMS:
+        names = getattr(given, part)
         for name in [names] if isinstance(names, str) else names:
             yield part, name
 

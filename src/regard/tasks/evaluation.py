@@ -10,7 +10,14 @@ from typing import Any
 from regard.clock import clock
 from regard.words import say_plural, t
 
-SHARES = ("accuracy", "exact_match", "f1", "precision", "recall", "error_rate")  # in measures' names
+SHARES = (
+    "accuracy",
+    "exact_match",
+    "f1",
+    "precision",
+    "recall",
+    "error_rate",
+)  # in measures' names
 
 
 class Evaluation(ABC):

@@ -138,7 +138,7 @@ class TaskCorpus(ABC):
         return replace(found, problems=problems, called=called, unknown="".join(reasons))
 
     def _learn_labels(self, train: Spec, fields: Sequence[Field]) -> None:
-        for field in fields:
+        for field in (each for each in fields if each.file is not None):
             try:
                 field.learn(example[field.name] for example in self.read(train))
             except CorpusError:
