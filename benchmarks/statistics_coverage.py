@@ -87,10 +87,12 @@ def coverage(times: int) -> None:
     grid("Mean width, over that for a known variance", width)
 
 
-def percentile(rng: np.random.Generator, times: int, seeds: int, ratio: float) -> float:
+def percentile(
+    rng: np.random.Generator, times: int, seeds: int, ratio: float, noise: float = 0
+) -> float:
     """How often the middle 95 % of 500 crossed bootstrap samples hold the truth."""
     inside = 0
-    for scores in normal(rng, times, seeds, ITEMS, ratio, 0):
+    for scores in normal(rng, times, seeds, ITEMS, ratio, noise):
         of_seeds = rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=500) / seeds
         of_items = rng.multinomial(ITEMS, np.full(ITEMS, 1 / ITEMS), size=500) / ITEMS
         low, high = np.percentile(((of_seeds @ scores) * of_items).sum(-1), [2.5, 97.5])
@@ -112,6 +114,15 @@ def satterthwaite(by_seed: np.ndarray, influences: np.ndarray) -> np.ndarray:
         scale = np.sqrt(whole[there])
         p[there] = StudentSum(scale, one, 0 * scale, 1).beyond(by_seed[there].mean(-1))
     return p
+
+
+def bootstrap(times: int) -> None:
+    """With noise, which it draws again with seeds and with items."""
+    rng = np.random.default_rng(8)
+    grid(
+        "Coverage of a percentile bootstrap over seeds × items, half of it noise",
+        lambda seeds, ratio: per_cent(percentile(rng, times // 4, seeds, ratio, 0.5)),
+    )
 
 
 def tails(times: int) -> None:
@@ -268,6 +279,7 @@ def power(times: int) -> None:
 
 TABLES = {
     "coverage": coverage,
+    "bootstrap": bootstrap,
     "tails": tails,
     "kinds": kinds,
     "looks": looks,
