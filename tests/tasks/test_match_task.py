@@ -107,8 +107,8 @@ PAIR = {"first": "1 the cat sat", "second": "it sat the cat"}
 
 
 def test_a_pair_is_answered_however_it_is_given(run):
-    given = [PAIR, "1 the cat sat\tit sat the cat", json.dumps(PAIR)]
-    answers = run.predict(given)
+    lines = ["1 the cat sat\tit sat the cat", json.dumps(PAIR)]
+    answers = run.predict([PAIR, *(run.task.of_line(line) for line in lines)])
     assert len({json.dumps(one.answer) for one in answers}) == 1
     assert answers[0].input == PAIR
     line = answers[0].line
@@ -136,7 +136,7 @@ def test_texts_without_words_are_answered(run):
 @pytest.mark.parametrize("wrong", ["the cat", "", 3, {"first": "the cat"}, "{", "a\tb\tc"])
 def test_what_is_no_pair_is_told(run, wrong):
     with pytest.raises(ValueError, match="example 1"):
-        run.predict([wrong])
+        run.predict([run.task.of_line(wrong) if isinstance(wrong, str) else wrong])
 
 
 def test_it_is_looked_at_where_it_attends(run):
