@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-from pathlib import Path
 
 import pytest
 
@@ -211,18 +209,3 @@ def test_the_recipes_are_whole(system, data):
     one = read_recipe(f"abcnn-{data}").model
     for name in ("embedding", "compare", "overlap", "rest", "dropout", "hidden"):
         assert getattr(recipe.model, name) == getattr(one, name), name
-
-
-SICK = Path(os.environ.get("REGARD_DATA", "")) / "sick"
-
-
-@pytest.mark.skipif(not SICK.is_dir(), reason="REGARD_DATA names no folder with sick/")
-def test_sick_is_read_by_the_names_of_its_columns():
-    task = read_recipe("abcnn-sick").task.task(read_recipe("abcnn-sick"))
-    counts = {"train": 4_500, "dev": 500, "test": 4_927}
-    for part, count in counts.items():
-        found = list(task.read(getattr(task.recipe.data, part)))
-        assert len(found) == count
-        assert {one["label"] for one in found} == {"ENTAILMENT", "CONTRADICTION", "NEUTRAL"}
-    first = next(iter(task.read(task.recipe.data.train)))
-    assert first["first"].startswith("A group of kids is playing in a yard")
