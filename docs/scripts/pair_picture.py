@@ -1,4 +1,4 @@
-"""Draws docs/systems/pictures/pair-attention.svg: what ABCNN-3 has between two sentences, words and windows of words.
+"""Draws docs/systems/pictures/pair-attention.svg: what ABCNN-3 has between the words of two sentences.
 
 python docs/scripts/pair_picture.py runs/abcnn-paraphrase
 """
