@@ -15,10 +15,12 @@ from typing import Any, Literal
 from torch import Tensor, nn
 
 from regard.attention.call import Attended
+from regard.attention.pooling import AttentionPooling
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.models.decoder import Feed, RecurrentDecoder
 from regard.models.encoder import NoEncoder, RecurrentEncoder, VectorEncoder
 from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.past_decoder import PastDecoder
 from regard.models.recurrent_options import RecurrentClassifier, RecurrentLanguage
 from regard.models.summary import Summary
 
@@ -39,6 +41,8 @@ def one_to_many(
     if enters not in ("first", "every"):
         raise ValueError(f"x enters at the 'first' step or at 'every' step, not {enters!r}")
     options = RecurrentLanguage.of(options, changes)
+    if options.attention is not None:
+        raise ValueError("one vector is all there is to attend to: leave `attention` out")
     summary = Summary("last", source_size, source_size)
     decoder = _speaker(target, options, summary, ("initial",) if enters == "first" else ("step",))
     return EncoderDecoder(VectorEncoder(source_size), decoder)
@@ -47,9 +51,25 @@ def one_to_many(
 def language_model(
     vocabulary: int, options: RecurrentLanguage | None = None, /, **changes: Any
 ) -> EncoderDecoder:
-    """o_t scores x_(t+1) at every t. No source: `encode` takes any tensor with a row for each text."""
+    """o_t scores x_(t+1) at every t. No source: `encode` takes any tensor with a row for each text.
+
+    With `attention` it attends to the states that it has been in.
+    """
     options = RecurrentLanguage.of(options, changes)
-    return EncoderDecoder(NoEncoder(), _speaker(vocabulary, options, Summary("last", 0, 0), ()))
+    decoder: nn.Module
+    if options.attention is None:
+        decoder = _speaker(vocabulary, options, Summary("last", 0, 0), ())
+    else:
+        decoder = PastDecoder(
+            vocabulary,
+            options.embedding,
+            options.hidden,
+            options.attention,
+            cell=options.cell,
+            layers=options.layers,
+            dropout=options.dropout,
+        )
+    return EncoderDecoder(NoEncoder(), decoder)
 
 
 def _speaker(
@@ -101,20 +121,24 @@ class LabelState:
 
 
 class LabelDecoder(nn.Module):
-    """A target of one token, the label, whatever the input token is."""
+    """A target of one token, the label, whatever the input token is.
+
+    summary: a `Summary`, or another module that pools what was encoded and says how it attends. output: how
+    many labels there are, or what makes answers of the summary. penalty: coefficient of ‖A Aᵀ - I‖²_F of a
+    summary that attends several times.
+    """
 
     longest = 1
 
-    def __init__(self, summary: Summary, labels: int) -> None:
+    def __init__(self, summary: Any, output: int | nn.Module, *, penalty: float = 0.0) -> None:
         super().__init__()
-        self.summary = summary
-        self.output = nn.Linear(summary.output_size, labels)
+        self.summary, self.penalty = summary, penalty
+        self.output = nn.Linear(summary.output_size, output) if isinstance(output, int) else output
 
     def start(self, encoded: Encoded) -> LabelState:
         if (attended := self.summary.attend(encoded)) is None:
             return LabelState(self.summary(encoded), None)
-        assert attended.weights is not None
-        return LabelState(attended.context.squeeze(1), attended.weights.squeeze(1))
+        return LabelState(attended.context.squeeze(1), attended.weights.mean(1))
 
     def step(self, tokens: Tensor, state: LabelState, *, weights: bool = False) -> Step:
         attended = None
@@ -126,9 +150,10 @@ class LabelDecoder(nn.Module):
         length = inputs.shape[1]
         if (attended := self.summary.attend(encoded)) is None:
             return Decoded(self.summary(encoded)[:, None].expand(-1, length, -1))
-        context, shares = (None if x is None else x.expand(-1, length, -1) for x in attended[:2])
-        assert context is not None
-        return Decoded(context, Attended(context, shares if weights else None))
+        context, used = attended.context.expand(-1, length, -1), attended.weights
+        mean = used.mean(1, keepdim=True).expand(-1, length, -1)  # of one row, or of several hops
+        cost = self.penalty * AttentionPooling.penalty(used) if self.penalty else None
+        return Decoded(context, Attended(context, mean if weights else None), cost)
 
     def project(self, outputs: Tensor) -> Tensor:
         return self.output(outputs)

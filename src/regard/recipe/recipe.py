@@ -81,6 +81,14 @@ class Tokenizers(Options):
     )
 
 
+class Vectors(Options):
+    """Word vectors learnt elsewhere that embeddings begin with: text files of word2vec or GloVe, also .gz."""
+
+    source: str | None = Field(None, description="of the source, or of the only text")
+    target: str | None = Field(None, description="of the target")
+    frozen: bool = Field(False, description="these embeddings are not trained")
+
+
 class Optimizer(Options):
     kind: Literal["adam", "adamw", "adadelta", "sgd"] = "adam"
     lr: Positive = 0.001
@@ -233,6 +241,7 @@ class Recipe(Options):
     data: Data = Data()
     tokenizer: Tokenizers = Tokenizers()
     model: Model = RnnSearch()
+    vectors: Vectors = Vectors()
     training: Training = Training()
     trainer: Trainer = Trainer()
     search: SearchOptions = SearchOptions()
@@ -247,6 +256,7 @@ class Recipe(Options):
                 f"model.kind={self.model.kind} is for task.kind={self.model.task}; for {task.kind} "
                 + (f"there are {', '.join(there)}" if there else "name one: package.module:Name")
             )
+        task.check_model(self.model)
         if metric == "auto":
             usual = self.training.model_copy(update={"metric": task.own_metrics[0]})
             object.__setattr__(self, "training", usual)  # frozen for everybody else

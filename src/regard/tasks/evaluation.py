@@ -10,6 +10,15 @@ from typing import Any
 from regard.clock import clock
 from regard.words import say_plural, t
 
+SHARES = (
+    "accuracy",
+    "exact_match",
+    "f1",
+    "precision",
+    "recall",
+    "error_rate",
+)  # in measures' names
+
 
 class Evaluation(ABC):
     corpus: str
@@ -87,6 +96,10 @@ def measure_name(name: str) -> str:
         "loss": t("loss"),
         "precision": t("precision"),
         "recall": t("recall"),
+        "pearson": t("Pearson's r"),
+        "spearman": t("Spearman's rho"),
+        "map": "MAP",
+        "mrr": "MRR",
     }
     return known.get(name, name.replace("_", " "))
 
@@ -118,7 +131,7 @@ def on_set(name: str, measure: str) -> str:
 
 def is_share(measure: str) -> bool:
     """Whether a measure goes from 0 to 1 and is shown in percent, by its name."""
-    return any(word in measure for word in ("accuracy", "exact_match", "f1", "precision", "recall"))
+    return any(word in measure for word in SHARES)
 
 
 def last(found: Mapping[str, Any]) -> Any:

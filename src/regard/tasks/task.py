@@ -6,10 +6,11 @@ here. A task has a recipe, makes its fields from it, and learns or loads what th
 
 from __future__ import annotations
 
+import json
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,6 +18,7 @@ import torch
 from torch import nn
 
 from regard.data.batch import Batch, collate
+from regard.data.problems import before_noun
 from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
@@ -25,7 +27,14 @@ from regard.tasks.evaluation import Evaluation, Measured, measures_in_words
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.task_module import TaskModule, Unanswerable
 from regard.tasks.task_report import TaskReport
-from regard.tasks.text_look import SeenAttention, asked_text, look_at_text, with_attention
+from regard.tasks.text_look import (
+    SeenAttention,
+    asked_example,
+    asked_text,
+    look_at_text,
+    with_attention,
+)
+from regard.view.terminal import heat_map
 
 
 class Tally(NamedTuple):
@@ -115,8 +124,15 @@ class Task(TaskReport):
             return self.fields[name].accept(value, files=files)
         except ValueError as error:
             what = str(error).replace("lines", "value").replace("'{}'", repr(name))
-            what = what.replace("{}", f"{name} ")  # no format: it may quote the value
+            what = what.replace("{}", f"{before_noun(name)} ")  # no format: it may quote the value
             raise Unanswerable(f"example {number}: {what}", f"it was {_seen(value)}") from None
+
+    def of_line(self, line: str) -> Any:
+        """A JSON object is an example with a value for each input; else the line is the one input's value."""
+        if line.lstrip().startswith("{"):
+            with suppress(ValueError, RecursionError):
+                return json.loads(line)
+        return self.fields[self.inputs[0]].of_line(line) if line.strip() else line
 
     def bare(self, example: Mapping[str, Any]) -> Any:
         """The example as `Answer.input` has it."""
@@ -158,6 +174,18 @@ class Task(TaskReport):
                         weights = seen.over(place, int(real[place].sum()), real.shape[1])
                         found[row] = with_attention(found[row], weights, tokens, text)
         return [found[row] for row in range(len(examples))]
+
+    def drawn(self, answer: Answer) -> str:
+        """An answer for a terminal: its line, and what it came from."""
+        line = self.line(answer)
+        if answer.attention is None or not answer.attention.numel():
+            return line
+        return f"{line}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}"
+
+    def line(self, answer: Answer) -> str:
+        """An answer in one line, with its probability if it has one."""
+        sure = f"\t{answer.score:.4f}" if self.probable and answer.score is not None else ""
+        return f"{answer.line}{sure}"
 
     def extent(self, example: Mapping[str, Any]) -> Extent:
         """How large the answer to an example is, before it is made."""
@@ -248,7 +276,7 @@ class Task(TaskReport):
 
     def look_extent(self, question: Question) -> Extent:
         """How large a look is, before it is made."""
-        return self.extent(self.given([question.text])[0])
+        return self.extent(asked_example(self, question.text))
 
 
 def _seen(value: Any) -> str:

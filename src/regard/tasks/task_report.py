@@ -21,7 +21,6 @@ SAMPLES = 8  # wrong answers shown
 class TaskReport(TaskCorpus):
     """The second part of a `Task`. An evaluation is called `one` here; `found` are all, by their set."""
 
-    inputs: ClassVar[tuple[str, ...]]  # the fields that an answer needs; the others are answered
     command: ClassVar[str] = "predict"  # of the CLI, that uses such a run
 
     def report(self, module: Any, found: Mapping[str, Any], folder: Path) -> ReportPart:

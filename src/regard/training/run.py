@@ -32,6 +32,7 @@ from regard.runs.run_folder import RunFolder, check_recipe
 from regard.tasks.recipe_task import task_of
 from regard.training.allocator import keep_memory
 from regard.training.checkpoints import Checkpoints
+from regard.training.first_vectors import check_vectors, freeze_vectors, take_vectors
 from regard.training.preflight import check
 from regard.training.progress_display import ProgressLines, Reporter, make_reporter
 from regard.training.run_preparation import load_task, make_module, prepare_data, read_dev
@@ -53,6 +54,8 @@ def train(recipe: Recipe, folder: Path | str, *, quiet: bool = False) -> Path:
     fabric, run = _fabric(recipe), RunFolder(Path(folder))
     check_recipe(run, recipe)
     evaluate_only = _only_model(run, recipe)
+    if not run.model.is_file() and Checkpoints(run.checkpoints).last() is None:
+        check_vectors(recipe)
     with run.held() if _is_first() else nullcontext():
         if _is_first():  # before there are other processes: a mistake is told once
             run.claim(recipe)
@@ -100,6 +103,14 @@ def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> 
     seed_by(recipe.seed, -1, 0, fabric.device)  # the same first weights in every process
     task = load_task(recipe, run)
     module = make_module(task)
+    checkpoints = Checkpoints(run.checkpoints)
+    tree, complaints = checkpoints.latest()
+    for complaint in complaints:
+        reporter.warn(complaint)
+    if tree is None:  # afterwards the weights of the run have them
+        for line in take_vectors(task, module.model):
+            reporter.say(line)
+    freeze_vectors(task, module.model)
     store, training, fields = Store.open(run.store), recipe.training, list(task.fields.values())
     sentences = training.batch_sentences or (None if training.batch_tokens else SENTENCES)
     lengths = [length for field in fields if (length := store.lengths(field)) is not None]
@@ -111,12 +122,8 @@ def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> 
         rank=fabric.global_rank,
         world=fabric.world_size,
     )
-    checkpoints = Checkpoints(run.checkpoints)
     loader = Loader(store, fields, batches)
     fit = Fit(recipe, fabric, task, module, loader, read_dev(task), checkpoints, reporter)
-    tree, complaints = checkpoints.latest()
-    for complaint in complaints:
-        reporter.warn(complaint)
     if tree is not None:
         fit.resume(tree)
     fabric.barrier()  # nobody writes a checkpoint before all have read theirs

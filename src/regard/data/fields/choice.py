@@ -111,6 +111,9 @@ class Choice(TextsInside):
     def too_long(self, parts: Parts) -> str | None:
         return "{}lines without an answer" if int(parts[2][0]) == NONE else None
 
+    def lengths(self, value: Alternatives) -> dict[str, int]:
+        return {"candidates": len(value.texts), "words": sum(len(x.split()) for x in value.texts)}
+
     def show(self, value: Alternatives) -> str:
         """As a text that can be read."""
         marked = (ANSWER * (n == value.answer) + text for n, text in enumerate(value.texts))

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from regard.data.fields.choice import NONE, Alternatives, Choice
 from regard.data.fields.field import Cell, Parts, Unusable
 from regard.data.fields.text import Text
-from regard.data.tokenizer import Tokenizer, Tokens
+from regard.data.tokenizer import Tokens
 
 
 class MarkedText(Text):
@@ -28,30 +28,13 @@ class MarkedText(Text):
         *,
         among: str = "candidates",
         markers: int = 0,
-        like: Text | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(name, **settings)
-        self.among, self.markers, self._like = among, markers, like
+        self.among, self.markers = among, markers
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, markers={self.markers})"
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        return super().tokenizer if self._like is None else self._like.tokenizer
-
-    @tokenizer.setter
-    def tokenizer(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-
-    @property
-    def file(self) -> str | None:  # type: ignore[override]
-        return super().file if self._like is None else None
-
-    def learn(self, values: Iterable[str | list[str]]) -> None:
-        if self._like is None:
-            super().learn(values)
 
     @property
     def size(self) -> int:

@@ -131,6 +131,9 @@ class Span(Field):
             else None
         )
 
+    def lengths(self, value: Stretch) -> dict[str, int]:
+        return {"words": len(value.text.split()), "characters": len(value.text)}
+
     def show(self, value: Stretch) -> str:
         return super().show(value.text or f"{value.start}–{value.end}")
 

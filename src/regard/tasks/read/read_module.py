@@ -83,7 +83,7 @@ class Places(NamedTuple):
     log_prob: Tensor  # (B,): of both; -inf where a story has no word
 
 
-class FindSpan(TaskModule):
+class PointOut(TaskModule):
     """A model that gives logits (B, 2, S) of the first and the last word of the answer."""
 
     def forward(

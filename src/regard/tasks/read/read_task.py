@@ -30,7 +30,7 @@ from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
 from regard.tasks.read.read_look import SeenReading, look_at_reading
-from regard.tasks.read.read_module import Choose, FindSpan
+from regard.tasks.read.read_module import Choose, PointOut
 from regard.tasks.read.read_options import ReadOptions
 from regard.tasks.task import Extent, Task
 from regard.tasks.task_module import Unanswerable
@@ -199,11 +199,11 @@ class SpanTask(ReadTask):
     def texts(self, example: Mapping[str, Any]) -> Iterator[str]:
         yield from (example["story"], example["question"])
 
-    def for_training(self, model: nn.Module) -> FindSpan:
-        return FindSpan(model)
+    def for_training(self, model: nn.Module) -> PointOut:
+        return PointOut(model)
 
     def found(
-        self, module: FindSpan, batch: Batch, examples: Sequence[Mapping[str, Any]]
+        self, module: PointOut, batch: Batch, examples: Sequence[Mapping[str, Any]]
     ) -> Iterator[tuple[str, float]]:
         places = module.places(batch, self.options.longest)
         read = self.story.marked(examples)

@@ -11,6 +11,9 @@ from typing import Any, ClassVar, cast
 from torch import nn
 
 from regard.attention.normalizers import Reinforce
+from regard.data.check.column_check import ExamplesSummary
+from regard.data.check.pair_check import CorpusSummary
+from regard.data.check.pair_check import check as check_pairs
 from regard.data.examples import Example, read_examples
 from regard.data.fields import Field, Text
 from regard.data.problems import Problems
@@ -110,6 +113,12 @@ class TranslateTask(LikelihoodTask):
     ) -> list[Example]:
         own = spec in (self.recipe.data.dev, self.recipe.data.test)
         return list(self._joined(spec, problems, join or (self.recipe.data.join if own else 1)))
+
+    def check(
+        self, spec: Spec, *, learnt: bool = False, train: Spec | None = None
+    ) -> ExamplesSummary | CorpusSummary:
+        """Of pairs there is more to tell, unless lengths in tokens are wanted."""
+        return super().check(spec, learnt=True) if learnt else check_pairs(spec)
 
     def _joined(self, spec: Spec, problems: Problems | None, join: int) -> Iterator[Example]:
         sides = (self.source, self.target)

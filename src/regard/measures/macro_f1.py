@@ -1,0 +1,41 @@
+"""F1 of each label, and their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from regard.measures.measure import Counts, Measure
+
+
+class MacroF1(Measure):
+    """mean over labels of 2 · right / (items of the label + answers of it), however frequent each is
+
+    labels: all that there are. One that neither occurs nor is answered is left out of the mean.
+
+    >>> MacroF1(["a", "b"]).of(["a", "a", "b"], ["a", "b", "b"])
+    0.6666666666666666
+    """
+
+    name: ClassVar = "macro_f1"
+    share: ClassVar = True
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        self.labels = {label: number for number, label in enumerate(labels)}
+
+    def count(self, wanted: str, answer: str) -> Sequence[float]:
+        """Of each label: right, and how often it was wanted or answered."""
+        counts = np.zeros((len(self.labels), 2))
+        counts[self.labels[wanted], 0] = wanted == answer
+        counts[self.labels[wanted], 1] += 1
+        counts[self.labels[answer], 1] += 1
+        flat: list[float] = counts.ravel().tolist()
+        return flat
+
+    def value(self, sums: Counts) -> np.ndarray:
+        right, seen = np.moveaxis(sums.reshape(*sums.shape[:-1], -1, 2), -1, 0)
+        f1 = 2 * right / np.maximum(seen, 1)
+        mean: np.ndarray = f1.sum(-1) / (seen > 0).sum(-1)
+        return mean
