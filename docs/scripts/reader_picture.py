@@ -27,6 +27,7 @@ def draw(runs: list[str]) -> Figure:
     """A grid for each run: the answer, or the words of the question, down; the story across."""
     axes = panels(len(runs), WIDEST, 1.6, gap=1.3)
     axes[0].set_xlabel("story")
+    axes[0].set_ylabel("")  # the title says whose rows they are
     for ax, path in zip(axes, runs, strict=True):
         run = regard.load(path)
         (found,) = run.predict([ASKED], attention=True)
