@@ -79,4 +79,4 @@ def test_answers_as_spans_stand_in_the_fact_that_supports_them(tmp_path):
         (40, "hall"),
         (17, "hall"),
     ]
-    assert "1 question whose answer is in no supporting fact (4)" in problems.report()
+    assert "1 line whose answer is in no supporting fact (4)" in problems.report()

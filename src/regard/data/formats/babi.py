@@ -52,7 +52,7 @@ class BabiStories(Format):
                 yield number, cells
                 continue
             if "answer" in wanted and cells["answer"]["start"] is None:
-                yield number, Unusable("questions whose answer is in no supporting fact")
+                yield number, Unusable("lines whose answer is in no supporting fact")
                 continue
             cells["candidates"] = {"candidates": answers, "answer": cells["name"]}
             yield number, [cells[column] for column in wanted]
