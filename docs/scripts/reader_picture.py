@@ -1,4 +1,4 @@
-"""Draws docs/systems/pictures/reading.svg: where readers looked in a story, once or for every word of the question.
+"""Draws docs/systems/pictures/reading.svg: where readers looked in a story, once or for every word asked.
 
 python docs/scripts/reader_picture.py runs/reader-attentive runs/reader-impatient
 """
