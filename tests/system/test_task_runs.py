@@ -22,7 +22,7 @@ from regard.training import validation_pass
 from regard.training.run import train
 from regard.training.weight_update import Updater
 
-KINDS = ["classify", "blocks", "lines", "masked"]
+KINDS = ["classify", "blocks", "lines", "masked", "cloze"]
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +74,7 @@ MEASURES = {
     "blocks": {"perplexity", "bits_per_character", "accuracy"},
     "lines": {"perplexity", "bits_per_character", "accuracy"},
     "masked": {"perplexity", "accuracy"},
+    "cloze": {"accuracy"},
 }
 
 
@@ -86,7 +87,7 @@ def test_a_run_leaves_scores_curves_and_a_report(runs, kind):
     assert math.isfinite(scores["test"]["loss"])
     assert scores["test"].keys() >= MEASURES[kind]
     report = (run / "report.html").read_text()
-    command = {"classify": "classify", "masked": "fill"}.get(kind, "generate")
+    command = {"classify": "classify", "masked": "fill", "cloze": "predict"}.get(kind, "generate")
     assert f"regard {command} -m {run}" in report.replace("&quot;", '"')
     found = evaluate(load(run))
     assert found.to_dict()["loss"] == pytest.approx(scores["test"]["loss"], rel=1e-5)
