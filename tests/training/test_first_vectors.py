@@ -50,7 +50,7 @@ def recipe(folder, **vectors) -> Recipe:
 
 def table_and_words(run) -> tuple[torch.Tensor, dict[str, int]]:
     loaded = load(run)
-    labels = loaded.task.text.tokenizer.labels
+    labels = loaded.task.fields["text"].tokenizer.labels
     known = {label.removeprefix("▁"): 4 + i for i, label in enumerate(labels)}
     return loaded.module.model.encoder.embed.weight.detach(), known
 
@@ -114,11 +114,12 @@ SMALL = {"size": 8, "embedding": 8, "hidden": 8, "inner": 8, "maxout": 8, "heads
 def test_every_model_with_an_embedding_of_words_takes_them(folder, kind):
     options = find("models", kind)
     small = {name: value for name, value in SMALL.items() if name in options.model_fields}
+    (reads, *_) = getattr(options, "reads", ("",))
     path = str(folder / "vectors.txt")
     task = task_of(
         Recipe.model_validate(
             {
-                "task": {"kind": options.task},
+                "task": {"kind": options.task} | ({"input": reads} if reads else {}),
                 "model": {"kind": kind, **small},
                 "tokenizer": {"source": {"kind": "word"}, "target": {"kind": "word"}},
                 "vectors": {"source": path}
@@ -134,7 +135,7 @@ def test_every_model_with_an_embedding_of_words_takes_them(folder, kind):
         pytest.skip("it reads no words")
     for number, field in enumerate(texts):
         extra = "x y z"[: 2 * number + 1]  # vocabularies of different sizes
-        field.learn([[*WORDS, extra]] if field.in_words else [" ".join([*WORDS, extra])])
+        field.learn([field.read(" ".join([*WORDS, extra]))])
     sizes = {
         name: field.size if field in shared else field.any_size
         for name, field in task.fields.items()
