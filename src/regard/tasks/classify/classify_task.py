@@ -14,6 +14,9 @@ from regard.clock import clock
 from regard.data.examples import Example
 from regard.data.fields import Field, Label, Text
 from regard.measures import Confusion, MeasuredScore
+from regard.measures.accuracy import Accuracy
+from regard.measures.macro_f1 import MacroF1
+from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
@@ -110,6 +113,9 @@ class ClassifyTask(Task):
         return [_answer(one) for one in module.classify(texts, attention=attention, batch=batch)]
 
     # how good it is
+
+    def measured_by(self) -> Sequence[Measure]:
+        return Accuracy(), MacroF1(self.label.labels)
 
     def tally(self, module: Classify, examples: Sequence[Example]) -> Tally:
         found = self._classified(module, examples)

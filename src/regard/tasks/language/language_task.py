@@ -15,10 +15,17 @@ from regard.data.spec import Spec
 from regard.data.store import Rows, Store, Stored
 from regard.data.text_blocks import TextBlock, blocks
 from regard.measures import Likelihood, MeasuredScore
+from regard.measures.likelihood_measures import (
+    BitsPerCharacter,
+    Perplexity,
+    TokenAccuracy,
+    TokenLoss,
+)
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
 from regard.tasks.evaluation import Evaluation, listed, on_set
+from regard.tasks.judged_items import JudgedItems
 from regard.tasks.language.language_module import LENGTH, Language
 from regard.tasks.language.language_options import LanguageOptions
 from regard.tasks.report_part import NextStep, ReportPart
@@ -176,6 +183,12 @@ class LanguageTask(Task):
         return Extent(1, len(self.text.tokenizer.encode(question.text)) + 1)
 
     # how good it is
+
+    def judge(self, module: Language, examples: Sequence[TextBlock]) -> JudgedItems:
+        likely = module.likelihoods(examples, batch=self.recipe.search.batch)
+        characters = [block.characters for block in examples]
+        measures = TokenLoss(), BitsPerCharacter(), Perplexity(), TokenAccuracy()
+        return JudgedItems([(one, one.counts(characters, likely)) for one in measures])
 
     def tally(self, module: Language, examples: Sequence[TextBlock]) -> Tally:
         found = module.likelihood(examples, batch=self.recipe.search.batch)

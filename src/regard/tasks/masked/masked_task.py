@@ -13,10 +13,12 @@ from regard.data.examples import Example
 from regard.data.fields import Field, Text
 from regard.data.tokenizer import MASK
 from regard.measures import Likelihood, MeasuredScore
+from regard.measures.likelihood_measures import Perplexity, TokenAccuracy, TokenLoss
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
 from regard.tasks.evaluation import Evaluation, listed, on_set
+from regard.tasks.judged_items import JudgedItems
 from regard.tasks.masked.masked_module import Filling, Masked
 from regard.tasks.masked.masked_options import MaskedOptions
 from regard.tasks.report_part import NextStep, ReportPart
@@ -103,6 +105,11 @@ class MaskedTask(Task):
 
     # how good it is
 
+    def judge(self, module: Masked, examples: Sequence[Example]) -> JudgedItems:
+        likely = module.likelihoods(*_numbered(examples), batch=self.recipe.search.batch)
+        measures = TokenLoss(), Perplexity(), TokenAccuracy()
+        return JudgedItems([(one, one.counts(examples, likely)) for one in measures])
+
     def tally(self, module: Masked, examples: Sequence[Example]) -> Tally:
         found = self._likelihood(module, examples)
         return Tally((found.nll, found.tokens, found.correct))
@@ -154,8 +161,7 @@ class MaskedTask(Task):
         )
 
     def _likelihood(self, module: Masked, examples: Sequence[Example]) -> Likelihood:
-        texts, numbers = [each["text"] for each in examples], [each.line for each in examples]
-        return module.likelihood(texts, numbers, batch=self.recipe.search.batch)
+        return module.likelihood(*_numbered(examples), batch=self.recipe.search.batch)
 
     # what it looks at
 
@@ -166,6 +172,11 @@ class MaskedTask(Task):
         from regard.tasks.masked.masked_look import look_at_masked
 
         return look_at_masked(module, question, model=model, language=self.recipe.data.source)
+
+
+def _numbered(examples: Sequence[Example]) -> tuple[list[str], list[int]]:
+    """The texts, and the numbers that tell what is hidden in them."""
+    return [each["text"] for each in examples], [each.line for each in examples]
 
 
 def _answer(found: Filling) -> Answer:

@@ -19,11 +19,15 @@ from regard.data.spec import Spec
 from regard.data.tokenizer import Tokenizer
 from regard.layers.contracts import Translator
 from regard.measures import BleuScore, LengthCurve, Likelihood, MeasuredScore, bleu, by_length, chrf
+from regard.measures.likelihood_measures import Perplexity, TokenAccuracy, TokenLoss
+from regard.measures.measure import Counts, Measure
+from regard.measures.translation_measures import CorpusBleu, CorpusChrf
 from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
 from regard.tasks.evaluation import Evaluation, listed, on_set
+from regard.tasks.judged_items import JudgedItems
 from regard.tasks.prediction import Prediction
 from regard.tasks.report_part import Drawing, NextStep, ReportPart
 from regard.tasks.search_settings import search_settings
@@ -174,6 +178,18 @@ class TranslateTask(Task):
         return [_answer(found) for found in module.predict(texts, settings, batch=batch)]
 
     # how good it is
+
+    def judge(self, module: TextTranslator, examples: Sequence[Example]) -> JudgedItems:
+        sources, references = _sides(examples)
+        size, settings = self.recipe.search.batch, search_settings(self.recipe)
+        texts = [found.text for found in module.predict(sources, settings, batch=size)]
+        likely = module.likelihoods(sources, references, batch=size)
+        of_texts = CorpusBleu(bleu_tokenizer(self.recipe)), CorpusChrf()
+        of_tokens = Perplexity(), TokenAccuracy(), TokenLoss()
+        counts: list[tuple[Measure, Counts]] = []
+        counts += [(one, one.counts(references, texts)) for one in of_texts]
+        counts += [(one, one.counts(references, likely)) for one in of_tokens]
+        return JudgedItems(counts, texts)
 
     def tally(self, module: TextTranslator, examples: Sequence[Example]) -> Tally:
         size = self.recipe.search.batch
