@@ -1,0 +1,218 @@
+"""The difference of two variants that were trained with the same seeds and answered the same items."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from regard.statistics.influence import (
+    Value,
+    influence,
+    item_variance,
+    mean_item_variance,
+    seed_variance,
+)
+from regard.statistics.student_sum import StudentSum
+
+POWER = 0.8  # what "resolves" means: a difference that is shown in four of five experiments
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much a scores above b, and how sure that is.
+
+    The variance of `difference` is spread_seeds² / seeds + spread_items².
+    """
+
+    difference: float  # mean over seeds of measure(a) - measure(b)
+    seeds: int
+    items: int
+    spread_seeds: float | None  # standard deviation from seed to seed; None: one seed cannot tell
+    spread_items: float | None  # … from one test set of as many items to another; None: one item
+    items_alone: float = 0.0  # standard error for these very seeds; the whole one is no smaller
+    level: float = 0.95
+    error: bool = False  # of the measure: smaller is better
+
+    @property
+    def over(self) -> tuple[str, ...]:
+        """What the interval speaks for: other "seeds", other "items", or only those that were there."""
+        known = {"seeds": self.spread_seeds, "items": self.spread_items}
+        return tuple(name for name, spread in known.items() if spread is not None)
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """Where the difference lies, at `level`; all numbers where one item had one seed."""
+        return self.interval_at(self.level)
+
+    def interval_at(self, level: float) -> tuple[float, float]:
+        half = self.half_width(1 - level)
+        return self.difference - half, self.difference + half
+
+    def half_width(self, outside: float) -> float:
+        """How far the truth lies at most from what was seen, but for this share of experiments."""
+        if not self.over:
+            return math.inf
+        return max(float(law.quantile(outside)) for law in self._laws())
+
+    @cached_property
+    def p(self) -> float:
+        """Of a difference as large as this where there is none; two-sided, for one comparison."""
+        if not self.over or not self.difference:
+            return 1.0
+        return max(float(law.beyond(self.difference)) for law in self._laws())
+
+    @property
+    def better(self) -> float:
+        """P(a is better than b): 0.975 where p is 0.05 and a is ahead."""
+        ahead = self.difference < 0 if self.error else self.difference > 0
+        return 1 - self.p / 2 if ahead else self.p / 2
+
+    @cached_property
+    def resolves(self) -> float | None:
+        """The true difference that so many seeds and items show in four of five experiments.
+
+        None where there was one seed: its spread is not known.
+        """
+        if self.spread_seeds is None:
+            return None
+        return self.half_width(1 - self.level) + self.half_width(2 * (1 - POWER))
+
+    def with_seeds(self, seeds: int) -> Difference:
+        """What is to be expected of so many seeds, with the same spread and the same items."""
+        if self.spread_seeds is None:
+            raise ValueError("one seed does not tell how much seeds differ: train two or more")
+        shared = (self.spread_items or 0.0) ** 2
+        noise = max(self.items_alone**2 - shared, 0.0) * self.seeds / seeds
+        return replace(self, seeds=seeds, items_alone=math.sqrt(shared + noise))
+
+    def seeds_for(self, effect: float) -> int | None:
+        """How many seeds would resolve an effect; None if no number does, or one seed cannot tell."""
+        if not effect > 0:
+            raise ValueError(f"an effect is more than 0, not {effect}")
+        if self.spread_seeds is None:
+            return None
+        enough = 2
+        while not self._resolved(enough, effect):
+            if enough > 1_000_000:
+                return None  # the items are too few
+            enough *= 4
+        low = enough // 4  # not enough, or less than two
+        while enough - low > 1:
+            middle = (low + enough) // 2
+            low, enough = (
+                (low, middle) if middle > 1 and self._resolved(middle, effect) else (middle, enough)
+            )
+        return enough
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; what is not known or has no bound is None."""
+        return {
+            "difference": self.difference,
+            "interval": [_finite(bound) for bound in self.interval],
+            "better": self.better,
+            "p": self.p,
+            "level": self.level,
+            "seeds": self.seeds,
+            "items": self.items,
+            "over": list(self.over),
+            "spread_seeds": self.spread_seeds,
+            "spread_items": self.spread_items,
+            "resolves": self.resolves,
+        }
+
+    def _resolved(self, seeds: int, effect: float) -> bool:
+        return (self.with_seeds(seeds).resolves or 0.0) <= effect
+
+    def _laws(self) -> list[StudentSum]:
+        """The error of seeds and items together, and that of the items alone: the wider one holds."""
+        seeds, items = max(self.seeds - 1, 1), max(self.items - 1, 1)
+        by_seed = (self.spread_seeds or 0.0) / math.sqrt(self.seeds)
+        return [
+            StudentSum(by_seed, seeds, self.spread_items or 0.0, items),
+            StudentSum(0.0, 1, self.items_alone, items),
+        ]
+
+
+def compare_scores(
+    counts_a: np.ndarray,
+    counts_b: np.ndarray,
+    value: Value,
+    *,
+    error: bool = False,
+    level: float = 0.95,
+) -> Difference:
+    """Two variants, seed i of one against seed i of the other, item by item.
+
+    counts_a, counts_b: (seeds, items, K), what a measure counts; value: its function of the sums,
+    (..., K) -> (...); error: smaller is better.
+
+    Seeds that only one of the two has are left out before: pairs are matched by position.
+
+    >>> right = np.array([[[1.0, 1], [1, 1], [0, 1], [1, 1]], [[1, 1], [1, 1], [1, 1], [0, 1]]])
+    >>> found = compare_scores(right, right, lambda sums: sums[..., 0] / sums[..., 1])
+    >>> found.difference, found.interval, found.better, found.p
+    (0.0, (0.0, 0.0), 0.5, 1.0)
+    """
+    counts_a, counts_b = _checked(counts_a, counts_b)
+    if not 0 < level < 1:
+        raise ValueError(f"the level of an interval lies between 0 and 1, as 0.95 does: {level}")
+    by_seed = _scores("a", counts_a, value) - _scores("b", counts_b, value)  # (seeds,)
+    seeds, items = counts_a.shape[:2]
+    influences = np.stack(  # (seeds, items); one seed after another, for the memory
+        [
+            influence(one, value) - influence(other, value)
+            for one, other in zip(counts_a, counts_b, strict=True)
+        ]
+    )
+    alone = math.sqrt(mean_item_variance(influences)) if items > 1 else 0.0
+    spread_items = None
+    if items > 1:
+        spread_items = math.sqrt(item_variance(influences)) if seeds > 1 else alone
+    return Difference(
+        difference=float(by_seed.mean()),
+        seeds=seeds,
+        items=items,
+        spread_seeds=math.sqrt(seed_variance(by_seed)) if seeds > 1 else None,
+        spread_items=spread_items,
+        items_alone=alone,
+        level=level,
+        error=error,
+    )
+
+
+def _checked(counts_a: np.ndarray, counts_b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    counts_a, counts_b = (np.asarray(c, dtype=np.float64) for c in (counts_a, counts_b))
+    for name, counts in (("a", counts_a), ("b", counts_b)):
+        if counts.ndim != 3 or not counts.size:
+            raise ValueError(
+                f"counts are (seeds, items, K) and none is 0; those of {name}: {counts.shape}"
+            )
+        if not np.isfinite(counts).all():
+            seed, item = np.argwhere(~np.isfinite(counts))[0][:2]
+            raise ValueError(
+                f"counts of {name} are not all numbers: look at item {item} of seed {seed}"
+            )
+    for axis, what in enumerate(("seeds", "items", "counts of an item")):
+        one, other = counts_a.shape[axis], counts_b.shape[axis]
+        if one != other:
+            raise ValueError(
+                f"a has {one:,} {what}, b has {other:,}: only what both have can be compared"
+            )
+    return counts_a, counts_b
+
+
+def _scores(name: str, counts: np.ndarray, value: Value) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = np.asarray(value(counts.sum(1)), dtype=np.float64)
+    if not np.isfinite(scores).all():
+        seed = int(np.argwhere(~np.isfinite(scores))[0][0])
+        raise ValueError(f"seed {seed} of {name} scores {scores[seed]}: nothing to compare")
+    return scores
+
+
+def _finite(bound: float) -> float | None:
+    return bound if math.isfinite(bound) else None
