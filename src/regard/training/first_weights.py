@@ -18,11 +18,12 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 Network = TypeVar("Network", bound=nn.Module)
-DRAWS = frozenset(  # in place, or new tensors
-    """uniform_ normal_ trunc_normal_ kaiming_uniform_ kaiming_normal_ xavier_uniform_ xavier_normal_
-    orthogonal_ sparse_ random_ bernoulli_ exponential_ log_normal_ geometric_ cauchy_ rand randn randint
-    rand_like randn_like randint_like randperm normal bernoulli multinomial""".split()
-)
+IN_PLACE = """
+uniform_ normal_ trunc_normal_ kaiming_uniform_ kaiming_normal_ xavier_uniform_ xavier_normal_ orthogonal_
+sparse_ random_ bernoulli_ exponential_ log_normal_ geometric_ cauchy_
+"""
+NEW = "rand randn randint rand_like randn_like randint_like randperm normal bernoulli multinomial"
+DRAWS = frozenset(f"{IN_PLACE} {NEW}".split())  # names of functions of torch
 
 
 def drawn_by_name(build: Callable[[], Network], seed: int) -> Network:
