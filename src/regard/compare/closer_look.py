@@ -7,7 +7,7 @@ from itertools import groupby
 
 from regard.compare.cases import Case
 from regard.compare.findings import Closer, Findings
-from regard.compare.interval_chart import Span, interval_chart
+from regard.compare.interval_chart import IntervalRow, interval_chart
 from regard.compare.slices import Slice, slice_title
 from regard.compare.verdicts import interval, score, signed, unit
 from regard.measures.measure import Measure
@@ -61,7 +61,7 @@ def _chart(parts: Sequence[Slice], by: str, measure: Measure) -> Markup:
         said = f"{signed(part.difference.difference, measure)} {interval(part.difference, measure)}"
         items = t.plural(len(part.items), "one item", "{n} items")
         spans.append(
-            Span(
+            IntervalRow(
                 f"{part.name} ({len(part.items):,})",
                 factor * part.difference.difference,
                 factor * low,

@@ -10,9 +10,9 @@ from regard.compare.closer_look import closer_section
 from regard.compare.comparison import Comparison
 from regard.compare.cost_chart import cost_chart
 from regard.compare.findings import Findings
-from regard.compare.interval_chart import Span, interval_chart
+from regard.compare.interval_chart import IntervalRow, interval_chart
 from regard.compare.judged_run import Cost
-from regard.compare.tables import ScoreTable, megabytes
+from regard.compare.score_table import ScoreTable, megabytes
 from regard.compare.verdicts import (
     display_name,
     interval,
@@ -118,7 +118,7 @@ def _against_best(found: Comparison) -> Markup:
         low, high = pair.difference.interval
         each = [found.values[name][seed] - found.values[best][seed] for seed in pair.seeds]
         spans.append(
-            Span(
+            IntervalRow(
                 name,
                 factor * pair.difference.difference,
                 factor * low,

@@ -1,6 +1,6 @@
 """Variants, their scores by seed and item, and what can be said of every two of them.
 
-    found = Comparison(measure, [Scored("dot", {1: counts, 2: counts}), Scored("additive", …)])
+    found = Comparison(measure, [ScoredVariant("dot", {1: counts, 2: counts}), ScoredVariant("additive", …)])
     found.pair("dot", "additive").difference.interval, found.ranks()
 
 counts: (items, K), what the measure counts of every item. Nothing here knows where they came from.
@@ -24,7 +24,7 @@ Names = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredVariant:
     """One variant: what was counted of every item, for each of its seeds."""
 
     name: str
@@ -80,13 +80,13 @@ class Compared:
 @dataclass(frozen=True)
 class Comparison:
     measure: Measure
-    variants: Sequence[Scored]
+    variants: Sequence[ScoredVariant]
     level: float = LEVEL
     looks: Looks | None = None
     verdicts: Mapping[Names, Verdict] = field(default_factory=dict)  # of the looks
 
     @cached_property
-    def by_name(self) -> dict[str, Scored]:
+    def by_name(self) -> dict[str, ScoredVariant]:
         return {variant.name: variant for variant in self.variants}
 
     @cached_property
@@ -150,7 +150,7 @@ class Comparison:
         return found
 
 
-def matched(a: Scored, b: Scored) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
+def matched(a: ScoredVariant, b: ScoredVariant) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
     """The counts of two variants, (seeds, items, K) each, seed by seed."""
     both = [seed for seed in a.seeds if seed in b.counts]
     many = min(len(a.seeds), len(b.seeds))

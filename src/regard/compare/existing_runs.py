@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.compare.comparison import Comparison, Scored
+from regard.compare.comparison import Comparison, ScoredVariant
 from regard.compare.experiment import budget_of
 from regard.compare.findings import Findings
 from regard.compare.judgement import Judge, Set
@@ -51,7 +51,7 @@ def compare_runs(
             judge.judge(name, path)
     counted = judge.measure.name
     scored = [
-        Scored(name, {seed: run.counts[counted] for seed, run in judge.judged[name].items()})
+        ScoredVariant(name, {seed: run.counts[counted] for seed, run in judge.judged[name].items()})
         for name in variants
     ]
     budgets = {budget_of(recipe) for recipe in recipes.values()}

@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 import torch
 
-from regard.compare.comparison import Comparison, Names, Scored
+from regard.compare.comparison import Comparison, Names, ScoredVariant
 from regard.compare.findings import Findings
 from regard.compare.judgement import Judge, Set
 from regard.compare.trainings import PlannedRun, train_all
-from regard.compare.variants import Plan, Variant, replaced
+from regard.compare.variants import Variant, VariantPlan, replaced
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs.devices import find_device
@@ -42,7 +42,7 @@ class Progress(Protocol):
 
 
 def compare(
-    given: Plan,
+    given: VariantPlan,
     out: Path,
     progress: Progress,
     *,
@@ -87,7 +87,7 @@ def compare(
     )
 
 
-def judged_on(given: Plan, data: str | None) -> Set:
+def judged_on(given: VariantPlan, data: str | None) -> Set:
     """The corpus of the comparison: the one that was named, or the test set, or the dev set."""
     if data is not None:
         return Set(data, "data")
@@ -152,10 +152,10 @@ class _Work:
             seen()
         return all(one.done for one in trainings)
 
-    def scored(self, wanted: Mapping[str, int]) -> list[Scored]:
+    def scored(self, wanted: Mapping[str, int]) -> list[ScoredVariant]:
         name_of = self.judge.measure.name
         return [
-            Scored(
+            ScoredVariant(
                 name,
                 {
                     seed: run.counts[name_of]

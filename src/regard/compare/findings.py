@@ -90,6 +90,7 @@ class Findings:
                             "scores": {m: scores[m][name][seed] for m in scores},
                             "counts": {m: _plain(run.counts[m]) for m in scores},
                             "answers": list(run.answers),
+                            "cost": run.cost.to_dict(),
                         }
                         for seed, run in sorted(runs.items())
                     },

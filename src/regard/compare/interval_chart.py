@@ -16,7 +16,7 @@ MOST_NAME = 34  # characters
 
 
 @dataclass(frozen=True)
-class Span:
+class IntervalRow:
     name: str
     middle: float
     low: float
@@ -26,7 +26,7 @@ class Span:
     dots: Sequence[float] = ()  # of each seed
 
 
-def interval_chart(title: str, label: str, spans: Sequence[Span]) -> Markup:
+def interval_chart(title: str, label: str, spans: Sequence[IntervalRow]) -> Markup:
     """An <svg> for a page that includes chart.css."""
     names = [shorten(span.name, MOST_NAME) for span in spans]
     left = 16 + CELL * max((width(name) for name in names), default=0)

@@ -29,6 +29,36 @@ TIMED, REPEATS = 64, 3  # items that are answered to tell how fast, and how ofte
 
 
 @dataclass(frozen=True)
+class Cost:
+    """What a run costs; None: not known."""
+
+    parameters: int
+    seconds: float | None = None  # of training
+    memory: int | None = None  # bytes at the peak of training
+    speed: float | None = None  # items answered in a second
+
+    @classmethod
+    def of(cls, run: LoadedRun) -> Cost:
+        """What its folder tells."""
+        spent = read_config(run.folder).get("spent") or {}
+        rows = read_rows(run.folder.metrics)
+        seconds = spent.get("seconds", rows[-1].get("seconds") if rows else None)
+        parameters = sum(p.numel() for p in run.model.parameters())
+        return cls(parameters, seconds, spent.get("memory") or None)
+
+    @classmethod
+    def of_several(cls, costs: Sequence[Cost]) -> Cost:
+        """Of runs of one variant: the mean of the times, the most of the memory."""
+        seconds = [cost.seconds for cost in costs if cost.seconds is not None]
+        memory = max((cost.memory for cost in costs if cost.memory is not None), default=None)
+        mean = sum(seconds) / len(seconds) if seconds else None
+        return cls(costs[0].parameters, mean, memory)
+
+    def to_dict(self) -> dict[str, float | None]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
 class JudgedRun:
     """What is counted of every item, by the names of the measures."""
 
@@ -37,19 +67,7 @@ class JudgedRun:
     items: str  # digest of what it was judged on
     counts: Mapping[str, Counts]  # (items, K)
     answers: Sequence[Any]  # one for each item, or none
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a run costs; None: not known."""
-
-    parameters: int
-    seconds: float | None  # of training
-    memory: int | None  # bytes at the peak of training
-    speed: float | None = None  # items answered in a second
-
-    def to_dict(self) -> dict[str, float | None]:
-        return dict(vars(self))
+    cost: Cost
 
 
 def judge(
@@ -80,7 +98,8 @@ def judge(
     else:
         measures = [measure for measure, _ in run.task.judge(run.module, examples[:1]).counts]
     arrays = {name: np.asarray(rows, np.float64) for name, rows in found["counts"].items()}
-    return JudgedRun(run.folder.path, run.recipe.seed, items, arrays, found["answers"]), measures
+    path, seed = run.folder.path, run.recipe.seed
+    return JudgedRun(path, seed, items, arrays, found["answers"], Cost.of(run)), measures
 
 
 def read_items(run: LoadedRun, spec: Spec, problems: Problems) -> list[Any]:
@@ -93,15 +112,6 @@ def read_items(run: LoadedRun, spec: Spec, problems: Problems) -> list[Any]:
             "--data SPEC names others to judge by",
         )
     return examples
-
-
-def cost_of(run: LoadedRun) -> Cost:
-    """What its folder tells."""
-    spent = read_config(run.folder).get("spent") or {}
-    rows = read_rows(run.folder.metrics)
-    seconds = spent.get("seconds", rows[-1].get("seconds") if rows else None)
-    parameters = sum(p.numel() for p in run.model.parameters())
-    return Cost(parameters, seconds, spent.get("memory") or None)
 
 
 def speed_of(run: LoadedRun, examples: Sequence[Any], kept: Path) -> float:

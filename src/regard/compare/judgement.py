@@ -14,7 +14,7 @@ from regard.compare.cases import cases, with_records
 from regard.compare.comparison import Comparison
 from regard.compare.findings import Closer, Findings
 from regard.compare.items import describe_items
-from regard.compare.judged_run import Cost, JudgedRun, cost_of, judge, read_items, speed_of
+from regard.compare.judged_run import Cost, JudgedRun, judge, read_items, speed_of
 from regard.compare.slices import slices
 from regard.data.problems import Problems
 from regard.data.spec import Spec
@@ -46,7 +46,6 @@ class Judge:
     wanted: str | None  # the name of a measure
     device: torch.device
     judged: dict[str, dict[int, JudgedRun]] = field(default_factory=dict)
-    costs: dict[str, list[Cost]] = field(default_factory=dict)
     measures: list[Measure] = field(default_factory=list)
     _first: LoadedRun | None = None
     _examples: list[Any] = field(default_factory=list)
@@ -102,7 +101,6 @@ class Judge:
                 "name one of them",
             )
         seeds[found.seed] = found
-        self.costs.setdefault(variant, []).append(cost_of(run))
         return float(self.measure.value(found.counts[self.measure.name].sum(0)))
 
     def load(self, path: Path) -> LoadedRun:
@@ -153,16 +151,9 @@ class Judge:
         """Means over seeds, and the speed of the first: all of them are of one shape."""
         found = {}
         for name, runs in judged.items():
-            each = self.costs[name]
-            seconds = [cost.seconds for cost in each if cost.seconds is not None]
-            memory = [cost.memory for cost in each if cost.memory is not None]
             run = self.load(runs[min(runs)].path)
-            found[name] = Cost(
-                parameters=each[0].parameters,
-                seconds=sum(seconds) / len(seconds) if seconds else None,
-                memory=max(memory, default=None),
-                speed=speed_of(run, self._examples, self.kept),
-            )
+            whole = Cost.of_several([one.cost for one in runs.values()])
+            found[name] = replace(whole, speed=speed_of(run, self._examples, self.kept))
         return found
 
     def _closer(self, found: Findings) -> list[Closer]:

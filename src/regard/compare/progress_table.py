@@ -56,7 +56,7 @@ class ProgressTable:
             "variant": one.variant,
             "seed": one.recipe.seed,
             "measure": display_name(measure),
-            "score": score(value, measure),
+            "score": score(value, measure) + (" %" if measure.share else ""),
         }
         if one.seconds is None:
             self.say(t("{variant}, seed {seed}: {measure} {score}, trained before", **known))

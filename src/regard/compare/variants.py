@@ -41,7 +41,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Plan:
+class VariantPlan:
     """What is to be trained, without the seeds."""
 
     recipe: Recipe  # that nothing was varied in yet
@@ -49,7 +49,7 @@ class Plan:
     notes: Sequence[str] = ()  # what could not run along, and why
 
 
-def plan(recipe: str, words: Sequence[str] = (), *, vary: Sequence[str]) -> Plan:
+def plan(recipe: str, words: Sequence[str] = (), *, vary: Sequence[str]) -> VariantPlan:
     """Every combination of the values, with the attentions to measure them by if attention is varied."""
     usual = () if _given("training.paired", words) else ("training.paired=true",)
     words = [*words, *usual]
@@ -66,7 +66,7 @@ def plan(recipe: str, words: Sequence[str] = (), *, vary: Sequence[str]) -> Plan
     variants += along
     if len(variants) < 2:
         raise RecipeError("there is one variant: vary a key by two values or more", VARY)
-    return Plan(base, _distinct(variants), notes)
+    return VariantPlan(base, _distinct(variants), notes)
 
 
 def variant_name(changes: Mapping[str, str]) -> str:

@@ -138,8 +138,8 @@ def _of_runs(
 
 def _tell(found: Findings, out: Path) -> None:
     """The table and what it says on standard output, the files on standard error."""
-    from regard.compare.outputs import write_outputs
-    from regard.compare.tables import ScoreTable
+    from regard.compare.compare_files import write_outputs
+    from regard.compare.score_table import ScoreTable
     from regard.compare.verdicts import sentences
 
     files = write_outputs(found, out)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from regard.compare.compare_page import page
 from regard.compare.findings import Findings
-from regard.compare.tables import ScoreTable, csv_of
+from regard.compare.score_table import ScoreTable, csv_of
 from regard.runs.atomic_files import write_whole
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from regard.clock import clock
@@ -62,21 +62,16 @@ class ScoreTable:
 
     @property
     def markdown(self) -> str:
-        lines = [self.heads, ["---", *["---:"] * (len(self.heads) - 1)], *self._marked("**", "**")]
-        return "".join(f"| {' | '.join(map(_markdown, line))} |\n" for line in lines)
+        rule = ["---", *["---:"] * (len(self.heads) - 1)]
+        lines = [list(map(_markdown, self.heads)), rule, *self._marked("**", "**", _markdown)]
+        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     @property
     def latex(self) -> str:
         """For the package booktabs."""
         columns = "l" + "r" * (len(self.heads) - 1)
-        marked = [
-            [
-                rf"\textbf{{{_latex(c)}}}" if n in self.best and k == 2 else _latex(c)
-                for k, c in enumerate(row)
-            ]
-            for n, row in enumerate(self.rows)
-        ]
-        lines = [" & ".join(row) + r" \\" for row in (list(map(_latex, self.heads)), *marked)]
+        bold = self._marked(r"\textbf{", "}", _latex)
+        lines = [" & ".join(row) + r" \\" for row in (list(map(_latex, self.heads)), *bold)]
         return "\n".join(
             [
                 rf"\begin{{tabular}}{{{columns}}}",
@@ -90,28 +85,26 @@ class ScoreTable:
             ]
         )
 
-    def _marked(self, before: str, after: str) -> list[list[str]]:
-        return [
-            [f"{before}{c}{after}" if n in self.best and k == 2 else c for k, c in enumerate(row)]
-            for n, row in enumerate(self.rows)
-        ]
+    def _marked(self, before: str, after: str, spell: Callable[[str], str]) -> list[list[str]]:
+        """The rows, with the scores of the best set off."""
+        rows = [list(map(spell, row)) for row in self.rows]
+        for number in self.best:
+            rows[number][2] = f"{before}{rows[number][2]}{after}"
+        return rows
 
 
 def csv_of(found: Findings) -> str:
     """A line for every run: its variant, its seed, all measures, and what it cost."""
     names = [measure.name for measure in found.measures]
     scores = {measure.name: found.scores(measure) for measure in found.measures}
-    costs = list(Cost(0, None, None).to_dict())
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["variant", "role", "seed", *names, *costs, "run"])
+    writer.writerow(["variant", "role", "seed", *names, "seconds", "memory", "parameters", "run"])
     for name in found.comparison.order:
-        cost = found.costs[name].to_dict() if name in found.costs else dict.fromkeys(costs)
         for seed, run in found.judged[name].items():
             values = [scores[each][name][seed] for each in names]
-            writer.writerow(
-                [name, found.roles.get(name, ""), seed, *values, *cost.values(), run.path]
-            )
+            cost = [run.cost.seconds, run.cost.memory, run.cost.parameters]
+            writer.writerow([name, found.roles.get(name, ""), seed, *values, *cost, run.path])
     return text.getvalue()
 
 
