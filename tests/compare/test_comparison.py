@@ -27,7 +27,9 @@ ALIKE = {"one": 0.5, "two": 0.5, "three": 0.5}
 def test_a_difference_that_is_there_is_shown():
     found = comparison(APART)
     pair = found.pair("strong", "weak")
-    means = {n: np.mean([c[:, 0].mean() for c in v.counts.values()]) for n, v in found.by_name.items()}
+    means = {
+        n: np.mean([c[:, 0].mean() for c in v.counts.values()]) for n, v in found.by_name.items()
+    }
     assert pair.difference.difference == pytest.approx(means["strong"] - means["weak"])
     assert pair.shown
     assert pair.winner == "strong"
@@ -63,7 +65,9 @@ def test_all_pairs_are_corrected_together():
 
 def test_an_error_is_better_when_smaller():
     made = [
-        ScoredVariant(name, {seed: np.column_stack([c[:, 0] + up, c[:, 1]]) for seed, c in base.items()})
+        ScoredVariant(
+            name, {seed: np.column_stack([c[:, 0] + up, c[:, 1]]) for seed, c in base.items()}
+        )
         for (name, up), base in zip(
             {"high": 1.0, "low": 0.0}.items(),
             [made_counts(0.5, seeds=3, items=100, noise=0.01, seed=s) for s in (1, 2)],
@@ -96,9 +100,7 @@ def test_looks_decide_where_seeds_were_added():
     found = comparison(APART)
     looks = Looks.planned(3, 6, comparisons=1)
     pairs = {("weak", "strong"): found.between("weak", "strong")[1]}
-    decided = Comparison(
-        found.measure, found.variants, looks=looks, verdicts=looks.verdicts(pairs)
-    )
+    decided = Comparison(found.measure, found.variants, looks=looks, verdicts=looks.verdicts(pairs))
     assert decided.pairs["weak", "strong"].verdict.state == "b"
     assert decided.pair("strong", "weak").verdict.state == "a"
     assert decided.pair("strong", "weak").winner == "strong"

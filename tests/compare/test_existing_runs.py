@@ -107,8 +107,10 @@ def test_a_measure_that_there_is_not(runs, tmp_path, measure, said):
 
 
 def test_runs_of_different_tasks(runs, attending, tmp_path):
-    other = train(task_recipe(attending, "masked", training={"steps": 2}), tmp_path / "masked", quiet=True)
-    with pytest.raises(RecipeError, match="task.kind=classify") as told:
+    other = train(
+        task_recipe(attending, "masked", training={"steps": 2}), tmp_path / "masked", quiet=True
+    )
+    with pytest.raises(RecipeError, match=r"task\.kind=classify") as told:
         compare_runs([runs[0], other], tmp_path, data=f"{attending}/test.tsv#1,0", device="cpu")
     assert str(other) in str(told.value)
 
@@ -154,7 +156,7 @@ def test_what_is_no_run_or_damaged(runs, tmp_path):
     weights = bytearray((broken / "model.safetensors").read_bytes())
     weights[-3] ^= 1
     (broken / "model.safetensors").write_bytes(weights)
-    with pytest.raises(Damaged, match="damaged|not as it was"):
+    with pytest.raises(Damaged, match=r"damaged|not as it was"):
         compare_runs([runs[0], broken], tmp_path, device="cpu")
 
 

@@ -57,7 +57,10 @@ def work(monkeypatch, tmp_path):
         clips = ",".join(str(float(n + 1)) for n in range(len(levels)))
         given = plan("mr", ["trainer.accelerator=cpu"], vary=[f"training.clip={clips}"])
         variants = dict(zip(levels, given.variants, strict=True))
-        variants = {name: SimpleNamespace(**vars(v) | {"name": name, "folder": name}) for name, v in variants.items()}
+        variants = {
+            name: SimpleNamespace(**vars(v) | {"name": name, "folder": name})
+            for name, v in variants.items()
+        }
         silent = SimpleNamespace(show=lambda *_: None, ended=lambda *_: None)
         doing = experiment._Work(variants, 1, tmp_path, MadeJudge(levels), silent, 1)
         return doing, trained

@@ -94,6 +94,7 @@ def test_what_a_model_cannot_do_without_is_said():
 def test_nothing_runs_along_twice_or_without_attention():
     found = plan("mr", vary=["model.attention.normalize=softmax,uniform"])
     assert [v.name for v in found.variants] == ["softmax", "uniform", "no attention"]
+    assert [v.role for v in found.variants] == ["", "uniform", "no attention"]
     assert models(plan("mr", vary=["training.clip=1.0,2.0"])) == {}
 
 

@@ -15,7 +15,7 @@ from regard.measures.likelihood_measures import (
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.translation_measures import CorpusBleu, CorpusChrf
 
-WORDS = "the a cat dog sat on mat under an old tree . ,".split()
+WORDS = ["the", "a", "cat", "dog", "sat", "on", "mat", "under", "an", "old", "tree", ".", ","]
 
 
 def sentences(seed: int, count: int, shortest: int = 0) -> list[str]:

@@ -80,7 +80,7 @@ def _scores(found: Findings) -> Markup:
         written = [
             element("td", cell, class_=kind) for cell, kind in zip(cells[1:], classes, strict=False)
         ]
-        along = element("span", t("runs along"), class_="role") if role else ""
+        along = element("span", t("to measure by"), class_="role") if role else ""
         rows.append(
             element(
                 "tr",

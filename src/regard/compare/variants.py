@@ -62,10 +62,9 @@ def plan(recipe: str, words: Sequence[str] = (), *, vary: Sequence[str]) -> Vari
         changes = dict(zip(choices, values, strict=True))
         made = read_recipe(recipe, [*words, *(f"{key}={value}" for key, value in changes.items())])
         variants.append(Variant(variant_name(changes), made, changes))
-    along, notes = _along(base, choices, variants)
-    variants += along
     if len(variants) < 2:
         raise RecipeError("there is one variant: vary a key by two values or more", VARY)
+    variants, notes = _with_baselines(base, choices, variants)
     return VariantPlan(base, _distinct(variants), notes)
 
 
@@ -113,12 +112,11 @@ def _given(key: str, words: Sequence[str]) -> bool:
     return any(word.partition("=")[0].strip() == key for word in words)
 
 
-def _along(
+def _with_baselines(
     base: Recipe, choices: Mapping[str, Sequence[str]], variants: Sequence[Variant]
 ) -> tuple[list[Variant], list[str]]:
-    """Uniform weights and no attention, for every attention that is varied; why not, where there is none."""
-    found: list[Variant] = []
-    notes: list[str] = []
+    """With uniform weights and no attention, for every attention that is varied; and why not."""
+    found, notes = list(variants), list[str]()
     sections = list(dict.fromkeys(filter(None, map(_section, choices))))
     for section in sections:
         beside = f" of {section}" if len(sections) > 1 else ""
@@ -127,7 +125,10 @@ def _along(
                 notes.append(_missing(role, base, section))
                 continue
             recipe = replaced(base, model=model)
-            if not any(each.recipe.model == recipe.model for each in (*variants, *found)):
+            same = [n for n, each in enumerate(found) if each.recipe.model == recipe.model]
+            for number in same:  # it was asked for
+                found[number] = replace(found[number], role=role)
+            if not same:
                 found.append(Variant(f"{role}{beside}", recipe, {}, role))
     return found, notes
 
