@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from regard.view.charts import BOTTOM, HEIGHT, LEFT, RIGHT, WIDTH, Axis
 from regard.view.markup import Markup, element
-from regard.view.terminal_cells import shorten
+from regard.view.terminal_cells import shorten, width
 from regard.words import t
 
 TOP = 36
+CELL, LONGEST = 6.0, 26  # about how wide a character of a name is; characters
 Place = tuple[float, float]  # cost, quality
 
 
@@ -49,9 +50,9 @@ def cost_chart(
     marks = [element("text", title, x=0, y=15, class_="chart-title"), *_grid(x, y)]
     if len(best) > 1:
         marks.append(element("g", element("path", d=path, class_="line"), class_="series s0"))
+    labels = _labels(spots)
     for name, (across, down) in spots.items():
-        on_front = name in best
-        right = across > WIDTH * 0.6
+        on_front, (x_at, y_at, anchor) = name in best, labels[name]
         marks.append(
             element(
                 "g",
@@ -60,11 +61,11 @@ def cost_chart(
                 element("circle", cx=across, cy=down, r=5 if on_front else 4, class_="dot"),
                 element(
                     "text",
-                    shorten(name, 26),
-                    x=across + (-8 if right else 8),
-                    y=down - 7,
+                    shorten(name, LONGEST),
+                    x=x_at,
+                    y=y_at,
                     class_="point-name",
-                    text_anchor="end" if right else "start",
+                    text_anchor=anchor,
                 ),
                 class_=f"series {'s0' if on_front else 's5 beaten'}",
             )
@@ -73,6 +74,28 @@ def cost_chart(
     return element(
         "svg", *marks, class_="chart", role="img", aria_label=told, viewBox=f"0 0 {WIDTH} {HEIGHT}"
     )
+
+
+def _labels(spots: Mapping[str, Place]) -> dict[str, tuple[float, float, str]]:
+    """Where the name of each spot stands, and which end of it: beside it, where no other name is yet."""
+    found: dict[str, tuple[float, float, str]] = {}
+    taken: list[tuple[float, float, float]] = []  # from, to, and down
+    for name, (across, down) in sorted(spots.items(), key=lambda each: each[1]):
+        wide = CELL * width(shorten(name, LONGEST))
+        places = [
+            (across + side * 9, down + shift, "start" if side > 0 else "end")
+            for shift in (-7, 15, 4, -19, 27, -31, 39)
+            for side in (1, -1)
+        ]
+        for x, y, anchor in places:
+            left = x if anchor == "start" else x - wide
+            inside = left >= 0 and left + wide <= WIDTH
+            free = all(left > b or left + wide < a or abs(y - c) > 11 for a, b, c in taken)
+            if inside and free:
+                break
+        found[name] = x, y, anchor
+        taken.append((left, left + wide, y))
+    return found
 
 
 def _across(axis: Axis, value: float) -> float:
