@@ -26,7 +26,9 @@ os.environ |= {"COLUMNS": "80", "HF_HUB_OFFLINE": "1"}
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / name) for name in ("attention", "system", "tasks", "words")]
+sys.path[:0] = [
+    str(HERE / name) for name in ("attention", "statistics", "system", "tasks", "words")
+]
 
 # What `make quick` leaves out: folders and files of tests that compile, train, start programs or a browser
 SLOW = (

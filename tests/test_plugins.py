@@ -18,6 +18,8 @@ from regard.attention.mechanism_text import written_normalizer, written_score
 from regard.attention.recording import recording
 from regard.attention.regions import as_region
 from regard.attention.scores import as_score
+from regard.recipe.mistakes import MissingKind, RecipeError
+from regard.recipe.recipe_files import read_recipe
 
 MODULE = """
     import math
@@ -215,3 +217,51 @@ def test_what_is_installed_is_read_once_and_not_at_import(strangers, monkeypatch
     code = "import sys, regard, regard.plugins; print('torch' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert answer.stdout == "False\n"
+
+
+@pytest.mark.usefixtures("strangers")
+def test_one_that_cannot_be_made_is_broken_and_the_recipe_is_told_what_to_install(monkeypatch):
+    import strange_parts
+
+    def fail(self):
+        raise KeyError("lost")
+
+    monkeypatch.setattr(strange_parts.Power, "__init__", fail)
+    told = "power() of strange_parts cannot be made: KeyError: 'lost'"
+    with pytest.raises(plugins.BrokenPlugin) as found:
+        as_score("power")
+    assert str(found.value) == told
+    for score in ("power", "broken", "no-score"):
+        with pytest.raises(MissingKind, match=r"^model.attention.score: ") as missing:
+            read_recipe("mr", [f"model.attention.score={score}"])
+        assert "pip install" in missing.value.hint
+    with pytest.raises(RecipeError, match=r"no score 'powre'. Did you mean 'power'") as unknown:
+        read_recipe("mr", ["model.attention.score=powre"])
+    assert "regard schema" not in unknown.value.hint
+
+
+@pytest.mark.usefixtures("strangers")
+def test_a_class_is_named_by_its_place_without_an_entry_point():
+    q, k = torch.randn(2, 6, 4), torch.randn(2, 6, 4)
+    got = regard.attend(q, k, score="strange_parts:Power(3, shift=0.5)", weights=True).weights
+    torch.testing.assert_close(
+        got, regard.attend(q, k, score="power(3, shift=0.5)", weights=True).weights
+    )
+    region = as_region("~strange_parts:Parity & causal")
+    assert region.mask(3, 3).tolist() == as_region("~parity & causal").mask(3, 3).tolist()
+    falling = regard.attend(q, k, normalize="strange_parts:Falling(2)").context
+    torch.testing.assert_close(falling, regard.attend(q, k, normalize="falling(2)").context)
+    recipe = read_recipe("mr", ["model.attention.score=strange_parts:Power(3)"])
+    assert recipe.model.attention.score == "strange_parts:Power(3)"
+    for name, told in (
+        ("strange_parts:Powr", r"strange_parts has no 'Powr'. Did you mean 'Power'\?"),
+        ("strange_parts:Parity", "is no Score but"),
+        ("nowhere_at_all:Power", "no module 'nowhere_at_all'"),
+    ):
+        with pytest.raises(plugins.BrokenPlugin, match=told):
+            as_score(name)
+    with pytest.raises(ValueError, match=r"^strange_parts:Louder\(.*\) has no argument 'x'"):
+        as_score("strange_parts:Louder(x=1)")
+    for name in ("strange_parts.Power", "strange_parts:", ":Power", "a:b:c"):
+        with pytest.raises(ValueError, match="cannot read"):
+            as_score(name)

@@ -15,7 +15,7 @@ from torch import Tensor
 from regard.data.batch import Batch, Loader
 from regard.data.length_batches import LengthBatches
 from regard.data.store import Store
-from regard.models.attention_options import AttentionOptions
+from regard.models.attention_options import DecoderAttentionOptions
 from regard.models.recurrent_options import RecurrentTranslator, RnnSearch
 from regard.options import ModelOptions
 from regard.recipe import recipe
@@ -34,7 +34,7 @@ SIZE, BATCH, VOCABULARY = 256, 64, 6000
 SAME_MODEL = RecurrentTranslator(
     embedding=SIZE,
     hidden=SIZE,
-    attention=AttentionOptions(score=f"additive({SIZE})"),
+    attention=DecoderAttentionOptions(score=f"additive({SIZE})"),
     place="after",
     input_feeding=True,
     readout_token=False,

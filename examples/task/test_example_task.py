@@ -99,6 +99,18 @@ def test_a_run_that_was_killed_ends_as_one_that_was_not_to_the_last_bit(folder):
     assert measured[0] == measured[1]
 
 
+def test_a_corpus_is_checked_by_its_fields(folder, regard_command):
+    rows = ["the fish walk\tDET NOUN VERB", "", "a walk\tDET", "the cat\tDET BIRD"]
+    (folder / "a.tsv").write_text("\n".join(rows))
+    done = regard_command("data", "check", "a.tsv", "--task", "word-tags", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "2 sentences that can be used, 2 lines that cannot" in done.stdout
+    assert "tags: 4 labels: DET 40.0 %, BIRD 20.0 %" in done.stdout
+    done = regard_command("data", "check", "a.tsv", "-m", "whole", cwd=folder)
+    assert "1 sentence that can be used, 3 lines that cannot" in done.stdout
+    assert "no word to learn from has the label 'BIRD'" in done.stdout
+
+
 def test_a_run_learns_and_leaves_a_report(folder):
     scores = json.loads((folder / "whole" / "scores.json").read_text())
     assert scores["test"]["accuracy"] > 0.95  # told by the words around: fish and walk are both
@@ -140,7 +152,7 @@ def test_a_loaded_run_answers_alike_alone_and_in_a_batch(folder):
         assert alone.score == pytest.approx(found.score, rel=1e-5)
         assert (alone.attention - found.attention).abs().max() < 1e-5
         assert (list(found.rows), list(found.columns)) == (found.answer, text.split())
-    with pytest.raises(ValueError, match="example 1: empty words value"):
+    with pytest.raises(ValueError, match="example 1: empty 'words' value"):
         run.predict([" "])
 
 

@@ -22,6 +22,7 @@ WANTED = {  # pydantic's name of an error, or its first word
     "tuple": "a list, as in [a, b]",
     "missing": "a longer list",
     "too": "a shorter list",
+    "too_short": "a longer list",
     "greater": "greater than {gt}",
     "greater_than_equal": "{ge} or greater",
     "less": "less than {lt}",

@@ -100,7 +100,8 @@ class ModelOptions(OptionsOfKind):
     def build(self, sizes: Mapping[str, Any]) -> nn.Module:
         """The network. sizes: by field of the task, its vocabulary or its number of labels.
 
-        translate: source, target; classify: text, label; language and masked: text.
+        translate: source, target; classify: text, label; language and masked: text;
+        match: first, second, and label or number.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how it is built")
 
@@ -125,6 +126,12 @@ class TaskOptions(OptionsOfKind):
     errors: ClassVar[
         tuple[str, ...]
     ] = ()  # those of them, beside the loss, that are better when smaller
+    models: ClassVar[str] = ""  # the kind of task whose models it takes, if it has none of its own
+
+    @property
+    def own_metrics(self) -> tuple[str, ...]:
+        """Those of `metrics` that these options have, the usual one first."""
+        return self.metrics
 
     def task(self, recipe: Any) -> Any:
         """What a run needs of the task, for this recipe."""

@@ -27,6 +27,9 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "language": "regard.tasks.language.language_options:LanguageOptions",
         "masked": "regard.tasks.masked.masked_options:MaskedOptions",
         "tag": "regard.tasks.tag.tag_options:TagOptions",
+        "match": "regard.tasks.match.match_options:MatchOptions",
+        "read": "regard.tasks.read.read_options:ReadOptions",
+        "cloze": "regard.tasks.cloze.cloze_options:ClozeOptions",
     },
     "models": {
         "rnnsearch": "regard.models.recurrent_options:RnnSearch",
@@ -43,6 +46,12 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "recurrent-language": "regard.models.recurrent_options:RecurrentLanguage",
         "recurrent-tagger": "regard.models.tagger_options:RecurrentTagger",
         "transformer-tagger": "regard.models.tagger_options:TransformerTagger",
+        "abcnn": "regard.models.pairs.pair_options:Abcnn",
+        "bcnn": "regard.models.pairs.pair_options:Bcnn",
+        "self-attentive-pair": "regard.models.pairs.pair_options:SelfAttentivePair",
+        "bag-of-words-pair": "regard.models.pairs.pair_options:BagOfWordsPair",
+        "reader": "regard.models.reader_options:Reader",
+        "deep-lstm-reader": "regard.models.reader_options:DeepLstmReader",
     },
 }
 FIELDS = ("Text", "Words", "Label", "Labels", "Document", "Image", "Numbers", "Choice", "Span")
@@ -84,7 +93,7 @@ def find_field(name: str) -> type[Field]:
     """The class of a field, for a task whose options name it; KindError says in one line what is wrong."""
     ours = {each: f"regard.data.fields:{each}" for each in FIELDS}
     found = _named("regard.fields", name, ours)
-    base = _at("regard.data.fields:Field")
+    base = class_at("regard.data.fields:Field")
     if not (isinstance(found, type) and issubclass(found, base)):
         raise KindError(f"{name!r} is no class derived from regard.data.fields.Field")
     return found
@@ -99,14 +108,14 @@ def _named(entry_points: str, name: str, ours: dict[str, str]) -> Any:
                 f"{name!r} is regard's own: that of another package ({entry_points}) is not used",
                 stacklevel=3,
             )
-        return _at(ours[name])
+        return class_at(ours[name])
     if name in brought:
         try:
             return plugins.load(entry_points, name)
         except plugins.BrokenPlugin as error:
             raise KindError(str(error)) from error
     if ":" in name:
-        return _at(name)
+        return class_at(name)
     known = tuple(dict.fromkeys([*ours, *brought]))
     group = entry_points.removeprefix("regard.")
     raise UnknownKind(f"no kind {name!r} among {group}.{meant(name, known)} There are {known}")
@@ -117,13 +126,14 @@ def models_for(task: str) -> list[str]:
 
     Ours; other packages' are imported, to ask them, where there is none of ours.
     """
-    ours = [kind for kind in BUILT_IN["models"] if find("models", kind).task == task]
+    theirs = _lender(task)
+    ours = [kind for kind in BUILT_IN["models"] if find("models", kind).task in (task, theirs)]
     return ours or [kind for kind in plugins.names("regard.models") if _suits(kind, task)]
 
 
 def is_for(model: type[ModelOptions], task: str) -> bool:
     """Whether a model is for a task, which may have two names: an entry point and its place."""
-    if model.task == task:
+    if model.task in (task, _lender(task)):
         return True
     if {model.task, task} <= set(BUILT_IN["tasks"]):
         return False
@@ -133,6 +143,14 @@ def is_for(model: type[ModelOptions], task: str) -> bool:
         return False
 
 
+def _lender(task: str) -> str:
+    """The task whose models this one takes; empty if it has its own."""
+    try:
+        return find("tasks", task).models
+    except KindError:  # whoever names it is told
+        return ""
+
+
 def _suits(kind: str, task: str) -> bool:
     try:
         return is_for(find("models", kind), task)
@@ -140,7 +158,7 @@ def _suits(kind: str, task: str) -> bool:
         return False
 
 
-def _at(place: str) -> Any:
+def class_at(place: str) -> Any:
     """What stands at `package.module:Name`."""
     module_name, _, name = place.partition(":")
     try:

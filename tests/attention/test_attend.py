@@ -343,5 +343,15 @@ def test_attend_and_explain_take_the_same_arguments_and_say_so():
     asked, told = (inspect.signature(f).parameters for f in (layer.forward, layer.explain))
     assert list(asked) == list(told)
     assert {"source", "mask", "bias", "offset"} <= set(asked)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'maks'"):
-        regard.attend(torch.randn(2, 4), torch.randn(2, 4), maks=None)
+    x = torch.randn(2, 8)
+    for asked, name in (
+        (regard.attend, "attend"),
+        (regard.explain, "explain"),
+        (layer, "MultiHead"),
+        (layer.explain, r"MultiHead\.explain"),
+    ):
+        told = rf"^{name}\(\) got an unexpected keyword argument 'maks'. Did you mean 'mask'\?"
+        with pytest.raises(TypeError, match=told):
+            asked(x, x, maks=None)
+    with pytest.raises(TypeError, match=r"^attend\(\) missing a required argument: 'key'"):
+        regard.attend(x)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 import regard
 from regard.attention.recording import recording
+from regard.attention.scores import as_score
 from regard.attention.steering import Steer, steering
 
 SCORES = list(definition.all_scores())
@@ -524,3 +525,26 @@ def test_a_bias_of_float64_is_refused_under_autocast_too():
     q, k, bias = torch.randn(1, 3, 6), torch.randn(1, 5, 6), torch.zeros(3, 5).double()
     with torch.autocast("cpu", dtype=torch.bfloat16), pytest.raises(TypeError, match="dtype"):
         regard.attend(q, k, bias=bias)
+
+
+@paths
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize("masked", [True, False])
+def test_what_is_not_finite_stays_in_its_row(path, bad, masked):
+    """A loss that leaves the row out has the gradients that it would have without it; so has a mask."""
+    region, score = PATHS[path]
+    q, k, v = (x.double().requires_grad_() for x in tensors())
+    allowed = torch.ones(LENGTH, LENGTH, dtype=torch.bool)
+    bias = torch.zeros(LENGTH, LENGTH, dtype=torch.float64)
+    bias[5, 5] = bad
+    allowed[5, 5] = not masked
+    others = [row for row in range(LENGTH) if row != 5]
+    by = as_score(score, query_size=q.shape[-1], key_size=k.shape[-1]).double()
+    found = []
+    for given in (bias, torch.zeros_like(bias)):
+        context = regard.attend(q, k, v, score=by, region=region, mask=allowed, bias=given).context
+        assert context[..., others, :].isfinite().all()
+        found.append(torch.autograd.grad(context[..., others, :].square().sum(), (q, k, v)))
+        assert masked or given is not bias or context[..., 5, :].isnan().all()
+    for ours, wanted in zip(*found, strict=True):
+        torch.testing.assert_close(ours, wanted)

@@ -28,7 +28,8 @@ def made_page(tmp_path: Path) -> str:
         for name in ("dot", HOSTILE)
     )
     (closer,) = found.closer
-    case = Case(3, 0.5, ("yes", HOSTILE), records)
+    both = found.judged[closer.a][1], found.judged[closer.b][1]
+    case = Case(3, 0.5, both, ("yes", HOSTILE), records)
     found = replace(found, closer=[Closer(closer.a, closer.b, closer.slices, [case])])
     path = tmp_path / "compare.html"
     path.write_text(page_of(found), encoding="utf-8")

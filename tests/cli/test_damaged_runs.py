@@ -63,7 +63,7 @@ def assert_told(done, name: str) -> None:
 def test_evaluate_tells_which_lines_it_left_out_and_why(run, here):
     done = run("evaluate", "--data", "pairs.tsv", "--beam", "1")
     assert done.status == 0
-    assert "2 sentences of pairs.tsv" in done.out
+    assert "2 pairs of pairs.tsv" in done.out
     left_out = "1 empty line (2), 1 line without a column 1 (3)"
     assert done.err == f"left out: pairs.tsv: {left_out}\n"
 

@@ -9,6 +9,11 @@ import sys
 import pytest
 from test_tag_task import recipe_of
 
+from regard.export.run_export import export
+from regard.export.unsupported import CannotExport
+from regard.models.tagger_options import TransformerTagger
+from regard.recipe.mistakes import MissingKind
+from regard.runs.loaded_run import load
 from regard.training.run import train
 
 COMMAND = [sys.executable, "-m", "regard", "predict"]
@@ -67,3 +72,41 @@ def test_a_corpus_may_hold_what_is_answered_or_not(predict, folder):
     assert both.stdout == words.stdout
     assert len(both.stdout.splitlines()) == 10
     assert predict("the cat", "--data", "x.conllu").returncode == 2
+
+
+def test_every_row_of_a_corpus_has_a_line(predict, tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"the cat\n\na dog\n\xff\n")
+    done = predict("--data", f"{tmp_path}/a.txt")
+    assert done.stdout == "DET NOUN\n\nDET NOUN\n\n"
+    assert "without an answer, a blank line each" in done.stderr
+    assert "1 empty line (2), 1 line not in UTF-8 (4)" in done.stderr
+    assert done.returncode == 0
+    as_json = predict("--data", f"{tmp_path}/a.txt", "--json").stdout.splitlines()
+    assert [json.loads(line)["answer"] is None for line in as_json] == [False, True, False, True]
+
+
+def test_a_failure_leaves_the_file_that_was_there(predict, tmp_path):
+    (tmp_path / "out").write_text("old\n")
+    done = predict("-o", str(tmp_path / "out"), given='the cat\n{"text": "a dog"}\n')
+    assert done.returncode == 2
+    assert (tmp_path / "out").read_text() == "old\n"
+    assert (tmp_path / "out.partial").read_text() == "DET NOUN\n"
+    assert predict("-o", str(tmp_path / "out"), given="the cat\n").returncode == 0
+    assert (tmp_path / "out").read_text() == "DET NOUN\n"
+
+
+def test_code_that_has_changed_is_no_damage(folder, monkeypatch):
+    """The files are as they were written: whoever loads them mends the package, status 2."""
+
+    def fail(self, sizes):
+        raise KeyError("lost")
+
+    monkeypatch.setattr(TransformerTagger, "build", fail)
+    with pytest.raises(MissingKind, match=r"config.json: model: KeyError: 'lost'"):
+        load(folder / "run", device="cpu")
+
+
+def test_only_translators_can_be_exported(folder):
+    with pytest.raises(CannotExport, match=r"for task.kind=tag: only translators can be") as told:
+        export(folder / "run", "onnx")
+    assert "regard predict" in told.value.hint

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.cli.streams import arriving, one_line
+from regard.cli.streams import arriving, one_line, written_to
 
 
 @given(
@@ -68,3 +69,45 @@ def test_full_chunks_do_not_depend_on_how_fast_the_writer_is():
 
 def test_one_line_is_one_line_to_every_reader():
     assert one_line("a\nb\u2028c\x85d\r\ne") == "a b c d e"
+
+
+def test_a_file_is_there_when_it_is_whole(tmp_path):
+    path = tmp_path / "out"
+    path.write_text("old\n")
+    path.chmod(0o640)
+    with written_to(path) as out:
+        out.write("new\n")
+        out.flush()
+        assert path.read_text() == "old\n"
+    assert path.read_text() == "new\n"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_failure_leaves_what_was_there_and_what_was_written_beside_it(tmp_path, capsys):
+    path = tmp_path / "out"
+    path.write_text("old\n")
+    with pytest.raises(TypeError), written_to(path) as out:
+        out.writelines(["half\n", None])
+    assert path.read_text() == "old\n"
+    assert (tmp_path / "out.partial").read_text() == "half\n"
+    assert "out.partial" in capsys.readouterr().err
+    (tmp_path / "out.partial").unlink()
+    with pytest.raises(TypeError), written_to(path) as out:
+        out.write(None)
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+    assert capsys.readouterr().err == ""
+
+
+def test_links_devices_and_missing_folders(tmp_path):
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "link").symlink_to("file")
+    with written_to(tmp_path / "link") as out:
+        out.write("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() == "new"
+    with written_to(Path(os.devnull)) as out:
+        out.write("gone")
+    with pytest.raises(FileNotFoundError) as told, written_to(tmp_path / "no" / "file"):
+        pass
+    assert told.value.filename == str(tmp_path / "no" / "file")

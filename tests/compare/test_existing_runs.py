@@ -60,9 +60,15 @@ def test_costs_are_known(found):
 
 def test_the_items_that_differ_most_are_shown_with_both_attentions(found):
     (closer,) = found.closer
-    weights = item_weights(found.comparison, closer.a, closer.b)
+    moved = item_weights(found.comparison, closer.a, closer.b)
+    weights = moved.mean(0)
     for case in closer.cases:
         assert case.weight == weights[case.row]
+        seed = case.runs[0].seed
+        assert case.runs[1].seed == seed
+        assert abs(moved[seed - 1, case.row]) == abs(moved[:, case.row]).max()
+        right = [float(run.counts["accuracy"][case.row, 0]) for run in case.runs]
+        assert right == ([1.0, 0.0] if case.weight > 0 else [0.0, 1.0])
         assert all(record is not None for record in case.records), case.why_not
         assert case.records[0].model == closer.a
     better = [case.weight for case in closer.cases if case.weight > 0]

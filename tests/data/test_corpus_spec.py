@@ -74,7 +74,8 @@ def test_columns_and_fields():
         ("a.zh,", "a pair is 'source,target', two files"),
         ("a.zh,a.en,b.en", "names 3 files"),
         ("one.tsv#1", r"after # come two columns from 0, as #0,1"),
-        ("one.tsv#x,y", r"after # come two columns"),
+        ("one.tsv#x,y", r"no column 'x'.*Its first line has"),
+        ("one.tsv#0,y", r"after # come two columns"),
         ("tatoeba-zh-en:tset", r"no embedded corpus 'tatoeba-zh-en:tset'\. Did you mean .*:test'"),
         ("multi30k/train.de,multi30k/train.en", r"github\.com/multi30k/dataset.*set REGARD_DATA"),
         ("nothing/like/this.tsv", r"no file 'nothing/like/this\.tsv'$"),
@@ -191,3 +192,13 @@ def test_standard_input_is_kept_for_a_second_reading(here, monkeypatch):
     assert [p.name for p in run.iterdir()] == ["standard-input.tsv"]
     assert keep_standard_input("a.zh,a.en", here / "untouched") == "a.zh,a.en"
     assert not (here / "untouched").exists()
+
+
+def test_a_first_line_that_names_the_columns_is_no_row(here):
+    rows = ("pair_ID\tsentence_A\tsentence_B", "1\tone\tan A", "2\ttwo\ta B")
+    (here / "scores.txt").write_bytes("\r\n".join(rows).encode())
+    found = list(read_pairs("scores.txt#sentence_B,sentence_A"))
+    assert [(pair.line, pair.source, pair.target) for pair in found] == [
+        (2, "an A", "one"),
+        (3, "a B", "two"),
+    ]

@@ -65,7 +65,7 @@ def test_what_cannot_be_read_is_counted(write):
     [
         ("{t}", "has columns: name the one with the text, as .*t.tsv#0"),
         ("{t}#0,1", "one column from 0"),
-        ("{t}#text", "one column from 0"),
+        ("{t}#text", "no column 'text'"),
         ("{t},{t}", "names two files"),
         ("tatoeba-zh-en:train", "has columns"),
     ],

@@ -37,6 +37,10 @@ def recurrent_cases() -> Iterator[tuple[str, EncoderDecoder]]:
                 V, V, **sizes, **options, context=context, decoder_layers=2, readout="maxout"
             ),
         )
+    for place, feeding in itertools.product(("before", "after", "between", "next"), (False, True)):
+        options = {"place": place, "input_feeding": feeding, "attention": {"dynamic": False}}
+        name = f"static-{place}{'-fed' if feeding else ''}"
+        yield name, presets.recurrent(V, V, **sizes, **options, decoder_layers=2)
     for context in ("backward", "transform", "max", "ends", "linear", "attention"):
         yield (
             context,
@@ -62,7 +66,11 @@ def preset_cases() -> Iterator[tuple[str, EncoderDecoder]]:
             f"luong-{attention}-{score}{'-fed' if feed else ''}",
             presets.luong(V, V, embedding=6, hidden=6, **options),
         )
+    yield "static-rnnsearch", presets.rnnsearch(V, V, hidden=6, attention={"dynamic": False})
     yield "language-model", modes.language_model(V, embedding=5, hidden=6, layers=2)
+    for region in ("everywhere", "window(2)"):
+        past = modes.language_model(V, embedding=5, hidden=6, attention={"region": region})
+        yield f"language-model-past-{region}", past
 
 
 def transformer_cases() -> Iterator[tuple[str, EncoderDecoder]]:
@@ -230,3 +238,36 @@ def test_mistakes_are_answered_with_the_nearest() -> None:
     model.encoder = presets.luong(V, V, layers=1, hidden=4, embedding=4).encoder
     with pytest.raises(ValueError, match="copies the encoder's last"):
         model(SOURCE, MASK, INPUTS)
+
+
+@pytest.mark.parametrize("place", ["before", "after", "between", "next"])
+def test_a_static_attention_is_that_of_the_first_state(place: str) -> None:
+    sizes = {"hidden": 6, "embedding": 5}
+    model = presets.recurrent(V, V, **sizes, place=place, attention={"dynamic": False}).double()
+    encoded = model.encode(SOURCE, MASK)
+    first = model.decoder.start(encoded).cells[-1][0]  # (B, n)
+    wanted = model.decoder.attention(first[:, None], encoded.states, mask=MASK, weights=True)
+    found = model(SOURCE, MASK, INPUTS, weights=True).attended
+    for t in range(INPUTS.shape[1]):
+        torch.testing.assert_close(found.weights[:, t], wanted.weights[:, 0])
+        torch.testing.assert_close(found.context[:, t], wanted.context[:, 0])
+    other = INPUTS.clone()
+    other[:, 1:] = 4
+    again = model(SOURCE, MASK, other, weights=True).attended
+    torch.testing.assert_close(again.weights, found.weights)
+
+
+def test_a_dynamic_attention_moves_with_the_target() -> None:
+    model = presets.recurrent(V, V, hidden=6, embedding=5).double()
+    weights = model(SOURCE, MASK, INPUTS, weights=True).attended.weights
+    assert not torch.allclose(weights[0, 1], weights[0, 2])
+
+
+def test_what_a_static_attention_draws_holds_for_the_whole_target() -> None:
+    how = {"dynamic": False, "normalize": "gumbel(0.5)"}
+    model = presets.recurrent(V, V, hidden=6, embedding=5, attention=how).double().train()
+    weights = model(SOURCE, MASK, INPUTS, weights=True).attended.weights
+    torch.testing.assert_close(weights, weights[:, :1].expand_as(weights))
+    hard = presets.recurrent(V, V, hidden=6, attention={**how, "normalize": "hard"}).train()
+    index = hard(SOURCE, MASK, INPUTS).attended.choice.index
+    assert (index == index[:, :1]).all()

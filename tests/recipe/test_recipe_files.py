@@ -273,6 +273,15 @@ def test_a_mistake_in_a_file_names_the_file_and_the_line(write):
     assert "line" not in refused(path, "training.epochs=many")
 
 
+def test_a_section_is_blamed_where_its_key_stands(write):
+    path = write("model:\n  kind: luong\n  attention:\n    score: dot\n    lost: 3\n")
+    assert f"model.attention is a value, not a section ({path}, line 3)" in refused(path)
+    path = write("model:\n  kind: rnnsearch\n  attention:\n    score: dot\n    lost: 3\n")
+    assert f"unknown key 'model.attention.lost' ({path}, line 5)" in refused(path)
+    path = write("model:\n  kind: rnnsearch\n  attention:\n    score: dott\n")
+    assert f"model.attention.score ({path}, line 4): no score 'dott'" in refused(path)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

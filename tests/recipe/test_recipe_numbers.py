@@ -18,7 +18,11 @@ from regard.training.preflight import check
 
 NEVER = ["true", "'3'", "-1", ".nan", ".inf", "many", ""]
 NULL = ""  # of a key that may be left out
-FREE = {"trainer.devices", "training.optimizer.betas"}  # lists, tested in their own words
+FREE = {
+    "trainer.devices",
+    "training.optimizer.betas",
+    "task.distances",
+}  # lists, tested in their own words
 
 
 def types_in(annotation: Any) -> set[Any]:
@@ -98,3 +102,9 @@ def test_more_processes_than_a_cpu_can_run_are_refused():
     crowd = ["trainer.accelerator=cpu", "trainer.devices=999", "training.steps=1"]
     with pytest.raises(RecipeError, match=r"trainer\.devices=999 .* cores"):
         check(read_recipe("rnnsearch", crowd))
+
+
+@pytest.mark.parametrize("distances", ["true", "3", "-1", "many", "", "[]", "[0]", "[true]"])
+def test_distances_are_a_list_of_whole_numbers(distances):
+    with pytest.raises(RecipeError, match=r"task\.distances\b.* is "):
+        read_recipe("cloze-distance", [f"task.distances={distances}"])

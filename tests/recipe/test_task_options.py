@@ -18,6 +18,7 @@ from regard.registry import models_for
         ("classify", "transformer-classifier", "accuracy"),
         ("language", "transformer-language", "loss"),
         ("masked", "transformer-masked", "loss"),
+        ("match", "abcnn", "accuracy"),
     ],
 )
 def test_a_task_brings_a_model_and_a_metric(tmp_path, task, model, metric):

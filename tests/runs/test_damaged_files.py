@@ -12,6 +12,7 @@ import torch
 from toy import toy_recipe, write_corpus
 
 from regard.data.checksums import Damaged
+from regard.recipe.mistakes import MissingKind
 from regard.runs.failures import NoCheckpoints, NotARun, OtherRecipe
 from regard.runs.loaded_run import EMBEDDED, load
 from regard.runs.model_file import save_model
@@ -225,3 +226,45 @@ def test_the_embedded_model_has_checksums(tmp_path):
     flip_a_bit(copy / "model.safetensors", copy)
     with pytest.raises(Damaged, match=r"model\.safetensors"):
         load(copy)
+
+
+UNSEALED = {
+    "sizes of text": {"sizes": {"source": "many", "target": "more"}},
+    "sizes of nothing": {"sizes": {"source": None, "target": None}},
+    "sizes beyond all memory": {"sizes": {"source": 10**18, "target": 10**30}},
+    "sizes below 0": {"sizes": {"source": -1, "target": 0.5}},
+    "no sizes": {"sizes": {}},
+    "sizes in a list": {"sizes": [1, 2]},
+    "no recipe": {"recipe": {}},
+    "a recipe in a list": {"recipe": []},
+    "a recipe of nothing": {"recipe": {"model": None, "task": 3}},
+    "a score that is none": {
+        "recipe": {"model": {"kind": "rnnsearch", "attention": {"score": "dot("}}}
+    },
+    "a format in a list": {"format": [2]},
+}
+
+
+@pytest.mark.parametrize("changes", UNSEALED.values(), ids=UNSEALED)
+def test_what_has_no_seal_is_told_in_one_line_that_names_the_file(copy, changes):
+    config = json.loads((copy / "config.json").read_text())
+    del config["sha256"]
+    (copy / "config.json").write_text(json.dumps(config | changes))
+    with pytest.raises((Damaged, MissingKind)) as told:
+        load(copy, device="cpu")
+    assert str(copy / "config.json") in str(told.value)
+    assert "\n" not in str(told.value)
+    assert told.value.hint
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "3", '{"model": 3}', '{"version": []}', "null"])
+def test_a_tokenizer_without_a_seal_too(copy, text):
+    config = json.loads((copy / "config.json").read_text())
+    del config["sha256"]
+    (copy / "config.json").write_text(json.dumps(config))
+    path = next(copy.glob("tokenizer*.json"))
+    path.write_text(text)
+    with pytest.raises(Damaged) as told:
+        load(copy, device="cpu")
+    assert str(path) in str(told.value)
+    assert "\n" not in str(told.value)

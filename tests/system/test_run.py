@@ -341,3 +341,22 @@ def test_copying_and_reversing_are_learnt(tmp_path, backwards, model):
     scores = json.loads((run / "scores.json").read_text())
     # words in another order have less than 20; Transformers of three seeds had 92 to 100
     assert scores["dev"]["bleu"]["value"] > (75 if isinstance(model, Transformer) else 90)
+
+
+def test_another_text_between_epochs_is_told_and_within_one_refused(tmp_path):
+    write_corpus(tmp_path)
+    text = tmp_path / "train.tsv"
+    before = text.read_text()
+    for end in ({"epochs": 1}, {"epochs": 2}):
+        train(toy_recipe(tmp_path, training=end), tmp_path / "run", quiet=True)
+        assert "has changed since" not in (tmp_path / "run" / "train.log").read_text()
+    text.write_text(before + "aa bb\tbb aa\n")
+    train(toy_recipe(tmp_path, training={"epochs": 3}), tmp_path / "run", quiet=True)
+    log = (tmp_path / "run" / "train.log").read_text()
+    assert "the text of data.train has changed since step 30" in log
+    within = toy_recipe(tmp_path, training={"epochs": None, "steps": 4})
+    train(within, tmp_path / "other", quiet=True)
+    text.write_text(text.read_text().replace("aa", "bb"))  # as long as before
+    further = toy_recipe(tmp_path, training={"epochs": None, "steps": 8})
+    with pytest.raises(OtherRecipe, match=r"the text of data.train has changed within epoch 1"):
+        train(further, tmp_path / "other", quiet=True)

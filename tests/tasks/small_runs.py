@@ -36,6 +36,10 @@ MODELS = {
     "predicted window": lambda n: luong(n, n, attention="local-p", width=2, layers=1, **SMALL),
     "hard": lambda n: recurrent(n, n, **SMALL, attention={"normalize": "hard"}),
     "sparsemax": lambda n: recurrent(n, n, **SMALL, attention=SPARSE),
+    "static": lambda n: recurrent(n, n, **SMALL, attention={"dynamic": False}),
+    "static at once": lambda n: recurrent(
+        n, n, **SMALL, attention={"dynamic": False, "normalize": "sparsemax"}, place="after"
+    ),
     "transformer": lambda n: transformer(
         n, n, **SHAPE, encoder_layers=2, decoder_layers=3, share="all"
     ),
@@ -52,6 +56,7 @@ MODELS = {
     ),
 }
 RECURRENT = [name for name in MODELS if "transformer" not in name]
+DYNAMIC = [name for name in MODELS if "static" not in name]
 RECIPES = {
     "translate": "rnnsearch",
     "classify": "mr",

@@ -103,6 +103,10 @@ def test_it_is_looked_at_where_it_attends(run):
     record = look(run, "the cat sat").records[0]
     assert record.maps[0].weights.shape[-2:] == (3, 3)
     assert "NOUN" in record.output
+    for same in ('{"words": ["the", "cat", "sat"]}', '["the", "cat", "sat"]'):
+        again = look(run, same).records[0]
+        assert (again.maps[0].weights == record.maps[0].weights).all()
+        assert (again.title, again.output) == (record.title, record.output)
     (answer,) = run.predict(["the cat sat"], attention=True)
     assert answer.attention.shape == (3, 3)
     assert answer.attention.sum(-1).tolist() == pytest.approx([1.0] * 3, abs=1e-5)
@@ -133,6 +137,6 @@ def test_the_recipes_are_whole(name):
 
 
 def test_a_blank_text_is_refused_in_words(run):
-    with pytest.raises(ValueError, match="empty words") as told:
+    with pytest.raises(ValueError, match="empty 'words'") as told:
         run.task.look_extent(Question(" "))
     assert "{}" not in str(told.value)

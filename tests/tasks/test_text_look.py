@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from types import SimpleNamespace
+
 import pytest
 import torch
 from torch import nn
 
 import regard
 from regard.data.fields import Label, Text
+from regard.looking.look import look_at
 from regard.pooling import AttentionPooling
 from regard.recipe.recipe import Recipe
 from regard.records.question import BadQuestion, Question
 from regard.tasks.task import Task
-from regard.tasks.task_module import TaskModule
+from regard.tasks.task_module import TaskModule, Unanswerable
 
 TEXTS = ["the old dog sees a cat", "a cat", "the dog"]
 SIZE = 8
@@ -121,6 +125,41 @@ def test_a_task_that_reads_no_text_alone_is_told(task):
     task.inputs = ("label",)
     with pytest.raises(BadQuestion, match="answers about label: what it attends to is not shown"):
         task.look(module_of("itself"), Question("x"))
+
+
+class Told(Signs):
+    """Of two inputs: a text, and what somebody said of it."""
+
+    inputs = ("text", "label")
+
+    def make_fields(self):
+        label = Label("label")
+        label.learn(["x", "y"])
+        return *super().make_fields()[:1], label
+
+
+def test_an_example_of_several_inputs_is_an_object():
+    task, module = Told(Recipe()), module_of("itself")
+    task.text.learn(TEXTS)
+    asked = Question(json.dumps({"text": TEXTS[0], "label": "x"}))
+    record = task.look(module, asked)
+    assert record.maps[0].weights.shape[-2:] == (7, 7)
+    assert record.title == TEXTS[0]
+    assert task.look_extent(asked).source == 1 + 6 + 1
+    with pytest.raises(Unanswerable, match="there are 2 inputs") as told:
+        task.look(module, Question(TEXTS[0]))
+    assert "give a mapping: {'text': …, 'label': …}" in told.value.hint
+    with pytest.raises(Unanswerable, match="has no 'label'; it has text"):
+        task.look(module, Question(json.dumps({"text": TEXTS[0]})))
+
+
+def test_the_text_may_come_as_predict_reads_it(task, tmp_path):
+    run = SimpleNamespace(
+        task=task, module=module_of("itself"), folder=SimpleNamespace(path=tmp_path)
+    )
+    record = look_at(run, Question(json.dumps({"text": TEXTS[0]})))
+    assert record.title == record.question["text"] == TEXTS[0]
+    assert look_at(run, Question('{"a": 1}')).title == '{"a": 1}'  # a text that looks like one
 
 
 @pytest.mark.parametrize(

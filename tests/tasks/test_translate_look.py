@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from small_runs import MODELS, RECURRENT, translator_of
+from small_runs import DYNAMIC, MODELS, RECURRENT, translator_of
 
 import regard
 from regard.attention.normalizers import as_normalizer
@@ -93,8 +93,8 @@ def test_a_transformer_has_three_maps_and_a_recurrent_one_has_one():
 def test_layers_that_attend_differently_are_named_each():
     record = look(translator_of("local transformer"))
     assert record.map("encoder").mechanism == (
-        "layers 1: score: scaled-dot · region: window(before=1, after=1) · normalize: softmax; "
-        "layers 2: score: scaled-dot · region: everywhere · normalize: softmax"
+        "layers 1: score: scaled-dot · region: window(before=1, after=1) · normalize: softmax · kind: self; "
+        "layers 2: score: scaled-dot · region: everywhere · normalize: softmax · kind: self"
     )
     assert record.map("cross").normalizer == "sparsemax"
     near = record.map("encoder").allowed
@@ -160,7 +160,7 @@ def test_a_given_target_is_looked_at_as_it_is(kind):
     assert record.beam.nodes[-1].rank == 0
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", DYNAMIC)
 def test_a_forced_step_attends_evenly_to_what_it_is_told(kind):
     translator = translator_of(kind)
     plain = look(translator, target="a b c")
@@ -176,7 +176,7 @@ def test_a_forced_step_attends_evenly_to_what_it_is_told(kind):
     assert forced.notes == ("forced: token 2 (b) attends to a, f in every cross-attention",)
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", DYNAMIC)
 def test_a_forced_search_finds_what_the_forced_model_scores(kind):
     translator = translator_of(kind)
     force = Force(1, (2,))
@@ -219,6 +219,12 @@ def test_a_model_that_was_forced_is_as_before():
     plain = look(translator)
     look(translator, force=Force(0, (1,), 1, 1))
     assert look(translator).to_json() == plain.to_json()
+
+
+@pytest.mark.parametrize("asked", [{"force": Force(1, (0,))}, {"explain": True}])
+def test_no_step_of_a_static_attention_is_forced_or_explained_by_itself(asked):
+    with pytest.raises(BadQuestion, match="attends once for a whole translation"):
+        look(translator_of("static"), **asked)
 
 
 def test_a_step_that_is_never_reached_is_said():

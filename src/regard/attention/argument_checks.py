@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from regard.attention.limits import for_every_key
 from regard.attention.scores import Score
 from regard.attention.shapes import broadcast
+
+
+def leading(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
+    """The axes before (length, size), of all three together."""
+    return broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2])
 
 
 def check_tensors(query: Tensor, key: Tensor, value: Tensor) -> None:
@@ -20,7 +27,7 @@ def check_tensors(query: Tensor, key: Tensor, value: Tensor) -> None:
             f"given {_shapes(query, key, value)}"
         )
     try:
-        broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+        leading(query, key, value)
     except RuntimeError:
         raise ValueError(
             "the leading axes must broadcast: (..., length, size); "
@@ -63,8 +70,7 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
             "For 1/0 write mask.bool(), for 0/-inf write mask == 0"
         )
     mask = mask if mask.dim() else mask[None]
-    lead = broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2])
-    expected = (*lead, query.shape[-2], key.shape[-2])
+    expected = (*leading(query, key, value), query.shape[-2], key.shape[-2])
     given = tuple(mask.shape)
     fewer = mask.dim() < len(expected)
     # (B, Lk) would be read as (Lq, Lk): refuse it even where the sizes happen to agree
@@ -90,6 +96,40 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
     return mask if mask.dim() > 1 else mask[None]
 
 
+def real_mask(
+    mask: Tensor | None, lengths: Tensor | None, lead: Sequence[int], positions: int
+) -> Tensor | None:
+    """The mask that was given, or that of lengths (...): (..., positions), True before the length.
+
+    lead: the axes that lengths have. Whatever is past the last position is no more than all of them; the
+    numbers themselves are not looked at, which would stall a GPU.
+    """
+    if lengths is None:
+        return mask
+    if mask is not None:
+        raise ValueError(
+            "give mask or lengths, not both: torch.arange(L) < lengths[..., None] is the mask of lengths"
+        )
+    if not isinstance(lengths, Tensor):
+        raise TypeError(f"lengths must be a tensor of whole numbers, not {type(lengths).__name__}")
+    if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
+        raise TypeError(
+            f"lengths must be whole numbers, how many are real; given {lengths.dtype}. "
+            "Which are real is said by mask="
+        )
+    given, expected = tuple(lengths.shape), tuple(lead)
+    fits = len(given) == len(expected) and all(
+        n in (1, m) for n, m in zip(given, expected, strict=True)
+    )
+    if not fits:
+        axes = ", None" * (len(expected) - len(given))
+        hint = f" Those of rows (B,) are written lengths[:{axes}]." if axes else ""
+        raise ValueError(
+            f"lengths must be {expected}, one for every sequence (an axis may be 1); given {given}.{hint}"
+        )
+    return torch.arange(positions, device=lengths.device) < lengths[..., None]
+
+
 def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """The bias as (..., Lq or 1, Lk), once it is certain that it can be added to the scores."""
     if not isinstance(bias, Tensor):
@@ -109,7 +149,7 @@ def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tenso
             f"given {str(bias.dtype)[6:]}"
         )
     expected = (
-        *broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2]),
+        *leading(query, key, value),
         query.shape[-2],
         key.shape[-2],
     )

@@ -9,8 +9,14 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from regard.attention.argument_checks import check_mask, check_sizes, check_tensors
-from regard.attention.call import Attended, AttentionCall, takes_arguments_of
+from regard.attention.argument_checks import (
+    check_mask,
+    check_sizes,
+    check_tensors,
+    leading,
+    real_mask,
+)
+from regard.attention.call import Attended, AttentionCall, refusal, takes_arguments_of
 from regard.attention.limits import Limits, shelter
 from regard.attention.normalizers import Normalizer, as_normalizer
 from regard.attention.plan import Plan
@@ -33,6 +39,7 @@ def prepare(
     region: Region | str | None = None,
     normalize: Normalizer | str | None = None,
     mask: Tensor | None = None,
+    lengths: Tensor | None = None,
     bias: Tensor | None = None,
     dropout: float = 0.0,
     training: bool = False,
@@ -46,6 +53,9 @@ def prepare(
     by: Score = _named("score", score, as_score, query, key_size=key.shape[-1])
     within: Region = _named("region", region, as_region, query)
     check_sizes(by, query, key)
+    if lengths is not None:
+        real = real_mask(mask, lengths, leading(query, key, value), key.shape[-2])
+        mask = None if real is None else real[..., None, :]
     mask = check_mask(mask, query, key, value)
     limits = Limits.of(within, query, query.shape[-2], key.shape[-2], mask, by)
     query, key, value, taint = shelter(query, key, value, limits, uses_keys=by.uses_keys)
@@ -73,6 +83,7 @@ def attend(*given: Any, **choices: Any) -> Attended:
         -> context (..., Lq, Dv), weights (..., Lq, Lk) if `weights`, choice of a hard attention.
     mask: bool, broadcast to (..., Lq, Lk), True where a key may be attended. Padding of keys (B, Lk)
         is written mask[:, None, :]. A row with no allowed key gives weights 0 and context 0.
+    lengths: whole numbers (...), instead of a mask: how many keys, from the first, are real.
     bias: float, broadcast to (..., Lq, Lk), added to the scores as they are: after the score's own scale,
         before region, temperature and normaliser. -inf forbids a pair, as a mask does.
     score, region, normalize: a mechanism or its name; None is scaled dot, everywhere, softmax.
@@ -83,7 +94,11 @@ def attend(*given: Any, **choices: Any) -> Attended:
     >>> context.shape, weights.shape
     (torch.Size([2, 3, 8]), torch.Size([2, 3, 5]))
     """
-    return prepare(*given, **choices).run()
+    try:
+        call = prepare(*given, **choices)
+    except TypeError as error:
+        raise refusal(error, "attend", prepare, given, choices) from None
+    return call.run()
 
 
 @takes_arguments_of(prepare)
@@ -95,7 +110,11 @@ def explain(*given: Any, **choices: Any) -> Plan:
     blocks: a query sees at most 129 of 8192 keys
       ...
     """
-    return prepare(*given, **choices).plan()
+    try:
+        call = prepare(*given, **choices)
+    except TypeError as error:
+        raise refusal(error, "explain", prepare, given, choices) from None
+    return call.plan()
 
 
 def _named(kind: str, given: Any, read: Callable[..., Any], query: Tensor, **sizes: int) -> Any:

@@ -18,6 +18,7 @@ from regard.attention.region import Pattern
 from regard.attention.regions import Fixed
 from regard.attention.scores import Score
 from regard.attention.shapes import broadcast, of_rank
+from regard.suggestions import meant
 
 if TYPE_CHECKING:
     from regard.attention.memory import Memory
@@ -177,3 +178,16 @@ def takes_arguments_of(model: Callable[P, Any]) -> Callable[[Callable[..., R]], 
         return function
 
     return same
+
+
+def refusal(
+    error: TypeError, name: str, model: Callable[..., Any], given: Any, choices: Any
+) -> TypeError:
+    """What is wrong with the arguments of `name`, which hands them to `model`; if nothing is, the error."""
+    try:
+        inspect.signature(model).bind(*given, **choices)
+    except TypeError as wrong:
+        taken = [option for option in inspect.signature(model).parameters if option != "self"]
+        near = next((meant(option, taken) for option in choices if option not in taken), "")
+        return TypeError(f"{name}() {wrong}.{near} It takes {', '.join(taken)}")
+    return error

@@ -3,7 +3,8 @@
 A name is written as in the documentation or as the class (``predicted-window``, ``PredictedWindow``),
 arguments as in Python, regions are joined by ``&``, ``|`` and ``~``. Sizes that the caller knows
 (``query_size``, ``key_size``, ``heads``) need not be written: ``additive(128)`` has hidden size 128.
-A name that regard does not have is looked for among what other packages bring: `regard.plugins`.
+A name that regard does not have is looked for among what other packages bring: `regard.plugins`;
+``package.module:Class(3)`` is a class where it stands.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from regard import plugins
+from regard.registry import KindError, class_at
 from regard.suggestions import meant
 
+PLACE = re.compile(r"""(?<![\w.'"])([A-Za-z_][\w.]*):([A-Za-z_]\w*)""")
+AT = ".__at__."  # in its place, so that Python can read it
 # What the literature calls some of them, for the error message only: there is one name for each.
 OTHER_NAMES = {
     "general": "bilinear",
@@ -49,8 +53,9 @@ def build(text: str, kind: str, table: Mapping[str, type], **sizes: Any) -> Any:
     Window(before=2, after=0) | ~Causal()
     """
     try:
-        # 'predicted-window' is one name, not a subtraction
-        tree = ast.parse(re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", "_", text.strip()), mode="eval").body
+        # 'predicted-window' is one name, not a subtraction; 'module:Class' is one too
+        plain = re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", "_", text.strip())
+        tree = ast.parse(PLACE.sub(rf"\1{AT}\2", plain), mode="eval").body
         return _evaluate(tree, text, kind, table, sizes)
     except SyntaxError as error:
         place = " " * max(min(error.offset or 1, len(text) + 1) - 1, 0) + "^"
@@ -75,15 +80,22 @@ def _evaluate(
             return inside(left) | inside(right)
         case ast.UnaryOp(ast.Invert(), operand) if kind == "region":
             return ~inside(operand)
-        case ast.Name(name):
-            return _make(name, [], {}, kind, table, sizes)
-        case ast.Call(ast.Name(name), args, keywords):
+        case ast.Call(called, args, keywords) if name := _name(called):
             named = {k.arg: _constant(k.value, text, kind) for k in keywords if k.arg}
             return _make(name, [_constant(a, text, kind) for a in args], named, kind, table, sizes)
+        case _ if name := _name(node):
+            return _make(name, [], {}, kind, table, sizes)
     raise ValueError(
         f"cannot read {ast.unparse(node)!r} in the {kind} {text!r}: "
         f"write a name, or a name with arguments: {_examples(kind)}"
     )
+
+
+def _name(node: ast.expr) -> str:
+    """`dot` or `package.module:Class`; empty: it is no name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    return ast.unparse(node).replace(AT, ":") if AT in ast.unparse(node) else ""
 
 
 def _constant(node: ast.expr, text: str, kind: str) -> Any:
@@ -113,7 +125,7 @@ def _make(
     known = {k: v for k, v in sizes.items() if k in parameters and k not in named}
     free = [p for p in parameters.values() if p.name not in known]
     written = [p.name for p in free if p.kind is not p.KEYWORD_ONLY]
-    usage = f"{spelling(cls, kind, table)}({', '.join(str(p) for p in _untyped(free))})"
+    usage = f"{spelling(cls, kind, table) or name}({', '.join(str(p) for p in _untyped(free))})"
     if len(args) > len(written):
         raise ValueError(f"{usage} was given {len(args)} arguments: {', '.join(map(repr, args))}")
     named = dict(zip(written, args, strict=False)) | named
@@ -130,12 +142,21 @@ def _make(
         return cls(**named, **known)
     except TypeError as error:
         raise ValueError(f"{usage} cannot be made of {named}: {error}") from None
+    except ValueError:
+        raise
+    except Exception as error:
+        if cls in table.values():
+            raise
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise plugins.BrokenPlugin(f"{usage} of {cls.__module__} cannot be made: {said}") from error
 
 
 def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:
     plain = {_plain(key): cls for key, cls in table.items()}
     if (found := plain.get(_plain(name))) is not None:
         return found
+    if ":" in name:
+        return _standing_at(name, kind, table)
     brought = plugins.names(_group(kind), table)
     for theirs in brought:
         if _plain(theirs) == _plain(name):
@@ -156,6 +177,17 @@ def _brought(name: str, kind: str, table: Mapping[str, type]) -> type:
     raise plugins.BrokenPlugin(
         f"{plugins.origin(_group(kind), name)} cannot be used: it is no {kind.capitalize()} but {found!r}"
     )
+
+
+def _standing_at(place: str, kind: str, table: Mapping[str, type]) -> type:
+    """The class at `package.module:Class`."""
+    try:
+        found = class_at(place)
+    except KindError as error:
+        raise plugins.BrokenPlugin(str(error)) from error
+    if isinstance(found, type) and issubclass(found, _base(kind, table)):
+        return found
+    raise plugins.BrokenPlugin(f"{place} is no {kind.capitalize()} but {found!r}")
 
 
 def _base(kind: str, table: Mapping[str, type]) -> type:

@@ -16,7 +16,8 @@ from typing import Any, Literal
 import torch
 from torch import Generator, Tensor, nn
 
-from regard.attention.call import Attended, AttentionCall, takes_arguments_of
+from regard.attention.argument_checks import real_mask
+from regard.attention.call import Attended, AttentionCall, refusal, takes_arguments_of
 from regard.attention.limits import Limits, overflows, without_empty, without_spoilt
 from regard.attention.memory import Memory
 from regard.attention.normalizers import Normalizer, as_normalizer
@@ -84,18 +85,20 @@ class AttentionModule(nn.Module):
         states: Tensor,
         mask: Tensor | None = None,
         *,
+        lengths: Tensor | None = None,
         values: Tensor | None = None,
         start: int = 0,
     ) -> Memory:
         """Keys and values of these states, once. `mask` (..., Lk): True where a state is real.
 
-        start: the position of the first of them.
+        lengths (...), instead of a mask: how many are. start: the position of the first of them.
         """
         size = self.query_size if self.key_size is None else self.key_size
         _check_size("states", states, size)
         same = values is None or values is states
         values = states if values is None else values
         _check_size("values", values, self.value_size)
+        mask = _real_states(mask, lengths, states)
         if mask is not None:
             if mask.shape != states.shape[:-1] or mask.dtype != torch.bool:
                 raise ValueError(
@@ -130,6 +133,7 @@ class AttentionModule(nn.Module):
         source: Tensor | Memory | None = None,
         *,
         mask: Tensor | None = None,
+        lengths: Tensor | None = None,
         bias: Tensor | None = None,
         offset: int | None = None,
         weights: bool = False,
@@ -137,6 +141,10 @@ class AttentionModule(nn.Module):
     ) -> AttentionCall:
         """What `forward` runs and `explain` explains. The arguments are told at `forward`."""
         _check_size("query", query, self.query_size)
+        if lengths is not None:
+            if isinstance(source, Memory):
+                raise ValueError("a Memory knows which states are real: give lengths to remember")
+            mask = _real_states(mask, lengths, query if source is None else source)
         query, memory, pairs = self._asked(query, source, mask, offset)
         mask = None if memory.mask is None else memory.mask[..., None, :]
         if pairs is not None:
@@ -180,18 +188,28 @@ class AttentionModule(nn.Module):
         """query (..., Lq, query_size) over a `Memory`, or over states (..., Lk, key_size).
 
         Without a source it attends to itself. mask: (..., Lk), which states are real, or
-        (..., Lq, Lk), which pairs are allowed. bias: added to the scores of this call, broadcast to
+        (..., Lq, Lk), which pairs are allowed. lengths: (...), instead of a mask, how many states are real.
+        bias: added to the scores of this call, broadcast to
         (..., Lq, Lk), with heads (..., heads, Lq, Lk), Lk the keys of the memory. offset: the position of
         the first query among the keys, for regions and rotary positions, when a target is decoded step
         by step.
         """
-        attended = self.prepare(*given, **choices).run()
+        try:
+            call = self.prepare(*given, **choices)
+        except TypeError as error:
+            raise refusal(error, type(self).__name__, self.prepare, given, choices) from None
+        attended = call.run()
         return Attended(self.merge(attended.context), attended.weights, attended.choice)
 
     @takes_arguments_of(prepare)
     def explain(self, *given: Any, **choices: Any) -> Plan:
         """Which path `forward` takes for the same arguments, why, and what it costs. Print it."""
-        return self.prepare(*given, **choices).plan()
+        try:
+            call = self.prepare(*given, **choices)
+        except TypeError as error:
+            name = f"{type(self).__name__}.explain"
+            raise refusal(error, name, self.prepare, given, choices) from None
+        return call.plan()
 
     def _asked(
         self,
@@ -378,6 +396,12 @@ class MultiHead(AttentionModule):
 def _split(x: Tensor, heads: int) -> Tensor:
     """(..., L, H · D) -> (..., H, L, D)"""
     return x.unflatten(-1, (heads, -1)).transpose(-2, -3)
+
+
+def _real_states(mask: Tensor | None, lengths: Tensor | None, states: Tensor) -> Tensor | None:
+    """The mask that was given, or that of lengths, for states (..., Lk, D)."""
+    real = real_mask(mask, lengths, states.shape[:-2], states.shape[-2])
+    return real if lengths is None or real is None else real.expand(states.shape[:-1])
 
 
 def _check_size(what: str, x: Tensor, size: int) -> None:

@@ -158,7 +158,9 @@ def _kernel_mask(call: AttentionCall, temperature: float) -> KernelMask:
         best = bias.detach().amax(-1)
         empty = best == -math.inf
         spoilt = (best - best).masked_fill(empty, 0.0)
-        return KernelMask(bias.masked_fill(empty[..., None], 0.0), causal, empty, spoilt[..., None])
+        # a NaN inside the kernel would reach the gradients of all keys: 0 times NaN is NaN
+        bias = bias.masked_fill((empty | spoilt.isnan())[..., None], 0.0)
+        return KernelMask(bias, causal, empty, spoilt[..., None])
     if allowed is None or call.no_row_is_empty or (rows := limits.rows) is None:
         return KernelMask(allowed, causal, None, None)
     empty = ~rows

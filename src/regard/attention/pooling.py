@@ -3,8 +3,9 @@
     pooled = regard.pooling.mean(states, mask)                      # or last, max
     pooled = regard.pooling.AttentionPooling(256, hidden=128)(states, mask)
 
-states (..., L, D), mask (..., L) bool, True where a state is real; with `batch_first=False` the
-length is the first axis of both, and of what is returned. Every pooling gives
+states (..., L, D), mask (..., L) bool, True where a state is real, or lengths (...), how many are; with
+`batch_first=False` the length is the first axis of states and mask, and of what is returned. Every pooling
+gives
 
     vector    (..., D)       Σ_t α_t h_t
     sequence  (..., L, D)    α_t h_t
@@ -15,11 +16,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from regard.attention.argument_checks import real_mask
 from regard.attention.attend import attend
 from regard.attention.limits import source_lengths
 from regard.attention.normalizers import Normalizer
@@ -35,9 +37,15 @@ class Pooled(NamedTuple):
     weights: Tensor
 
 
-def last(states: Tensor, mask: Tensor | None = None, *, batch_first: bool = True) -> Pooled:
+def last(
+    states: Tensor,
+    mask: Tensor | None = None,
+    *,
+    lengths: Tensor | None = None,
+    batch_first: bool = True,
+) -> Pooled:
     """h_T, T the last real step of each row."""
-    states, mask = _batch_first(states, mask, batch_first)
+    states, mask = _batch_first(states, mask, lengths, batch_first)
     at = source_lengths(mask)
     at = (
         torch.full(states.shape[:-2], states.shape[-2], device=states.device)[..., None]
@@ -48,9 +56,15 @@ def last(states: Tensor, mask: Tensor | None = None, *, batch_first: bool = True
     return _weighted((steps == at).to(states.dtype), states, mask, batch_first)
 
 
-def mean(states: Tensor, mask: Tensor | None = None, *, batch_first: bool = True) -> Pooled:
+def mean(
+    states: Tensor,
+    mask: Tensor | None = None,
+    *,
+    lengths: Tensor | None = None,
+    batch_first: bool = True,
+) -> Pooled:
     """1/T Σ h_t over the T real steps."""
-    states, mask = _batch_first(states, mask, batch_first)
+    states, mask = _batch_first(states, mask, lengths, batch_first)
     real = torch.ones_like(states[..., 0], dtype=torch.bool) if mask is None else mask
     count = real.sum(-1, keepdim=True).clamp(min=1)
     # in float32 at least: float16 ends at 65,504 steps
@@ -58,9 +72,15 @@ def mean(states: Tensor, mask: Tensor | None = None, *, batch_first: bool = True
     return _weighted(weights, states, mask, batch_first)
 
 
-def max(states: Tensor, mask: Tensor | None = None, *, batch_first: bool = True) -> Pooled:
+def max(
+    states: Tensor,
+    mask: Tensor | None = None,
+    *,
+    lengths: Tensor | None = None,
+    batch_first: bool = True,
+) -> Pooled:
     """max_t h_t, channel by channel: a hard attention for each, so its weights are (..., L, D)."""
-    states, mask = _batch_first(states, mask, batch_first)
+    states, mask = _batch_first(states, mask, lengths, batch_first)
     if states.shape[-2] == 0:
         return _weighted(torch.zeros_like(states), states, mask, batch_first)
     scores = states if mask is None else states.masked_fill(~mask[..., None], -math.inf)
@@ -77,7 +97,7 @@ class AttentionPooling(nn.Module):
     and `penalty(weights)` = ‖A Aᵀ - I‖²_F to be added to the loss.
     """
 
-    kind = "self"  # nothing but the states enters the weights
+    kind: Literal["self"] = "self"  # nothing but the states enters the weights
 
     def __init__(
         self,
@@ -94,8 +114,10 @@ class AttentionPooling(nn.Module):
         bound = 1 / math.sqrt(hidden or size)
         self.query = nn.Parameter(torch.empty(hops, hidden or size).uniform_(-bound, bound))
 
-    def forward(self, states: Tensor, mask: Tensor | None = None) -> Pooled:
-        states, mask = _batch_first(states, mask, self.batch_first)
+    def forward(
+        self, states: Tensor, mask: Tensor | None = None, *, lengths: Tensor | None = None
+    ) -> Pooled:
+        states, mask = _batch_first(states, mask, lengths, self.batch_first)
         if states.shape[-1] != (size := self._size()):
             raise ValueError(f"states must be (..., L, {size}), given {tuple(states.shape)}")
         if mask is not None:  # before a parameter meets them
@@ -158,7 +180,7 @@ class Hierarchical(nn.Module):
     `sentence_size` is the size of what it gives.
     """
 
-    kind = "self"
+    kind: Literal["self"] = "self"
 
     def __init__(
         self,
@@ -173,7 +195,11 @@ class Hierarchical(nn.Module):
         self.sentences = AttentionPooling(sentence_size or size, hidden)
         self.between = between
 
-    def forward(self, words: Tensor, mask: Tensor | None = None) -> HierarchicallyPooled:
+    def forward(
+        self, words: Tensor, mask: Tensor | None = None, *, lengths: Tensor | None = None
+    ) -> HierarchicallyPooled:
+        """lengths (B, S), instead of a mask: how many words each sentence has."""
+        mask = real_mask(mask, lengths, words.shape[:-2], words.shape[-2])
         pooled = self.words(words, mask)
         real = torch.ones(words.shape[:-2], dtype=torch.bool, device=words.device)
         real = real if mask is None else mask.any(-1)
@@ -183,10 +209,14 @@ class Hierarchical(nn.Module):
 
 
 def _batch_first(
-    states: Tensor, mask: Tensor | None, batch_first: bool
+    states: Tensor, mask: Tensor | None, lengths: Tensor | None, batch_first: bool
 ) -> tuple[Tensor, Tensor | None]:
     if states.dim() < 2:
         raise ValueError(f"states must be (..., L, D), given {tuple(states.shape)}")
+    if lengths is not None:
+        states = states if batch_first else states.movedim(0, -2)
+        real = real_mask(mask, lengths, states.shape[:-2], states.shape[-2])
+        return states, None if real is None else real.expand(states.shape[:-1])
     if mask is not None and (mask.shape != states.shape[:-1] or mask.dtype != torch.bool):
         raise ValueError(
             f"the mask of states {tuple(states.shape)} must be bool {tuple(states.shape[:-1])}, "

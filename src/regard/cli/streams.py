@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import os
+import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import TextIO
@@ -56,11 +57,50 @@ def decoded(lines: list[bytes], start: int) -> list[str]:
     return texts
 
 
-def written_to(path: Path | None) -> AbstractContextManager[TextIO]:
-    """The file to write results to, or standard output."""
+@contextlib.contextmanager
+def written_to(path: Path | None) -> Iterator[TextIO]:
+    """The file to write results to, or standard output.
+
+    A file appears when it is complete: a command that fails leaves what was there, and beside it, in
+    FILE.partial, what it had written.
+    """
     if path is None:
-        return contextlib.nullcontext(sys.stdout)
-    return open(path, "w", encoding="utf-8", newline="\n")
+        yield sys.stdout
+    elif path.exists() and not (path.is_file() and os.access(path.parent, os.W_OK)):
+        # a pipe, a device, or nothing can stand beside it
+        with _created(path) as file:
+            yield file
+    else:
+        whole = path.resolve()  # of a link, what it points to
+        partial = whole.with_name(f"{whole.name}.partial")
+        try:
+            with _created(partial, path) as file:
+                yield file
+        except BaseException:
+            _keep(partial)
+            raise
+        if whole.exists():
+            shutil.copymode(whole, partial)
+        partial.replace(whole)
+
+
+def _created(path: Path, named: Path | None = None) -> TextIO:
+    """named: what the user calls it, who is told if it cannot be."""
+    try:
+        return open(path, "w", encoding="utf-8", newline="\n")
+    except OSError as error:
+        error.filename = str(named or path)
+        raise
+
+
+def _keep(partial: Path) -> None:
+    """Say where what was written so far is, unless that is nothing."""
+    with contextlib.suppress(OSError):
+        if partial.stat().st_size:
+            told = t("what was written until then is in {file}", file=partial)
+            print(t("note: {message}", message=told), file=sys.stderr)
+        else:
+            partial.unlink()
 
 
 def one_line(text: str) -> str:

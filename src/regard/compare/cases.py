@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from regard.compare.comparison import Comparison
-from regard.compare.items import Item, text_of
+from regard.compare.comparison import Comparison, matched
+from regard.compare.items import Item, in_words, text_of
 from regard.compare.judged_run import JudgedRun
-from regard.data.checksums import Damaged
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.runs.loaded_run import LoadedRun
 from regard.statistics.influence import influence
-from regard.tasks.task import plain
 from regard.tasks.task_module import Unanswerable
 
 SHOWN = 6  # items: half of them where a is better, half where b is
@@ -30,7 +29,8 @@ class Case:
 
     row: int
     weight: float
-    answers: tuple[str, str]  # of the first seed that both have; empty where there are none
+    runs: tuple[JudgedRun, JudgedRun]  # of the seed in which they differ most here
+    answers: tuple[str, str]  # empty where there are none
     records: tuple[AttentionRecord | None, AttentionRecord | None] = (None, None)
     why_not: str = ""  # why there is no picture
 
@@ -43,47 +43,47 @@ def cases(
     judged: Mapping[str, Mapping[int, JudgedRun]],
 ) -> list[Case]:
     """Half of them from either end, those that can be drawn first."""
-    weights = item_weights(found, a, b)
-    seed = min({*judged[a]} & {*judged[b]}, default=None)
-    runs = [judged[name][seed if seed is not None else min(judged[name])] for name in (a, b)]
-    drawable = [row for row in np.argsort(weights).tolist() if 0 < items[row].words <= LONGEST]
-    rows = drawable or np.argsort(weights).tolist()
+    moved = item_weights(found, a, b)  # (seeds, items)
+    weights = moved.mean(0)
+    seeds, *_ = matched(found.by_name[a], found.by_name[b])
+    pairs = [(judged[a][seed], judged[b][seed]) for seed in seeds]
+    if not pairs:
+        pairs = list(zip(judged[a].values(), judged[b].values(), strict=False))
+    order = np.argsort(weights, kind="stable").tolist()
+    rows = [row for row in order if 0 < items[row].words <= LONGEST] or order
     chosen = [row for row in rows[::-1] if weights[row] > 0][: SHOWN // 2]
     chosen += [row for row in rows if weights[row] < 0][: SHOWN // 2]
-    return [
-        Case(
-            row,
-            float(weights[row]),
-            (_answer(runs[0], row), _answer(runs[1], row)),
-        )
-        for row in chosen
-    ]
+    made = []
+    for row in chosen:
+        runs = pairs[int(np.argmax(np.sign(weights[row]) * moved[:, row]))]
+        answers = _answer(runs[0], row), _answer(runs[1], row)
+        made.append(Case(row, float(weights[row]), runs, answers))
+    return made
 
 
 def item_weights(found: Comparison, a: str, b: str) -> np.ndarray:
-    """(items,): how far each moves the difference between a and b, in the direction of better."""
-    of = []
-    for name in (a, b):
-        counts = found.by_name[name].counts.values()
-        of.append(np.mean([influence(each, found.measure.value) for each in counts], axis=0))
-    moved: np.ndarray = of[0] - of[1]
+    """(seeds, items): how far each moves the difference between a and b, in the direction of better."""
+    _, one, other = matched(found.by_name[a], found.by_name[b])
+    value = found.measure.value
+    moved: np.ndarray = influence(one, value) - influence(other, value)
     return -moved if found.measure.error else moved
 
 
 def with_records(
-    case: Case, runs: tuple[LoadedRun, LoadedRun], names: tuple[str, str], examples: Sequence[Any]
+    case: Case, load: Callable[[Path], LoadedRun], names: tuple[str, str], examples: Sequence[Any]
 ) -> Case:
     """The case with what each run attends to; where a run shows nothing, why."""
     records: list[AttentionRecord | None] = []
     why = ""
-    for run, name in zip(runs, names, strict=True):
+    for judged, name in zip(case.runs, names, strict=True):
+        run = load(judged.path)
         try:
             question = Question(_text(run, examples[case.row]), details=False)
             records.append(run.task.look(run.module, question, model=name))
-        except (BadQuestion, Unanswerable, NotARecord, Damaged, NotImplementedError) as error:
+        except (BadQuestion, Unanswerable, NotARecord, NotImplementedError) as error:
             records.append(None)
             why = why or f"{name}: {error}"
-    return Case(case.row, case.weight, case.answers, (records[0], records[1]), why)
+    return replace(case, records=(records[0], records[1]), why_not=why)
 
 
 def _text(run: LoadedRun, example: Any) -> str:
@@ -94,4 +94,4 @@ def _text(run: LoadedRun, example: Any) -> str:
 
 
 def _answer(run: JudgedRun, row: int) -> str:
-    return plain(run.answers[row]) if len(run.answers) else ""
+    return in_words(run.answers[row]) if len(run.answers) else ""

@@ -76,9 +76,17 @@ def _chart(parts: Sequence[Slice], by: str, measure: Measure) -> Markup:
 def _case(found: Findings, one: Closer, case: Case) -> Markup:
     item = found.items[case.row]
     better = one.a if case.weight > 0 else one.b
+    shown = _shown_map(case)
     sides = [
-        element("div", element("h5", name), _answer(answer), _weights(record, name))
-        for name, answer, record in zip((one.a, one.b), case.answers, case.records, strict=True)
+        element(
+            "div",
+            element("h5", t("{name}, seed {seed}", name=name, seed=run.seed)),
+            _answer(answer),
+            _weights(record, name, shown),
+        )
+        for name, run, answer, record in zip(
+            (one.a, one.b), case.runs, case.answers, case.records, strict=True
+        )
     ]
     wanted = t("wanted: {text}", text=_cut(item.wanted))
     return element(
@@ -96,12 +104,22 @@ def _answer(answer: str) -> Markup | str:
     return element("p", _cut(answer), class_="answer", dir="auto") if answer else ""
 
 
-def _weights(record: AttentionRecord | None, name: str) -> Markup | str:
-    """The attention that is closest to the answer."""
+def _shown_map(case: Case) -> str:
+    """The attention that the two do not have in common, or the one that is closest to the answer."""
+    maps = [{m.name: m.mechanism for m in record.maps} for record in case.records if record]
+    if not maps:
+        return ""
+    shared = [name for name in maps[0] if all(name in each for each in maps)]
+    differing = [name for name in shared if len({each[name] for each in maps}) > 1]
+    usual = [name for name in ("cross", "pooling") if name in shared]
+    return next(iter([*differing, *usual, *shared]), "")
+
+
+def _weights(record: AttentionRecord | None, name: str, shown: str) -> Markup | str:
     if record is None or not record.maps:
         return ""
-    preferred = [m.name for m in record.maps if m.name in ("cross", "pooling")]
-    matrix = picked(record, Pick(map=preferred[0] if preferred else None))
+    there = shown in [each.name for each in record.maps]
+    matrix = picked(record, Pick(map=shown if there else None))
     caption = t("Attention of {name}", name=name)
     table = heat_table(
         matrix.weights.tolist(),

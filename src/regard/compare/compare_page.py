@@ -205,7 +205,7 @@ def _costs(found: Findings) -> Markup:
             for name in means
             if name in costs and (value := getattr(costs[name], kind)) is not None
         }
-        if len(known) < 2:
+        if len(set(known.values())) < 2:  # nothing to choose by
             continue
         places = {name: (value, means[name]) for name, value in known.items()}
         said = {name: f"{name}: {_of(costs[name])}" for name in known}

@@ -13,7 +13,8 @@ from typing import Any
 
 from regard.data.fields import Field, Label, Labels, Text
 from regard.data.spec import Spec
-from regard.tasks.task import Task, plain
+from regard.tasks.answer import answer_parts
+from regard.tasks.task import Task
 
 # a word of letters, or one character of a script that has no spaces
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u9fff]+")
@@ -43,8 +44,13 @@ def describe_items(task: Task, examples: Sequence[Any], train: Spec | None) -> l
 
 def digest_of(task: Task, examples: Sequence[Any]) -> str:
     """The same if and only if these are the same items to be judged on."""
-    said = [[text_of(task, example), plain(_wanted(task, example))] for example in examples]
+    said = [[text_of(task, example), in_words(_wanted(task, example))] for example in examples]
     return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
+
+
+def in_words(value: Any) -> str:
+    """An answer in one line."""
+    return " ".join(answer_parts(value))
 
 
 def words_in(text: str) -> list[str]:
@@ -57,7 +63,7 @@ def _item(task: Task, example: Any, seen: Counter[str] | None) -> Item:
     return Item(
         line=int(getattr(example, "line", 0)),
         text=text,
-        wanted=plain(_wanted(task, example)),
+        wanted=in_words(_wanted(task, example)),
         words=len(words),
         rarest=min((seen[word] for word in words), default=None) if seen else None,
         labels=tuple(_labels(task, example)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -164,18 +165,15 @@ class Judge:
             parts = slices(comparison, best, other, found.items)
             picked = cases(comparison, best, other, found.items, found.judged)
             if place < DRAWN and picked:
-                paths = [self._drawn_run(found, name) for name in (best, other)]
-                runs = self.load(paths[0]), self.load(paths[1])
+                load_once = cache(self.load)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     picked = [
-                        with_records(case, runs, (best, other), self._examples) for case in picked
+                        with_records(case, load_once, (best, other), self._examples)
+                        for case in picked
                     ]
             closer.append(Closer(best, other, parts, picked))
         return closer
-
-    def _drawn_run(self, found: Findings, name: str) -> Path:
-        return found.judged[name][min(found.judged[name])].path
 
     def _notes(self) -> list[str]:
         if self.items.part != "dev":

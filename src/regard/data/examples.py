@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from regard.data.fields import Field, Text, Unusable
-from regard.data.problems import Problems
+from regard.data.problems import Problems, before_noun
 from regard.data.rows import read_rows
 from regard.data.spec import Corpus, Spec, parse
 from regard.scripts import stands_close
@@ -80,6 +80,17 @@ def read_examples(
         yield from examples if join == 1 else joined(examples, join, fields, seed=number)
 
 
+def read_in_step(
+    spec: Spec, fields: Sequence[Field], problems: Problems
+) -> Iterator[Example | None]:
+    """As `read_examples`, with None for every row that cannot be used; of a split, it is in no part."""
+    for corpus in parse(spec, [field.name for field in fields]):
+        if corpus.part is None:
+            yield from _rows(corpus, fields, problems)
+        else:
+            yield from read_corpus(corpus, fields, problems)
+
+
 def read_values(
     fields: Sequence[Field], cells: Sequence[Any], folder: Path | None = None
 ) -> dict[str, Any]:
@@ -101,7 +112,7 @@ def read_values(
 def _said(trouble: Unusable, field: Field, fields: Sequence[Field]) -> Unusable:
     """With the name of the field, where there are several."""
     quoted = "'{}'" in str(trouble)
-    said = field.name if quoted else "" if len(fields) == 1 else f"{field.name} "
+    said = field.name if quoted else "" if len(fields) == 1 else f"{before_noun(field.name)} "
     return Unusable(str(trouble).replace("{}", said))
 
 
@@ -169,6 +180,11 @@ def _home(corpus: Corpus, first: Field, example: Example) -> str:
 
 
 def _usable(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterator[Example]:
+    return (example for example in _rows(corpus, fields, problems) if example is not None)
+
+
+def _rows(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterator[Example | None]:
+    """Every row; None: it cannot be used, and is counted."""
     folder = corpus.files[0].parent
     for number, cells in read_rows(corpus, [field.name for field in fields]):
         try:
@@ -177,6 +193,7 @@ def _usable(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iter
             yield Example(number, read_values(fields, cells, folder), corpus.name)
         except Unusable as trouble:
             problems.add(corpus.name, str(trouble), number)
+            yield None
 
 
 def _glue(left: str, right: str) -> str:

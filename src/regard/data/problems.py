@@ -11,11 +11,23 @@ class CorpusError(ValueError):
     """What was given as a corpus cannot be read as one; `status`: it was asked wrongly."""
 
     status = 2
-    hint = "regard data check FILES says what is in a corpus; a pair is a.zh,a.en or pairs.tsv"
+    hint = (
+        "regard data check FILES says what is in a corpus of pairs (a.zh,a.en or pairs.tsv), with --task "
+        "NAME of any other"
+    )
 
     def __init__(self, message: str, hint: str = hint) -> None:
         super().__init__(message)
         self.hint = hint
+
+
+def before_noun(name: str) -> str:
+    """A field's name as it stands before "lines": a plural is quoted, since `words lines` is no English.
+
+    >>> before_noun("source"), before_noun("words")
+    ('source', "'words'")
+    """
+    return repr(name) if name.endswith("s") else name
 
 
 class Unusable(ValueError):

@@ -6,12 +6,17 @@ from pathlib import Path
 
 ORIGINS = {
     "3am-en-zh": "3AM comes from github.com/MaxyLee/3AM (folder data)",
+    "babi": "the bAbI tasks v1.2 are unpacked from research.facebook.com/downloads/babi (en-10k/qa1_….txt)",
     "debian-ddtp": "it is the i18n/Translation-* files of Debian bookworm main, joined on the MD5",
     "debian-l10n-zh": "it is read from the zh_CN gettext catalogues of Debian bookworm packages",
     "debian-synopsis": "it is the file i18n/Translation-en of Debian bookworm main",
     "imdb": "its columns are label, number, stars and text, from ai.stanford.edu/~amaas/data/sentiment",
     "iwslt15-en-vi": "IWSLT'15 en-vi comes from github.com/stefan-it/nmt-en-vi (folder data)",
     "multi30k": "Multi30k comes from github.com/multi30k/dataset (folder data/task1/raw)",
+    "answer-sentences": "python -m regard.data.corpora.build_answer_sentences makes it of SQuAD's questions",
+    "sick": "its files SICK_*.txt come from github.com/brmson/dataset-sts (data/sts/sick2014)",
+    "reading": "XQuAD comes from github.com/google-deepmind/xquad, CMRC 2018 from github.com/ymcui/cmrc2018",
+    "stories": "python benchmarks/reading/stories.py FOLDER/stories writes them",
     "tatoeba-cmn-eng": "it comes from manythings.org/anki (cmn-eng.zip)",
     "tatoeba-fra-eng": "it comes from manythings.org/anki (fra-eng.zip)",
     "tatoeba-vie-eng": "it comes from manythings.org/anki (vie-eng.zip)",

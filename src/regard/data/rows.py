@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import Any
 
 from regard.data.formats import Row, format_of
-from regard.data.problems import Unusable
+from regard.data.problems import Unusable, before_noun
 from regard.data.spec import Corpus
 
 
@@ -44,13 +44,13 @@ def _cells(rows: Sequence[Row | None], fields: Sequence[str]) -> list[Any]:
     if None in rows:
         ended = fields[rows.index(None)]
         there = next(f for f, row in zip(fields, rows, strict=True) if row is not None)
-        article = "an" if ended[0] in "aeiou" else "a"
-        raise Unusable(f"{there} lines without {article} {ended}")
+        article = "" if ended.endswith("s") else "an " if ended[0] in "aeiou" else "a "
+        raise Unusable(f"{before_noun(there)} lines without {article}{ended}")
     cells = []
     for field, row in zip(fields, rows, strict=True):
         assert row is not None
         if isinstance(row[1], Unusable):
-            raise _of_field(row[1], f"{field} ")
+            raise _of_field(row[1], f"{before_noun(field)} ")
         cells += row[1]
     return cells
 

@@ -3,6 +3,7 @@
     a.zh,a.en                        two files, line i of one translates line i of the other
     pairs.tsv                        one file, source TAB target (any name that tells no other format)
     pairs.tsv#2,1                    columns 2 and 1 of it, counted from 0
+    pairs.txt#question,answer        columns with these names in its first line
     pairs.jsonl#question,answer      values of a JSON object on each line (source and target unless told)
     bank.conllu#form,upos            columns of a treebank: a row is a sentence, a cell the list of its words
     tatoeba-zh-en:train              a corpus that comes with the package, here its training part
@@ -161,7 +162,7 @@ def _whole(text: str, fields: Sequence[str]) -> Corpus:
     if found and "" not in found:
         return _of_columns(text, found, wanted, fields)
     path = found[""] if found else Path(name) if name == STANDARD_INPUT else locate(name)
-    return Corpus(text, (path,), format_of(path).columns(text, wanted, fields))
+    return Corpus(text, (path,), _columns(path, text, wanted, fields))
 
 
 def _files(text: str) -> list[str]:
@@ -205,7 +206,15 @@ def _one_column(text: str, field: str) -> tuple[Path, str]:
     """One of several files: its path, and the column of it; without a column, "", whole rows."""
     name, wanted = _cut(text)
     path = locate(name)
-    return path, "".join(format_of(path).columns(text, wanted, [field])) if wanted else ""
+    return path, "".join(_columns(path, text, wanted, [field])) if wanted else ""
+
+
+def _columns(
+    path: Path, text: str, wanted: Sequence[str], fields: Sequence[str]
+) -> tuple[str, ...]:
+    found = format_of(path).columns(text, wanted, fields)
+    format_of(path).check(path, found)
+    return found
 
 
 def _of_columns(

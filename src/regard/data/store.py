@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.byte_lines import STANDARD_INPUT
-from regard.data.checksums import check_seal, sealed, sha256_of
+from regard.data.checksums import SEAL, check_seal, sealed, sha256_of
 from regard.data.disk_sync import sync
 from regard.data.fields import Field, Parts
 from regard.data.problems import Problems
@@ -78,6 +78,14 @@ class Store:
     def verify(self) -> None:
         """Read every file once: Damaged if one is not as it was written."""
         check_seal(self.folder / SETTINGS, self._settings)
+
+    @property
+    def content(self) -> str:
+        """The same for the same examples in the same numbers, wherever they came from."""
+        sums = {n: sha for n, sha in self._settings.get(SEAL, {}).items() if n != SETTINGS}
+        return hashlib.blake2b(
+            json.dumps(sums, sort_keys=True).encode(), digest_size=16
+        ).hexdigest()
 
     def __len__(self) -> int:
         return self._length

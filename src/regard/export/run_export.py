@@ -38,6 +38,12 @@ def export(
     engine = known_engine(engine)
     quantized = _known_quantization(engine, quantization)
     loaded = load(run, device="cpu")
+    if not hasattr(loaded.module, "score"):
+        kind, path = loaded.recipe.task.kind, loaded.folder.path
+        raise CannotExport(
+            f"{path} was trained for task.kind={kind}: only translators can be exported",
+            f"regard {loaded.task.command} -m {path} uses it as it is",
+        )
     model = loaded.translator.model
     assert isinstance(model, nn.Module)
     check_for_ctranslate2(model) if engine == "ctranslate2" else check_for_onnx(model)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ from regard.runs.loaded_run import EMBEDDED, LoadedRun
 from regard.suggestions import meant
 from regard.tasks.classify.classify_module import Classification
 from regard.tasks.prediction import Prediction
+from regard.tasks.text_look import asked_example
 from regard.view.attention_view import View, read_records
 from regard.view.picked_matrix import Pick
 from regard.view.widget import Live
@@ -65,7 +67,13 @@ def look(*what: Any, **options: Any) -> View:
 
 
 def look_at(run: LoadedRun, question: Question) -> AttentionRecord:
-    """What a run attends to when it is asked this, whatever it was trained for."""
+    """What a run attends to when it is asked this, whatever it was trained for.
+
+    A text may be an example in JSON, as `predict` reads it: {"text": "…"}.
+    """
+    if question.text.lstrip().startswith("{") and len(run.task.inputs) == 1:
+        (value,) = asked_example(run.task, question.text).values()
+        question = replace(question, text=value) if isinstance(value, str) else question
     return run.task.look(run.module, question, model=run_name(run))
 
 

@@ -1,4 +1,4 @@
-"""How good it is: BLEU and chrF, perplexity and accuracy, confusions, BLEU by length, AER.
+"""How good it is: BLEU and chrF, perplexity and accuracy, error rates, confusions, BLEU by length, AER.
 
 bleu(hypotheses, references, tokenize="13a").text
 by_length(sources, hypotheses, references, unit="words").rows
@@ -22,6 +22,8 @@ from regard.measures.alignment_files import (
 from regard.measures.bleu_by_length import Bucket, LengthCurve, LengthRow, by_length
 from regard.measures.classification import Confusion
 from regard.measures.likelihood import Likelihood
+from regard.measures.sequence_error_rate import SequenceErrorRate
+from regard.measures.token_error_rate import CharacterErrorRate, TokenErrorRate, WordErrorRate
 from regard.measures.translation import TOKENIZERS, BleuScore, MeasuredScore, bleu, chrf
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "AlignmentScore",
     "BleuScore",
     "Bucket",
+    "CharacterErrorRate",
     "Confusion",
     "Inside",
     "LengthCurve",
@@ -39,6 +42,9 @@ __all__ = [
     "Links",
     "MeasuredScore",
     "Outside",
+    "SequenceErrorRate",
+    "TokenErrorRate",
+    "WordErrorRate",
     "WordPair",
     "aer",
     "align",

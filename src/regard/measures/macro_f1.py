@@ -1,4 +1,4 @@
-"""The mean of F1 over labels, from what is counted of every item."""
+"""F1 of each label, and their mean."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from regard.measures.measure import Counts, Measure
 
 
 class MacroF1(Measure):
-    """F1 of a label = 2 · right / (items with it + answers with it), the mean over the labels that occur.
+    """mean over labels of 2 · right / (items of the label + answers of it), however frequent each is
+
+    labels: all that there are. One that neither occurs nor is answered is left out of the mean.
 
     >>> MacroF1(["a", "b"]).of(["a", "a", "b"], ["a", "b", "b"])
     0.6666666666666666
@@ -21,18 +23,19 @@ class MacroF1(Measure):
     share: ClassVar = True
 
     def __init__(self, labels: Sequence[str]) -> None:
-        self._place = {label: place for place, label in enumerate(labels)}
+        self.labels = {label: number for number, label in enumerate(labels)}
 
     def count(self, wanted: str, answer: str) -> Sequence[float]:
-        """For every label: right, then items and answers with it."""
-        found = np.zeros((2, len(self._place)))
-        found[1, self._place[wanted]] += 1
-        found[1, self._place[answer]] += 1
-        found[0, self._place[wanted]] = float(wanted == answer)
-        return found.ravel().tolist()
+        """Of each label: right, and how often it was wanted or answered."""
+        counts = np.zeros((len(self.labels), 2))
+        counts[self.labels[wanted], 0] = wanted == answer
+        counts[self.labels[wanted], 1] += 1
+        counts[self.labels[answer], 1] += 1
+        flat: list[float] = counts.ravel().tolist()
+        return flat
 
     def value(self, sums: Counts) -> np.ndarray:
-        right, there = np.split(sums, 2, -1)
-        f1 = 2 * right / np.where(there > 0, there, 1)
-        mean: np.ndarray = f1.sum(-1) / np.maximum((there > 0).sum(-1), 1)
+        right, seen = np.moveaxis(sums.reshape(*sums.shape[:-1], -1, 2), -1, 0)
+        f1 = 2 * right / np.maximum(seen, 1)
+        mean: np.ndarray = f1.sum(-1) / (seen > 0).sum(-1)
         return mean

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -19,6 +19,21 @@ class AttentionOptions(Options):
         "everywhere", description="which keys a query may look at: everywhere, window(5), …"
     )
     normalize: str = Field("softmax", description="softmax, sparsemax, hard, gumbel(0.5), …")
+
+    @property
+    def mechanism(self) -> dict[str, Any]:
+        """What the modules of the heart are made with."""
+        return {"score": self.score, "region": self.region, "normalize": self.normalize}
+
+
+class DecoderAttentionOptions(AttentionOptions):
+    """The attention of a decoder to its source: a score, region and normaliser, by name."""
+
+    dynamic: bool = Field(
+        True,
+        description="weights of its own for every token of the target; "
+        "false: static, once, by the first state of the decoder",
+    )
 
 
 class HeadOptions(Options):

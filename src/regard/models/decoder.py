@@ -6,11 +6,15 @@
     between   s'_t              into a second transition, read-out      the conditional GRU of dl4mt
     next      h_t               into the read-out and the next cell
 
+The attention is dynamic, with weights of its own for every token, or static: asked once, by the first state,
+and the same for the whole target.
+
 Legend: N hypotheses of B sentences (N = B · k), T target positions, E embedding, n hidden, D states' size.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
@@ -44,19 +48,23 @@ class RecurrentState:
     fed: Tensor | None  # (N, ...) what the last step hands to this one
     context: Tensor | None  # (B, ...) one vector for the whole source
     memory: Memory | None  # B sources
+    attended: Attended | None = None  # (B, ...) of a static attention, for all tokens
     position: int = 0
 
     def select(self, rows: Tensor, sentences: Tensor | None = None) -> RecurrentState:
-        context, memory = self.context, self.memory
+        context, memory, attended = self.context, self.memory, self.attended
         if sentences is not None:
             context = None if context is None else context.index_select(0, sentences)
             memory = None if memory is None else memory.select(sentences)
+            if attended is not None:
+                attended = _each_part(attended, lambda x: x.index_select(0, sentences))
         return replace(
             self,
             cells=tuple(tuple(s.index_select(0, rows) for s in layer) for layer in self.cells),
             fed=None if self.fed is None else self.fed.index_select(0, rows),
             context=context,
             memory=memory,
+            attended=attended,
         )
 
 
@@ -64,6 +72,7 @@ class RecurrentDecoder(nn.Module):
     """p(y_t | y_<t, x) = softmax(W_o t_t),  t_t = readout(s, E y_(t-1), c)
 
     attention: asked with `hidden`-sized states (with the token too if `query_sees_token`), or None.
+    static: it is asked once, by the first state of the top layer, and what it gives holds for every token.
     summary, bridge, feed: one vector of the whole source, how the first state is made of it, and where it
         enters: the "initial" state, every "step", the "readout".
     inside_reset: at a step it enters under the reset gate, as in Cho et al. 2014.
@@ -85,6 +94,7 @@ class RecurrentDecoder(nn.Module):
         cell: str = "gru",
         layers: int = 1,
         attention: Attention | None = None,
+        static: bool = False,
         place: Place = "before",
         query_sees_token: bool = False,
         input_feeding: bool = False,
@@ -99,6 +109,9 @@ class RecurrentDecoder(nn.Module):
         check_name("place of attention", place, get_args(Place))
         for way in feed:
             check_name("way to feed the context", way, get_args(Feed))
+        if static and query_sees_token:
+            raise ValueError("a static attention is asked before there is a token to see")
+        self.static = static and attention is not None
         self.summary, self.attention, self.place, self.feed = summary, attention, place, feed
         self.input_feeding, self.inside_reset, self.dropout = input_feeding, inside_reset, dropout
         self.query_sees_token = query_sees_token
@@ -130,7 +143,10 @@ class RecurrentDecoder(nn.Module):
         memory = None if attention is None else attention.remember(encoded.states, encoded.mask)
         like = self.output.weight
         fed = like.new_zeros(len(encoded.mask), self.fed_size) if self.fed_size else None
-        return RecurrentState(self.bridge(encoded, context, like), fed, context, memory)
+        state = RecurrentState(self.bridge(encoded, context, like), fed, context, memory)
+        if not self.static:
+            return state
+        return replace(state, attended=self._ask(state.cells[-1][0], None, state, weights=True))
 
     def step(self, tokens: Tensor, state: RecurrentState, *, weights: bool = False) -> Step:
         x = dropout(self.embed(tokens), self.dropout, self.training)
@@ -167,7 +183,9 @@ class RecurrentDecoder(nn.Module):
             inputs = self.enter(inputs).relu()
         states, _ = self.network(inputs, None, state.cells)
         attended = None
-        if self.attention is not None:
+        if state.attended is not None:
+            attended = _throughout(state.attended, x.shape[1], weights)
+        elif self.attention is not None:
             query = torch.cat([x, states], -1) if self.query_sees_token else states
             attended = self.attention(query, state.memory, offset=0, weights=weights)
         if self.readout_sees == "previous":
@@ -262,20 +280,20 @@ class RecurrentDecoder(nn.Module):
             new.append(now)
         return tuple(new)
 
-    def _ask(self, top: Tensor, x: Tensor, state: RecurrentState, weights: bool) -> Attended:
+    def _ask(self, top: Tensor, x: Tensor | None, state: RecurrentState, weights: bool) -> Attended:
+        """top (N, n), token x (N, E) -> of each hypothesis; what is known already is not asked again."""
+        if state.attended is not None:
+            known = state.attended if weights else state.attended._replace(weights=None)
+            each = len(top) // len(known.context)
+            return _each_part(known, lambda part: part.repeat_interleave(each, 0))
         attention, memory = self.attention, state.memory
         assert attention is not None
         assert memory is not None
-        query = torch.cat([x, top], -1) if self.query_sees_token else top
+        query = torch.cat([x, top], -1) if self.query_sees_token and x is not None else top
         attended = attend_per_sentence(
             attention, query[:, None], memory, position=state.position, weights=weights
         )
-        choice = attended.choice
-        return Attended(
-            attended.context.squeeze(1),
-            None if attended.weights is None else attended.weights.squeeze(1),
-            None if choice is None else HardChoice(*(part.squeeze(1) for part in choice)),
-        )
+        return _each_part(attended, lambda part: part.squeeze(1))
 
     def _read(
         self,
@@ -323,6 +341,21 @@ def _for_each(context: Tensor | None, hypotheses: int) -> Tensor | None:
     if context is None:
         return None
     return context.repeat_interleave(hypotheses // len(context), 0)
+
+
+def _each_part(attended: Attended, change: Callable[[Tensor], Tensor]) -> Attended:
+    choice = attended.choice
+    return Attended(
+        change(attended.context),
+        None if attended.weights is None else change(attended.weights),
+        None if choice is None else HardChoice(*map(change, choice)),
+    )
+
+
+def _throughout(attended: Attended, length: int, weights: bool) -> Attended:
+    """(B, ...) -> (B, T, ...), the same at every step"""
+    kept = attended if weights else attended._replace(weights=None)
+    return _each_part(kept, lambda x: x[:, None].expand(-1, length, *x.shape[1:]))
 
 
 def _stack(steps: list[Attended | None]) -> Attended | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
+from regard.attention.argument_checks import real_mask
 from regard.layers.contracts import Decoded, Encoded
 
 
@@ -14,11 +16,27 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
 
-    def encode(self, source: Tensor, mask: Tensor) -> Encoded:
-        return self.encoder(source, mask)
+    def encode(
+        self, source: Tensor, mask: Tensor | None = None, *, lengths: Tensor | None = None
+    ) -> Encoded:
+        """mask (B, S), True where a token is real, or lengths (B,); neither: all are."""
+        return self.encoder(source, token_mask(source, mask, lengths))
 
     def forward(
-        self, source: Tensor, mask: Tensor, inputs: Tensor, *, weights: bool = False
+        self,
+        source: Tensor,
+        mask: Tensor | None,
+        inputs: Tensor,
+        *,
+        lengths: Tensor | None = None,
+        weights: bool = False,
     ) -> Decoded:
         """inputs (B, T): the targets shifted right. `decoder.project(outputs)` are the logits."""
-        return self.decoder(inputs, self.encode(source, mask), weights=weights)
+        return self.decoder(inputs, self.encode(source, mask, lengths=lengths), weights=weights)
+
+
+def token_mask(source: Tensor, mask: Tensor | None, lengths: Tensor | None) -> Tensor:
+    """Which tokens of source (B, S) are real: as mask (B, S) or lengths (B,) say, or all."""
+    if lengths is not None:
+        mask = real_mask(mask, lengths, source.shape[:1], source.shape[1])
+    return torch.ones_like(source, dtype=torch.bool) if mask is None else mask

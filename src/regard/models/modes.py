@@ -19,6 +19,7 @@ from regard.layers.contracts import Decoded, Encoded, Step
 from regard.models.decoder import Feed, RecurrentDecoder
 from regard.models.encoder import NoEncoder, RecurrentEncoder, VectorEncoder
 from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.past_decoder import PastDecoder
 from regard.models.recurrent_options import RecurrentClassifier, RecurrentLanguage
 from regard.models.summary import Summary
 
@@ -39,6 +40,8 @@ def one_to_many(
     if enters not in ("first", "every"):
         raise ValueError(f"x enters at the 'first' step or at 'every' step, not {enters!r}")
     options = RecurrentLanguage.of(options, changes)
+    if options.attention is not None:
+        raise ValueError("one vector is all there is to attend to: leave `attention` out")
     summary = Summary("last", source_size, source_size)
     decoder = _speaker(target, options, summary, ("initial",) if enters == "first" else ("step",))
     return EncoderDecoder(VectorEncoder(source_size), decoder)
@@ -47,9 +50,25 @@ def one_to_many(
 def language_model(
     vocabulary: int, options: RecurrentLanguage | None = None, /, **changes: Any
 ) -> EncoderDecoder:
-    """o_t scores x_(t+1) at every t. No source: `encode` takes any tensor with a row for each text."""
+    """o_t scores x_(t+1) at every t. No source: `encode` takes any tensor with a row for each text.
+
+    With `attention` it attends to the states that it has been in.
+    """
     options = RecurrentLanguage.of(options, changes)
-    return EncoderDecoder(NoEncoder(), _speaker(vocabulary, options, Summary("last", 0, 0), ()))
+    decoder: nn.Module
+    if options.attention is None:
+        decoder = _speaker(vocabulary, options, Summary("last", 0, 0), ())
+    else:
+        decoder = PastDecoder(
+            vocabulary,
+            options.embedding,
+            options.hidden,
+            options.attention,
+            cell=options.cell,
+            layers=options.layers,
+            dropout=options.dropout,
+        )
+    return EncoderDecoder(NoEncoder(), decoder)
 
 
 def _speaker(

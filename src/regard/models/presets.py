@@ -74,6 +74,7 @@ def rnnsearch(
             region=options.attention.region,
             normalize=options.attention.normalize,
         ),
+        static=not options.attention.dynamic,
         place="before",
         readout="maxout",
         readout_size=options.maxout,
@@ -185,7 +186,7 @@ def recurrent(
         dropout=options.dropout,
     )
     size, how = encoder.output_size, options.attention
-    attention = None if how is None else Attention(options.hidden, size, **dict(how))
+    attention = None if how is None else Attention(options.hidden, size, **how.mechanism)
     decoder = RecurrentDecoder(
         target,
         options.embedding,
@@ -195,6 +196,7 @@ def recurrent(
         cell=options.cell,
         layers=options.decoder_layers,
         attention=attention,
+        static=how is not None and not how.dynamic,
         place=options.place,
         input_feeding=options.input_feeding,
         readout=options.readout,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from regard.models.attention_options import AttentionOptions
+from regard.models.attention_options import AttentionOptions, DecoderAttentionOptions
 from regard.options import Few, Length, ModelOptions, Rate, Width
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class RnnSearch(ModelOptions):
     cell: Literal["gru-reset-before", "gru", "lstm", "elman"] = Field(
         "gru-reset-before", description="the transition from state to state"
     )
-    attention: AttentionOptions = Field(
-        AttentionOptions(), description="how the decoder attends to the source"
+    attention: DecoderAttentionOptions = Field(
+        DecoderAttentionOptions(), description="how the decoder attends to the source"
     )
     readout: Literal["previous", "current"] = Field(
         "previous", description="the read-out sees the state before the step, as printed, or after"
@@ -140,8 +140,9 @@ class RecurrentTranslator(ModelOptions):
     feed: list[Literal["initial", "step", "readout"]] = Field(
         ["initial"], description="where that vector enters the decoder"
     )
-    attention: AttentionOptions | None = Field(
-        AttentionOptions(), description="how the decoder attends to the source; null: not at all"
+    attention: DecoderAttentionOptions | None = Field(
+        DecoderAttentionOptions(),
+        description="how the decoder attends to the source; null: not at all",
     )
     place: Literal["before", "after", "between", "next"] = Field(
         "before",
@@ -193,6 +194,9 @@ class RecurrentLanguage(ModelOptions):
     embedding: Embedding = 256
     hidden: Hidden = 256
     layers: Layers = 1
+    attention: AttentionOptions | None = Field(
+        None, description="how a state attends to those before it; null: not at all"
+    )
     dropout: Dropout = 0.0
 
     def build(self, sizes: Mapping[str, Any]) -> nn.Module:

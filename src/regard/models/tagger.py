@@ -17,6 +17,7 @@ from regard.layers.recurrent import Recurrent
 from regard.layers.special_tokens import PAD
 from regard.layers.transformer_blocks import EncoderBlock
 from regard.models import initialise
+from regard.models.encoder_decoder import token_mask
 from regard.models.tagger_options import RecurrentTagger, TransformerTagger
 from regard.models.transformer import never_empty
 from regard.models.transformer_parts import make_feed_forward, make_last_norm, make_self_attention
@@ -60,7 +61,16 @@ class Tagger(nn.Module):
         self.vectors, self.encoder, self.dropout = vectors, encoder, drop
         self.output = nn.Linear(cast(int, encoder.output_size), labels)
 
-    def forward(self, words: Tensor, mask: Tensor, characters: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        words: Tensor,
+        mask: Tensor | None = None,
+        characters: Tensor | None = None,
+        *,
+        lengths: Tensor | None = None,
+    ) -> Tensor:
+        """mask (B, L), True where a word is real, or lengths (B,); neither: all are."""
+        mask = token_mask(words, mask, lengths)
         x = dropout(self.vectors(words, characters), self.dropout, self.training)
         states = self.encoder(x, mask)
         return self.output(dropout(states, self.dropout, self.training))

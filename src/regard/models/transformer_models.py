@@ -14,7 +14,7 @@ from regard.layers.contracts import Encoded
 from regard.layers.special_tokens import BOS
 from regard.models import initialise
 from regard.models.encoder import NoEncoder
-from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.encoder_decoder import EncoderDecoder, token_mask
 from regard.models.modes import LabelDecoder
 from regard.models.summary import Summary
 from regard.models.transformer import TransformerDecoder, TransformerEncoder
@@ -36,8 +36,11 @@ class MaskedLanguageModel(nn.Module):
         self.output = nn.Linear(size, encoder.embed.table.num_embeddings)
         self.output.weight = encoder.embed.table.weight
 
-    def encode(self, source: Tensor, mask: Tensor) -> Encoded:
-        return self.encoder(source, mask)
+    def encode(
+        self, source: Tensor, mask: Tensor | None = None, *, lengths: Tensor | None = None
+    ) -> Encoded:
+        """mask (B, S), True where a token is real, or lengths (B,); neither: all are."""
+        return self.encoder(source, token_mask(source, mask, lengths))
 
     def project(self, states: Tensor) -> Tensor:
         """(..., D) -> logits (..., V)"""

@@ -105,7 +105,9 @@ def _of_same_task(options: type[Options], values: Mapping[str, Any]) -> bool:
     """A kind of model for another task is no help; of a kind of task it is always true."""
     given = values.get("task")
     kind = given.get("kind") if isinstance(given, dict) else None
-    return not issubclass(options, ModelOptions) or options.task == kind
+    return not issubclass(options, ModelOptions) or (
+        isinstance(kind, str) and registry.is_for(options, kind)
+    )
 
 
 def _moved(key: str, elsewhere: list[str], value: Any) -> str:

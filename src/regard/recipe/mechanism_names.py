@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from regard.models.attention_options import AttentionOptions, HeadOptions
 from regard.models.recurrent_options import RecurrentTranslator, RnnSearch
 from regard.options import ModelOptions
-from regard.recipe.mistakes import RecipeError
+from regard.plugins import BrokenPlugin
+from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
+from regard.recipe.validation_errors import place_of
+from regard.recipe.yaml_1_2 import Path, Written
 
+WRITTEN = "a name, or a name with arguments, as in cosine(temperature=0.1) or window(5, 5) & causal"
+MECHANISMS = ("score", "region", "normalize")
 ANY_SIZES = {"query_size": 2, "key_size": 2}
 
 
-def check_mechanisms(recipe: Recipe) -> None:
-    """Refuse a score, region or normaliser that there is not."""
+def check_mechanisms(recipe: Recipe, written: Mapping[Path, Written]) -> None:
+    """Refuse a score, region or normaliser that there is not; written: where each was named."""
     model = recipe.model
     for option, value in model:
         if isinstance(value, AttentionOptions | HeadOptions) and value != type(value)():
-            _check(model, option, value)  # the usual names need no torch to be known
+            _check(model, option, value, written)  # the usual names need no torch to be known
 
 
-def _check(model: ModelOptions, option: str, given: AttentionOptions | HeadOptions) -> None:
+def _check(
+    model: ModelOptions,
+    option: str,
+    given: AttentionOptions | HeadOptions,
+    written: Mapping[Path, Written],
+) -> None:
     import torch
 
     from regard.attention.normalizers import as_normalizer
@@ -34,15 +44,18 @@ def _check(model: ModelOptions, option: str, given: AttentionOptions | HeadOptio
             with torch.device("meta"):  # no memory, and no random numbers are drawn
                 made = parsers[part](name, **ANY_SIZES)
         except ValueError as error:
-            what = " ".join(str(error).split())
-            raise RecipeError(f"model.{option}.{part}: {what}") from None
+            place = place_of(("model", option, part), written)
+            told = f"model.{option}.{part}{place}: {' '.join(str(error).split())}"
+            broken = isinstance(error, BrokenPlugin)
+            raise MissingKind(told) if broken else RecipeError(told, WRITTEN) from None
         if isinstance(made, Score) and made.query_size is made.key_size is None:
             _check_widths(model, name)
 
 
 def _names(given: AttentionOptions | HeadOptions) -> Iterator[tuple[str, str]]:
     """Every name, and whether it is of a score, a region or a normaliser."""
-    for part, names in given:
+    for part in MECHANISMS:
+        names = getattr(given, part)
         for name in [names] if isinstance(names, str) else names:
             yield part, name
 
@@ -57,5 +70,6 @@ def _check_widths(model: ModelOptions, score: str) -> None:
     raise RecipeError(
         f"model.attention.score: {score} compares vectors of one width, but the keys, of both "
         f"directions, are {2 * model.hidden} wide and the queries {model.hidden}. "
-        f"Use bilinear{other}."
+        f"Use bilinear{other}.",
+        WRITTEN,
     )

@@ -45,8 +45,8 @@ def named_recipes(report: Report = warnings.warn) -> dict[str, Traversable]:
 
 def find_recipe(name: str) -> Traversable | None:
     """The file of a recipe; other packages are imported only for a name that is not ours."""
-    if name in shipped_recipes():
-        return resources.files("regard") / "recipes" / f"{name}{SUFFIX}"
+    if (ours := _files(resources.files("regard") / "recipes").get(name)) is not None:
+        return ours
     return named_recipes(report=lambda problem: None).get(name)
 
 
@@ -57,4 +57,11 @@ def _folder(package: object, name: str) -> Traversable:
 
 
 def _files(folder: Traversable) -> dict[str, Traversable]:
-    return {f.name.removesuffix(SUFFIX): f for f in folder.iterdir() if f.name.endswith(SUFFIX)}
+    """Those of a folder, and of the folders in it."""
+    found: dict[str, Traversable] = {}
+    for each in folder.iterdir():
+        if each.is_dir():
+            found |= _files(each)
+        elif each.name.endswith(SUFFIX):
+            found[each.name.removesuffix(SUFFIX)] = each
+    return found

@@ -81,6 +81,14 @@ class Tokenizers(Options):
     )
 
 
+class Vectors(Options):
+    """Word vectors learnt elsewhere that embeddings begin with: text files of word2vec or GloVe, also .gz."""
+
+    source: str | None = Field(None, description="of the source, or of the only text")
+    target: str | None = Field(None, description="of the target")
+    frozen: bool = Field(False, description="these embeddings are not trained")
+
+
 class Optimizer(Options):
     kind: Literal["adam", "adamw", "adadelta", "sgd"] = "adam"
     lr: Positive = 0.001
@@ -238,6 +246,7 @@ class Recipe(Options):
     data: Data = Data()
     tokenizer: Tokenizers = Tokenizers()
     model: Model = RnnSearch()
+    vectors: Vectors = Vectors()
     training: Training = Training()
     trainer: Trainer = Trainer()
     search: SearchOptions = SearchOptions()
@@ -253,11 +262,13 @@ class Recipe(Options):
                 + (f"there are {', '.join(there)}" if there else "name one: package.module:Name")
             )
         if metric == "auto":
-            usual = self.training.model_copy(update={"metric": task.metrics[0]})
+            usual = self.training.model_copy(update={"metric": task.own_metrics[0]})
             object.__setattr__(self, "training", usual)  # frozen for everybody else
-        elif metric not in task.metrics:
+        elif metric not in task.own_metrics:
             raise ValueError(
                 f"training.metric is {metric!r}, but task.kind={task.kind} is measured by "
-                f"{' or '.join(task.metrics)}.{meant(metric, task.metrics)}".removesuffix(".")
+                f"{' or '.join(task.own_metrics)}.{meant(metric, task.own_metrics)}".removesuffix(
+                    "."
+                )
             )
         return self

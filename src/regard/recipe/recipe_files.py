@@ -24,7 +24,7 @@ from regard.recipe.named_recipes import find_recipe, named_recipes
 from regard.recipe.recipe import LIMITS, Data, Recipe
 from regard.recipe.validation_errors import refusal, second_reading
 from regard.recipe.yaml_1_2 import Path, Written
-from regard.registry import models_for
+from regard.registry import kinds, models_for
 from regard.suggestions import meant
 
 EXTENDS = "extends"
@@ -39,8 +39,18 @@ def read_recipe(name_or_path: str, words: Sequence[str] = ()) -> Recipe:
     draft = _file(name_or_path, (name_or_path,))
     draft.lay(*_words(words))
     recipe = draft.recipe()
-    check_mechanisms(recipe)
+    check_mechanisms(recipe, draft.written)
     return recipe
+
+
+def recipe_for(task: str) -> Recipe:
+    """Of a kind of task, its defaults; else the recipe of that name or in that file."""
+    if task in kinds("tasks") or ":" in task:
+        return Draft({"task": {"kind": task}}).recipe()
+    if not _is_path(task) and find_recipe(task) is None:
+        near = meant(task, (*kinds("tasks"), *named_recipes()))
+        raise RecipeError(f"no task and no recipe {task!r}.{near}", LISTING)
+    return read_recipe(task)
 
 
 def dump_recipe(recipe: Recipe) -> str:
@@ -186,16 +196,20 @@ def _file(name_or_path: str, extending: tuple[str, ...]) -> Draft:
     values, written = yaml_1_2.load(text, place)
     values = {} if values is None else values
     if not isinstance(values, dict):
-        raise RecipeError(f"{place} is not a recipe: it holds {values!r}, not 'key: value' lines")
+        raise RecipeError(
+            f"{place} is not a recipe: it holds {values!r}, not 'key: value' lines", LISTING
+        )
     above = values.pop(EXTENDS, None)
     if above is None:
         return Draft(values, written)
     line = written[(EXTENDS,)].place
     if not isinstance(above, str):
-        raise RecipeError(f"extends is {above!r} ({line}): the name or the path of one recipe")
+        raise RecipeError(
+            f"extends is {above!r} ({line}): the name or the path of one recipe", LISTING
+        )
     above = str(folder / above) if folder and _is_path(above) else above
     if above in extending:
-        raise RecipeError(f"{place} extends itself: {' → '.join((*extending, above))}")
+        raise RecipeError(f"{place} extends itself: {' → '.join((*extending, above))}", LISTING)
     draft = _file(above, (*extending, above))
     draft.lay(values, written)
     return draft
@@ -217,7 +231,9 @@ def _text(name_or_path: str, extending: tuple[str, ...]) -> tuple[str, str, File
         try:
             return path.read_text(encoding="utf-8-sig"), str(path), path.parent
         except UnicodeDecodeError as error:
-            raise RecipeError(f"{path} is not a recipe: byte {error.start} is not UTF-8") from None
+            raise RecipeError(
+                f"{path} is not a recipe: byte {error.start} is not UTF-8", LISTING
+            ) from None
     file = find_recipe(name_or_path)
     if file is None:
         names = named_recipes()
@@ -231,7 +247,8 @@ def _text(name_or_path: str, extending: tuple[str, ...]) -> tuple[str, str, File
         return file.read_text(encoding="utf-8-sig"), f"recipe {name_or_path}", None
     except UnicodeDecodeError as error:
         raise RecipeError(
-            f"recipe {name_or_path} cannot be read: byte {error.start} is not UTF-8"
+            f"recipe {name_or_path} cannot be read: byte {error.start} is not UTF-8",
+            LISTING,
         ) from None
 
 

@@ -48,7 +48,7 @@ def refusal(
     more = f" ({others} more {'mistake' if others == 1 else 'mistakes'})" if others else ""
     wrong = (*path, "kind") if detail["type"].endswith("_kind") else path
     kind = MissingKind if detail["type"] == "broken_kind" else RecipeError
-    return kind(_sentence(detail, path, values, _place(wrong, written)) + more)
+    return kind(_sentence(detail, path, values, place_of(wrong, written)) + more)
 
 
 def _sentence(detail: ErrorDetails, path: Path, values: Mapping[str, Any], place: str) -> str:
@@ -71,7 +71,7 @@ def _sentence(detail: ErrorDetails, path: Path, values: Mapping[str, Any], place
     return refused_value(detail, key or "the recipe", value, place)
 
 
-def _place(path: Path, written: Mapping[Path, Written]) -> str:
+def place_of(path: Path, written: Mapping[Path, Written]) -> str:
     """` (a.yaml, line 3)`, of the value or of the section it is in."""
     for end in range(len(path), 0, -1):
         if note := written.get(path[:end]):

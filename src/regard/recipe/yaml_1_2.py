@@ -96,9 +96,15 @@ def dump(value: Any) -> str:
 
 
 def _value(
-    loader: YamlLoader, node: yaml.Node, path: Path, place: str, written: dict[Path, Written]
+    loader: YamlLoader,
+    node: yaml.Node,
+    path: Path,
+    place: str,
+    written: dict[Path, Written],
+    key: yaml.Node | None = None,
 ) -> Any:
-    where = f"{place}, line {node.start_mark.line + 1}" if place else ""
+    """key: what it is the value of. A section begins where its key stands, not at the first key in it."""
+    where = f"{place}, line {(key or node).start_mark.line + 1}" if place else ""
     written[path] = Written(node.value if isinstance(node, yaml.ScalarNode) else None, where)
     if isinstance(node, yaml.SequenceNode):
         return [
@@ -107,13 +113,13 @@ def _value(
         ]
     if isinstance(node, yaml.MappingNode):
         return {
-            key: _value(loader, item, (*path, key), place, written)
+            key.value: _value(loader, item, (*path, key.value), place, written, key)
             for key, item in _items(node, path)
         }
     return loader.construct_object(node)
 
 
-def _items(node: yaml.MappingNode, path: Path) -> Iterator[tuple[str, yaml.Node]]:
+def _items(node: yaml.MappingNode, path: Path) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]]:
     seen: set[str] = set()
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
@@ -122,6 +128,6 @@ def _items(node: yaml.MappingNode, path: Path) -> Iterator[tuple[str, yaml.Node]
             problem = f"the key {'.'.join(map(str, (*path, key.value)))!r} is there twice, again"
         else:
             seen.add(key.value)
-            yield key.value, value
+            yield key, value
             continue
         raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)

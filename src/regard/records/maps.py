@@ -91,7 +91,7 @@ def attention_map(
         queries,
         keys,
         _array(torch.stack([layer.weights for layer in layers])),
-        mechanism=_mechanisms([mechanism(one) for one in attentions.values()]),
+        mechanism=_mechanisms([f"{mechanism(a)} · kind: {a.kind}" for a in attentions.values()]),
         normalizer=written_normalizer(next(iter(attentions.values())).normalize),
         scores=_stacked([layer.scores for layer in layers]),
         allowed=None if allowed.all() else allowed.numpy(),

@@ -57,13 +57,14 @@ def pooling_map(
     read = states if hidden is None else torch.tanh(hidden(states))
     scores = pooling.query @ read.mT  # (hops, S)
     normalizer = written_normalizer(as_normalizer(pooling.normalize))
+    score = "dot" if hidden is None else "u · tanh(W h)"
     values = states.expand(pooling.hops, *states.shape)
     return AttentionMap(
         name,
         queries,
         keys,
         pooled.of(0)[None, :, None].float().cpu().numpy(),
-        mechanism=f"score: {'dot' if hidden is None else 'u · tanh(W h)'} · normalize: {normalizer}",
+        mechanism=f"score: {score} · normalize: {normalizer} · kind: {pooling.kind}",
         normalizer=normalizer,
         reported="layer 1",
         scores=scores[None, :, None].float().cpu().numpy() if details else None,

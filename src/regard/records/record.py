@@ -40,7 +40,9 @@ class AttentionMap:
     keys: str
     weights: Array  # (L, H, Q, K), as they were used
     layers: tuple[str, ...] = ()  # what each is called
-    mechanism: str = ""  # "score: additive · region: everywhere · normalize: softmax"
+    mechanism: str = (
+        ""  # "score: additive · region: everywhere · normalize: softmax · kind: general"
+    )
     normalizer: str = ""  # "softmax", "sparsemax", "softmax(temperature=2)"; "": not known
     reported: str = ""  # which of them the model itself reports: "layer 2, mean over heads"
     shown: tuple[int | str, int | str] = (

@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from regard import __version__
-from regard.data.checksums import Damaged, check_seal, sealed, sha256_of
+from regard.data.checksums import SEAL, Damaged, check_seal, sealed, sha256_of
 from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs import older_runs
@@ -92,12 +92,22 @@ def load_model(folder: RunFolder) -> tuple[nn.Module, Task]:
     task = task_of(recipe_of(folder, config))
     older = config["format"] == older_runs.FORMAT
     sizes = older_runs.sizes_in(config, task) if older else config["sizes"]
+    folder.load_assets(task, older=older)
+    if plain(task.sizes) != plain(sizes):  # a model of sizes that are not so is never built
+        raise Damaged(
+            f"{folder.config} is damaged, or of another run: its sizes are {plain(sizes)!r:.200}, what the "
+            f"fields beside it know has {plain(task.sizes)}",
+            ANEW,
+        )
     try:
         model = task.recipe.model.build(sizes)
     except ValueError as error:  # a mechanism of a package that is not here, say
-        raise MissingKind(f"{folder.config}: model: {error}") from error
-    except (TypeError, LookupError, RuntimeError, AttributeError) as error:
         said = " ".join(str(error).split())
+        raise MissingKind(f"{folder.config}: model: {said}") from error
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        if SEAL in config:  # which is as it was written: what has changed is the code
+            raise MissingKind(f"{folder.config}: model: {said}") from error
         raise Damaged(
             f"{folder.config} is damaged: no model can be built of it: {said}", ANEW
         ) from error
@@ -116,13 +126,6 @@ def load_model(folder: RunFolder) -> tuple[nn.Module, Task]:
             ANEW,
         )
     model.load_state_dict(weights, strict=False)  # a tied weight is there under one name only
-    folder.load_assets(task, older=older)
-    if plain(task.sizes) != plain(sizes):
-        raise Damaged(
-            f"what the fields in {folder.path} know has sizes {plain(task.sizes)}, the model was "
-            f"trained with {plain(sizes)}",
-            ANEW,
-        )
     return model.eval(), task
 
 

@@ -120,9 +120,9 @@ class RunFolder:
                 ) from None
             except OSError:
                 raise
-            except (ValueError, TypeError, RecursionError) as error:
-                what = "tokenizer" if isinstance(field, Text) else "asset"
-                raise Damaged(f"{path} is not a {what} file: {error}", LEARN_ANEW) from error
+            except Exception as error:  # a field of another package may say it in its own way
+                what = "tokenizer" if isinstance(field, Text) else repr(field.name)
+                raise Damaged(f"{path} is no {what} file: {error}", LEARN_ANEW) from error
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from regard.statistics.difference import Difference
-from regard.statistics.spending import look_errors
+from regard.statistics.look_errors import look_errors
 from regard.statistics.student_sum import StudentSum
 
 Pair = TypeVar("Pair", bound=Hashable)
 State = Literal["open", "a", "b", "same", "unlikely", "spent"]
+FIRST = 3  # seeds: two decide nothing, and would cost error
 UNLIKELY = 0.05  # a chance of being decided at the last look that is not worth the seeds
 
 
@@ -67,9 +68,9 @@ class Looks:
 
     def __post_init__(self) -> None:
         rising = all(a < b for a, b in zip(self.seeds, self.seeds[1:], strict=False))
-        if not self.seeds or self.seeds[0] < 2 or not rising:
+        if not self.seeds or self.seeds[0] < FIRST or not rising:
             raise ValueError(
-                f"looks are at 2 seeds or more, each at more than before: {self.seeds}"
+                f"looks are at {FIRST} seeds or more, each at more than before: {self.seeds}"
             )
         if self.comparisons < 1:
             raise ValueError(f"there is at least one comparison, not {self.comparisons}")
@@ -116,7 +117,7 @@ class Looks:
         while clear := [
             pair
             for pair, one in undecided.items()
-            if one.p <= self._error(one.seeds, self.comparisons - decided)
+            if one.p < self._error(one.seeds, self.comparisons - decided)
         ]:  # what is decided leaves its share of the error to the others: Holm
             for pair in clear:
                 one = undecided.pop(pair)
@@ -177,6 +178,8 @@ class Looks:
         more = seeds - one.seeds
         # the mean of the seeds to come lies about the present one as two means do
         spread = (one.spread_seeds or 0.0) * math.sqrt(1 / one.seeds + 1 / more) * more / seeds
+        if not spread:
+            return float(abs(one.difference) > bound)
         law = StudentSum(spread, one.seeds - 1, 0.0, 1)
         upper, lower = bound - one.difference, bound + one.difference
         return sum(_tail(law, distance) for distance in (upper, lower))

@@ -13,9 +13,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from regard.statistics.normal import both_tails
+
 _STEP = 0.4  # of the integral over log χ²; by trapezes, which are exact to 1e-9 here
 _LEAST = 1e-9  # weight of a node that is worth its time
-_erfc = np.frompyfunc(math.erfc, 1, 1)
+_STEPS, _NEAR = 100, 1e-9  # of the search for a quantile
 
 
 @dataclass(frozen=True)
@@ -36,38 +38,53 @@ class StudentSum:
 
     def beyond(self, distance: np.ndarray | float) -> np.ndarray:
         """P(|sum| > distance): (...)"""
-        variances, weights = self._mixture()
-        far = np.abs(np.asarray(distance, dtype=np.float64))[..., None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = np.where(far > 0, far / np.sqrt(2 * variances), 0.0)  # ∞ where nothing varies
-        return _erfc(z).astype(np.float64) @ weights
+        z, _, weights = self._normals(np.abs(np.asarray(distance, dtype=np.float64)))
+        return both_tails(z) @ weights
 
     def quantile(self, outside: float) -> np.ndarray:
         """(...): the distance beyond which lies this share."""
-        low = np.zeros(np.broadcast_shapes(np.shape(self.first), np.shape(self.second)))
         scale = np.sqrt(np.square(self.first) + np.square(self.second))
-        high = low + scale
-        while np.any(open_ := (self.beyond(high) > outside) & (scale > 0)):
-            high = np.where(open_, 2 * high, high)
-        for _ in range(40):
-            middle = (low + high) / 2
-            inside = self.beyond(middle) > outside
-            low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-        return (low + high) / 2
+        guess, low, high = 2 * scale, np.zeros_like(scale), np.full_like(scale, np.inf)
+        for _ in range(_STEPS):
+            z, scales, weights = self._normals(guess)
+            share = both_tails(z) @ weights
+            with np.errstate(divide="ignore", invalid="ignore"):
+                density = math.sqrt(2 / math.pi) * (np.exp(-np.square(z) / 2) / scales) @ weights
+            inside = share > outside
+            low, high = np.where(inside, guess, low), np.where(inside, high, guess)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                # by Newton, share and distance in logarithms; where that leaves the bounds, their middle
+                newton = guess * np.exp(np.log(share / outside) * share / (guess * density))
+            middle = np.where(np.isfinite(high), (low + high) / 2, 4 * guess)
+            tried = np.where((newton >= low) & (newton <= high), newton, middle)
+            settled = np.abs(tried - guess) <= _NEAR * guess
+            guess = tried
+            if settled.all():
+                break
+        return np.where(scale > 0, guess, 0.0)
 
-    def _mixture(self) -> tuple[np.ndarray, np.ndarray]:
-        """A t is a normal whose variance is drawn. Variances (..., nodes), their weights (nodes,)."""
-        one, one_weights = _inverse_chi_square(self.first_df)
-        two, two_weights = _inverse_chi_square(self.second_df)
+    def _normals(self, distance: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A t is a normal whose scale is drawn: distances in such scales, the scales, their weights.
+
+        (..., nodes), (..., nodes), (nodes,)
+        """
+        one, one_weights = _inverse_chi_square(self.first_df if np.any(self.first) else 0)
+        two, two_weights = _inverse_chi_square(self.second_df if np.any(self.second) else 0)
         first = np.square(self.first)[..., None, None] * one[:, None]
         second = np.square(self.second)[..., None, None] * two
         both = first + second  # (..., nodes of one, nodes of two)
-        return both.reshape(*both.shape[:-2], -1), np.outer(one_weights, two_weights).ravel()
+        scales = np.sqrt(both.reshape(*both.shape[:-2], -1))
+        far = distance[..., None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.where(far > 0, far / scales, 0.0)  # ∞ where nothing varies
+        return z, scales, np.outer(one_weights, two_weights).ravel()
 
 
 @lru_cache(maxsize=256)
 def _inverse_chi_square(df: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of df / χ²(df)."""
+    """Nodes and weights of df / χ²(df); a single node for a part that is not there."""
+    if not df:
+        return np.ones(1), np.ones(1)
     width = math.sqrt(2 / df)  # of log χ², for many degrees
     step = min(_STEP, 0.8 * width)
     reach = 10 * width + 2 * math.log(1 / _LEAST) / df

@@ -10,6 +10,15 @@ from typing import Any
 from regard.clock import clock
 from regard.words import say_plural, t
 
+SHARES = (
+    "accuracy",
+    "exact_match",
+    "f1",
+    "precision",
+    "recall",
+    "error_rate",
+)  # in measures' names
+
 
 class Evaluation(ABC):
     corpus: str
@@ -35,24 +44,33 @@ class Measured(Evaluation):
 
     corpus: str
     noun: str
+    scored: str  # what a loss is the mean of
     examples: Sequence[Any]
-    answers: Sequence[Any]
+    answers: Sequence[Any]  # none, where nothing was asked
+    counts: tuple[float, ...]  # summed over the examples
     loss: float  # nats for each that is scored
     measures: Mapping[str, float]
     words: str  # the measures for people
-    seconds: float
+    seconds: float  # of answering
 
     @property
     def text(self) -> str:
         return t(
-            "{measures}, loss {loss}  ({count} {noun} of {corpus}, answered in {time})",
+            "{measures}, loss {loss}  ({told})",
             measures=self.words,
             loss=f"{self.loss:.4f}",
-            count=f"{len(self.examples):,}",
-            noun=say_plural(len(self.examples), self.noun[:-1], self.noun),
-            corpus=self.corpus,
-            time=clock(self.seconds),
+            told=self.told,
         )
+
+    @property
+    def told(self) -> str:
+        """What was measured on."""
+        count = len(self.examples)
+        noun = say_plural(count, self.noun[:-1], self.noun)
+        told = t("{count} {noun} of {corpus}", count=f"{count:,}", noun=noun, corpus=self.corpus)
+        if not self.answers:
+            return told
+        return t("{told}, answered in {time}", told=told, time=clock(self.seconds))
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -68,13 +86,32 @@ def measure_name(name: str) -> str:
     """A measure in words: those of a task that regard does not know are called as they are."""
     known = {
         "accuracy": t("accuracy"),
+        "exact_match": t("exact match"),
+        "macro_f1": t("macro-F1"),
         "sentence_accuracy": t("sentence accuracy"),
         "perplexity": t("perplexity"),
+        "bits_per_character": t("bits per character"),
+        "bleu": t("BLEU"),
+        "chrf": t("chrF"),
         "loss": t("loss"),
         "precision": t("precision"),
         "recall": t("recall"),
+        "pearson": t("Pearson's r"),
+        "spearman": t("Spearman's rho"),
+        "map": "MAP",
+        "mrr": "MRR",
     }
     return known.get(name, name.replace("_", " "))
+
+
+def measures_in_words(measures: Mapping[str, float]) -> str:
+    """`accuracy 91.20 %, perplexity 3.456`"""
+    return ", ".join(
+        f"{measure_name(name)} {100 * value:.2f} %"
+        if is_share(name)
+        else f"{measure_name(name)} {value:.4g}"
+        for name, value in measures.items()
+    )
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -90,3 +127,13 @@ def listed(parts: Sequence[str]) -> str:
 def on_set(name: str, measure: str) -> str:
     """`test loss`, of the part of the data that it was measured on."""
     return t("{set} {measure}", set=name, measure=measure)
+
+
+def is_share(measure: str) -> bool:
+    """Whether a measure goes from 0 to 1 and is shown in percent, by its name."""
+    return any(word in measure for word in SHARES)
+
+
+def last(found: Mapping[str, Any]) -> Any:
+    """The evaluation that counts most, or None."""
+    return found.get("test") or found.get("dev")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
 
-from regard.data.tokenizer import Tokens
+from regard.data.tokenizer import Tokenizer, Tokens
+from regard.search import Hypothesis
+from regard.tasks.decoded_tokens import spell
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,41 @@ class Prediction:
     finished: bool  # it ended with EOS, not at the length limit
     attention: Tensor | None = None  # (T, S)
     alternatives: tuple[Prediction, ...] = ()  # the n-best after this one
+
+    @classmethod
+    def of(
+        cls,
+        found: Hypothesis,
+        source: str,
+        source_tokens: Tokens,
+        tokenizer: Tokenizer,
+        *,
+        unknown: Mapping[int, str] | None = None,
+        attention: Tensor | None = None,
+    ) -> Prediction:
+        """What a search has found, spelt. unknown: the words that stand for an UNK, by its place."""
+        ids = found.tokens[:-1] if found.finished else found.tokens
+        text, tokens = spell(tokenizer, ids, unknown)
+        return cls(
+            source=source,
+            text=text,
+            score=found.score,
+            log_prob=found.log_prob,
+            log_probs=tuple(found.log_probs),
+            source_tokens=source_tokens,
+            tokens=tokens,
+            finished=found.finished,
+            attention=attention,
+        )
+
+    @property
+    def rows(self) -> list[str]:
+        """What the rows of its attention are called."""
+        return [*self.tokens.pieces, *(["EOS"] if self.finished else [])]
+
+    @property
+    def columns(self) -> list[str]:
+        return [*self.source_tokens.pieces, "EOS"]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; attention in six digits."""

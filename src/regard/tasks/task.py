@@ -10,39 +10,39 @@ import json
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import nn
 
 from regard.data.batch import Batch, collate
+from regard.data.problems import before_noun
 from regard.measures.measure import Measure
-from regard.measures.translation import MeasuredScore
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer, answer_parts
-from regard.tasks.evaluation import Evaluation, Measured, listed, measure_name, on_set
+from regard.tasks.answer import Answer
+from regard.tasks.evaluation import Evaluation, Measured, is_share, measures_in_words
 from regard.tasks.judged_items import ItemMean, JudgedItems
 from regard.tasks.longest_first import batches_by_length
-from regard.tasks.report_part import NextStep, ReportPart
-from regard.tasks.task_corpus import TaskCorpus
 from regard.tasks.task_module import TaskModule, Unanswerable
-from regard.tasks.text_look import SeenAttention, asked_text, look_at_text, with_attention
-from regard.view.samples import Sample
-from regard.words import t
-
-SAMPLES = 8  # wrong answers shown in a report
+from regard.tasks.task_report import TaskReport
+from regard.tasks.text_look import (
+    SeenAttention,
+    asked_example,
+    asked_text,
+    look_at_text,
+    with_attention,
+)
 
 
 class Tally(NamedTuple):
     """What was found on some examples, to be joined with what other processes found."""
 
-    counts: tuple[float, ...]  # these are added up
-    answers: Sequence[str] = ()  # one for each example if there are any
+    counts: tuple[float, ...]  # these are added up: the loss, how much was scored, and more
+    answers: Sequence[Any] = ()  # in plain values, one for each example if there are any
+    seconds: float = 0.0  # of answering
 
 
 class Extent(NamedTuple):
@@ -68,15 +68,15 @@ class Validation:
         return -value if metric in ("loss", *errors) else value, -self.loss
 
 
-class Task(TaskCorpus):
+class Task(TaskReport):
     """One for each kind of task, made for one recipe."""
 
     columns: ClassVar[tuple[str, ...]]  # measures of a validation, beside the loss
-    inputs: ClassVar[tuple[str, ...]]  # the fields that an answer needs; the others are answered
     scored: ClassVar[str] = "tokens"  # what a loss is the mean of
-    command: ClassVar[str] = "predict"  # of the CLI, that uses such a run
+    evaluation: ClassVar[type[Measured]] = Measured
     verb: ClassVar[str] = "answer"  # what such a run does
     learns: ClassVar[str] = "tokenizers"  # what the fields learn, in a word
+    probable: ClassVar[bool] = False  # whether a score is the probability of the answer
     searches: ClassVar[bool] = False  # whether answers are searched for with a beam
     evaluated_with: ClassVar[tuple[str, ...]] = ()  # options of `evaluate` that mean something
 
@@ -124,8 +124,15 @@ class Task(TaskCorpus):
             return self.fields[name].accept(value, files=files)
         except ValueError as error:
             what = str(error).replace("lines", "value").replace("'{}'", repr(name))
-            what = what.replace("{}", f"{name} ")  # no format: it may quote the value
+            what = what.replace("{}", f"{before_noun(name)} ")  # no format: it may quote the value
             raise Unanswerable(f"example {number}: {what}", f"it was {_seen(value)}") from None
+
+    def of_line(self, line: str) -> Any:
+        """A JSON object is an example with a value for each input; else the line is the one input's value."""
+        if line.lstrip().startswith("{"):
+            with suppress(ValueError, RecursionError):
+                return json.loads(line)
+        return self.fields[self.inputs[0]].of_line(line) if line.strip() else line
 
     def bare(self, example: Mapping[str, Any]) -> Any:
         """The example as `Answer.input` has it."""
@@ -215,7 +222,7 @@ class Task(TaskCorpus):
         Of a task that has a `measure` but no `measured_by` it is the measure of each answer by itself.
         """
         found = self.predict(module, examples, batch=self.recipe.search.batch)
-        answers = [json.loads(json.dumps(one.answer)) for one in found]
+        answers = [one.answer for one in found]
         if type(self).measured_by is not Task.measured_by:
             wanted = [self.wanted(example) for example in examples]
             each = [(one, one.counts(wanted, answers)) for one in self.measured_by()]
@@ -229,91 +236,45 @@ class Task(TaskCorpus):
         each = [(one, one.counts(nothing, [values[one.name] for values in alone])) for one in means]
         return JudgedItems(each, answers)
 
-    def tally(self, module: Any, examples: Sequence[Any]) -> Tally:
-        """What is found on some of the examples: their loss, and the answers in JSON."""
+    def tally(self, module: Any, examples: Sequence[Any], *, beam: int | None = None) -> Tally:
+        """What is found on some of the examples. beam: for a task that searches."""
         total, scored = 0.0, 0.0
         with module.inference():
             for _, batch in self.batches(examples, module.device):
                 loss = module(**batch)
                 total, scored = total + float(loss.total), scored + float(loss.tokens)
+        start = time.monotonic()
         found = self.predict(module, examples, batch=self.recipe.search.batch)
-        return Tally((total, scored), [json.dumps(one.answer) for one in found])
+        answers = [one.answer for one in found]
+        return Tally((total, scored), answers, time.monotonic() - start)
 
     def validation(self, found: Tally, examples: Sequence[Any]) -> Validation:
         """The measures, from what was found on all of the examples."""
         total, scored = found.counts
-        answers = [json.loads(answer) for answer in found.answers]
-        return Validation(total / max(scored, 1), self.measure(answers, examples))
+        return Validation(total / max(scored, 1), self.measure(found.answers, examples))
 
     def measures_line(self, found: Validation) -> str:
         """The measures in a line of the log."""
-        return ", ".join(
-            f"{measure_name(name)} {100 * value:.2f} %"
-            if is_share(name)
-            else f"{measure_name(name)} {value:.4g}"
-            for name, value in found.measures.items()
-        )
+        return measures_in_words(found.measures)
 
     def evaluate(
         self, module: Any, corpus: str, examples: Sequence[Any], *, beam: int | None = None
     ) -> Evaluation:
         """All there is to know about a run on these examples."""
-        start = time.monotonic()
-        tally = self.tally(module, examples)
+        tally = self.tally(module, examples, beam=beam)
         found = self.validation(tally, examples)
-        return Measured(
+        return self.evaluation(
             corpus=corpus,
             noun=self.noun,
+            scored=self.scored,
             examples=examples,
-            answers=[json.loads(answer) for answer in tally.answers],
+            answers=tally.answers,
+            counts=tally.counts,
             loss=found.loss,
             measures=found.measures,
             words=self.measures_line(found),
-            seconds=time.monotonic() - start,
+            seconds=tally.seconds,
         )
-
-    def report(self, module: Any, found: Mapping[str, Any], folder: Path) -> ReportPart:
-        """This task's part of the report, from the evaluations by the name of their set."""
-        one = last(found)
-        steps = [
-            NextStep(f"regard {self.command} -m {folder}", t("Use it, line by line.")),
-            NextStep(
-                f"regard evaluate -m {folder} --data SPEC", t("Score it on another test set.")
-            ),
-        ]
-        if not isinstance(one, Measured):
-            return ReportPart(next_steps=steps)
-        said = [
-            t(
-                "{measures} on {count} {set} {noun}",
-                measures=each.words,
-                count=f"{len(each.examples):,}",
-                set=name,
-                noun=self.called(len(each.examples)),
-            )
-            for name, each in found.items()
-        ]
-        return ReportPart(
-            verdict=listed(said),
-            scores=[
-                MeasuredScore(f"{measure_name(name)}, %", 100 * value, one.corpus)
-                if is_share(name)
-                else MeasuredScore(measure_name(name), value, one.corpus)
-                for name, value in one.measures.items()
-            ],
-            facts={on_set(name, t("loss")): f"{each.loss:.4f}" for name, each in found.items()},
-            samples=[self._sample(*pair) for pair in islice(_wrong(self, one), SAMPLES)],
-            next_steps=steps,
-        )
-
-    def wanted(self, example: Any) -> Any:
-        """What the answer to an example should be."""
-        values = [example[name] for name in self.fields if name not in self.inputs]
-        return values[0] if len(values) == 1 else values
-
-    def _sample(self, example: Any, answer: Any) -> Sample:
-        shown = "  ".join(self.fields[name].show(example[name]) for name in self.inputs)
-        return Sample(shown, plain(answer), plain(self.wanted(example)))
 
     # what it looks at
 
@@ -323,27 +284,7 @@ class Task(TaskCorpus):
 
     def look_extent(self, question: Question) -> Extent:
         """How large a look is, before it is made."""
-        return self.extent(self.given([question.text])[0])
-
-
-def is_share(measure: str) -> bool:
-    """Whether a measure goes from 0 to 1 and is shown in percent, by its name."""
-    return any(word in measure for word in ("accuracy", "f1", "precision", "recall"))
-
-
-def last(found: Mapping[str, Any]) -> Any:
-    """The evaluation that counts most, or None."""
-    return found.get("test") or found.get("dev")
-
-
-def plain(value: Any) -> str:
-    """An answer in one line."""
-    return " ".join(answer_parts(value))
-
-
-def _wrong(task: Task, found: Measured) -> Iterator[tuple[Any, Any]]:
-    pairs = zip(found.examples, found.answers, strict=True)
-    return ((example, answer) for example, answer in pairs if answer != task.wanted(example))
+        return self.extent(asked_example(self, question.text))
 
 
 def _seen(value: Any) -> str:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
+from regard.data.check.column_check import ExamplesSummary, check_examples, only_known
+from regard.data.check.pair_check import CorpusSummary
 from regard.data.examples import Example, read_examples
 from regard.data.fields import Field, Text
-from regard.data.problems import Problems
+from regard.data.fields.field import Parts
+from regard.data.problems import CorpusError, Problems, before_noun
 from regard.data.spec import Corpus, Spec, parse
 from regard.data.store import CHUNK, Rows, Store, Stored, make_store
 from regard.recipe.mistakes import RecipeError
@@ -22,6 +26,7 @@ from regard.words import say_plural, t
 class TaskCorpus(ABC):
     """The first half of a `Task`."""
 
+    inputs: ClassVar[tuple[str, ...]]  # the fields that an answer needs; the others are answered
     apart: ClassVar[tuple[str, ...]] = ()  # fields whose held-out values are not trained on
     noun: ClassVar[str] = "examples"  # what a corpus is made of
     kept_input: ClassVar[str] = "standard-input.tsv"  # the file of what came from standard input
@@ -92,6 +97,13 @@ class TaskCorpus(ABC):
 
     def _encoded(self, examples: Sequence[Example], problems: Problems) -> Iterator[Stored]:
         """The examples in numbers, without those that are too long."""
+        for example, parts in self._fitting(examples, problems):
+            yield Stored(example.line, parts)
+
+    def _fitting(
+        self, examples: Sequence[Example], problems: Problems
+    ) -> Iterator[tuple[Example, dict[str, Parts]]]:
+        """Those that are not too long, and their numbers."""
         columns = {name: field.encode(examples) for name, field in self.fields.items()}
         for number, example in enumerate(examples):
             parts = {name: column[number] for name, column in columns.items()}
@@ -100,10 +112,43 @@ class TaskCorpus(ABC):
             )
             name, why = next(((n, r) for n, r in reasons if r is not None), ("", None))
             if why is None:
-                yield Stored(example.line, parts)
+                yield example, parts
             else:
-                said = f"{name} " if len(self.fields) > 1 else ""
+                said = f"{before_noun(name)} " if len(self.fields) > 1 else ""
                 problems.add(example.corpus, why.replace("{}", said), example.line)
+
+    def check(
+        self, spec: Spec, *, learnt: bool = False, train: Spec | None = None
+    ) -> ExamplesSummary | CorpusSummary:
+        """What a corpus is like, and what cannot be used of it.
+
+        learnt: by fields that have learnt what they know. train: the corpus whose labels are the known ones.
+        """
+        problems, reasons = Problems(), list[str]()
+        sure = [f for f in self.fields.values() if type(f).check_known is not Field.check_known]
+        if train is not None:
+            self._learn_labels(train, sure)
+        examples = self.read(spec, problems)
+        if learnt or train is not None:
+            examples = only_known(examples, sure, problems, reasons)
+        if learnt:
+            examples = self._that_fit(examples, problems)
+        found = check_examples(examples, self.fields, self.inputs)
+        called = self.called(found.examples)
+        return replace(found, problems=problems, called=called, unknown="".join(reasons))
+
+    def _learn_labels(self, train: Spec, fields: Sequence[Field]) -> None:
+        for field in (each for each in fields if each.file is not None):
+            try:
+                field.learn(example[field.name] for example in self.read(train))
+            except CorpusError:
+                raise
+            except ValueError as error:
+                raise CorpusError(f"{train}, {field.name}: {error}") from None
+
+    def _that_fit(self, examples: Iterator[Example], problems: Problems) -> Iterator[Example]:
+        while chunk := list(islice(examples, CHUNK)):
+            yield from (example for example, _ in self._fitting(chunk, problems))
 
     def describe(self, store: Store) -> str:
         """What there is to learn from, in a line."""

@@ -76,6 +76,17 @@ def asked_text(task: Task) -> Text | None:
     return next((f for n in task.inputs if isinstance(f := task.fields[n], Text)), None)
 
 
+def asked_example(task: Task, line: str) -> dict[str, Any]:
+    """What a line asks about, as `predict` reads it; no file is read that it names.
+
+    An object that is no example is a text that looks like one, where a text is all that is asked about.
+    """
+    given = task.of_line(line)
+    alone = isinstance(given, Mapping) and len(task.inputs) == 1 and task.inputs[0] not in given
+    (example,) = task.given([line if alone else given], files=False)
+    return example
+
+
 def look_at_text(
     task: Task, module: Any, question: Question, *, model: str = ""
 ) -> AttentionRecord:
@@ -83,11 +94,11 @@ def look_at_text(
     "pooling"; a number behind the name where layers are of several kinds.
     """
     who, text = f"a model for task.kind={task.recipe.task.kind}", asked_text(task)
-    if text is None or len(task.inputs) > 1:
+    if text is None:
         named = ", ".join(task.inputs)
         raise BadQuestion(f"{who} answers about {named}: what it attends to is not shown")
     question.check_text_alone(who)
-    (example,) = task.given([question.text])
+    example = asked_example(task, question.text)
     shown = text.joined(example[text.name])
     (tokens,) = text.tokens([shown])
     language = task.recipe.data.source
@@ -113,7 +124,7 @@ def look_at_text(
     return AttentionRecord(
         {name: each for name, each in sides.items() if name in used},
         kept,
-        title=question.text,
+        title=shown,
         model=model,
         output=answer.line,
         notes=(

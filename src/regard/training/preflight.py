@@ -8,8 +8,10 @@ import torch
 from torch import nn
 
 from regard.data.parts import PARTS
+from regard.data.problems import CorpusError
 from regard.layers.positions import Learned
-from regard.recipe.mistakes import RecipeError
+from regard.plugins import BrokenPlugin
+from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
 from regard.tasks.recipe_task import task_of
 
@@ -40,7 +42,10 @@ def _check_processes(recipe: Recipe) -> None:
     trainer, cores = recipe.trainer, os.cpu_count() or 1
     wanted = trainer.devices if isinstance(trainer.devices, int) else 1
     if trainer.accelerator == "cpu" and wanted > max(CROWD, cores):
-        raise RecipeError(f"trainer.devices={wanted} processes are too many for {cores} cores")
+        raise RecipeError(
+            f"trainer.devices={wanted} processes are too many for {cores} cores",
+            "as many processes as cores are the most that help",
+        )
 
 
 def _check_corpora(recipe: Recipe) -> None:
@@ -52,7 +57,8 @@ def _check_corpora(recipe: Recipe) -> None:
         except FileNotFoundError as error:
             raise FileNotFoundError(f"data.{name}: {error}") from None
         except ValueError as error:
-            raise RecipeError(f"data.{name}: {error}") from None
+            hint = getattr(error, "hint", CorpusError.hint)
+            raise RecipeError(f"data.{name}: {error}", hint) from None
 
 
 def _check_model(recipe: Recipe) -> None:
@@ -60,6 +66,8 @@ def _check_model(recipe: Recipe) -> None:
         with torch.device("meta"):  # no memory, and no random numbers are drawn
             fields = task_of(recipe).fields.items()
             model = recipe.model.build({name: field.any_size for name, field in fields})
+    except BrokenPlugin as error:
+        raise MissingKind(f"model: {error}") from None
     except ValueError as error:
         raise RecipeError(f"model: {error}") from None
     _check_memory(model)
@@ -74,7 +82,8 @@ def _check_memory(model: nn.Module) -> None:
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > there:
         raise RecipeError(
-            f"model: its weights take {needed / 1e9:,.0f} GB, and this machine has {there / 1e9:,.0f}"
+            f"model: its weights take {needed / 1e9:,.0f} GB, and this machine has {there / 1e9:,.0f}",
+            "fewer features or layers need less",
         )
 
 

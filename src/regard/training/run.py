@@ -32,6 +32,7 @@ from regard.runs.run_folder import RunFolder, check_recipe
 from regard.tasks.recipe_task import task_of
 from regard.training.allocator import keep_memory
 from regard.training.checkpoints import Checkpoints
+from regard.training.first_vectors import check_vectors, freeze_vectors, take_vectors
 from regard.training.first_weights import drawn_by_name
 from regard.training.preflight import check
 from regard.training.progress_display import ProgressLines, Reporter, make_reporter
@@ -54,6 +55,8 @@ def train(recipe: Recipe, folder: Path | str, *, quiet: bool = False) -> Path:
     fabric, run = _fabric(recipe), RunFolder(Path(folder))
     check_recipe(run, recipe)
     evaluate_only = _only_model(run, recipe)
+    if not run.model.is_file() and Checkpoints(run.checkpoints).last() is None:
+        check_vectors(recipe)
     with run.held() if _is_first() else nullcontext():
         if _is_first():  # before there are other processes: a mistake is told once
             run.claim(recipe)
@@ -102,6 +105,14 @@ def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> 
     task = load_task(recipe, run)
     make = partial(make_module, task)
     module = drawn_by_name(make, recipe.seed) if recipe.training.paired else make()
+    checkpoints = Checkpoints(run.checkpoints)
+    tree, complaints = checkpoints.latest()
+    for complaint in complaints:
+        reporter.warn(complaint)
+    if tree is None:  # afterwards the weights of the run have them
+        for line in take_vectors(task, module.model):
+            reporter.say(line)
+    freeze_vectors(task, module.model)
     store, training, fields = Store.open(run.store), recipe.training, list(task.fields.values())
     sentences = training.batch_sentences or (None if training.batch_tokens else SENTENCES)
     lengths = [length for field in fields if (length := store.lengths(field)) is not None]
@@ -113,12 +124,8 @@ def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> 
         rank=fabric.global_rank,
         world=fabric.world_size,
     )
-    checkpoints = Checkpoints(run.checkpoints)
     loader = Loader(store, fields, batches)
     fit = Fit(recipe, fabric, task, module, loader, read_dev(task), checkpoints, reporter)
-    tree, complaints = checkpoints.latest()
-    for complaint in complaints:
-        reporter.warn(complaint)
     if tree is not None:
         fit.resume(tree)
     fabric.barrier()  # nobody writes a checkpoint before all have read theirs

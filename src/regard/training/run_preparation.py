@@ -67,7 +67,7 @@ def columns_hint(task: Task) -> str:
     numbers = ",".join(map(str, range(len(names))))
     return (
         f"it holds {', '.join(names)}: x.tsv#{numbers} names their columns, x.jsonl#{','.join(names)} "
-        "the keys they have in JSON"
+        f"the keys they have in JSON; regard data check FILES --task {task.recipe.task.kind} counts them"
     )
 
 

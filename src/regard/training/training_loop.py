@@ -36,7 +36,7 @@ from regard.training.state import RunState
 from regard.training.validation_pass import validate
 from regard.training.weight_averages import MovingWeights
 from regard.training.weight_update import Updater
-from regard.words import t
+from regard.words import say, t
 
 FORMAT = 2  # of a checkpoint
 ROW_EVERY = 50  # updates between rows of metrics.csv
@@ -111,6 +111,7 @@ class Fit:
                 "mean": None if self.mean is None else self.mean.means,
                 "precision": self.fabric.strategy.precision.state_dict(),
                 "batches": self.loader.batches.fingerprint,
+                "corpus": self.loader.store.content,
                 "recipe": self.recipe.model_dump(mode="json"),
                 "assets": self._assets,
             }
@@ -131,11 +132,22 @@ class Fit:
         ]:
             raise Damaged(f"{changed[0]} is not the one that this run began with", LEARN_ANEW)
         self.state = RunState.from_tree(tree["state"])
-        if self.state.batch and tree["batches"] != self.loader.batches.fingerprint:
+        corpus = self.loader.store.content
+        rewritten = tree.get("corpus", corpus) != corpus
+        if self.state.batch and (rewritten or tree["batches"] != self.loader.batches.fingerprint):
             raise OtherRecipe(
                 f"the number of processes (now {self.fabric.world_size}) or the text of data.train "
                 f"has changed within epoch {self.state.epoch + 1}, after step "
                 f"{self.state.update:,}: the batches of the rest of it would be others"
+            )
+        if rewritten:
+            self.reporter.warn(
+                t(
+                    "the text of data.train has changed since step {step}: from here on it is learnt from as "
+                    "it is now, with the {what} of before",
+                    step=f"{self.state.update:,}",
+                    what=say(self.task.learns),
+                )
             )
         try:
             self.module.load_state_dict(tree["module"])

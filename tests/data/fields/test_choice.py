@@ -33,6 +33,7 @@ def test_what_can_be_read():
     assert (
         read("Paris|Rome")
         == read({"candidates": ["Paris", "Rome"]})
+        == read(["Paris", "Rome"])
         == Alternatives(("Paris", "Rome"))
     )
     assert read({"candidates": [1, 2], "answer": 1}) == Alternatives(("1", "2"), 1)
@@ -59,7 +60,7 @@ def test_what_can_be_read():
         ("", "two candidates"),
         (3, "list of candidates"),
         (None, "list of candidates"),
-        (["a", "b"], "list of candidates"),
+        (["a", 3], "list of candidates"),
     ],
 )
 def test_what_cannot(cell, said):

@@ -63,7 +63,7 @@ def test_as_many_labels_as_words(tmp_path):
     problems = Problems()
     found = list(read_examples(f"{tmp_path}/w,{tmp_path}/t", [words, tags], problems))
     assert [dict(example) for example in found] == [{"words": ["a", "b"], "tags": ["N", "V"]}]
-    assert problems.lines("tags lines without one label for every word") == [2, 3]
+    assert problems.lines("'tags' lines without one label for every word") == [2, 3]
     assert tags.check({"tags": ["N"]}) == ["N"]  # the words are not there
 
 

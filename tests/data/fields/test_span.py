@@ -47,7 +47,8 @@ def test_all_forms_are_the_same(kind, cell):
     of = kind()
     span = Span("answer", of=of)
     values = read_values([of, span], [TEXT, cell])
-    assert values["answer"] == Stretch(*PLACE, "New York")
+    several = "York" in str(cell).replace("New York", "")
+    assert values["answer"] == Stretch(*PLACE, "New York", ("York",) if several else ())
     assert span.show(values["answer"]) == "New York"
     assert span.check(values) == values["answer"]
 

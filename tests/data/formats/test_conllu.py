@@ -96,3 +96,20 @@ def test_a_treebank_is_split_by_its_words(tmp_path):
     }
     assert sum(map(len, parts.values())) == 300
     assert all(parts.values())
+
+
+def test_one_column_comes_and_two_come(tmp_path):
+    (tmp_path / "a.conllu").write_text(GOOD)
+    with pytest.raises(CorpusError, match="after # comes one of the columns"):
+        list(read_examples(f"{tmp_path}/a.conllu#none", [WORDS]))
+    with pytest.raises(CorpusError, match="after # come two of the columns"):
+        list(read_examples(f"{tmp_path}/a.conllu", FIELDS))
+
+
+def test_a_field_in_the_plural_is_quoted_before_its_lines(tmp_path):
+    (tmp_path / "words.txt").write_text("a\n\nb\n")
+    (tmp_path / "tags.txt").write_text("X\nX\n")
+    problems = Problems()
+    list(read_examples([f"{tmp_path}/words.txt", f"{tmp_path}/tags.txt"], FIELDS, problems))
+    assert problems.lines("empty 'words' lines") == [2]
+    assert problems.lines("'words' lines without tags") == [3]

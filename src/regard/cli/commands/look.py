@@ -25,7 +25,9 @@ TRIES = 100  # a tenth of a second apart, until the port is taken
 def look(
     texts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TEXT", help="What to look at; two are compared. Or a saved .json."),
+        typer.Argument(
+            metavar="TEXT", help="What to look at, or JSON; two are compared. Or a saved .json."
+        ),
     ] = None,
     models: ComparedRuns = None,
     html: Annotated[

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -57,7 +56,7 @@ def predict(
         given: Iterator[list[Any]] = _corpus(data, run.task)
     else:
         lines = chunks(examples or ["-"], "predict")
-        given = ([_example(line, run.task) for line in chunk] for chunk in lines)
+        given = ([run.task.of_line(line) for line in chunk] for chunk in lines)
     first, attention, batch = 1, as_json or drawn, run.recipe.search.batch
     with written_to(output) as out:
         for chunk in given:
@@ -67,7 +66,7 @@ def predict(
             answers = iter(found)
             for example in good:
                 answer = Answer("", None) if example is None else next(answers)
-                out.write(_written(answer, as_json, drawn))
+                out.write(_written(answer, as_json, drawn, probable=run.task.probable))
             out.flush()
             if wrong is not None:  # what came before it is not lost
                 raise wrong
@@ -75,10 +74,10 @@ def predict(
 
 
 def _corpus(spec: str, task: Task) -> Iterator[list[Any]]:
-    """The examples of a corpus, whether or not it holds what is answered."""
+    """The examples of a corpus, whether or not it holds what is answered; None: a row that is none."""
     from itertools import islice
 
-    from regard.data.examples import read_examples
+    from regard.data.examples import read_in_step
     from regard.data.problems import CorpusError, Problems
     from regard.data.spec import parse
 
@@ -91,19 +90,12 @@ def _corpus(spec: str, task: Task) -> Iterator[list[Any]]:
         except CorpusError:
             raise refusal from None
         fields = list(task.fields.values())
-    examples = read_examples(spec, fields, problems)
+    examples = read_in_step(spec, fields, problems)
     while chunk := list(islice(examples, CHUNK)):
         yield list(chunk)
     if problems:
-        print(t("left out: {problems}", problems=problems.report()), file=sys.stderr)
-
-
-def _example(line: str, task: Task) -> Any:
-    """A JSON object is an example with a value for each input; else the line is the one input's value."""
-    if line.lstrip().startswith("{"):
-        with suppress(ValueError, RecursionError):
-            return json.loads(line)
-    return task.fields[task.inputs[0]].of_line(line) if line.strip() else line
+        told = t("without an answer, a blank line each: {problems}", problems=problems.report())
+        print(told, file=sys.stderr)
 
 
 def _answerable(
@@ -111,12 +103,15 @@ def _answerable(
 ) -> tuple[list[dict[str, Any] | None], Unanswerable | None]:
     """The examples as the task takes them, up to the first that it cannot, and what is wrong with that.
 
-    None: a blank line that the task cannot read; it has no answer, but it has a line.
+    None: a blank line that the task cannot read, or a row of a corpus; it has no answer, but it has a line.
     """
     from regard.tasks.task_module import Unanswerable
 
     good: list[dict[str, Any] | None] = []
     for number, example in enumerate(chunk, first):
+        if example is None:
+            good.append(None)
+            continue
         try:
             good += task.given([example])
         except Unanswerable as error:
@@ -128,12 +123,14 @@ def _answerable(
     return good, None
 
 
-def _written(answer: Answer, as_json: bool, drawn: bool) -> str:
+def _written(answer: Answer, as_json: bool, drawn: bool, *, probable: bool) -> str:
+    """probable: the score is a probability, and stands beside the answer."""
     if as_json:
         return json.dumps(answer.to_dict(), ensure_ascii=False) + "\n"
+    sure = f"\t{answer.score:.4f}" if probable and answer.score is not None else ""
     if not drawn or answer.attention is None or not answer.attention.numel():
-        return f"{answer.line}\n"
+        return f"{answer.line}{sure}\n"
 
     from regard.view import heat_map
 
-    return f"{answer.line}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}\n"
+    return f"{answer.line}{sure}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}\n"

@@ -6,6 +6,7 @@ from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.image import Image
 from regard.data.fields.label import Label
 from regard.data.fields.labels import Labels
+from regard.data.fields.marked_text import MarkedChoice, MarkedText
 from regard.data.fields.numbers import Numbers
 from regard.data.fields.span import Span, Stretch
 from regard.data.fields.text import Text
@@ -20,6 +21,8 @@ __all__ = [
     "Image",
     "Label",
     "Labels",
+    "MarkedChoice",
+    "MarkedText",
     "Numbers",
     "Parts",
     "Sentences",

@@ -34,9 +34,10 @@ class Choice(TextsInside):
     """One of K candidates, each of them up to L tokens without BOS and EOS; K may differ between examples.
 
     A cell is {"candidates": [text, …], "answer": its number from 0, or its text}, as a JSON value or as text;
-    or text with | between the candidates and * before the answer: `Paris|*Rome|Bonn`. An example without an
-    answer can be answered, but not be trained on. kind, vocabulary, lowercase: of the tokenizer, as in
-    `Tokenizer.train`; like: a field whose tokenizer is used instead. words: a candidate is cut off there.
+    or text with | between the candidates and * before the answer: `Paris|*Rome|Bonn`; or a list of candidates
+    without an answer. An example without an answer can be answered, but not be trained on. kind, vocabulary,
+    lowercase: of the tokenizer, as in `Tokenizer.train`; like: a field whose tokenizer is used instead.
+    words: a candidate is cut off there.
 
     Tensors: NAME (B, K, L) int64, NAME_mask (B, K, L) bool, True where a token is real, nowhere in candidates
     that an example has not; NAME_answer (B,) int64, -100 where it is not known.
@@ -106,6 +107,9 @@ class Choice(TextsInside):
     def too_long(self, parts: Parts) -> str | None:
         return "{}lines without an answer" if int(parts[2][0]) == NONE else None
 
+    def lengths(self, value: Alternatives) -> dict[str, int]:
+        return {"candidates": len(value.texts), "words": sum(len(x.split()) for x in value.texts)}
+
     def show(self, value: Alternatives) -> str:
         """As a text that can be read."""
         marked = (ANSWER * (n == value.answer) + text for n, text in enumerate(value.texts))
@@ -131,4 +135,6 @@ def _named(cell: Cell) -> tuple[list[str], Any]:
     match cell:
         case {"candidates": list(texts)} if all(type(text) in (str, int) for text in texts):
             return [str(text) for text in texts], cell.get("answer")
+        case list(texts) if all(type(text) is str for text in texts):
+            return texts, None
     raise Unusable("{}lines without a list of candidates")

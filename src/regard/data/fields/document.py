@@ -158,6 +158,10 @@ class Document(TextsInside):
     def show(self, value: Sentences) -> str:
         return super().show(value.text)
 
+    def lengths(self, value: Sentences) -> dict[str, int]:
+        words = len(value.text.split())
+        return {"sentences": len(value), "words": words, "characters": len(value.text.strip())}
+
     def _sentence(self, cell: Cell) -> str:
         if isinstance(cell, list | tuple) and all(isinstance(word, str) for word in cell):
             words = self._text.read(cell) if self._text.in_words and cell else cell

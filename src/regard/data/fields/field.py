@@ -123,3 +123,11 @@ class Field(ABC):
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
         """What was learnt of the column, in a few words; counts: as `length` takes them."""
         return ""
+
+    def lengths(self, value: Any) -> dict[str, int]:
+        """How long a value is, by unit: `{"words": 5, "characters": 21}`; {}: it has no length."""
+        return {}
+
+    def counted(self, value: Any) -> Sequence[str]:
+        """The labels in a value, whose distribution is told of a corpus."""
+        return ()

@@ -147,6 +147,9 @@ class Image(Field):
             return None
         return f"{{}}lines of pictures that are not {self.shape[1]}x{self.shape[0]}"
 
+    def lengths(self, value: Pixels) -> dict[str, int]:
+        return {"width": value.shape[1], "height": value.shape[0]}
+
     def show(self, value: Pixels) -> str:
         height, width, channels = value.shape
         return f"{width}x{height} {'grey' if channels == 1 else 'coloured'} picture"

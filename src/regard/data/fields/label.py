@@ -91,6 +91,9 @@ class Label(LabelSet):
     def check_known(self, value: str) -> None:
         self.number(value)
 
+    def counted(self, value: str) -> list[str]:
+        return [value]
+
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
         return t(
             "{count} {field}s: {labels}", count=f"{self.size:,}", field=self.name, labels=self.named

@@ -68,6 +68,9 @@ class Labels(LabelSet):
         for label in value:
             self.number(label)
 
+    def counted(self, value: list[str]) -> list[str]:
+        return value
+
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
         end = self.of.max_length if self.of.cut else None
         return [([self.number(x) for x in example[self.name][:end]],) for example in examples]

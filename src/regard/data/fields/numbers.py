@@ -171,6 +171,9 @@ class Numbers(Field):
             return None
         return f"{{}}lines over {most} vectors"
 
+    def lengths(self, value: Vectors) -> dict[str, int]:
+        return {"vectors": len(value)} if self.sequence else {"numbers": len(value)}
+
     def show(self, value: Vectors) -> str:
         if self.sequence:
             return f"{len(value)} vectors of {value.shape[1]} numbers"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,11 +23,15 @@ _PLACE = re.compile(r"\[\s*([0-9]{1,9})\s*,\s*([0-9]{1,9})\s*\]")
 
 @dataclass(frozen=True)
 class Stretch:
-    """Characters start to end, without the last, of a text; None and "": not known until the text is."""
+    """Characters start to end, without the last, of a text; None and "": not known until the text is.
+
+    others: further texts that would be right as well, where a corpus has several answers.
+    """
 
     start: int | None
     end: int | None
     text: str = ""
+    others: tuple[str, ...] = ()
 
 
 class Span(Field):
@@ -35,8 +39,8 @@ class Span(Field):
 
     of: a Text or a Document. A cell is [start, end] in characters of its text, without the last; an
     object with "text" and its "start", or "answer_start" as in SQuAD; or the text alone, which stands
-    where it first occurs. Of several answers, as SQuAD has them, the first is taken. A token belongs to
-    it if any of its characters does.
+    where it first occurs. Of several answers, as SQuAD has them, the first is pointed at, and the others are
+    kept to be judged by. A token belongs to it if any of its characters does.
 
     Tensor: NAME (B, 2) int64, positions in the tensor of a Text (BOS is one); of a Document NAME (B, 2,
     2): the sentence and the word of the first, the sentence and the word of the last.
@@ -60,10 +64,10 @@ class Span(Field):
         match cell:
             case [int(start), int(end)] if not isinstance(start, bool) and 0 <= start < end:
                 return Stretch(start, end)
-            case [{} as first, *_]:
-                return self.read(first)
-            case {"text": [str(text), *_], "answer_start": [int(start), *_]}:
-                return _said(text, start)
+            case [{} as first, *others]:
+                return replace(self.read(first), others=_texts(others))
+            case {"text": [str(text), *others], "answer_start": [int(start), *_]}:
+                return replace(_said(text, start), others=_texts(others))
             case {"text": str(text), "start": int(start)}:
                 return _said(text, start)
             case {"text": str(text), "answer_start": int(start)}:
@@ -90,7 +94,7 @@ class Span(Field):
         if not text.strip():
             raise Unusable("empty {}lines")
         start += len(text) - len(text.lstrip())
-        return Stretch(start, start + len(text.strip()), text.strip())
+        return replace(value, start=start, end=start + len(text.strip()), text=text.strip())
 
     def identity(self, value: Stretch) -> str:
         return value.text or f"{value.start} {value.end}"
@@ -127,6 +131,9 @@ class Span(Field):
             else None
         )
 
+    def lengths(self, value: Stretch) -> dict[str, int]:
+        return {"words": len(value.text.split()), "characters": len(value.text)}
+
     def show(self, value: Stretch) -> str:
         return super().show(value.text or f"{value.start}–{value.end}")
 
@@ -150,6 +157,12 @@ class Span(Field):
             return [CUT_OFF] * (2 if in_text else 4)
         first, last = inside[0], inside[-1]
         return [first[1], last[1]] if in_text else [*first[:2], *last[:2]]
+
+
+def _texts(answers: Sequence[Any]) -> tuple[str, ...]:
+    """The texts of further answers, each once."""
+    texts = (one.get("text") if isinstance(one, Mapping) else one for one in answers)
+    return tuple(dict.fromkeys(text.strip() for text in texts if isinstance(text, str)))
 
 
 def _said(text: str, start: int | None) -> Stretch:

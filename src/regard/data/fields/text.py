@@ -21,7 +21,8 @@ class Text(Field):
 
     kind, size, lowercase, verbatim, mask: as in `Tokenizer.train`; kind "split" takes what stands between
     blanks, or the items of a list, as one token each. blank: empty texts can be used too.
-    max_length: longer ones are cut off there if `cut`, else not trained on. file: of the asset.
+    max_length: longer ones are cut off there if `cut`, else not trained on. file: of the asset. like: a text
+    whose tokenizer is used instead of one of its own.
 
     Tensors: NAME (B, L) int64, NAME_mask (B, L) bool, True where a token is real.
     """
@@ -43,8 +44,10 @@ class Text(Field):
         max_length: int | None = None,
         cut: bool = False,
         file: str | None = None,
+        like: Text | None = None,
     ) -> None:
         super().__init__(name)
+        self._like = like
         self.settings: dict[str, Any] = {
             "kind": kind,
             "size": size,
@@ -52,12 +55,16 @@ class Text(Field):
             "verbatim": verbatim,
             "mask": mask,
         }
+        if like is not None:
+            self.settings = like.settings
         self.bos, self.eos, self.blank, self.max_length, self.cut = bos, eos, blank, max_length, cut
         self._file = file or f"tokenizer.{name}.json"
         self._tokenizer: Tokenizer | None = None
 
     @property
     def tokenizer(self) -> Tokenizer:
+        if self._like is not None:
+            return self._like.tokenizer
         if self._tokenizer is None:
             raise ValueError(f"{self!r} has learnt no tokenizer yet: learn or load one")
         return self._tokenizer
@@ -95,8 +102,8 @@ class Text(Field):
         return "".join(c for c in text.lower() if c.isalnum())
 
     @property
-    def file(self) -> str:
-        return self._file
+    def file(self) -> str | None:
+        return None if self._like else self._file
 
     def learn(self, values: Iterable[str | list[str]]) -> None:
         texts = (self.show(value) if self.in_words else value for value in values)
@@ -153,6 +160,17 @@ class Text(Field):
             full=f"{full:,}",
             longest=self.max_length,
         )
+
+    def lengths(self, value: str | list[str]) -> dict[str, int]:
+        """In tokens too once a tokenizer is learnt: of the whole text, also where it is cut off."""
+        if self.in_words:
+            return {"words": len(value), "characters": sum(map(len, value))}
+        text = self.joined(value)
+        found = {"words": len(text.split()), "characters": len(text.strip())}
+        if self._tokenizer is not None:
+            (ids,) = self._tokenizer.encode_ids([text])
+            found["tokens"] = len(ids)
+        return found
 
     def joined(self, value: str | list[str]) -> str:
         """The text that tokens have their places in: words with blanks between them."""

@@ -31,9 +31,9 @@ class Treebank(Format):
         wanted = [column.lower() for column in wanted or fields]
         if len(wanted) != len(fields) or not set(wanted) <= set(COLUMNS):
             example = ",".join(("form", "upos", *COLUMNS[2:3], *COLUMNS[4:])[: len(fields)])
+            come = "comes one" if len(fields) == 1 else f"come {in_words(len(fields))}"
             raise CorpusError(
-                f"'{text}': after # come {in_words(len(fields))} of the columns "
-                f"{', '.join(COLUMNS)}, as #{example}"
+                f"'{text}': after # {come} of the columns {', '.join(COLUMNS)}, as #{example}"
             )
         return tuple(wanted)
 

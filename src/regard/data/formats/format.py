@@ -38,6 +38,9 @@ class Format(ABC):
         """Where the fields stand if nothing is said."""
         return tuple(str(number) for number in range(len(fields))) if len(fields) > 1 else ()
 
+    def check(self, path: Path, columns: Sequence[str]) -> None:  # noqa: B027, most take any
+        """A CorpusError says which of the columns a file has not."""
+
     @abstractmethod
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
         """The rows of a file, with a cell for each column; without columns, a single cell."""

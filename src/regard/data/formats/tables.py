@@ -6,21 +6,35 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from regard.data.byte_lines import byte_lines
+from regard.data.byte_lines import STANDARD_INPUT, byte_lines
 from regard.data.formats.format import Format, Row
 from regard.data.problems import CorpusError, Unusable
+from regard.suggestions import meant
 
 LONGEST = 100_000  # bytes of a line
 
 
 class PlainLines(Format):
-    """Every line is a cell, or has cells with tabs between them."""
+    """Every line is a cell, or has cells with tabs between them. Columns have numbers, or the names that the
+    first line gives them, which is then no row.
+    """
 
     endings: ClassVar = (".txt",)
 
+    def columns(self, text: str, wanted: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
+        named = wanted and all(column.isidentifier() for column in wanted)
+        if named and len(wanted) == len(fields):
+            return tuple(wanted)
+        return super().columns(text, wanted, fields)
+
+    def check(self, path: Path, columns: Sequence[str]) -> None:
+        if _are_names(columns) and path.name != STANDARD_INPUT:
+            _places(numbered_lines(path), columns, path)
+
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
-        wanted = [int(column) for column in columns]
-        for number, line in numbered_lines(path):
+        lines, named = numbered_lines(path), _are_names(columns)
+        wanted = _places(lines, columns, path) if named else [int(column) for column in columns]
+        for number, line in lines:
             if isinstance(line, Unusable) or not wanted:
                 yield number, line if isinstance(line, Unusable) else [line]
             else:
@@ -50,6 +64,26 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str | Unusable]]:
             yield number, raw.decode("utf-8")
         except UnicodeDecodeError:
             yield number, Unusable("{}lines not in UTF-8")
+
+
+def _are_names(columns: Sequence[str]) -> bool:
+    return bool(columns) and not columns[0].isdigit()
+
+
+def _places(
+    lines: Iterator[tuple[int, str | Unusable]], names: Sequence[str], path: Path
+) -> list[int]:
+    """The numbers of columns, from the first line, which names them."""
+    _, head = next(lines, (1, ""))
+    known = [] if isinstance(head, Unusable) else [name.strip() for name in head.split("\t")]
+    for name in names:
+        if name not in known:
+            there = ", ".join(known) or "nothing"
+            raise CorpusError(
+                f"'{path}' has no column {name!r}.{meant(name, known)} Its first line has {there}; "
+                "or number them from 0"
+            )
+    return [known.index(name) for name in names]
 
 
 def _cells(line: str, columns: Sequence[int]) -> list[str] | Unusable:

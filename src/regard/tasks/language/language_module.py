@@ -17,8 +17,7 @@ from regard.data.text_blocks import TextBlock
 from regard.data.tokenizer import Tokenizer
 from regard.layers.contracts import Encoded, Translator, longest_target
 from regard.measures.likelihood import Likelihood
-from regard.search import Hypothesis, Search, search
-from regard.tasks.decoded_tokens import spell
+from regard.search import Search, search
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.loss import smoothed_cross_entropy
 from regard.tasks.prediction import Prediction
@@ -110,7 +109,10 @@ class Language(TaskModule):
                         numbers=rows,
                     )
                     for i, answer in zip(rows, answers, strict=True):
-                        best, *others = (self._prediction(prompts[i], one) for one in answer)
+                        best, *others = (
+                            Prediction.of(one, prompts[i], read[i], self.tokenizer)
+                            for one in answer
+                        )
                         found[i] = replace(best, alternatives=tuple(others))
         return [found[i] for i in range(len(prompts))]
 
@@ -128,18 +130,3 @@ class Language(TaskModule):
     def _nothing(self, rows: int) -> Encoded:
         source, mask = pad([[] for _ in range(rows)])
         return self.model.encode(source.to(self.device), mask.to(self.device))
-
-    def _prediction(self, prompt: str, found: Hypothesis) -> Prediction:
-        tokenizer = self.tokenizer
-        ids = found.tokens[:-1] if found.finished else found.tokens
-        text, tokens = spell(tokenizer, ids)
-        return Prediction(
-            source=prompt,
-            text=text,
-            score=found.score,
-            log_prob=found.log_prob,
-            log_probs=tuple(found.log_probs),
-            source_tokens=tokenizer.encode(prompt),
-            tokens=tokens,
-            finished=found.finished,
-        )

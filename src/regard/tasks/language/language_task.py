@@ -14,7 +14,7 @@ from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.data.store import Rows, Store, Stored
 from regard.data.text_blocks import TextBlock, blocks
-from regard.measures import Likelihood, MeasuredScore
+from regard.measures import Likelihood
 from regard.measures.likelihood_measures import (
     BitsPerCharacter,
     Perplexity,
@@ -24,13 +24,14 @@ from regard.measures.likelihood_measures import (
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
-from regard.tasks.evaluation import Evaluation, listed, on_set
 from regard.tasks.judged_items import JudgedItems
 from regard.tasks.language.language_module import LENGTH, Language
 from regard.tasks.language.language_options import LanguageOptions
-from regard.tasks.report_part import NextStep, ReportPart
+from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
+from regard.tasks.report_part import NextStep
 from regard.tasks.search_settings import search_settings
-from regard.tasks.task import Extent, Tally, Task, Validation, last
+from regard.tasks.task import Extent, Tally, Validation
+from regard.tasks.task_report import spread
 from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
@@ -41,16 +42,12 @@ DRAW: dict[str, Any] = {"method": "sample", "temperature": TEMPERATURE, "seed": 
 
 
 @dataclass(frozen=True)
-class LanguageEvaluation(Evaluation):
-    """How well a run predicts one corpus."""
-
-    corpus: str
-    blocks: Sequence[TextBlock]
-    likelihood: Likelihood
+class LanguageEvaluation(LikelihoodEvaluation):
+    """How well a run predicts one corpus, whatever its tokens are."""
 
     @property
     def characters(self) -> int:
-        return sum(block.characters for block in self.blocks)
+        return sum(block.characters for block in self.examples)
 
     @property
     def bits_per_character(self) -> float:
@@ -58,43 +55,29 @@ class LanguageEvaluation(Evaluation):
 
     @property
     def bits_per_byte(self) -> float:
-        return self.likelihood.bits(sum(block.bytes for block in self.blocks))
+        return self.likelihood.bits(sum(block.bytes for block in self.examples))
 
     @property
-    def text(self) -> str:
-        found = self.likelihood
-        return t(
-            "{bits} bits per character, {per_byte} per byte, loss {loss}, perplexity {perplexity}  "
-            "({characters} characters of {corpus}, {tokens} tokens)",
-            bits=f"{self.bits_per_character:.4f}",
-            per_byte=f"{self.bits_per_byte:.4f}",
-            loss=f"{found.loss:.4f}",
-            perplexity=f"{found.perplexity:.2f}",
-            characters=f"{self.characters:,}",
-            corpus=self.corpus,
-            tokens=f"{found.tokens:,}",
-        )
+    def told(self) -> str:
+        characters = t("{count} characters", count=f"{self.characters:,}")
+        return t("{characters}, {rest}", characters=characters, rest=super().told)
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "corpus": self.corpus,
+            **super().to_dict(),
             "characters": self.characters,
-            "tokens": self.likelihood.tokens,
-            "loss": self.likelihood.loss,
-            "perplexity": self.likelihood.perplexity,
-            "bits_per_character": self.bits_per_character,
             "bits_per_byte": self.bits_per_byte,
-            "accuracy": self.likelihood.accuracy,
         }
 
 
-class LanguageTask(Task):
-    columns: ClassVar = ("perplexity", "bits_per_character", "accuracy")
+class LanguageTask(LikelihoodTask):
+    columns: ClassVar = ("perplexity", "accuracy", "bits_per_character")
     inputs: ClassVar = ("text",)
     noun: ClassVar = "texts"
     kept_input: ClassVar = "standard-input.txt"
     command: ClassVar = "generate"
     verb: ClassVar = "continue texts"
+    evaluation: ClassVar = LanguageEvaluation
 
     text: Text
 
@@ -184,83 +167,26 @@ class LanguageTask(Task):
 
     # how good it is
 
+    def likelihoods(self, module: Language, examples: Sequence[TextBlock]) -> list[Likelihood]:
+        return module.likelihoods(examples, batch=self.recipe.search.batch)
+
     def judge(self, module: Language, examples: Sequence[TextBlock]) -> JudgedItems:
-        likely = module.likelihoods(examples, batch=self.recipe.search.batch)
+        likely = self.likelihoods(module, examples)
         characters = [block.characters for block in examples]
         measures = TokenLoss(), BitsPerCharacter(), Perplexity(), TokenAccuracy()
         return JudgedItems([(one, one.counts(characters, likely)) for one in measures])
 
-    def tally(self, module: Language, examples: Sequence[TextBlock]) -> Tally:
-        found = module.likelihood(examples, batch=self.recipe.search.batch)
-        return Tally((found.nll, found.tokens, found.correct))
-
     def validation(self, found: Tally, examples: Sequence[TextBlock]) -> Validation:
-        total = Likelihood.summed(found.counts)
-        measures = {
-            "perplexity": total.perplexity,
-            "bits_per_character": total.bits(sum(block.characters for block in examples)),
-            "accuracy": total.accuracy,
-        }
-        return Validation(total.loss, measures)
+        known = super().validation(found, examples)
+        bits = Likelihood.summed(found.counts).bits(sum(block.characters for block in examples))
+        return Validation(known.loss, {**known.measures, "bits_per_character": bits})
 
-    def measures_line(self, found: Validation) -> str:
-        of = found.measures
-        return t(
-            "perplexity {perplexity}, {bits} bits per character, accuracy {accuracy} %",
-            perplexity=f"{of['perplexity']:.2f}",
-            bits=f"{of['bits_per_character']:.4f}",
-            accuracy=f"{100 * of['accuracy']:.1f}",
-        )
+    def facts(self, one: LanguageEvaluation) -> dict[str, str]:
+        return {t("bits per byte"): f"{one.bits_per_byte:.4f}", **super().facts(one)}
 
-    def evaluate(
-        self,
-        module: Language,
-        corpus: str,
-        examples: Sequence[TextBlock],
-        *,
-        beam: int | None = None,
-    ) -> LanguageEvaluation:
-        found = module.likelihood(examples, batch=self.recipe.search.batch)
-        return LanguageEvaluation(corpus, examples, found)
-
-    def report(self, module: Language, found: Mapping[str, Any], folder: Path) -> ReportPart:
-        one = last(found)
-        scores = [
-            t(
-                "{bits} bits per character on {set}",
-                bits=f"{one.bits_per_character:.3f}",
-                set=name,
-            )
-            for name, one in found.items()
-        ]
-        facts = {}
-        for name, each in found.items():
-            facts[on_set(name, t("bits per byte"))] = f"{each.bits_per_byte:.4f}"
-            facts[on_set(name, t("loss"))] = f"{each.likelihood.loss:.4f}"
-        return ReportPart(
-            verdict=listed(scores),
-            scores=() if one is None else _scores(one),
-            facts=facts,
-            samples=() if one is None else self._samples(module, one),
-            sample_names=SampleNames(
-                t("Continued"),
-                t("beginning"),
-                t("how it went on"),
-                t("the model's (temperature {temperature})", temperature=TEMPERATURE),
-            ),
-            next_steps=[
-                NextStep(f"regard generate -m {folder} --sample", t("Let it write.")),
-                NextStep(
-                    f"regard evaluate -m {folder} --data book.txt", t("Score it on another text.")
-                ),
-            ],
-        )
-
-    def _samples(self, module: Language, found: LanguageEvaluation) -> list[Sample]:
+    def samples(self, module: Language, one: LanguageEvaluation) -> list[Sample]:
         """Beginnings from all over the corpus, how they went on, and how the model goes on."""
-        step = max(1, len(found.blocks) // SAMPLES)
-        chosen = found.blocks[::step][:SAMPLES]
-        decode = module.tokenizer.decode
+        chosen, decode = spread(one.examples, SAMPLES), module.tokenizer.decode
         prompts = [decode(block.ids[: min(PROMPT, len(block.ids) // 2)]) for block in chosen]
         settings = search_settings(self.recipe, **DRAW)
         written = module.generate(prompts, settings, length=CONTINUED)
@@ -273,18 +199,18 @@ class LanguageTask(Task):
             for prompt, block, answer in zip(prompts, chosen, written, strict=True)
         ]
 
+    def sample_names(self) -> SampleNames:
+        answer = t("the model's (temperature {temperature})", temperature=TEMPERATURE)
+        return SampleNames(t("Continued"), t("beginning"), t("how it went on"), answer)
+
+    def next_steps(self, folder: Path) -> list[NextStep]:
+        first = f"regard generate -m {folder} --sample", t("Let it write.")
+        then = f"regard evaluate -m {folder} --data book.txt", t("Score it on another text.")
+        return [NextStep(*first), NextStep(*then)]
+
     # what it looks at
 
     def look(self, module: Language, question: Question, *, model: str = "") -> AttentionRecord:
         from regard.tasks.language.language_look import look_at_language
 
         return look_at_language(module, question, model=model, language=self.recipe.data.source)
-
-
-def _scores(found: LanguageEvaluation) -> tuple[MeasuredScore, MeasuredScore]:
-    of = t("{count} characters", count=f"{found.characters:,}")
-    tokens = t("of a token, {count} of them", count=f"{found.likelihood.tokens:,}")
-    return (
-        MeasuredScore(t("Bits per character"), found.bits_per_character, of),
-        MeasuredScore(t("Perplexity"), found.likelihood.perplexity, tokens),
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -12,60 +11,27 @@ from torch import nn
 from regard.data.examples import Example
 from regard.data.fields import Field, Text
 from regard.data.tokenizer import MASK
-from regard.measures import Likelihood, MeasuredScore
-from regard.measures.likelihood_measures import Perplexity, TokenAccuracy, TokenLoss
+from regard.measures import Likelihood
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
-from regard.tasks.evaluation import Evaluation, listed, on_set
-from regard.tasks.judged_items import JudgedItems
+from regard.tasks.evaluation import Measured
+from regard.tasks.likelihood_task import LikelihoodTask
 from regard.tasks.masked.masked_module import Filling, Masked
 from regard.tasks.masked.masked_options import MaskedOptions
-from regard.tasks.report_part import NextStep, ReportPart
-from regard.tasks.task import Extent, Tally, Task, Validation, last
+from regard.tasks.report_part import NextStep
+from regard.tasks.task import Extent
+from regard.tasks.task_report import spread
 from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
 SAMPLES = 8  # texts shown, each with its middle token hidden
 
 
-@dataclass(frozen=True)
-class MaskedEvaluation(Evaluation):
-    """How well a run guesses the hidden tokens of one corpus."""
-
-    corpus: str
-    examples: Sequence[Example]
-    likelihood: Likelihood
-
-    @property
-    def text(self) -> str:
-        found = self.likelihood
-        return t(
-            "accuracy {accuracy} %, loss {loss}, perplexity {perplexity}  ({hidden} hidden tokens in "
-            "{count} texts of {corpus})",
-            accuracy=f"{100 * found.accuracy:.2f}",
-            loss=f"{found.loss:.4f}",
-            perplexity=f"{found.perplexity:.2f}",
-            hidden=f"{found.tokens:,}",
-            count=f"{len(self.examples):,}",
-            corpus=self.corpus,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "corpus": self.corpus,
-            "texts": len(self.examples),
-            "hidden": self.likelihood.tokens,
-            "loss": self.likelihood.loss,
-            "perplexity": self.likelihood.perplexity,
-            "accuracy": self.likelihood.accuracy,
-        }
-
-
-class MaskedTask(Task):
-    columns: ClassVar = ("perplexity", "accuracy")
+class MaskedTask(LikelihoodTask):
     inputs: ClassVar = ("text",)
     noun: ClassVar = "texts"
+    scored: ClassVar = "hidden tokens"
     kept_input: ClassVar = "standard-input.txt"
     command: ClassVar = "fill"
     verb: ClassVar = "fill gaps"
@@ -105,63 +71,32 @@ class MaskedTask(Task):
 
     # how good it is
 
-    def judge(self, module: Masked, examples: Sequence[Example]) -> JudgedItems:
-        likely = module.likelihoods(*_numbered(examples), batch=self.recipe.search.batch)
-        measures = TokenLoss(), Perplexity(), TokenAccuracy()
-        return JudgedItems([(one, one.counts(examples, likely)) for one in measures])
+    def likelihoods(self, module: Masked, examples: Sequence[Example]) -> list[Likelihood]:
+        texts, numbers = [each["text"] for each in examples], [each.line for each in examples]
+        return module.likelihoods(texts, numbers, batch=self.recipe.search.batch)
 
-    def tally(self, module: Masked, examples: Sequence[Example]) -> Tally:
-        found = self._likelihood(module, examples)
-        return Tally((found.nll, found.tokens, found.correct))
-
-    def validation(self, found: Tally, examples: Sequence[Example]) -> Validation:
-        total = Likelihood.summed(found.counts)
-        return Validation(total.loss, {"perplexity": total.perplexity, "accuracy": total.accuracy})
-
-    def measures_line(self, found: Validation) -> str:
-        of = found.measures
-        return t(
-            "perplexity {perplexity}, accuracy {accuracy} %",
-            perplexity=f"{of['perplexity']:.2f}",
-            accuracy=f"{100 * of['accuracy']:.2f}",
-        )
-
-    def evaluate(
-        self, module: Masked, corpus: str, examples: Sequence[Example], *, beam: int | None = None
-    ) -> MaskedEvaluation:
-        return MaskedEvaluation(corpus, examples, self._likelihood(module, examples))
-
-    def report(self, module: Masked, found: Mapping[str, Any], folder: Path) -> ReportPart:
-        one = last(found)
-        scores = [
-            t(
-                "{share} % of {count} hidden {set} tokens guessed",
-                share=f"{100 * one.likelihood.accuracy:.1f}",
-                count=f"{one.likelihood.tokens:,}",
-                set=name,
-            )
-            for name, one in found.items()
+    def samples(self, module: Masked, one: Measured) -> list[Sample]:
+        """Texts from all over the corpus, the middle token of each hidden."""
+        texts = [example["text"] for example in spread(one.examples, SAMPLES)]
+        places = [
+            (text, *tokens.offsets[len(tokens) // 2])
+            for text, tokens in zip(texts, module.tokenizer.encode_many(texts), strict=True)
+            if 0 < len(tokens) < (module.max_length or len(tokens) + 1)
         ]
-        return ReportPart(
-            verdict=listed(scores),
-            scores=() if one is None else _scores(one.likelihood),
-            facts={
-                on_set(name, t("loss")): f"{one.likelihood.loss:.4f}" for name, one in found.items()
-            },
-            samples=() if one is None else _samples(module, one),
-            sample_names=SampleNames(
-                t("Filled in"), t("with a token hidden"), t("what it was"), t("the likeliest")
-            ),
-            next_steps=[
-                NextStep(f'regard fill -m {folder} "… {MASK} …"', t("Fill in a text of your own.")),
-                NextStep(
-                    f"regard evaluate -m {folder} --data texts.txt", t("Score it on other texts.")
-                ),
-            ],
-        )
+        asked = [f"{text[:start]}{MASK}{text[end:]}" for text, start, end in places]
+        return [
+            _sample(answer, text[start:end])
+            for (text, start, end), answer in zip(places, module.fill(asked), strict=True)
+        ]
 
-    def _likelihood(self, module: Masked, examples: Sequence[Example]) -> Likelihood:
-        return module.likelihood(*_numbered(examples), batch=self.recipe.search.batch)
+    def sample_names(self) -> SampleNames:
+        hidden = t("with a token hidden")
+        return SampleNames(t("Filled in"), hidden, t("what it was"), t("the likeliest"))
+
+    def next_steps(self, folder: Path) -> list[NextStep]:
+        first = f'regard fill -m {folder} "… {MASK} …"', t("Fill in a text of your own.")
+        then = f"regard evaluate -m {folder} --data texts.txt", t("Score it on other texts.")
+        return [NextStep(*first), NextStep(*then)]
 
     # what it looks at
 
@@ -174,40 +109,9 @@ class MaskedTask(Task):
         return look_at_masked(module, question, model=model, language=self.recipe.data.source)
 
 
-def _numbered(examples: Sequence[Example]) -> tuple[list[str], list[int]]:
-    """The texts, and the numbers that tell what is hidden in them."""
-    return [each["text"] for each in examples], [each.line for each in examples]
-
-
 def _answer(found: Filling) -> Answer:
     sure = [guesses[0].probability for guesses in found.guesses]
     return Answer(found.text, found.filled, sum(sure) / len(sure))
-
-
-def _scores(found: Likelihood) -> tuple[MeasuredScore, MeasuredScore]:
-    of = t(
-        "{right} of {count} hidden tokens", right=f"{found.correct:,}", count=f"{found.tokens:,}"
-    )
-    return (
-        MeasuredScore(t("Accuracy, %"), 100 * found.accuracy, of),
-        MeasuredScore(t("Perplexity"), found.perplexity, t("of a hidden token")),
-    )
-
-
-def _samples(module: Masked, found: MaskedEvaluation) -> list[Sample]:
-    """Texts from all over the corpus, one token of each hidden."""
-    chosen = found.examples[:: max(1, len(found.examples) // SAMPLES)][:SAMPLES]
-    texts = [example["text"] for example in chosen]
-    places = [
-        (text, *tokens.offsets[len(tokens) // 2])
-        for text, tokens in zip(texts, module.tokenizer.encode_many(texts), strict=True)
-        if 0 < len(tokens) < (module.max_length or len(tokens) + 1)
-    ]
-    answers = module.fill([f"{text[:start]}{MASK}{text[end:]}" for text, start, end in places])
-    return [
-        _sample(answer, text[start:end])
-        for (text, start, end), answer in zip(places, answers, strict=True)
-    ]
 
 
 def _sample(answer: Filling, was: str) -> Sample:

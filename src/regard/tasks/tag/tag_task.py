@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from torch import nn
 
 from regard.data.batch import Batch
-from regard.data.examples import Example
 from regard.data.fields import Field, Labels
 from regard.data.fields.words import Words
 from regard.measures import Confusion
 from regard.measures.accuracy import SentenceAccuracy, WordAccuracy
 from regard.measures.measure import Measure
 from regard.tasks.evaluation import Measured
-from regard.tasks.report_part import Drawing, ReportPart
+from regard.tasks.report_part import Drawing
 from regard.tasks.tag.tag_module import Tag
-from regard.tasks.task import Task, last
+from regard.tasks.task import Task
 from regard.view.confusion_chart import confusion_section, confusion_text
 from regard.view.samples import SampleNames
 from regard.words import t
@@ -52,6 +50,7 @@ class TagTask(Task):
     scored: ClassVar = "words"
     learns: ClassVar = "words and labels"
     verb: ClassVar = "tag"
+    evaluation: ClassVar = TagEvaluation
 
     words: Words
     tags: Labels
@@ -81,18 +80,9 @@ class TagTask(Task):
     def measured_by(self) -> Sequence[Measure]:
         return WordAccuracy(), SentenceAccuracy()
 
-    def evaluate(
-        self, module: Tag, corpus: str, examples: Sequence[Example], *, beam: int | None = None
-    ) -> TagEvaluation:
-        found = super().evaluate(module, corpus, examples)
-        assert isinstance(found, Measured)
-        return TagEvaluation(**vars(found))
-
-    def report(self, module: Tag, found: Mapping[str, Any], folder: Path) -> ReportPart:
-        part = super().report(module, found, folder)
-        if last(found) is None:
-            return part
+    def drawings(self, found: Mapping[str, Any]) -> Sequence[Drawing]:
         confusions = {name: one.confusion for name, one in found.items()}
-        drawn = Drawing(t("What is taken for what"), confusion_section(confusions))
-        names = SampleNames(t("Sentences with a mistake"), t("words"), t("tags"), t("answer"))
-        return replace(part, drawings=[drawn], sample_names=names)
+        return [Drawing(t("What is taken for what"), confusion_section(confusions))]
+
+    def sample_names(self) -> SampleNames:
+        return SampleNames(t("Sentences with a mistake"), t("words"), t("tags"), t("answer"))

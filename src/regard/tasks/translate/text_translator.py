@@ -216,19 +216,14 @@ class TextTranslator(TaskModule):
     def _prediction(
         self, text: str, source: Tokens, found: Hypothesis, settings: Search, copy: bool
     ) -> Prediction:
-        ids = found.tokens[:-1] if found.finished else found.tokens
-        unknown = _copied_words(ids, found.attention, text, source) if copy else None
-        spelt, tokens = spell(self.target_tokenizer, ids, unknown)
-        return Prediction(
-            source=text,
-            text=spelt,
-            score=found.score,
-            log_prob=found.log_prob,
-            log_probs=tuple(found.log_probs),
-            source_tokens=source,
-            tokens=tokens,
-            finished=found.finished,
-            attention=found.attention if settings.attention else None,
+        ids, weights = found.tokens, found.attention
+        return Prediction.of(
+            found,
+            text,
+            source,
+            self.target_tokenizer,
+            unknown=_copied_words(ids, weights, text, source) if copy else None,
+            attention=weights if settings.attention else None,
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from regard.attention.recording import Recorded, recording
 from regard.data.padding import pad
@@ -71,6 +71,11 @@ def look_at_translation(
     module = cast(nn.Module, translator.model)
     attentions = attentions_in(module)
     check_attends(attentions)
+    if _is_static(translator) and (question.force is not None or question.explain):
+        raise BadQuestion(
+            "this model attends once for a whole translation (model.attention.dynamic=false): no token of "
+            "it can be forced or explained by itself"
+        )
     source = translator.source_tokenizer.encode(question.text)
     check_size(attentions["encoder"], len(source) + 1)
 
@@ -148,7 +153,26 @@ def _read(
     model = cast(nn.Module, translator.model)
     with recording(model, details=details) as recorded:
         translator.model.decoder.forward(inputs, _encode(translator, source))
+    if _is_static(translator):
+        recorded = [_for_every_token(each, len(ids)) for each in recorded]
     return recorded
+
+
+def _is_static(translator: TextTranslator) -> bool:
+    """Whether all tokens of a translation have the same weights."""
+    return getattr(translator.model.decoder, "static", False)
+
+
+def _for_every_token(recorded: Recorded, tokens: int) -> Recorded:
+    """(..., 1, Lk) -> (..., tokens, Lk)"""
+
+    def spread(x: Tensor) -> Tensor:
+        return x.expand(*x.shape[:-2], tokens, -1)
+
+    scores = recorded.scores
+    return recorded._replace(
+        weights=spread(recorded.weights), scores=None if scores is None else spread(scores)
+    )
 
 
 def _encode(translator: TextTranslator, source: Tokens) -> Encoded:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from torch import nn
 
 from regard.attention.normalizers import Reinforce
-from regard.clock import clock
+from regard.data.check.column_check import ExamplesSummary
+from regard.data.check.pair_check import CorpusSummary
+from regard.data.check.pair_check import check as check_pairs
 from regard.data.examples import Example, read_examples
 from regard.data.fields import Field, Text
 from regard.data.problems import Problems
@@ -19,19 +21,19 @@ from regard.data.spec import Spec
 from regard.data.tokenizer import Tokenizer
 from regard.layers.contracts import Translator
 from regard.measures import BleuScore, LengthCurve, Likelihood, MeasuredScore, bleu, by_length, chrf
-from regard.measures.likelihood_measures import Perplexity, TokenAccuracy, TokenLoss
-from regard.measures.measure import Counts, Measure
 from regard.measures.translation_measures import CorpusBleu, CorpusChrf
 from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
-from regard.tasks.evaluation import Evaluation, listed, on_set
+from regard.tasks.evaluation import Measured, measures_in_words
 from regard.tasks.judged_items import JudgedItems
+from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
 from regard.tasks.prediction import Prediction
-from regard.tasks.report_part import Drawing, NextStep, ReportPart
+from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.search_settings import search_settings
-from regard.tasks.task import Extent, Tally, Task, Validation, last
+from regard.tasks.task import Extent, Tally, Validation
+from regard.tasks.task_report import spread
 from regard.tasks.translate.target_languages import bleu_tokenizer, length_unit
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_loss import Translate
@@ -45,52 +47,27 @@ LONGEST = 30  # tokens of such a sentence: what still fits a page
 
 
 @dataclass(frozen=True)
-class TranslationEvaluation(Evaluation):
+class TranslationEvaluation(LikelihoodEvaluation):
     """The scores of a run on one corpus."""
 
-    corpus: str
-    examples: Sequence[Example]
-    predictions: Sequence[Prediction]
     bleu: BleuScore
     chrf: MeasuredScore
-    likelihood: Likelihood
     by_length: LengthCurve
-    seconds: float  # of translating
 
     @property
     def text(self) -> str:
-        found = t(
-            "perplexity {perplexity}, token accuracy {accuracy} %  ({count} sentences of {corpus}, "
-            "{tokens} tokens, translated in {time})",
-            perplexity=f"{self.likelihood.perplexity:.2f}",
-            accuracy=f"{100 * self.likelihood.accuracy:.1f}",
-            count=f"{len(self.examples):,}",
-            corpus=self.corpus,
-            tokens=f"{self.likelihood.tokens:,}",
-            time=clock(self.seconds),
-        )
-        return f"{self.bleu.text}\n{self.chrf.text}\n{found}"
+        return f"{self.bleu.text}\n{self.chrf.text}\n{super().text}"
 
     @property
     def table(self) -> str:
         return length_table({"": self.by_length})
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "corpus": self.corpus,
-            "sentences": len(self.examples),
-            "bleu": asdict(self.bleu),
-            "chrf": asdict(self.chrf),
-            "perplexity": self.likelihood.perplexity,
-            "loss": self.likelihood.loss,
-            "accuracy": self.likelihood.accuracy,
-            "tokens": self.likelihood.tokens,
-            "by_length": asdict(self.by_length),
-            "seconds": self.seconds,
-        }
+        more = {name: asdict(getattr(self, name)) for name in ("bleu", "chrf", "by_length")}
+        return {**super().to_dict(), **more, "sentences": len(self.examples)}
 
 
-class TranslateTask(Task):
+class TranslateTask(LikelihoodTask):
     columns: ClassVar = ("perplexity", "accuracy", "bleu", "chrf")
     inputs: ClassVar = ("source",)
     apart: ClassVar = ("target",)
@@ -139,6 +116,12 @@ class TranslateTask(Task):
         own = spec in (self.recipe.data.dev, self.recipe.data.test)
         return list(self._joined(spec, problems, join or (self.recipe.data.join if own else 1)))
 
+    def check(
+        self, spec: Spec, *, learnt: bool = False, train: Spec | None = None
+    ) -> ExamplesSummary | CorpusSummary:
+        """Of pairs there is more to tell, unless lengths in tokens are wanted."""
+        return super().check(spec, learnt=True) if learnt else check_pairs(spec)
+
     def _joined(self, spec: Spec, problems: Problems | None, join: int) -> Iterator[Example]:
         sides = (self.source, self.target)
         return read_examples(spec, sides, problems, apart=self.apart, join=join)
@@ -179,47 +162,41 @@ class TranslateTask(Task):
 
     # how good it is
 
+    def likelihoods(self, module: TextTranslator, examples: Sequence[Example]) -> list[Likelihood]:
+        return module.likelihoods(*_sides(examples), batch=self.recipe.search.batch)
+
     def judge(self, module: TextTranslator, examples: Sequence[Example]) -> JudgedItems:
+        """BLEU and chrF of what is found by the search of the recipe, and what all of this task have."""
         sources, references = _sides(examples)
         size, settings = self.recipe.search.batch, search_settings(self.recipe)
         texts = [found.text for found in module.predict(sources, settings, batch=size)]
-        likely = module.likelihoods(sources, references, batch=size)
-        of_texts = CorpusBleu(bleu_tokenizer(self.recipe)), CorpusChrf()
-        of_tokens = Perplexity(), TokenAccuracy(), TokenLoss()
-        counts: list[tuple[Measure, Counts]] = []
-        counts += [(one, one.counts(references, texts)) for one in of_texts]
-        counts += [(one, one.counts(references, likely)) for one in of_tokens]
-        return JudgedItems(counts, texts)
+        measures = CorpusBleu(bleu_tokenizer(self.recipe)), CorpusChrf()
+        counts = [(one, one.counts(references, texts)) for one in measures]
+        return JudgedItems([*counts, *super().judge(module, examples).counts], texts)
 
-    def tally(self, module: TextTranslator, examples: Sequence[Example]) -> Tally:
-        size = self.recipe.search.batch
-        sources, targets = _sides(examples)
-        total = module.likelihood(sources, targets, batch=size)
-        settings = search_settings(self.recipe, beam=self.recipe.search.validation_beam)
-        texts = [p.text for p in module.predict(sources, settings, batch=size)]
-        return Tally((total.nll, total.tokens, total.correct), texts)
+    def tally(
+        self, module: TextTranslator, examples: Sequence[Example], *, beam: int | None = None
+    ) -> Tally:
+        """beam: that of a validation if not given."""
+        search, (sources, _) = self.recipe.search, _sides(examples)
+        settings = search_settings(self.recipe, beam=beam or search.validation_beam)
+        start = time.monotonic()
+        texts = [p.text for p in module.predict(sources, settings, batch=search.batch)]
+        seconds = time.monotonic() - start
+        return super().tally(module, examples)._replace(answers=texts, seconds=seconds)
 
     def validation(self, found: Tally, examples: Sequence[Example]) -> Validation:
-        total = Likelihood.summed(found.counts)
+        known = super().validation(found, examples)
+        scores = {name: one.value for name, one in self._scores(found.answers, examples).items()}
+        return Validation(known.loss, {**known.measures, **scores})
+
+    def _scores(self, texts: Sequence[str], examples: Sequence[Example]) -> dict[str, Any]:
         _, references = _sides(examples)
         tokenize = bleu_tokenizer(self.recipe)
-        measures = {
-            "perplexity": total.perplexity,
-            "accuracy": total.accuracy,
-            "bleu": bleu(found.answers, references, tokenize=tokenize).value,
-            "chrf": chrf(found.answers, references).value,
+        return {
+            "bleu": bleu(texts, references, tokenize=tokenize),
+            "chrf": chrf(texts, references),
         }
-        return Validation(total.loss, measures)
-
-    def measures_line(self, found: Validation) -> str:
-        of = found.measures
-        return t(
-            "perplexity {perplexity}, accuracy {accuracy} %, BLEU {bleu}, chrF {chrf}",
-            perplexity=f"{of['perplexity']:.2f}",
-            accuracy=f"{100 * of['accuracy']:.1f}",
-            bleu=f"{of['bleu']:.2f}",
-            chrf=f"{of['chrf']:.2f}",
-        )
 
     def evaluate(
         self,
@@ -229,75 +206,62 @@ class TranslateTask(Task):
         *,
         beam: int | None = None,
     ) -> TranslationEvaluation:
+        beam = search_settings(self.recipe, beam=beam).beam
+        found = super().evaluate(module, corpus, examples, beam=beam)
+        assert isinstance(found, Measured)
         sources, references = _sides(examples)
-        start, size = time.monotonic(), self.recipe.search.batch
-        predictions = module.predict(sources, search_settings(self.recipe, beam=beam), batch=size)
-        seconds = time.monotonic() - start
-        texts, tokenize = [p.text for p in predictions], bleu_tokenizer(self.recipe)
+        unit, tokenize = length_unit(self.recipe), bleu_tokenizer(self.recipe)
+        tokens = {name: found.measures[name] for name in LikelihoodTask.columns}
         return TranslationEvaluation(
-            corpus=corpus,
-            examples=examples,
-            predictions=predictions,
-            bleu=bleu(texts, references, tokenize=tokenize),
-            chrf=chrf(texts, references),
-            likelihood=module.likelihood(sources, references, batch=size),
-            by_length=by_length(
-                sources, texts, references, unit=length_unit(self.recipe), tokenize=tokenize
-            ),
-            seconds=seconds,
+            **vars(replace(found, words=measures_in_words(tokens))),
+            **self._scores(found.answers, examples),
+            by_length=by_length(sources, found.answers, references, unit=unit, tokenize=tokenize),
         )
 
-    def report(self, module: TextTranslator, found: Mapping[str, Any], folder: Path) -> ReportPart:
-        scores = [
-            t(
-                "{bleu} BLEU on {count} {set} sentences",
-                bleu=f"{one.bleu.value:.1f}",
-                count=f"{len(one.examples):,}",
-                set=name,
-            )
-            for name, one in found.items()
-        ]
-        facts = {}
-        for name, one in found.items():
-            facts[on_set(name, t("perplexity"))] = f"{one.likelihood.perplexity:.2f}"
-            facts[on_set(name, t("token accuracy"))] = f"{100 * one.likelihood.accuracy:.1f} %"
-        one = last(found)
+    # what is said of it
+
+    def verdict(self, name: str, one: TranslationEvaluation) -> str:
+        return t(
+            "{bleu} BLEU on {count} {set} sentences",
+            bleu=f"{one.bleu.value:.1f}",
+            count=f"{len(one.examples):,}",
+            set=name,
+        )
+
+    def scores(self, one: TranslationEvaluation) -> Sequence[MeasuredScore]:
+        return one.bleu, one.chrf
+
+    def facts(self, one: TranslationEvaluation) -> dict[str, str]:
+        return {
+            t("perplexity"): f"{one.likelihood.perplexity:.2f}",
+            t("token accuracy"): f"{100 * one.likelihood.accuracy:.1f} %",
+        }
+
+    def drawings(self, found: Mapping[str, Any]) -> Sequence[Drawing]:
         curves = {name: one.by_length for name, one in found.items()}
-        return ReportPart(
-            verdict=listed(scores),
-            scores=() if one is None else (one.bleu, one.chrf),
-            facts=facts,
-            drawings=[Drawing(t("Short and long sentences"), length_section(curves))]
-            if curves
-            else (),
-            samples=() if one is None else self._samples(module, one),
-            sample_names=SampleNames(
-                t("Translations"), t("source"), t("reference"), t("translation")
-            ),
-            next_steps=[
-                NextStep(
-                    f"regard translate -m {folder}",
-                    t("Translate sentences of your own, line by line."),
-                ),
-                NextStep(
-                    f"regard look -m {folder} TEXT",
-                    t("See what each word looks at, and whether that is an explanation."),
-                ),
-                NextStep(
-                    f"regard evaluate -m {folder} --data SOURCE,TARGET",
-                    t("Score it on another test set."),
-                ),
-            ],
-        )
+        return [Drawing(t("Short and long sentences"), length_section(curves))]
 
-    def _samples(self, module: TextTranslator, found: TranslationEvaluation) -> list[Sample]:
+    def samples(self, module: TextTranslator, one: TranslationEvaluation) -> list[Sample]:
         """Sentences from all over the corpus that are not too long to draw."""
-        short = [i for i, p in enumerate(found.predictions) if 0 < len(p.source_tokens) <= LONGEST]
-        chosen = [found.examples[i] for i in short[:: max(1, len(short) // SAMPLES)][:SAMPLES]]
+        lengths = map(len, self.source.tokenizer.encode_ids(_sides(one.examples)[0]))
+        pairs = zip(one.examples, lengths, strict=True)
+        chosen = spread([each for each, length in pairs if 0 < length <= LONGEST], SAMPLES)
         settings = search_settings(self.recipe, attention=True)
         answers = module.predict([example["source"] for example in chosen], settings)
-        pairs = zip(chosen, answers, strict=True)
-        return [_sample(answer, example["target"]) for example, answer in pairs]
+        return [_sample(*pair) for pair in zip(answers, _sides(chosen)[1], strict=True)]
+
+    def sample_names(self) -> SampleNames:
+        return SampleNames(t("Translations"), t("source"), t("reference"), t("translation"))
+
+    def next_steps(self, folder: Path) -> list[NextStep]:
+        own = t("Translate sentences of your own, line by line.")
+        seen = t("See what each word looks at, and whether that is an explanation.")
+        again = t("Score it on another test set.")
+        return [
+            NextStep(f"regard translate -m {folder}", own),
+            NextStep(f"regard look -m {folder} TEXT", seen),
+            NextStep(f"regard evaluate -m {folder} --data SOURCE,TARGET", again),
+        ]
 
     # what it looks at
 
@@ -335,25 +299,18 @@ def _sides(examples: Sequence[Example]) -> tuple[list[str], list[str]]:
     return [each["source"] for each in examples], [each["target"] for each in examples]
 
 
-def _names(found: Prediction) -> tuple[list[str], list[str]]:
-    """What the rows and the columns of its attention are called."""
-    ended = ["EOS"] if found.finished else []
-    return [*found.tokens.pieces, *ended], [*found.source_tokens.pieces, "EOS"]
-
-
 def _answer(found: Prediction) -> Answer:
-    rows, columns = _names(found)
-    return Answer(found.source, found.text, found.score, found.attention, rows, columns)
+    names = found.rows, found.columns
+    return Answer(found.source, found.text, found.score, found.attention, *names)
 
 
 def _sample(answer: Prediction, reference: str) -> Sample:
-    rows, columns = _names(answer)
     return Sample(
         source=answer.source,
         hypothesis=answer.text,
         reference=reference,
         scores={"log p": answer.log_prob},
-        source_tokens=columns,
-        tokens=rows,
+        source_tokens=answer.columns,
+        tokens=answer.rows,
         attention=[] if answer.attention is None else answer.attention.tolist(),
     )

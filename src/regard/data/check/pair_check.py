@@ -1,21 +1,27 @@
-"""What a corpus is like: its size and lengths, and what to look at before training on it."""
+"""What a corpus of pairs is like: its size and lengths, and what to look at before training on it."""
 
 from __future__ import annotations
 
 import hashlib
 from array import array
-from dataclasses import dataclass
-from unicodedata import east_asian_width
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
+from regard.data.check.check_lines import (
+    Remarkable,
+    at_percentiles,
+    length_table,
+    remarkable,
+    repeated,
+)
 from regard.data.examples import read_pairs
-from regard.data.problems import SHOWN, Problems
+from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.words import t
 
-PERCENTILES = (0, 50, 95, 99, 100)
-NO_TARGET = "lines without a column 1"  # as text.py counts them
+NO_TARGET = "lines without a column 1"  # as formats/tables.py counts them
 EXTREME = 4  # times the usual ratio of target to source characters
 
 
@@ -27,26 +33,6 @@ class Lengths:
     characters: int
     words_percentiles: tuple[int, ...]  # at PERCENTILES
     characters_percentiles: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Remarkable:
-    """Pairs that can be used but deserve a look: how many, and the lines of the first."""
-
-    count: int
-    first: tuple[int, ...]
-
-    def __str__(self) -> str:
-        more = ", …" if self.count > len(self.first) else ""
-        if not self.count:
-            return "0"
-        return t.plural(
-            self.count,
-            "{n} (line {lines})",
-            "{n} (lines {lines})",
-            n=f"{self.count:,}",
-            lines=f"{', '.join(map(str, self.first))}{more}",
-        )
 
 
 @dataclass(frozen=True)
@@ -78,6 +64,13 @@ class CorpusSummary:
             ]
         )
 
+    @property
+    def examples(self) -> int:
+        return self.pairs
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"problems": self.problems.to_json()}
+
     def _usable(self) -> str:
         useless = self.problems.count()
         return t(
@@ -87,18 +80,15 @@ class CorpusSummary:
         )
 
     def _table(self) -> list[str]:
-        names = (t("min"), t("median"), "95 %", "99 %", t("max"))
-        head = "  ".join(_filled(name, -8) for name in names)
-        rows = [f"{'':22}{_filled(t('total'), -12)}  {head}"]
-        for name, lengths, unit in (
-            (t("source words"), self.source, "words"),
-            (t("source characters"), self.source, "characters"),
-            (t("target words"), self.target, "words"),
-            (t("target characters"), self.target, "characters"),
-        ):
-            values = "  ".join(f"{v:>8,}" for v in getattr(lengths, f"{unit}_percentiles"))
-            rows.append(f"{_filled(name, 22)}{getattr(lengths, unit):>12,}  {values}")
-        return rows
+        source, target = self.source, self.target
+        return length_table(
+            [
+                (t("source words"), source.words, source.words_percentiles),
+                (t("source characters"), source.characters, source.characters_percentiles),
+                (t("target words"), target.words, target.words_percentiles),
+                (t("target characters"), target.characters, target.characters_percentiles),
+            ]
+        )
 
     def _advice(self) -> list[str]:
         """What to write instead where a text was read as a table."""
@@ -135,9 +125,9 @@ def check(spec: Spec) -> CorpusSummary:
         pairs=len(lines),
         source=_lengths(lengths["words 0"], lengths["characters 0"]),
         target=_lengths(lengths["words 1"], lengths["characters 1"]),
-        duplicates=_remarkable(numbers, _repeated(np.asarray(hashes))),
-        identical=_remarkable(numbers, np.array(same, bool)),
-        extreme=_remarkable(
+        duplicates=remarkable(numbers, repeated(np.asarray(hashes))),
+        identical=remarkable(numbers, np.array(same, bool)),
+        extreme=remarkable(
             numbers,
             _out_of_ratio(np.asarray(lengths["characters 0"]), np.asarray(lengths["characters 1"])),
         ),
@@ -145,30 +135,8 @@ def check(spec: Spec) -> CorpusSummary:
     )
 
 
-def _filled(text: str, cells: int) -> str:
-    """With blanks at its right; at its left if the number is negative. Chinese takes two cells."""
-    blanks = " " * (abs(cells) - sum(1 + (east_asian_width(c) in "WF") for c in text))
-    return f"{text}{blanks}" if cells > 0 else f"{blanks}{text}"
-
-
 def _lengths(words: array[int], characters: array[int]) -> Lengths:
-    def at_percentiles(values: array[int]) -> tuple[int, ...]:
-        if not values:
-            return (0,) * len(PERCENTILES)
-        return tuple(int(v) for v in np.percentile(values, PERCENTILES, method="higher"))
-
     return Lengths(sum(words), sum(characters), at_percentiles(words), at_percentiles(characters))
-
-
-def _remarkable(lines: np.ndarray, which: np.ndarray) -> Remarkable:
-    return Remarkable(int(which.sum()), tuple(lines[which][:SHOWN].tolist()))
-
-
-def _repeated(hashes: np.ndarray) -> np.ndarray:
-    """True at every occurrence but the first."""
-    repeated = np.ones(len(hashes), bool)
-    repeated[np.unique(hashes, return_index=True)[1]] = False
-    return repeated
 
 
 def _out_of_ratio(source: np.ndarray, target: np.ndarray) -> np.ndarray:

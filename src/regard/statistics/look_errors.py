@@ -8,8 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from regard.statistics.normal import both_tails
+
 _GRID = 301  # points of the integral between the bounds of a look
-_erfc = np.frompyfunc(math.erfc, 1, 1)
 
 
 @lru_cache(maxsize=256)
@@ -30,7 +31,7 @@ def look_errors(seeds: Sequence[int], error: float) -> tuple[float, ...]:
     for before, now in zip([0.0, *times], times, strict=False):
         step = math.sqrt(now - before)
         bound = _bound(walk, mass, step, error * (now - before), math.sqrt(now))
-        levels.append(float(_erfc(bound / math.sqrt(2 * now))))
+        levels.append(float(both_tails(np.array([bound / math.sqrt(now)]))[0]))
         points = np.linspace(-bound, bound, _GRID)
         weights = np.full(_GRID, points[1] - points[0])
         weights[[0, -1]] /= 2
@@ -45,9 +46,7 @@ def _bound(walk: np.ndarray, mass: np.ndarray, step: float, spend: float, scale:
     low, high = 0.0, 40 * scale
     for _ in range(50):
         middle = (low + high) / 2
-        outside = sum(
-            _erfc((middle + side * walk) / (step * math.sqrt(2))).astype(np.float64) @ mass / 2
-            for side in (-1, 1)
-        )
+        tails = both_tails((middle - walk) / step) + both_tails((middle + walk) / step)
+        outside = tails @ mass / 2
         low, high = (middle, high) if outside > spend else (low, middle)
     return high

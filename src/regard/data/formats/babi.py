@@ -1,0 +1,79 @@
+"""The stories of bAbI: a numbered fact on each line, and questions with their answers between them.
+
+    1 Mary moved to the bathroom.
+    2 John went to the hallway.
+    3 Where is Mary? 	bathroom	1
+
+A row is a question; its story are the facts before it. The candidates are all answers of the file, in
+alphabetical order. — Weston et al. 2015, https://arxiv.org/abs/1502.05698
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from regard.data.formats.format import Format, Row, bare_name, in_words
+from regard.data.formats.tables import numbered_lines
+from regard.data.problems import CorpusError, Unusable
+
+COLUMNS = ("story", "question", "candidates", "answer")
+_NAME = re.compile(r"qa[0-9]{1,2}_.*\.txt")  # as the files are called
+_LINE = re.compile(r"([0-9]{1,6}) (.*)")
+
+
+class BabiStories(Format):
+    """Columns are called as the fields unless told. `qa1_….txt`, as published, or any name with .babi"""
+
+    endings: ClassVar = (".babi",)
+
+    def has(self, name: str) -> bool:
+        return super().has(name) or _NAME.fullmatch(bare_name(name)) is not None
+
+    def columns(self, text: str, wanted: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
+        wanted = wanted or fields
+        if len(wanted) != len(fields) or not set(wanted) <= set(COLUMNS):
+            raise CorpusError(
+                f"'{text}': after # come {in_words(len(fields))} of the columns {', '.join(COLUMNS)}"
+            )
+        return tuple(wanted)
+
+    def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
+        """Without columns, the stories."""
+        wanted = columns or ("story",)
+        answers = sorted(
+            {cells["answer"] for _, cells in _questions(path) if isinstance(cells, dict)}
+        )
+        for number, cells in _questions(path):
+            if isinstance(cells, Unusable):
+                yield number, cells
+                continue
+            cells["candidates"] = {"candidates": answers, "answer": cells["answer"]}
+            yield number, [cells[column] for column in wanted]
+
+
+def _questions(path: Path) -> Iterator[tuple[int, dict[str, Any] | Unusable]]:
+    story: list[str] = []
+    for number, line in numbered_lines(path):
+        if isinstance(line, Unusable):
+            yield number, line
+            continue
+        found = _LINE.fullmatch(line.rstrip())
+        if found is None:
+            if line.strip():
+                yield number, Unusable("{}lines without a number")
+            continue
+        if found[1] == "1":
+            story = []
+        said, *answer = found[2].split("\t")
+        if answer:
+            asked = {
+                "story": " ".join(story),
+                "question": said.strip(),
+                "answer": answer[0].strip(),
+            }
+            yield number, asked
+        else:
+            story.append(said.strip())

@@ -1,0 +1,71 @@
+"""How well numbers follow the wanted ones: Pearson's and Spearman's correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.measures.measure import Counts, Measure
+
+ROUNDING = 1e-12  # of a variance, as a share of the mean square: what is below is none
+
+
+class Pearson(Measure):
+    """r = cov(x, y) / √(var x · var y), from six sums; 0 where either never changes.
+
+    >>> Pearson().of([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
+    1.0
+    """
+
+    name: ClassVar = "pearson"
+
+    def count(self, wanted: float, answer: float) -> tuple[float, ...]:
+        """1, x, y, x², y², xy"""
+        x, y = float(wanted), float(answer)
+        return 1.0, x, y, x * x, y * y, x * y
+
+    def value(self, sums: Counts) -> np.ndarray:
+        n, x, y, xx, yy, xy = np.moveaxis(np.asarray(sums, np.float64), -1, 0)
+        n = np.maximum(n, 1.0)
+        both = _spread(x, xx, n) * _spread(y, yy, n)
+        changes = both > 0
+        r = (xy / n - x / n * (y / n)) / np.sqrt(np.where(changes, both, 1.0))
+        found: np.ndarray = np.where(changes, r, 0.0).clip(-1.0, 1.0)
+        return found
+
+
+class Spearman(Pearson):
+    """Pearson's correlation of ranks; equal numbers share the mean of their ranks.
+
+    An item has the rank that it has among all items, also where a bootstrap chooses some of them.
+    """
+
+    name: ClassVar = "spearman"
+
+    def counts(self, wanted: Iterable[Any], answers: Iterable[Any]) -> Counts:
+        return super().counts(ranks(wanted), ranks(answers))
+
+
+def ranks(numbers: Iterable[float]) -> NDArray[np.float64]:
+    """From 1, the least first.
+
+    >>> ranks([3.0, 1.0, 3.0])
+    array([2.5, 1. , 2.5])
+    """
+    _, place, count = np.unique(
+        np.array(list(numbers), np.float64), return_inverse=True, return_counts=True
+    )
+    last = np.cumsum(count)
+    shared: NDArray[np.float64] = (last - (count - 1) / 2)[place]
+    return shared
+
+
+def _spread(total: np.ndarray, squares: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """The variance; exactly 0 where it is nothing but rounding."""
+    mean_square = squares / n
+    variance = mean_square - (total / n) ** 2
+    found: np.ndarray = np.where(variance > ROUNDING * mean_square, variance, 0.0)
+    return found

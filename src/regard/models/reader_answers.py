@@ -1,0 +1,116 @@
+"""What a reader answers with: one of the candidates, or the first and the last word of a span of the story.
+
+Legend: B examples, S words of a story, K candidates of up to L words, G features of what answers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention.module import Attention
+
+
+class StoryReader(nn.Module):
+    """What reads for an answer: called with a story, a question and their masks, it gives what it read of
+    them, among it `states` (B, S, D), of which `understood` makes one vector.
+    """
+
+    states_size: int  # D
+    output_size: int  # G
+
+    def understood(self, story: Any) -> Tensor:
+        """g: (B, G)"""
+        raise NotImplementedError(f"{type(self).__name__} understands nothing")
+
+
+class ChoiceReader(nn.Module):
+    """p(a | d, q) ∝ exp(W(a) · g(d, q)) over the candidates a; of several words, W(a) is the mean of theirs
+
+    — Hermann et al. 2015, https://arxiv.org/abs/1506.03340, whose a are all words
+    """
+
+    def __init__(self, reader: StoryReader, words: int) -> None:
+        super().__init__()
+        self.reader = reader
+        self.output = nn.Embedding(words, reader.output_size)
+        nn.init.normal_(self.output.weight, std=reader.output_size**-0.5)
+
+    def forward(
+        self,
+        story: Tensor,
+        story_mask: Tensor,
+        question: Tensor,
+        question_mask: Tensor,
+        candidates: Tensor,
+        candidates_mask: Tensor,
+    ) -> Tensor:
+        """candidates (B, K, L) -> logits (B, K), -inf for those that an example has not"""
+        read = self.reader(story, story_mask, question, question_mask)
+        vector = self.reader.understood(read)
+        real = candidates_mask[..., None]
+        named = self.output(candidates).masked_fill(~real, 0.0).sum(-2)
+        named = named / real.sum(-2).clamp(min=1)  # (B, K, G)
+        logits = (named @ vector[..., None])[..., 0]
+        return logits.masked_fill(~candidates_mask.any(-1), -math.inf)
+
+
+class Pointer(nn.Module):
+    """s(t) = g · W y_d(t), and what a softmax of them would find: general attention"""
+
+    def __init__(self, query_size: int, states_size: int) -> None:
+        super().__init__()
+        self.attention = Attention(query_size, states_size, score="bilinear")
+
+    def forward(self, vector: Tensor, states: Tensor) -> Tensor:
+        """(B, G), (B, S, D) -> scores (B, S)"""
+        score = self.attention.score
+        return score.pair(score.project_query(vector[:, None]), score.project_key(states))[:, 0]
+
+    def find(self, vector: Tensor, states: Tensor, mask: Tensor) -> Tensor:
+        """Σ_t softmax(s)_t y_d(t): (B, D)"""
+        return self.attention(vector[:, None], states, mask=mask).context[:, 0]
+
+
+class SpanReader(nn.Module):
+    """p(first = t) ∝ exp(g · W_1 y_d(t)),  p(last = t) ∝ exp(g' · W_2 y_d(t))
+
+    static: g' = g, one look at the story for the whole answer. dynamic: g' is asked for anew by a question
+    that knows the first word, q + W Σ_t p(first = t) y_d(t).
+    """
+
+    def __init__(self, reader: StoryReader, *, dynamic: bool = False) -> None:
+        super().__init__()
+        self.reader = reader
+        sizes = reader.output_size, reader.states_size
+        self.first, self.last = Pointer(*sizes), Pointer(*sizes)
+        self.found = nn.Linear(sizes[1], sizes[1], bias=False) if dynamic else None
+
+    def forward(
+        self, story: Tensor, story_mask: Tensor, question: Tensor, question_mask: Tensor
+    ) -> Tensor:
+        """logits (B, 2, S) of the first and of the last word, -inf where no word is real"""
+        read = self.reader(story, story_mask, question, question_mask)
+        vector = self.reader.understood(read)
+        first = self.first(vector, read.states)
+        if self.found is not None:
+            seen = self.found(self.first.find(vector, read.states, read.mask))
+            vector = self.reader.understood(read._replace(question=read.question.after(seen)))
+        last = self.last(vector, read.states)
+        return torch.stack([first, last], 1).masked_fill(~story_mask[:, None], -math.inf)
+
+
+def answering(
+    reader: StoryReader, words: int, choice: bool, *, dynamic: bool = False
+) -> ChoiceReader | SpanReader:
+    """The reader with what it answers with. words: how many there are."""
+    if not choice:
+        return SpanReader(reader, dynamic=dynamic)
+    if dynamic:
+        raise ValueError(
+            "dynamic is of spans: a choice is one output. focus=impatient looks for each word of the question"
+        )
+    return ChoiceReader(reader, words)

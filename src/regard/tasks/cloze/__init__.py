@@ -1,0 +1,1 @@
+"""Text to the name that stood in it, some way back."""

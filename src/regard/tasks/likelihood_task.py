@@ -1,0 +1,57 @@
+"""A task that tells tokens: perplexity and accuracy, from sums over all of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from regard.measures.likelihood import Likelihood
+from regard.measures.likelihood_measures import Perplexity, TokenAccuracy, TokenLoss
+from regard.tasks.evaluation import Measured
+from regard.tasks.judged_items import JudgedItems
+from regard.tasks.task import Tally, Task, Validation
+from regard.words import say, t
+
+
+@dataclass(frozen=True)
+class LikelihoodEvaluation(Measured):
+    """How probable a run finds one corpus."""
+
+    @property
+    def likelihood(self) -> Likelihood:
+        return Likelihood.summed(self.counts)
+
+    @property
+    def told(self) -> str:
+        """What was measured on."""
+        tokens = t("{count} {scored}", count=f"{self.likelihood.tokens:,}", scored=say(self.scored))
+        return t("{tokens} in {texts}", tokens=tokens, texts=super().told)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "tokens": self.likelihood.tokens}
+
+
+class LikelihoodTask(Task):
+    """Its counts are those of a `Likelihood`."""
+
+    columns: ClassVar[tuple[str, ...]] = ("perplexity", "accuracy")
+    evaluation: ClassVar[type[Measured]] = LikelihoodEvaluation
+
+    @abstractmethod
+    def likelihoods(self, module: Any, examples: Sequence[Any]) -> list[Likelihood]:
+        """How probable the model finds what is to be told of each of these examples."""
+
+    def judge(self, module: Any, examples: Sequence[Any]) -> JudgedItems:
+        likely = self.likelihoods(module, examples)
+        measures = TokenLoss(), Perplexity(), TokenAccuracy()
+        return JudgedItems([(one, one.counts(examples, likely)) for one in measures])
+
+    def tally(self, module: Any, examples: Sequence[Any], *, beam: int | None = None) -> Tally:
+        found = sum(self.likelihoods(module, examples), Likelihood())
+        return Tally((found.nll, found.tokens, found.correct))
+
+    def validation(self, found: Tally, examples: Sequence[Any]) -> Validation:
+        total = Likelihood.summed(found.counts)
+        return Validation(total.loss, {"perplexity": total.perplexity, "accuracy": total.accuracy})

@@ -1,0 +1,1 @@
+"""Two texts to a label, a number or a rank."""

@@ -1,0 +1,153 @@
+"""Judging two texts: what all judgements have in common. pair_answers.py has the three kinds of them."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from torch import nn
+
+from regard.data.fields import Field, Text
+from regard.data.spec import Spec
+from regard.records.question import Question
+from regard.records.record import AttentionRecord
+from regard.tasks.answer import Answer
+from regard.tasks.evaluation import Measured
+from regard.tasks.match.match_look import look_at_pair, with_pair_attention
+from regard.tasks.match.match_module import Match
+from regard.tasks.match.match_options import MatchOptions
+from regard.tasks.task import Task
+from regard.tasks.task_report import SAMPLES
+from regard.tasks.text_look import SeenAttention
+from regard.view.samples import Sample, SampleNames
+from regard.words import t
+
+
+@dataclass(frozen=True)
+class MatchAnswer(Answer):
+    """A label with its probability, a number, or the probability of being right."""
+
+    @property
+    def line(self) -> str:
+        return self.answer if isinstance(self.answer, str) else f"{self.answer:.4f}"
+
+
+class MatchTask(Task):
+    inputs: ClassVar = ("first", "second")
+    apart: ClassVar = ("second",)
+    noun: ClassVar = "pairs"
+    scored: ClassVar = "pairs"
+    learns: ClassVar = "tokenizer"
+    verb: ClassVar = "match"
+    probable: ClassVar = True
+
+    first: Text
+    second: Text
+
+    @property
+    def options(self) -> MatchOptions:
+        assert isinstance(self.recipe.task, MatchOptions)
+        return self.recipe.task
+
+    @abstractmethod
+    def make_judged(self) -> Field:
+        """The column that is answered."""
+
+    @abstractmethod
+    def error(self, wanted: Any, answer: Any) -> float:
+        """How far an answer is from what was wanted; 0: it is right."""
+
+    def make_fields(self) -> Sequence[Field]:
+        given = self.recipe.tokenizer.source
+        longest = self.recipe.data.max_length
+        self.first = Text(
+            "first",
+            kind=given.kind,
+            size=given.size,
+            lowercase=given.lowercase,
+            file="tokenizer.json",
+            eos=False,
+            max_length=longest,
+            cut=True,
+        )
+        self.second = Text("second", like=self.first, eos=False, max_length=longest, cut=True)
+        return self.first, self.second, self.make_judged()
+
+    @property
+    def judged(self) -> Field:
+        return list(self.fields.values())[-1]
+
+    def learn(self, spec: Spec) -> None:
+        """One tokenizer, of both texts."""
+        self.first.learn(one[name] for one in self.read(spec) for name in self.inputs)
+        self.judged.learn(one[self.judged.name] for one in self.read(spec))
+
+    def for_training(self, model: nn.Module) -> Match:
+        return Match(model, label_smoothing=self.recipe.training.label_smoothing)
+
+    # what it answers
+
+    def given(self, examples: Iterable[Any], *, files: bool = True) -> list[dict[str, Any]]:
+        """Also `first TAB second`, and a mapping in JSON."""
+        return super().given([_parted(example) for example in examples], files=files)
+
+    def predict(
+        self,
+        module: Match,
+        examples: Sequence[Mapping[str, Any]],
+        *,
+        attention: bool = False,
+        batch: int,
+    ) -> list[Answer]:
+        """attention: between the words of the texts, or of a pooling the weights of both texts' words."""
+        if not attention:
+            found = super().predict(module, examples, batch=batch)
+            return [MatchAnswer(one.input, one.answer, one.score) for one in found]
+        return [self._with_attention(module, example) for example in examples]
+
+    def _with_attention(self, module: Match, example: Mapping[str, Any]) -> Answer:
+        """One by one, so that no map has padding in it."""
+        with module.inference(), SeenAttention.by(module.model) as seen:
+            ((_, tensors),) = self.batches([example], module.device, inputs=True, batch=1)
+            ((answer, score),) = self.answers(module, tensors)
+        plain = MatchAnswer(self.bare(example), answer, score)
+        (first,) = self.first.tokens([example["first"]])
+        (second,) = self.second.tokens([example["second"]])
+        return with_pair_attention(plain, seen, first.pieces, second.pieces)
+
+    # how good it is
+
+    def samples(self, module: Match, one: Measured) -> list[Sample]:
+        """The pairs that are furthest from what was wanted."""
+        pairs = zip(one.examples, one.answers, strict=True)
+        off = [(self.error(self.wanted(e), a), n) for n, (e, a) in enumerate(pairs)]
+        worst = sorted((pair for pair in off if pair[0] > 0), key=lambda pair: -pair[0])
+        return [self._sample(one.examples[n], one.answers[n]) for _, n in worst[:SAMPLES]]
+
+    def sample_names(self) -> SampleNames:
+        return SampleNames(t("Pairs that are judged wrong"), t("pair"), t("wanted"), t("answer"))
+
+    def _sample(self, example: Any, answer: Any) -> Sample:
+        shown = " ⟷ ".join(self.fields[name].show(example[name]) for name in self.inputs)
+        wanted = self.judged.show(example[self.judged.name])
+        return Sample(shown, MatchAnswer(None, answer).line, wanted)
+
+    # what it looks at
+
+    def look(self, module: Match, question: Question, *, model: str = "") -> AttentionRecord:
+        return look_at_pair(self, module, question, model=model)
+
+
+def _parted(example: Any) -> Any:
+    """What a line says: two texts with a tab between them, or JSON."""
+    if not isinstance(example, str):
+        return example
+    if example.count("\t") == 1:
+        return dict(zip(MatchTask.inputs, example.split("\t"), strict=True))
+    with suppress(ValueError, RecursionError):
+        return json.loads(example) if example.lstrip().startswith("{") else example
+    return example

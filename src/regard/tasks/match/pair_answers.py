@@ -1,0 +1,131 @@
+"""What a pair is judged to be: one of some labels, a number, or how likely the right one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from regard.data.batch import Batch
+from regard.data.fields import Label
+from regard.data.fields.numbers import Numbers
+from regard.data.spec import Spec
+from regard.measures import Confusion
+from regard.measures.accuracy import Accuracy
+from regard.measures.candidate_ranks import MeanAveragePrecision, MeanReciprocalRank
+from regard.measures.correlation import Pearson, Spearman
+from regard.measures.macro_f1 import MacroF1
+from regard.measures.measure import Measure
+from regard.recipe.mistakes import RecipeError
+from regard.tasks.evaluation import Measured
+from regard.tasks.match.match_module import Match
+from regard.tasks.match.match_task import MatchTask
+from regard.tasks.report_part import Drawing
+from regard.view.confusion_chart import confusion_section, confusion_text
+from regard.words import t
+
+
+@dataclass(frozen=True)
+class LabelledPairs(Measured):
+    """How well a run labels the pairs of one corpus."""
+
+    @property
+    def confusion(self) -> Confusion:
+        return Confusion.of([example["label"] for example in self.examples], self.answers)
+
+    @property
+    def table(self) -> str:
+        return confusion_text(self.confusion)
+
+    def to_dict(self) -> dict[str, Any]:
+        found = self.confusion
+        return {**super().to_dict(), "f1": {label: found.f1(label) for label in found.labels}}
+
+
+class LabelPairs(MatchTask):
+    """One of some labels, as entailment."""
+
+    columns: ClassVar = ("accuracy", "macro_f1")
+    evaluation: ClassVar = LabelledPairs
+
+    label: Label
+
+    def make_judged(self) -> Label:
+        self.label = Label("label")
+        return self.label
+
+    def answers(self, module: Match, batch: Batch) -> Iterator[tuple[str, float]]:
+        """A score is the probability of the label."""
+        for each in module.outputs(batch).double().cpu().softmax(-1):
+            best = int(each.argmax())
+            yield self.label.labels[best], float(each[best])
+
+    def measured_by(self) -> Sequence[Measure]:
+        return Accuracy(), MacroF1(self.label.labels)
+
+    def error(self, wanted: str, answer: str) -> float:
+        return float(wanted != answer)
+
+    def drawings(self, found: Mapping[str, Any]) -> Sequence[Drawing]:
+        confusions = {name: one.confusion for name, one in found.items()}
+        return [Drawing(t("What is taken for what"), confusion_section(confusions))]
+
+
+class NumberPairs(MatchTask):
+    """A number, as relatedness."""
+
+    columns: ClassVar = ("pearson", "spearman")
+
+    number: Numbers
+
+    def make_judged(self) -> Numbers:
+        self.number = Numbers("number", 1, standardise=True)
+        return self.number
+
+    def answers(self, module: Match, batch: Batch) -> Iterator[tuple[float, None]]:
+        for number in self.number.original(module.outputs(batch).double().cpu())[:, 0].tolist():
+            yield number, None
+
+    def wanted(self, example: Any) -> float:
+        return float(example["number"][0])
+
+    def measured_by(self) -> Sequence[Measure]:
+        return Pearson(), Spearman()
+
+    def error(self, wanted: float, answer: float) -> float:
+        return abs(wanted - answer)
+
+
+class RankPairs(MatchTask):
+    """How likely the second text is right for the first, which has several of them."""
+
+    columns: ClassVar = ("map", "mrr")
+
+    label: Label
+
+    def make_judged(self) -> Label:
+        self.label = Label("label")
+        return self.label
+
+    def learn(self, spec: Spec) -> None:
+        super().learn(spec)
+        if self.options.right not in self.label:
+            raise RecipeError(
+                f"no candidate has the label {self.options.right!r}: there are {self.label.named}",
+                "task.right is the label of the right ones",
+            )
+
+    def answers(self, module: Match, batch: Batch) -> Iterator[tuple[float, None]]:
+        right = self.label.number(self.options.right)
+        for each in module.outputs(batch).double().cpu().softmax(-1)[:, right].tolist():
+            yield each, None
+
+    def wanted(self, example: Any) -> tuple[str, bool]:
+        """The question, and whether it is right."""
+        return self.first.identity(example["first"]), example["label"] == self.options.right
+
+    def measured_by(self) -> Sequence[Measure]:
+        return MeanAveragePrecision(), MeanReciprocalRank()
+
+    def error(self, wanted: tuple[str, bool], answer: float) -> float:
+        return abs(float(wanted[1]) - answer)

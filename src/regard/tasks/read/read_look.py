@@ -1,0 +1,124 @@
+"""Looking at a reader: where in the story each word of the question looked, and what else was attended to.
+
+Legend: B examples, S words of a story, Q of a question, R rows of a focus: one, or a row for each word asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention.module import AttentionModule
+from regard.attention.recording import Recorded, recording
+from regard.records.maps import NOTHING, attention_map, within_budget
+from regard.records.pooled_maps import pooling_map, recording_poolings
+from regard.records.question import BadQuestion, Question
+from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.side import Side
+from regard.records.token_sides import token_side, unknown_note
+
+if TYPE_CHECKING:
+    from regard.tasks.read.read_task import ReadTask
+
+FOCUS = "reader.focus.attention"  # where in the model the story is attended to,
+BESIDE = "reader.beside.attention"  # where the question is by every word of the story,
+FIRST = "first.attention"  # and where the first word of a span is found
+STORY, QUESTION, ANSWER = "story", "question", "answer"  # sides
+
+
+@dataclass
+class SeenReading:
+    """What a reader attended to in one call."""
+
+    attended: list[Recorded]
+    per_word: bool  # whether every word of the question looked for itself
+
+    @classmethod
+    @contextmanager
+    def by(cls, model: nn.Module, *, details: bool = False) -> Iterator[SeenReading]:
+        with recording(model, details=details) as attended:
+            focus = dict(model.named_modules()).get(FOCUS.removesuffix(".attention"))
+            yield cls(attended, bool(getattr(focus, "per_word", False)))
+
+    def looks(self, words: int) -> list[list[Recorded]]:
+        """At the story: the calls of each time that the focus was asked for, once or for every output.
+
+        words: of the longest question.
+        """
+        calls, each = self.of(FOCUS), words if self.per_word else 1
+        return [calls[start : start + each] for start in range(0, len(calls), each)]
+
+    def of(self, name: str) -> list[Recorded]:
+        return [each for each in self.attended if each.name == name]
+
+    def focus(self, row: int, words: int) -> Tensor | None:
+        """Of one example of a batch, for the first output: (R, S); None: the story is not attended to."""
+        looks = self.looks(words)
+        return torch.cat([each.weights[row] for each in looks[0]]).float().cpu() if looks else None
+
+
+def look_at_reading(
+    task: ReadTask, module: Any, question: Question, *, model: str = ""
+) -> AttentionRecord:
+    """Map "focus", whose rows are the words of the question, or the answer if it looks once; "question",
+    where the words of the story attend to it; "pooling", how it became one vector; "first word" of a
+    dynamic span.
+    """
+    if question.target is not None or question.prefix or question.force is not None:
+        raise BadQuestion("a reader has no target, prefix or force: ask it a question alone")
+    example = task.asked(question)
+    network: nn.Module = module.model
+    attentions = {n: m for n, m in network.named_modules() if isinstance(m, AttentionModule)}
+    with (
+        SeenReading.by(network, details=question.details) as seen,
+        recording_poolings(network) as pooled,
+    ):
+        (answer,) = task.predict(module, [example], batch=1)
+
+    (story,), (asked,) = task.story.marked([example]), task.question.marked([example])
+    texts = {name: task.fields[name].joined(example[name]) for name in (STORY, QUESTION)}  # type: ignore[attr-defined]
+    language = task.recipe.data.source
+    sides = {
+        name: token_side(texts[name], tokens, end=True, title=name, language=language)
+        for name, tokens in ((STORY, story), (QUESTION, asked))
+    } | {ANSWER: Side.of_labels([answer.line or "—"], title=ANSWER)}
+    maps = _maps(attentions, seen, len(sides[QUESTION]))
+    maps += [pooling_map(one, ANSWER, QUESTION, details=question.details) for one in pooled[-1:]]
+    if not maps:
+        raise BadQuestion(NOTHING)
+    kept, notes = within_budget(maps)
+    used = {name for each in maps for name in (each.queries, each.keys)}
+    return AttentionRecord(
+        {name: side for name, side in sides.items() if name in used},
+        kept,
+        title=texts[QUESTION],
+        model=model,
+        output=f"{answer.line} ({answer.score:.2f})",
+        notes=(*unknown_note(texts[STORY], story), *unknown_note(texts[QUESTION], asked), *notes),
+        question=question.to_dict(),
+    )
+
+
+def _maps(
+    attentions: Mapping[str, AttentionModule], seen: SeenReading, words: int
+) -> list[AttentionMap]:
+    """words: of the question. A dynamic answer has a focus for each of its outputs."""
+    rows = QUESTION if seen.per_word else ANSWER
+    maps = [
+        attention_map(
+            f"focus {n}" if n > 1 else "focus", rows, STORY, {FOCUS: attentions[FOCUS]}, look
+        )
+        for n, look in enumerate(seen.looks(words), 1)
+    ]
+    for name, place, queries, keys in (
+        ("question", BESIDE, STORY, QUESTION),
+        ("first word", FIRST, ANSWER, STORY),
+    ):
+        if calls := seen.of(place):
+            maps.append(attention_map(name, queries, keys, {place: attentions[place]}, calls))
+    return maps

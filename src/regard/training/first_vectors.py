@@ -1,0 +1,131 @@
+"""Embeddings that begin with vectors learnt elsewhere, and stay as they are if the recipe says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from regard.data.fields import Field
+from regard.data.spec import locate
+from regard.data.word_vectors import read_vectors, vector_size
+from regard.layers.positions import Learned
+from regard.recipe.mistakes import RecipeError
+from regard.recipe.recipe import Recipe
+from regard.tasks.recipe_task import task_of
+from regard.tasks.task import Task
+from regard.words import t
+
+HALVES = {"source": "encoder", "target": "decoder"}  # of a translator
+
+
+class GivenVectors(NamedTuple):
+    """A file of vectors, and the tables of a model that embed the tokens of a field."""
+
+    key: str  # of the recipe
+    path: Path
+    field: Any  # it has a tokenizer
+    tables: list[nn.Embedding]
+
+
+def check_vectors(recipe: Recipe) -> None:
+    """Refuse files that are not there, and vectors of another size than the embeddings of the model."""
+    task = task_of(recipe)
+    sizes = {name: _some_size(field) for name, field in task.fields.items()}
+    with torch.device("meta"):  # no memory, and no random numbers are drawn
+        for _ in _given(task, recipe.model.build(sizes), sizes):
+            pass
+
+
+def take_vectors(task: Task, model: nn.Module) -> Iterator[str]:
+    """Write the vectors of the recipe into the model; what was found, in a line for each field."""
+    for key, path, field, tables in _given(task, model, task.sizes):
+        found = read_vectors(path, field.tokenizer)
+        if not found.tokens:
+            raise RecipeError(
+                f"{key} is {path}: it has no vector for any token of the {field.name}"
+            )
+        for table in tables:
+            with torch.no_grad():
+                table.weight[found.tokens] = torch.from_numpy(found.vectors).to(table.weight)
+        yield t(
+            "{found} of {tokens} {field} tokens begin with a vector of {file}",
+            found=f"{len(found.tokens):,}",
+            tokens=f"{len(field.tokenizer):,}",
+            field=field.name,
+            file=path.name,
+        )
+
+
+def freeze_vectors(task: Task, model: nn.Module) -> None:
+    """Embeddings with given vectors learn no more: neither these nor the rows of other tokens."""
+    vectors = task.recipe.vectors
+    for field in task.fields.values():
+        key = _key(field)
+        if vectors.frozen and key and getattr(vectors, key) is not None:
+            for table in _tables(model, field, task.sizes[field.name]):
+                table.weight.requires_grad_(False)
+
+
+def _given(task: Task, model: nn.Module, sizes: dict[str, Any]) -> Iterator[GivenVectors]:
+    given = {key: getattr(task.recipe.vectors, key) for key in HALVES}
+    used = set()
+    for name, field in task.fields.items():
+        key = _key(field)
+        if not key or given[key] is None:
+            continue
+        used.add(key)
+        told, path = f"vectors.{key}", _located(f"vectors.{key}", given[key])
+        tables = _tables(model, field, sizes[name])
+        if not tables:
+            raise RecipeError(f"{told} is {path}: the model has no embedding of the {name}")
+        size = vector_size(path)
+        for width in {table.embedding_dim for table in tables} - {size}:
+            raise RecipeError(
+                f"{told} is {path}: its vectors have {size} numbers, and the model embeds a token of the "
+                f"{name} in {width}",
+                f"make the embedding of the model {size} wide, or take vectors of {width}",
+            )
+        yield GivenVectors(told, path, field, tables)
+    for key in given:
+        if given[key] is not None and key not in used:
+            raise RecipeError(
+                f"vectors.{key} is {given[key]}: task.kind={task.recipe.task.kind} has no such text"
+            )
+
+
+def _some_size(field: Field) -> Any:
+    """A size to try a model with, that of words unlike that of their characters."""
+    size = field.any_size
+    return (size[0] + 2, *size[1:]) if isinstance(size, tuple) else size
+
+
+def _located(key: str, path: str) -> Path:
+    try:
+        return locate(path)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{key}: {error}") from None
+
+
+def _key(field: Field) -> str:
+    """Which vectors a field takes: those of the target, or of the source; none if it has no tokens."""
+    if not hasattr(type(field), "tokenizer"):
+        return ""
+    return "target" if field.name == "target" else "source"
+
+
+def _tables(model: nn.Module, field: Field, size: Any) -> list[nn.Embedding]:
+    """The embeddings with a row for each token of a field, in its half of a translator."""
+    words = size if isinstance(size, int) else size[0]
+    half = getattr(model, HALVES.get(field.name, ""), model)
+    places = {id(part.table) for part in half.modules() if isinstance(part, Learned)}
+    return [
+        part
+        for part in half.modules()
+        if isinstance(part, nn.Embedding)
+        and part.num_embeddings == words
+        and id(part) not in places
+    ]
