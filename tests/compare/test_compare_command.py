@@ -140,7 +140,7 @@ def test_runs_of_another_recipe_or_a_longer_one_are_refused(folder, monkeypatch,
         (["--measure", "acuracy"], "Did you mean 'accuracy'?"),
         (["--until", "later"], "--until takes decided"),
         (["data.test=nowhere.tsv#1,0"], "nowhere.tsv"),
-        (["--until", "decided", "--seeds", "1"], "--seeds 2 or more"),
+        (["--until", "decided", "--seeds", "2"], "3 seeds or more"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_trained(

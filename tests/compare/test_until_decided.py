@@ -88,7 +88,7 @@ def test_seeds_go_where_the_decision_is_open(work):
 
 def test_it_stops_at_the_most_seeds(work):
     doing, _ = work({"a": 0.5, "b": 0.5})
-    found = doing.until_decided(2, UntilDecided(MOST))
+    found = doing.until_decided(3, UntilDecided(MOST))
     assert max(len(variant.seeds) for variant in found.variants) <= MOST
     assert not found.pair("a", "b").shown
 

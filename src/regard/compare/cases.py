@@ -20,7 +20,8 @@ from regard.statistics.influence import influence
 from regard.tasks.task_module import Unanswerable
 
 SHOWN = 6  # items: half of them where a is better, half where b is
-LONGEST = 40  # words of an item whose attention is drawn
+NOTHING = 1e-9  # a difference that is one of rounding
+LONGEST = 30  # words of an item whose attention is drawn
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,11 @@ def cases(
     pairs = [(judged[a][seed], judged[b][seed]) for seed in seeds]
     if not pairs:
         pairs = list(zip(judged[a].values(), judged[b].values(), strict=False))
-    order = np.argsort(weights, kind="stable").tolist()
-    rows = [row for row in order if 0 < items[row].words <= LONGEST] or order
-    chosen = [row for row in rows[::-1] if weights[row] > 0][: SHOWN // 2]
+    short = [row for row, item in enumerate(items) if 0 < item.words <= LONGEST]
+    rows = sorted(  # of equals the shortest: it is read at a glance
+        short or range(len(items)), key=lambda row: (-abs(weights[row]), items[row].words)
+    )
+    chosen = [row for row in rows if weights[row] > 0][: SHOWN // 2]
     chosen += [row for row in rows if weights[row] < 0][: SHOWN // 2]
     made = []
     for row in chosen:
@@ -62,10 +65,12 @@ def cases(
 
 
 def item_weights(found: Comparison, a: str, b: str) -> np.ndarray:
-    """(seeds, items): how far each moves the difference between a and b, in the direction of better."""
-    _, one, other = matched(found.by_name[a], found.by_name[b])
+    """(seeds, items): how much better a is on each; of a mean, the difference of the item's scores."""
+    _, *both = matched(found.by_name[a], found.by_name[b])
     value = found.measure.value
-    moved: np.ndarray = influence(one, value) - influence(other, value)
+    one, other = (influence(counts, value) + value(counts.sum(1))[:, None] for counts in both)
+    moved: np.ndarray = one - other
+    moved[np.abs(moved) < NOTHING] = 0.0
     return -moved if found.measure.error else moved
 
 

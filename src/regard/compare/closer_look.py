@@ -26,8 +26,8 @@ def closer_section(found: Findings) -> Markup:
     if not found.closer:
         return Markup()
     note = t(
-        "The best beside each of the others. Intervals are of each part by itself: with many parts one in "
-        "twenty excludes nothing by chance alone."
+        "The best beside each of the others. The interval of each part is for that part alone, so that "
+        "about one in twenty misses 0 by chance."
     )
     blocks = [_block(found, one, first=not number) for number, one in enumerate(found.closer)]
     return join([element("p", note, class_="note"), *blocks])

@@ -16,6 +16,8 @@ from regard.words import t
 if TYPE_CHECKING:
     from regard.compare.findings import Findings
 
+FEWEST = 3  # seeds of a first look: fewer tell too little of how much they differ
+
 
 def compare(
     what: Annotated[
@@ -73,8 +75,9 @@ def compare(
     """
     if until not in (None, "decided"):
         raise typer.BadParameter(t("--until takes decided, not {given}", given=until))
-    if until and seeds < 2:
-        raise typer.BadParameter(t("--until decided needs --seeds 2 or more: one tells no spread"))
+    if until and seeds < FEWEST:
+        told = t("--until decided begins with {fewest} seeds or more: --seeds N", fewest=FEWEST)
+        raise typer.BadParameter(told)
     runs = [Path(word) for word in what if _is_run(word)]
     command = f"regard {shlex.join(sys.argv[1:])}"
     if runs:
