@@ -71,7 +71,7 @@ def classifier(kind: str, examples: Sequence[Example], epochs: int) -> Classify:
     else:
         options = {"pool": "attention", "cell": "lstm", "bidirectional": True}
         model = many_to_one(text.size, label.size, **options, **sizes)
-    task = Classify(model, text.tokenizer, label.labels)
+    task = Classify(model, text, label.labels)
     parts = zip(text.encode(examples), label.encode(examples), strict=True)
     encoded = [{"text": ids, "label": number} for ids, number in parts]
     optimizer = torch.optim.Adam(task.parameters(), lr=1e-3)

@@ -74,6 +74,13 @@ DATA = {
         ("map", "mrr"),
         leave_out=("self-attentive",),
     ),
+    "answer-plain": Data(
+        "Sentences that answer a question (XQuAD), the networks alone (no overlap)",
+        "answer",
+        ("map", "mrr"),
+        leave_out=("self-attentive",),
+        words="model.overlap=false",
+    ),
     "paraphrase": Data("Paraphrases, embedded", "paraphrase", ("accuracy", "macro_f1")),
 }
 

@@ -133,6 +133,9 @@ class TaskOptions(OptionsOfKind):
         """Those of `metrics` that these options have, the usual one first."""
         return self.metrics
 
+    def check_model(self, model: ModelOptions) -> None:
+        """A ValueError says why a model of this kind cannot be used with these options."""
+
     def task(self, recipe: Any) -> Any:
         """What a run needs of the task, for this recipe."""
         raise NotImplementedError(f"{type(self).__name__} does not say what does it")

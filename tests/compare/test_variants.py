@@ -87,7 +87,8 @@ def test_what_a_model_cannot_do_without_is_said():
     found = plan("zh-en-transformer", vary=["model.cross_attention.score=additive,scaled-dot"])
     assert list(models(found)) == ["uniform"]
     assert list(found.notes) == ["transformer cannot do without cross_attention"]
-    found = plan("luong", vary=["model.attention=global,local-m"])
+    found = plan("luong", vary=["model.attention=global,local-m", "model.score=dot,general"])
+    assert list(models(found)) == ["no attention"]
     assert list(found.notes) == ["luong has no uniform weights to choose for attention"]
 
 

@@ -39,10 +39,10 @@ MODELS = {
         WORDS, LABELS, **SMALL, compare="vectors", rest=True, overlap=True
     ),
     "self-attentive": lambda: self_attentive_pair(
-        WORDS, LABELS, **SMALL, states=4, attention=5, hops=3, factors=4, hidden=6
+        WORDS, LABELS, **SMALL, states=4, scoring=5, hops=3, factors=4, hidden=6
     ),
     "self-attentive-one-hop": lambda: self_attentive_pair(
-        WORDS, LABELS, **SMALL, states=4, attention=5, hops=1, factors=4, hidden=None, overlap=True
+        WORDS, LABELS, **SMALL, states=4, scoring=5, hops=1, factors=4, hidden=None, overlap=True
     ),
 }
 

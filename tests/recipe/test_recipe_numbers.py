@@ -21,6 +21,7 @@ NULL = ""  # of a key that may be left out
 FREE = {
     "trainer.devices",
     "training.optimizer.betas",
+    "model.windows",
     "task.distances",
 }  # lists, tested in their own words
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from toy_tasks import task_recipe, write_book, write_labelled
+from toy_tasks import task_recipe, write_book, write_documents, write_labelled
 
 from regard.recipe.mistakes import RecipeError
 from regard.report.run_evaluation import evaluate
@@ -22,7 +22,7 @@ from regard.training import validation_pass
 from regard.training.run import train
 from regard.training.weight_update import Updater
 
-KINDS = ["classify", "blocks", "lines", "masked"]
+KINDS = ["classify", "lin", "han", "series", "blocks", "lines", "masked"]
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +36,7 @@ def _one_thread():
 @pytest.fixture
 def corpora(tmp_path) -> Path:
     write_labelled(tmp_path)
+    write_documents(tmp_path)
     write_book(tmp_path)
     return tmp_path
 
@@ -45,6 +46,7 @@ def runs(tmp_path_factory) -> dict[str, Path]:
     """One run of each kind, for tests that only look at it."""
     folder = tmp_path_factory.mktemp("tasks")
     write_labelled(folder)
+    write_documents(folder)
     write_book(folder)
     return {kind: train(task_recipe(folder, kind), folder / kind, quiet=True) for kind in KINDS}
 
@@ -71,6 +73,9 @@ def test_a_run_stopped_by_a_signal_ends_as_if_it_had_not(corpora, monkeypatch, k
 
 MEASURES = {
     "classify": {"accuracy", "macro_f1"},
+    "lin": {"accuracy", "macro_f1"},
+    "han": {"accuracy", "macro_f1"},
+    "series": {"mean_absolute_error", "mean_squared_error", "pearson"},
     "blocks": {"perplexity", "bits_per_character", "accuracy"},
     "lines": {"perplexity", "bits_per_character", "accuracy"},
     "masked": {"perplexity", "accuracy"},
@@ -86,7 +91,8 @@ def test_a_run_leaves_scores_curves_and_a_report(runs, kind):
     assert math.isfinite(scores["test"]["loss"])
     assert scores["test"].keys() >= MEASURES[kind]
     report = (run / "report.html").read_text()
-    command = {"classify": "classify", "masked": "fill"}.get(kind, "generate")
+    others = {"classify": "classify", "lin": "classify", "han": "classify", "series": "predict"}
+    command = {**others, "masked": "fill"}.get(kind, "generate")
     assert f"regard {command} -m {run}" in report.replace("&quot;", '"')
     found = evaluate(load(run))
     assert found.to_dict()["loss"] == pytest.approx(scores["test"]["loss"], rel=1e-5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,24 @@ def write_labelled(folder: Path, counts: tuple[int, int, int] = (120, 16, 12)) -
         (folder / f"{name}.tsv").write_text("".join(lines))
 
 
+def write_documents(folder: Path) -> None:
+    """train.jsonl, dev.jsonl and test.jsonl: documents of the labelled sentences, most of one label, and a
+    series that rises as the share of good ones does.
+    """
+    draw = random.Random(1)
+    for name, count in (("train", 80), ("dev", 12), ("test", 12)):
+        lines = []
+        for _ in range(count):
+            label = draw.choice(sorted(TOLD_BY))
+            told = [draw.choice(TOLD_BY[label]) for _ in range(draw.randint(1, 4))]
+            document = [f"{draw.choice(WORDS)} {word} {draw.choice(WORDS)}" for word in told]
+            slope = 1.0 if label == "good" else -1.0
+            series = [[slope * t + draw.random(), draw.random()] for t in range(len(told) + 2)]
+            one = {"document": document, "label": label, "series": series, "number": 3 * slope}
+            lines.append(json.dumps(one) + "\n")
+        (folder / f"{name}.jsonl").write_text("".join(lines))
+
+
 def write_book(folder: Path, lines: int = 520) -> None:
     """book.txt, with empty lines in it"""
     draw = random.Random(0)
@@ -34,7 +53,9 @@ def write_book(folder: Path, lines: int = 520) -> None:
 
 
 def task_recipe(folder: Path, kind: str, **sections: Any) -> Recipe:
-    """kind: classify, blocks or lines (a language model of either), masked."""
+    """kind: classify, lin, han or series (classifiers of texts, documents, vectors, the last with a number
+    as the answer), blocks or lines (a language model of either), masked.
+    """
     parts = ("train", "dev", "test")
     book = {part: f"{folder}/book.txt@{part}" for part in parts}
     texts = {part: f"{folder}/{part}.tsv#1" for part in parts}
@@ -45,6 +66,21 @@ def task_recipe(folder: Path, kind: str, **sections: Any) -> Recipe:
             "task": {"kind": "classify"},
             "data": {**labelled, "max_length": 5},
             "model": {"kind": "recurrent-classifier", **small},
+        },
+        "lin": {
+            "task": {"kind": "classify"},
+            "data": labelled,
+            "model": {"kind": "lin", **small, "attention": 6, "hops": 3, "inner": 10},
+        },
+        "han": {
+            "task": {"kind": "classify", "input": "document"},
+            "data": {part: f"{folder}/{part}.jsonl#document,label" for part in parts},
+            "model": {"kind": "han", **small, "word_dropout": 0.1},
+        },
+        "series": {
+            "task": {"kind": "classify", "input": "numbers", "output": "number"},
+            "data": {part: f"{folder}/{part}.jsonl#series,number" for part in parts},
+            "model": {"kind": "classifier", "encoder": "gru", **small},
         },
         "blocks": {
             "task": {"kind": "language", "context": 16},

@@ -65,6 +65,13 @@ RECIPES = {
 }
 
 
+def text_field(tokenizer: Tokenizer, max_length: int | None = None) -> Text:
+    """What a classifier reads, with a tokenizer that was learnt elsewhere."""
+    field = Text("text", max_length=max_length, cut=True)
+    field.tokenizer = tokenizer
+    return field
+
+
 def enlarge(model: nn.Module, std: float = 0.6) -> nn.Module:
     torch.manual_seed(0)
     for weight in model.parameters():

@@ -6,8 +6,8 @@ import math
 
 import pytest
 import torch
+from small_runs import text_field
 
-from regard.data.padding import pad
 from regard.data.tokenizer import Tokenizer
 from regard.models.modes import many_to_one
 from regard.tasks.classify.classify_module import Classify
@@ -25,21 +25,23 @@ def make_classifier():
         model = many_to_one(len(tokenizer), len(labels), pool=pool, embedding=8, hidden=12)
         for weight in model.parameters():
             torch.nn.init.normal_(weight, std=0.6)
-        return Classify(model, tokenizer, labels, **options)
+        field = text_field(tokenizer, options.pop("max_length", None))
+        return Classify(model, field, labels, **options)
 
     return make
 
 
 def batch_of(task: Classify, texts: list[str], labels: list[str]):
     wanted = torch.tensor([task.labels.index(label) for label in labels])
-    return *pad(task.tokenizer.encode_ids(texts)), wanted
+    texts_read = task.given.encode([{"text": text} for text in texts])
+    return {**task.given.collate(texts_read), "label": wanted}
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
 def test_the_loss_is_the_cross_entropy_over_the_labels_alone(make_classifier, smoothing):
     task = make_classifier(label_smoothing=smoothing).double().train()
     texts, labels = TEXTS[:3], ["yes", "no", "no"]
-    found = task(*batch_of(task, texts, labels))
+    found = task(**batch_of(task, texts, labels))
     total = 0.0
     for one, label in zip(task.classify(texts), labels, strict=True):
         assert sum(one.probabilities.values()) == pytest.approx(1)
@@ -52,7 +54,7 @@ def test_the_loss_is_the_cross_entropy_over_the_labels_alone(make_classifier, sm
 def test_dev_losses_are_not_smoothed(make_classifier):
     plain, smooth = (make_classifier(label_smoothing=x).double().eval() for x in (0.0, 0.3))
     batch = batch_of(plain, TEXTS[:2], ["yes", "no"])
-    assert plain(*batch).total == smooth(*batch).total
+    assert plain(**batch).total == smooth(**batch).total
 
 
 def test_a_text_gets_the_same_answer_whatever_it_is_batched_with(make_classifier):

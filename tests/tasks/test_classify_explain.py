@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+from small_runs import text_field
 from torch import Tensor, nn
 
 from regard.data.tokenizer import EOS, Tokenizer
@@ -26,7 +27,7 @@ def task_of(model: nn.Module, *, std: float | None = 0.6) -> Classify:
     if std is not None:
         for weight in model.parameters():
             torch.nn.init.normal_(weight, std=std)
-    return Classify(model, LETTERS, LABELS)
+    return Classify(model, text_field(LETTERS), LABELS)
 
 
 def recurrent(pool: str) -> Classify:

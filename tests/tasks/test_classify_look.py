@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from small_runs import LETTERS, SHAPE, enlarge
+from small_runs import LETTERS, SHAPE, enlarge, text_field
 
 from regard.attention.normalizers import as_normalizer
 from regard.data.tokenizer import Tokenizer
@@ -14,7 +14,7 @@ from regard.models.transformer_models import classifier
 from regard.records.question import BadQuestion, Force, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import END, START
-from regard.tasks.classify.classify_look import look_at_classification
+from regard.tasks.classify.classify_look import look_at_judgement
 from regard.tasks.classify.classify_module import Classify
 
 TEXT = "a b c zzz h"
@@ -28,14 +28,15 @@ def classifier_of(kind: str, pool: str, **options) -> Classify:
         model = many_to_one(*sizes, pool=pool, embedding=8, hidden=12)
     else:
         model = classifier(*sizes, **SHAPE, layers=2, pool=pool)
-    return Classify(enlarge(model), tokenizer, labels, **options)
+    field = text_field(tokenizer, options.pop("max_length", None))
+    return Classify(enlarge(model), field, labels, **options)
 
 
 @pytest.mark.parametrize("kind", ["recurrent", "transformer"])
 def test_the_pooling_map_is_the_attention_of_the_classification(kind):
     task = classifier_of(kind, "attention")
     for text in (TEXT, "h"):
-        record = look_at_classification(task, Question(text), language="en")
+        record = look_at_judgement(task, Question(text), language="en")
         (found,) = task.classify([text], attention=True)
         pooling = record.maps[0]
         assert (pooling.name, pooling.queries, pooling.keys) == ("pooling", "label", "text")
@@ -49,7 +50,7 @@ def test_the_pooling_map_is_the_attention_of_the_classification(kind):
 
 
 def test_a_transformer_also_has_the_attention_of_the_text_to_itself():
-    record = look_at_classification(classifier_of("transformer", "attention"), Question(TEXT))
+    record = look_at_judgement(classifier_of("transformer", "attention"), Question(TEXT))
     assert [each.name for each in record.maps] == ["pooling", "encoder"]
     assert record.map("encoder").weights.shape == (2, 2, 6, 6)
     assert record.sides["text"].tokens == ("a", "b", "c", "zzz", "h", END)
@@ -57,26 +58,26 @@ def test_a_transformer_also_has_the_attention_of_the_text_to_itself():
 
 
 def test_a_place_before_the_text_is_a_token_too():
-    record = look_at_classification(classifier_of("transformer", "first"), Question("a b"))
+    record = look_at_judgement(classifier_of("transformer", "first"), Question("a b"))
     assert [each.name for each in record.maps] == ["encoder"]
     assert record.sides["text"].tokens == (START, "a", "b", END)
 
 
 def test_what_is_not_read_is_said():
     task = classifier_of("recurrent", "attention", max_length=2)
-    record = look_at_classification(task, Question("a b c d"))
+    record = look_at_judgement(task, Question("a b c d"))
     assert record.sides["text"].tokens == ("a", "b", END)
     assert record.notes == ("the first 2 of 4 tokens were read",)
 
 
 def test_without_details_only_the_weights_are_kept():
     task = classifier_of("transformer", "attention")
-    record = look_at_classification(task, Question(TEXT, details=False))
+    record = look_at_judgement(task, Question(TEXT, details=False))
     assert all(each.scores is each.values is None for each in record.maps)
 
 
 def test_explanations_are_of_the_maps():
-    record = look_at_classification(
+    record = look_at_judgement(
         classifier_of("transformer", "attention"), Question(TEXT, explain=True)
     )
     assert {one.map for one in record.explanations} == {"pooling", "encoder"}
@@ -95,4 +96,4 @@ def test_explanations_are_of_the_maps():
 )
 def test_what_cannot_be_asked_is_said(pool, asked, message):
     with pytest.raises(BadQuestion, match=message):
-        look_at_classification(classifier_of("recurrent", pool), Question(**{"text": "a", **asked}))
+        look_at_judgement(classifier_of("recurrent", pool), Question(**{"text": "a", **asked}))

@@ -25,7 +25,7 @@ SMALL = {
     "self-attentive-pair": {
         "embedding": 12,
         "states": 8,
-        "attention": 8,
+        "scoring": 8,
         "hops": 2,
         "factors": 8,
         "hidden": 12,

@@ -175,6 +175,10 @@ def test_the_command_prints_the_answer_and_its_probability(run):
     answer, probability = done.stdout.strip().split("\t")
     assert answer == "park"
     assert 0.5 < float(probability) <= 1
+    done = CliRunner().invoke(
+        app, ["predict", "-m", str(run.folder.path), "--data", run.recipe.data.test]
+    )
+    assert [line.count("\t") for line in done.stdout.splitlines()] == [1] * 30
 
 
 @pytest.mark.parametrize("kind", ["impatient-markers", "deep-lstm", "span-dynamic"])

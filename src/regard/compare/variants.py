@@ -117,7 +117,7 @@ def _with_baselines(
 ) -> tuple[list[Variant], list[str]]:
     """With uniform weights and no attention, for every attention that is varied; and why not."""
     found, notes = list(variants), list[str]()
-    sections = list(dict.fromkeys(filter(None, map(_section, choices))))
+    sections = list(dict.fromkeys(filter(None, (_section(key, base) for key in choices))))
     for section in sections:
         beside = f" of {section}" if len(sections) > 1 else ""
         for role, model in ((UNIFORM, _uniform(base, section)), (WITHOUT, _none(base, section))):
@@ -133,13 +133,14 @@ def _with_baselines(
     return found, notes
 
 
-def _section(key: str) -> str:
+def _section(key: str, base: Recipe) -> str:
     """The option of a model that says how it attends, if the key is in one."""
     path = key.split(".")
     if path[0] != "model" or len(path) < 2:
         return ""
-    attends = "attention" in path[1] and "dropout" not in path[1]
-    return path[1] if attends or path[1] in PARTS else ""
+    if path[1] in PARTS:  # it stands beside the attention that it is of
+        return "attention" if path[1] != "pool" and hasattr(base.model, "attention") else path[1]
+    return path[1] if "attention" in path[1] and "dropout" not in path[1] else ""
 
 
 def _uniform(base: Recipe, section: str) -> Any:

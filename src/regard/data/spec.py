@@ -5,6 +5,9 @@
     pairs.tsv#2,1                    columns 2 and 1 of it, counted from 0
     pairs.txt#question,answer        columns with these names in its first line
     pairs.jsonl#question,answer      values of a JSON object on each line (source and target unless told)
+    labelled.txt#rest,first          what stands behind the first word of a line, and that word: a label
+    qa1_facts_train.txt              stories of bAbI, as published, or NAME.babi: story, question, candidates
+    xquad.en.json                    the layout of SQuAD: story, question, answer
     bank.conllu#form,upos            columns of a treebank: a row is a sentence, a cell the list of its words
     tatoeba-zh-en:train              a corpus that comes with the package, here its training part
     tatoeba-zh-en:train#1,0          the same from English to Chinese

@@ -6,7 +6,7 @@ so hypothesis i belongs to sentence i // k), T target positions, V tokens of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol, Self
 
 from torch import Tensor
@@ -22,6 +22,8 @@ class Encoded:
     mask: Tensor  # (B, S): True where a state is real
     summary: Tensor  # (B, D'): the source in one vector
     final: tuple[Tensor, ...] = ()  # the cells' last states, for a decoder that starts from them
+    words: Tensor | None = field(default=None, kw_only=True)
+    # (B, S, W): where states are sentences, the weights of their words
 
     def select(self, sentences: Tensor) -> Encoded:
         """With its sentences reordered, repeated or dropped."""
@@ -31,6 +33,7 @@ class Encoded:
             mask=self.mask.index_select(0, sentences),
             summary=self.summary.index_select(0, sentences),
             final=tuple(x.index_select(0, sentences) for x in self.final),
+            words=None if self.words is None else self.words.index_select(0, sentences),
         )
 
 
@@ -61,6 +64,7 @@ class Decoded(NamedTuple):
 
     outputs: Tensor  # (B, T, R)
     attended: Attended | None = None  # context (B, T, D), weights (B, T, S) if asked for
+    penalty: Tensor | None = None  # (B,): what is added to the loss of each, if there is anything
 
 
 class Decoder(Protocol):

@@ -52,7 +52,9 @@ def classification_record(
         )
     answer = f"{classification.label} ({classification.probability:.2f})"
     weights = classification.attention.float().cpu().numpy()
-    text = token_side(classification.text, classification.tokens, end=True, title="text")
+    tokens = classification.tokens
+    has_end = len(weights) > len(tokens)  # a document has none
+    text = token_side(classification.text, tokens, end=has_end, title="text")
     label = Side.of_labels([classification.label], title="label")
     return AttentionRecord(
         {"text": text, "label": label},

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from torch import Tensor, nn
 
 from regard.attention.call import Attended
+from regard.attention.pooling import AttentionPooling
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.models.decoder import Feed, RecurrentDecoder
 from regard.models.encoder import NoEncoder, RecurrentEncoder, VectorEncoder
@@ -120,20 +121,24 @@ class LabelState:
 
 
 class LabelDecoder(nn.Module):
-    """A target of one token, the label, whatever the input token is."""
+    """A target of one token, the label, whatever the input token is.
+
+    summary: a `Summary`, or another module that pools what was encoded and says how it attends. output: how
+    many labels there are, or what makes answers of the summary. penalty: coefficient of ‖A Aᵀ - I‖²_F of a
+    summary that attends several times.
+    """
 
     longest = 1
 
-    def __init__(self, summary: Summary, labels: int) -> None:
+    def __init__(self, summary: Any, output: int | nn.Module, *, penalty: float = 0.0) -> None:
         super().__init__()
-        self.summary = summary
-        self.output = nn.Linear(summary.output_size, labels)
+        self.summary, self.penalty = summary, penalty
+        self.output = nn.Linear(summary.output_size, output) if isinstance(output, int) else output
 
     def start(self, encoded: Encoded) -> LabelState:
         if (attended := self.summary.attend(encoded)) is None:
             return LabelState(self.summary(encoded), None)
-        assert attended.weights is not None
-        return LabelState(attended.context.squeeze(1), attended.weights.squeeze(1))
+        return LabelState(attended.context.squeeze(1), attended.weights.mean(1))
 
     def step(self, tokens: Tensor, state: LabelState, *, weights: bool = False) -> Step:
         attended = None
@@ -145,9 +150,10 @@ class LabelDecoder(nn.Module):
         length = inputs.shape[1]
         if (attended := self.summary.attend(encoded)) is None:
             return Decoded(self.summary(encoded)[:, None].expand(-1, length, -1))
-        context, shares = (None if x is None else x.expand(-1, length, -1) for x in attended[:2])
-        assert context is not None
-        return Decoded(context, Attended(context, shares if weights else None))
+        context, used = attended.context.expand(-1, length, -1), attended.weights
+        mean = used.mean(1, keepdim=True).expand(-1, length, -1)  # of one row, or of several hops
+        cost = self.penalty * AttentionPooling.penalty(used) if self.penalty else None
+        return Decoded(context, Attended(context, mean if weights else None), cost)
 
     def project(self, outputs: Tensor) -> Tensor:
         return self.output(outputs)

@@ -261,6 +261,7 @@ class Recipe(Options):
                 f"model.kind={self.model.kind} is for task.kind={self.model.task}; for {task.kind} "
                 + (f"there are {', '.join(there)}" if there else "name one: package.module:Name")
             )
+        task.check_model(self.model)
         if metric == "auto":
             usual = self.training.model_copy(update={"metric": task.own_metrics[0]})
             object.__setattr__(self, "training", usual)  # frozen for everybody else

@@ -35,6 +35,7 @@ from regard.tasks.text_look import (
     look_at_text,
     with_attention,
 )
+from regard.view.terminal import heat_map
 
 
 class Tally(NamedTuple):
@@ -174,6 +175,18 @@ class Task(TaskReport):
                         weights = seen.over(place, int(real[place].sum()), real.shape[1])
                         found[row] = with_attention(found[row], weights, tokens, text)
         return [found[row] for row in range(len(examples))]
+
+    def drawn(self, answer: Answer) -> str:
+        """An answer for a terminal: its line, and what it came from."""
+        line = self.line(answer)
+        if answer.attention is None or not answer.attention.numel():
+            return line
+        return f"{line}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}"
+
+    def line(self, answer: Answer) -> str:
+        """An answer in one line, with its probability if it has one."""
+        sure = f"\t{answer.score:.4f}" if self.probable and answer.score is not None else ""
+        return f"{answer.line}{sure}"
 
     def extent(self, example: Mapping[str, Any]) -> Extent:
         """How large the answer to an example is, before it is made."""

@@ -66,7 +66,7 @@ def predict(
             answers = iter(found)
             for example in good:
                 answer = Answer("", None) if example is None else next(answers)
-                out.write(_written(answer, as_json, drawn, probable=run.task.probable))
+                out.write(_written(answer, run.task, as_json, drawn))
             out.flush()
             if wrong is not None:  # what came before it is not lost
                 raise wrong
@@ -123,14 +123,7 @@ def _answerable(
     return good, None
 
 
-def _written(answer: Answer, as_json: bool, drawn: bool, *, probable: bool) -> str:
-    """probable: the score is a probability, and stands beside the answer."""
+def _written(answer: Answer, task: Task, as_json: bool, drawn: bool) -> str:
     if as_json:
         return json.dumps(answer.to_dict(), ensure_ascii=False) + "\n"
-    sure = f"\t{answer.score:.4f}" if probable and answer.score is not None else ""
-    if not drawn or answer.attention is None or not answer.attention.numel():
-        return f"{answer.line}{sure}\n"
-
-    from regard.view import heat_map
-
-    return f"{answer.line}{sure}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}\n"
+    return f"{task.drawn(answer) if drawn else task.line(answer)}\n"

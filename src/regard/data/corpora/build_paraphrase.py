@@ -120,6 +120,7 @@ def examples(rows: Sequence[tuple[str, Sentence]]) -> Iterator[tuple[str, str, s
         miss = near.nearest(left, besides=used[left.text])
         if miss is not None:
             used[left.text].add(miss.text)
+            used[miss.text].add(left.text)
             # the near miss stands where its twin stood, so that sides tell nothing
             pair = (left, miss) if left is one else (miss, left)
             yield pair[0].text, pair[1].text, "other", f"{pair[0].author} & {pair[1].author}"

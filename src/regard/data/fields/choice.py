@@ -76,6 +76,10 @@ class Choice(TextsInside):
             raise Unusable("{}lines whose answer is no candidate")
         return Alternatives(texts, answer)
 
+    def accept(self, value: Cell, *, files: bool = True) -> Alternatives:
+        """What was read from a corpus is accepted as it is."""
+        return value if isinstance(value, Alternatives) else self.read(value)
+
     def identity(self, value: Alternatives) -> str:
         return BETWEEN.join(sorted(self._text.identity(text) for text in value.texts))
 

@@ -109,15 +109,22 @@ class Document(TextsInside):
         return f"Document({self.name!r}, sentences={self.sentences}, words={self.words})"
 
     def read(self, cell: Cell, folder: Path | None = None) -> Sentences:
-        if isinstance(cell, str):
-            found = Sentences(cell, tuple(sentence_places(cell)))
-        elif isinstance(cell, list | tuple):
-            found = _joined([text for each in cell if (text := self._sentence(each)).strip()])
-        else:
-            raise Unusable("lines without a text '{}'")
+        found = self.accept(cell)
         if not found.places:
             raise Unusable("empty {}lines")
         return found
+
+    def accept(self, value: Cell, *, files: bool = True) -> Sentences:
+        """It may be empty: what is answered to nothing is an answer too."""
+        if isinstance(value, str):
+            return Sentences(value, tuple(sentence_places(value)))
+        if isinstance(value, list | tuple):
+            return _joined([text for each in value if (text := self._sentence(each)).strip()])
+        raise Unusable("lines without a text '{}'")
+
+    def of_line(self, line: str) -> Cell:
+        """A text is the line, whatever it looks like; sentences may be a list."""
+        return super().of_line(line) if line.lstrip().startswith("[") else line
 
     def identity(self, value: Sentences) -> str:
         return self._text.identity(value.text)
@@ -151,6 +158,18 @@ class Document(TextsInside):
     def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
         ids, mask = pad_blocks(several)
         return {self.name: ids, f"{self.name}_mask": mask}
+
+    def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
+        known = super().describe(counts)
+        full = int((counts["words"] >= self.sentences).sum())
+        if not full:
+            return known
+        return t(
+            "{known} ({full} documents are read up to sentence {longest} only)",
+            known=known,
+            full=f"{full:,}",
+            longest=self.sentences,
+        )
 
     def too_long(self, parts: Parts) -> str | None:
         return None if len(parts[1]) else "{}lines without a word"

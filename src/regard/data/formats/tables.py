@@ -14,9 +14,12 @@ from regard.suggestions import meant
 LONGEST = 100_000  # bytes of a line
 
 
+FIRST, REST = "first", "rest"  # of a line: its first word, and what stands behind it
+
+
 class PlainLines(Format):
-    """Every line is a cell, or has cells with tabs between them. Columns have numbers, or the names that the
-    first line gives them, which is then no row.
+    """Every line is a cell, or has cells with tabs between them, or a label before its text. Columns have
+    numbers, or the names that the first line gives them, which is then no row.
     """
 
     endings: ClassVar = (".txt",)
@@ -32,6 +35,9 @@ class PlainLines(Format):
             _places(numbered_lines(path), columns, path)
 
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
+        if {*columns} & {FIRST, REST}:
+            yield from _labelled(path, columns)
+            return
         lines, named = numbered_lines(path), _are_names(columns)
         wanted = _places(lines, columns, path) if named else [int(column) for column in columns]
         for number, line in lines:
@@ -54,8 +60,8 @@ class Table(PlainLines):
         return super().usual_columns(text, fields)
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str | Unusable]]:
-    """Each line with its number, from 1."""
+def numbered_lines(path: Path, *, latin: bool = False) -> Iterator[tuple[int, str | Unusable]]:
+    """Each line with its number, from 1. latin: one that is not UTF-8 is taken for Latin-1."""
     for number, raw in enumerate(byte_lines(path, longest=LONGEST), start=1):
         if raw is None:
             yield number, Unusable(f"{{}}lines over {LONGEST:,} bytes")
@@ -63,11 +69,23 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str | Unusable]]:
         try:
             yield number, raw.decode("utf-8")
         except UnicodeDecodeError:
-            yield number, Unusable("{}lines not in UTF-8")
+            yield number, raw.decode("latin-1") if latin else Unusable("{}lines not in UTF-8")
+
+
+def _labelled(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    """`0 a film without hope`, as old collections of labelled sentences are, some of them in Latin-1."""
+    for number, line in numbered_lines(path, latin=True):
+        if isinstance(line, Unusable):
+            yield number, line
+            continue
+        first, _, rest = line.strip().partition(" ")
+        cells = {FIRST: first, REST: rest.strip()}
+        found = [cells[column] for column in columns]
+        yield number, found if first else Unusable("empty lines")
 
 
 def _are_names(columns: Sequence[str]) -> bool:
-    return bool(columns) and not columns[0].isdigit()
+    return bool(columns) and not columns[0].isdigit() and not {*columns} & {FIRST, REST}
 
 
 def _places(

@@ -91,7 +91,7 @@ class SelfAttentivePair(PairOptions):
         "lstm", description="the recurrent cell"
     )
     states: Width = Field(100, description="features of a state, in each direction")
-    attention: Width = Field(100, description="width of the layer that the weights come from, d_a")
+    scoring: Width = Field(100, description="width of the layer that the weights come from, d_a")
     hops: Few = Field(4, description="vectors of a text, r")
     factors: Width = Field(100, description="features of a hop that are multiplied")
     penalty: NotNegative = Field(

@@ -28,7 +28,7 @@ class HopProduct(PairModel):
             options.embedding, options.states, cell=options.cell, bidirectional=True
         )
         size = self.network.output_size
-        self.pool = AttentionPooling(size, options.attention, hops=options.hops)
+        self.pool = AttentionPooling(size, options.scoring, hops=options.hops)
         # products of small numbers teach nothing: words and factors begin with a variance near 1
         nn.init.normal_(self.embed.weight)
         bound = (3 / size) ** 0.5

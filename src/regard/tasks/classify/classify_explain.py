@@ -44,7 +44,8 @@ class ClassificationReading:
         self.answers = self._distributions(decoded.outputs[:, 0])
         self.said = self.answers.argmax(-1)
         self.work: float = decoded.outputs.shape[-1] * len(task.labels)
-        if decoded.attended is not None and decoded.attended.weights is not None:
+        summed = decoded.outputs.shape[-1] == self.encoded.states.shape[-1]  # of the states, once
+        if summed and decoded.attended is not None and decoded.attended.weights is not None:
             weights = decoded.attended.weights[0].float()  # (1, K)
             self.weighed = Weighed(
                 weights[:, None], torch.ones_like(weights[:, None]).bool(), weights

@@ -1,12 +1,18 @@
-"""Looking at a classification: what weighed in the vector that was judged, and how it was read."""
+"""Looking at a judgement: what weighed in the vector that was judged, and how it was read.
+
+Legend: S sentences, W words of all of them.
+"""
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Sequence
+from typing import Any, cast
 
+import numpy as np
 from torch import nn
 
 from regard.attention.recording import recording
+from regard.data.fields import Document, Text
 from regard.data.tokenizer import Tokens
 from regard.records.maps import (
     NOTHING,
@@ -15,65 +21,137 @@ from regard.records.maps import (
     check_size,
     within_budget,
 )
-from regard.records.pooled_maps import pooling_map, recording_poolings
+from regard.records.pooled_maps import PooledStates, pooling_map, recording_poolings
 from regard.records.question import BadQuestion, Question
-from regard.records.record import AttentionRecord, Explanation
+from regard.records.record import AttentionMap, AttentionRecord, Explanation
 from regard.records.side import Side
-from regard.records.token_sides import token_side, unknown_note
-from regard.tasks.classify.classify_module import Classification, Classify
+from regard.records.token_sides import unknown_note
+from regard.tasks.classify.classify_module import Classify
+from regard.tasks.classify.judge import Judge, Judgement
+from regard.tasks.classify.judged_input import input_side, positions_read, shown_text
+
+SENTENCE_LABEL = 5  # words of a sentence that it is called by
 
 
-def look_at_classification(
-    classify: Classify, question: Question, *, model: str = "", language: str = ""
+def look_at_judgement(
+    module: Judge, question: Question, *, model: str = "", language: str = ""
 ) -> AttentionRecord:
-    """Map "pooling", whose one query is the label, and "encoder" where the text attends to itself."""
+    """Map "pooling", whose one query is the answer, and "encoder" where the text attends to itself.
+
+    Of a document, "sentences", what each weighs in the answer, "words", what each word weighs in its
+    sentence, and "pooling", the product of both.
+    """
     question.check_text_alone("a classifier")
-    module = cast(nn.Module, classify.model)
-    layers = attentions_in(module)["encoder"]
-    whole = classify.tokenizer.encode(question.text)
-    first = getattr(getattr(module, "encoder", None), "first", None) is not None
-    read = min(len(whole), classify.max_length or len(whole))
-    check_size(layers, read + 1 + first)
+    field, network = module.given, cast(nn.Module, module.model)
+    value = field.accept(field.of_line(question.text))
+    (tokens,) = positions_read(field, [value])
+    layers = attentions_in(network)
+    first = getattr(getattr(network, "encoder", None), "first", None) is not None
+    side = input_side(field, value, tokens, start=first, language=language)
+    check_size(layers["encoder"], len(side))
 
     with (
-        recording(module, details=question.details) as recorded,
-        recording_poolings(module) as pooled,
+        recording(network, details=question.details) as recorded,
+        recording_poolings(network) as pooled,
     ):
-        (found,) = classify.classify([question.text], attention=True)
-    maps = [pooling_map(one, "label", "text", details=question.details) for one in pooled[-1:]]
-    if layers:
-        maps.append(attention_map("encoder", "text", "text", layers, recorded))
+        (found,) = module.judge([value], attention=True)
+    label, output = module.said(found)
+    sides = {field.name: side, "label": Side.of_labels([label], title="label")}
+    if isinstance(field, Document):
+        (sentences,) = field.tokens([value])
+        sides["sentences"] = _sentence_side(value.text, sentences, language)
+        maps = _levels(found, [len(each) for each in sentences], field.name)
+    else:
+        maps = _poolings(pooled, len(side), field.name, details=question.details)
+        for name, queries in (("cross", "label"), ("encoder", field.name)):
+            if layers[name]:
+                maps.append(attention_map(name, queries, field.name, layers[name], recorded))
     if not maps:
         raise BadQuestion(NOTHING)
     kept, notes = within_budget(maps)
+    text = shown_text(field, value)
     return AttentionRecord(
-        {
-            "text": token_side(
-                question.text, found.tokens, start=first, end=True, title="text", language=language
-            ),
-            "label": Side.of_labels([found.label], title="label"),
-        },
+        sides,
         kept,
         title=question.text,
         model=model,
-        output=f"{found.label} ({found.probability:.2f})",
-        notes=(
-            *_cut_note(whole, found.tokens),
-            *unknown_note(question.text, found.tokens),
-            *notes,
-        ),
-        explanations=_explanations(classify, found) if question.explain else (),
+        output=output,
+        notes=(*_cut_note(module, value, tokens), *unknown_note(text, tokens), *notes),
+        explanations=_explanations(module, tokens) if question.explain else (),
         question=question.to_dict(),
     )
 
 
-def _cut_note(whole: Tokens, read: Tokens) -> tuple[str, ...]:
-    if len(read) == len(whole):
+def _poolings(
+    pooled: Sequence[PooledStates], positions: int, keys: str, *, details: bool
+) -> list[AttentionMap]:
+    """What was judged first, then the poolings of the layers below it."""
+    over_text = [one for one in reversed(pooled) if one.weights.shape[-1] == positions]
+    return [
+        pooling_map(
+            one,
+            "label",
+            keys,
+            details=details,
+            name=f"pooling {number}" if number > 1 else "pooling",
+        )
+        for number, one in enumerate(over_text, 1)
+    ]
+
+
+def _levels(found: Judgement, lengths: Sequence[int], keys: str) -> list[AttentionMap]:
+    """The two levels of a document, and both in one; none if it was not pooled by attention."""
+    if found.weights is None or found.sentences is None or not lengths:
+        return []
+    product, upper = found.weights.numpy(), found.sentences.numpy()
+    owner = np.repeat(np.arange(len(lengths)), lengths)  # (W,): the sentence of each word
+    inside = owner == np.arange(len(lengths))[:, None]  # (S, W)
+    share = np.divide(product, upper[owner], out=np.zeros_like(product), where=upper[owner] > 0)
+    mechanism = "score: u · tanh(W h) · normalize: softmax"
+    levels: list[tuple[str, str, str, Any, Any]] = [
+        ("pooling", "label", keys, product[None], None),
+        ("sentences", "label", "sentences", upper[None], None),
+        ("words", "sentences", keys, np.where(inside, share, 0.0), inside),
+    ]
+    return [
+        AttentionMap(
+            name,
+            queries,
+            each,
+            weights[None, None].astype(np.float32),
+            mechanism="sentence × word" if name == "pooling" else mechanism,
+            allowed=None if allowed is None else allowed[None, None],
+        )
+        for name, queries, each, weights, allowed in levels
+    ]
+
+
+def _sentence_side(text: str, sentences: Sequence[Tokens], language: str) -> Side:
+    """A position for every sentence, called by its number and its first words."""
+    labels, places = [], []
+    for number, each in enumerate(sentences, 1):
+        last = min(len(each), SENTENCE_LABEL) - 1
+        begin, end = each.offsets[0][0], each.offsets[-1][1]
+        more = " …" if len(each) > SENTENCE_LABEL else ""
+        labels.append(f"{number} {text[begin : each.offsets[last][1]]}{more}")
+        places.append((begin, end))
+    words = range(len(labels))
+    return Side.of(text, labels, places, words=words, title="sentences", language=language)
+
+
+def _cut_note(module: Judge, value: Any, read: Tokens) -> tuple[str, ...]:
+    field = module.given
+    if not isinstance(field, Text):
         return ()
-    return (f"the first {len(read):,} of {len(whole):,} tokens were read",)
+    whole = len(field.tokenizer.encode(field.joined(value)))
+    if len(read) == whole:
+        return ()
+    return (f"the first {len(read):,} of {whole:,} tokens were read",)
 
 
-def _explanations(classify: Classify, found: Classification) -> tuple[Explanation, ...]:
+def _explanations(module: Judge, tokens: Tokens) -> tuple[Explanation, ...]:
     from regard.tasks.classify.classify_explain import explain_classification
 
-    return explain_classification(classify, found.tokens)
+    if not isinstance(module, Classify) or not isinstance(module.given, Text):
+        return ()
+    return explain_classification(module, tokens)

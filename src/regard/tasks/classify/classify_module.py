@@ -10,16 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.data.padding import pad
-from regard.data.tokenizer import BOS, Tokenizer, Tokens
-from regard.layers.contracts import Translator
-from regard.tasks.longest_first import batches_by_length
+from regard.data.fields import Document, Field
+from regard.data.tokenizer import Tokens
+from regard.tasks.classify.judge import Judge, Judgement
+from regard.tasks.classify.judged_input import positions_read, shown_text
 from regard.tasks.prediction import plain_tokens
-from regard.tasks.task_module import BATCH, Loss, TaskModule
+from regard.tasks.task_module import BATCH, Loss
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,9 @@ class Classification:
     """The label of a text, and how probable each one was found.
 
     attention: the weight of each token, then of EOS, in the vector that was judged; None if it was
-    not asked for or the model does not pool by attention.
+    not asked for or the model does not pool by attention. Of a document it is that of a word in its
+    sentence times that of the sentence, there is no EOS, and `sentences` has the place and the weight of
+    each sentence.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Classification:
     log_probs: Mapping[str, float]  # of every label
     tokens: Tokens  # those that were read: a longer text is cut
     attention: Tensor | None = None  # (S,)
+    sentences: Sequence[tuple[int, int, float]] = ()  # start, end, weight
 
     @property
     def probabilities(self) -> dict[str, float]:
@@ -48,78 +50,82 @@ class Classification:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; attention in six digits."""
         weights = None if self.attention is None else self.attention.tolist()
-        return {
+        plain = {
             "text": self.text,
             "label": self.label,
             "probabilities": self.probabilities,
             "tokens": plain_tokens(self.tokens),
             "attention": None if weights is None else [round(w, 6) for w in weights],
         }
+        if self.sentences:
+            plain["sentences"] = [[a, b, round(w, 6)] for a, b, w in self.sentences]
+        return plain
 
 
-class Classify(TaskModule):
+class Classify(Judge):
     """A model whose decoder answers with one of the labels.
 
-    label_smoothing: this share of the probability is wanted evenly over all labels. max_length: the
-    first tokens of a text that are read; the rest is cut off.
+    given: the field of what is read. label_smoothing: this share of the probability is wanted evenly over
+    all labels.
     """
-
-    model: Translator
 
     def __init__(
         self,
         model: nn.Module,
-        tokenizer: Tokenizer,
+        given: Field,
         labels: Sequence[str],
         *,
         label_smoothing: float = 0.0,
-        max_length: int | None = None,
     ) -> None:
-        super().__init__(model)
-        self.tokenizer, self.labels = tokenizer, list(labels)
-        self.label_smoothing, self.max_length = label_smoothing, max_length
+        super().__init__(model, given)
+        self.labels, self.label_smoothing = list(labels), label_smoothing
 
-    def forward(self, text: Tensor, text_mask: Tensor, label: Tensor) -> Loss:
-        """text (B, S) token ids, text_mask (B, S): True where a token is real, label (B,)."""
-        logits, _ = self._judge(text, text_mask)
+    def forward(self, label: Tensor, **batch: Tensor) -> Loss:
+        """label (B,), and the tensors of what is read."""
+        logits, penalty, *_ = self.judge_batch(batch)
         smoothing = self.label_smoothing if self.training else 0.0
         total = F.cross_entropy(logits, label, reduction="sum", label_smoothing=smoothing)
+        if penalty is not None and self.training:
+            total = total + penalty.sum()
         return Loss(total, label.new_tensor(len(label)))
 
+    def log_probs(self, found: Judgement) -> dict[str, float]:
+        """Of every label."""
+        return dict(zip(self.labels, found.outputs.log_softmax(-1).tolist(), strict=True))
+
+    def said(self, found: Judgement) -> tuple[str, str]:
+        chances = found.outputs.softmax(-1)
+        label = self.labels[int(chances.argmax())]
+        return label, f"{label} ({float(chances.max()):.2f})"
+
     def classify(
-        self, texts: Sequence[str], *, attention: bool = False, batch: int = BATCH
+        self, given: Sequence[Any], *, attention: bool = False, batch: int = BATCH
     ) -> list[Classification]:
-        """The label of every text, in their order."""
-        read = [self._cut(tokens) for tokens in self.tokenizer.encode_many(texts)]
-        found: dict[int, Classification] = {}
-        with self.inference():
-            for rows in batches_by_length([len(tokens) for tokens in read], batch):
-                source, mask = (x.to(self.device) for x in pad([read[i].ids for i in rows]))
-                logits, weights = self._judge(source, mask, weights=attention)
-                log_probs = logits.cpu().double().log_softmax(-1)
-                best = log_probs.argmax(-1).tolist()
-                for place, i in enumerate(rows):
-                    found[i] = Classification(
-                        text=texts[i],
-                        label=self.labels[best[place]],
-                        log_probs=dict(zip(self.labels, log_probs[place].tolist(), strict=True)),
-                        tokens=read[i],
-                        attention=None if weights is None else weights[place][: len(read[i]) + 1],
-                    )
-        return [found[i] for i in range(len(texts))]
+        """The label of everything that is given as a user writes it, in their order."""
+        values = [self.given.accept(one) for one in given]
+        return self.classify_values(values, attention=attention, batch=batch)
 
-    def _judge(
-        self, source: Tensor, mask: Tensor, *, weights: bool = False
-    ) -> tuple[Tensor, Tensor | None]:
-        """logits (B, K) in float32 or wider, and the weights (B, S) of the pooling if it attends."""
-        encoded = self.model.encode(source, mask)
-        start = torch.full_like(source[:, :1], BOS)
-        decoded = self.model.decoder.forward(start, encoded, weights=weights)
-        logits = self.model.decoder.project(decoded.outputs[:, 0])
-        logits = logits.float() if logits.dtype in (torch.float16, torch.bfloat16) else logits
-        attended = None if decoded.attended is None else decoded.attended.weights
-        return logits, None if attended is None else attended[:, 0].float().cpu()
+    def classify_values(
+        self, values: Sequence[Any], *, attention: bool = False, batch: int = BATCH
+    ) -> list[Classification]:
+        """The same of values as the field has read them."""
+        found = self.judge(values, attention=attention, batch=batch)
+        tokens = positions_read(self.given, values)
+        return [self._of(*each) for each in zip(values, found, tokens, strict=True)]
 
-    def _cut(self, tokens: Tokens) -> Tokens:
-        end = self.max_length
-        return Tokens(tokens.ids[:end], tokens.pieces[:end], tokens.offsets[:end])
+    def _of(self, value: Any, found: Judgement, tokens: Tokens) -> Classification:
+        places: list[tuple[int, int, float]] = []
+        if found.sentences is not None and isinstance(self.given, Document):
+            weights = found.sentences.tolist()
+            spans = [
+                (each.offsets[0][0], each.offsets[-1][1]) for each in self.given.tokens([value])[0]
+            ]
+            places = [(*span, weight) for span, weight in zip(spans, weights, strict=True)]
+        return Classification(
+            text=shown_text(self.given, value),
+            label=self.labels[int(found.outputs.argmax())],
+            log_probs=self.log_probs(found),
+            tokens=tokens,
+            attention=found.weights,
+            sentences=places,
+        )

@@ -1,4 +1,4 @@
-"""Classification: texts and their labels, accuracy, macro-F1 and what is taken for what."""
+"""Classification: what is read and its label, accuracy, macro-F1 and what is taken for what."""
 
 from __future__ import annotations
 
@@ -11,20 +11,25 @@ from typing import Any, ClassVar
 from torch import nn
 
 from regard.data.examples import Example
-from regard.data.fields import Field, Label, Text
+from regard.data.fields import Label, Text
 from regard.measures import Confusion
 from regard.measures.accuracy import Accuracy
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
+<<<<<<< HEAD
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
+=======
+>>>>>>> main
 from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_module import Classification, Classify
+from regard.tasks.classify.judge_task import JudgeTask
 from regard.tasks.evaluation import Measured
 from regard.tasks.report_part import Drawing, NextStep
-from regard.tasks.task import Extent, Tally, Task
+from regard.tasks.task import Tally
 from regard.view.confusion_chart import confusion_section, confusion_text
 from regard.view.samples import Sample, SampleNames
+from regard.view.shaded_words import shaded_words
 from regard.words import t
 
 SAMPLES = 8  # texts shown
@@ -53,33 +58,20 @@ class ClassifyEvaluation(Measured):
         }
 
 
-class ClassifyTask(Task):
+class ClassifyTask(JudgeTask):
     columns: ClassVar = ("accuracy", "macro_f1")
-    inputs: ClassVar = ("text",)
-    noun: ClassVar = "texts"
-    scored: ClassVar = "texts"
-    command: ClassVar = "classify"
-    verb: ClassVar = "classify"
     learns: ClassVar = "tokenizer and labels"
+    probable: ClassVar = True
     evaluation: ClassVar = ClassifyEvaluation
 
-    text: Text
-    label: Label
+    target: Label
 
-    def make_fields(self) -> Sequence[Field]:
-        given, longest = self.recipe.tokenizer.source, self.recipe.data.max_length
-        self.text = Text("text", **given.model_dump(), max_length=longest, cut=True)
-        self.label = Label("label")
-        return self.text, self.label
+    def make_target(self) -> Label:
+        return Label("label")
 
     def for_training(self, model: nn.Module) -> Classify:
-        return Classify(
-            model,
-            self.text.tokenizer,
-            self.label.labels,
-            label_smoothing=self.recipe.training.label_smoothing,
-            max_length=self.recipe.data.max_length,
-        )
+        smoothing = self.recipe.training.label_smoothing
+        return Classify(model, self.source, self.target.labels, label_smoothing=smoothing)
 
     def predict(
         self,
@@ -89,26 +81,41 @@ class ClassifyTask(Task):
         attention: bool = False,
         batch: int,
     ) -> list[Answer]:
-        texts = [example["text"] for example in examples]
-        return [_answer(one) for one in module.classify(texts, attention=attention, batch=batch)]
+        values = self.read_values(examples)
+        found = module.classify_values(values, attention=attention, batch=batch)
+        end = ["EOS"] if isinstance(self.source, Text) else []
+        return [_answer(one, end) for one in found]
+
+    def drawn(self, answer: Answer) -> str:
+        """The label, its probability, and the words that it came from."""
+        if answer.attention is None:
+            return self.line(answer)
+        weights = answer.attention[0].tolist()
+        read = len(answer.columns) - isinstance(self.source, Text)  # the end is no word
+        return f"{self.line(answer)}\n{shaded_words(answer.columns[:read], weights[:read])}"
 
     # how good it is
+
+    def measured_by(self) -> Sequence[Measure]:
+        return Accuracy(), MacroF1(self.target.labels)
 
     def tally(
         self, module: Classify, examples: Sequence[Example], *, beam: int | None = None
     ) -> Tally:
-        """The loss is that of the answers: the texts are read once."""
+        """The loss is that of the answers: what is read is read once."""
         start = time.monotonic()
-        texts = [example["text"] for example in examples]
-        found = module.classify(texts, batch=self.recipe.search.batch)
-        pairs = zip(examples, found, strict=True)
-        nll = -sum(one.log_probs[example["label"]] for example, one in pairs)
-        answers = [one.label for one in found]
+        found = module.judge(self.read_values(examples), batch=self.recipe.search.batch)
+        chances = [module.log_probs(one) for one in found]
+        nll = -sum(each[example["label"]] for each, example in zip(chances, examples, strict=True))
+        answers = [max(each, key=each.__getitem__) for each in chances]
         return Tally((nll, len(examples)), answers, time.monotonic() - start)
 
+<<<<<<< HEAD
     def measured_by(self) -> Sequence[Measure]:
         return Accuracy(), MacroF1(self.label.labels)
 
+=======
+>>>>>>> main
     # what is said of it
 
     def drawings(self, found: Mapping[str, Any]) -> Sequence[Drawing]:
@@ -118,7 +125,7 @@ class ClassifyTask(Task):
     def samples(self, module: Classify, one: ClassifyEvaluation) -> list[Sample]:
         """The wrong answers that the model was surest of."""
         wrong = [example for example, _ in self.wrong(one)]
-        answers = module.classify([example["text"] for example in wrong], attention=True)
+        answers = module.classify_values(self.read_values(wrong), attention=True)
         pairs = zip(wrong, answers, strict=True)
         surest = sorted(pairs, key=lambda pair: -pair[1].probability)[:SAMPLES]
         return [_sample(*pair) for pair in surest]
@@ -134,22 +141,10 @@ class ClassifyTask(Task):
             NextStep(f"regard evaluate -m {folder} --data TEXTS,LABELS", again),
         ]
 
-    # what it looks at
 
-    def look_extent(self, question: Question) -> Extent:
-        return self.extent({"text": question.text})._replace(explain=question.explain)
-
-    def look(self, module: Classify, question: Question, *, model: str = "") -> AttentionRecord:
-        from regard.tasks.classify.classify_look import look_at_classification
-
-        return look_at_classification(
-            module, question, model=model, language=self.recipe.data.source
-        )
-
-
-def _answer(found: Classification) -> Answer:
+def _answer(found: Classification, end: Sequence[str]) -> Answer:
     weights = None if found.attention is None else found.attention[None]
-    columns = [*found.tokens.pieces, "EOS"]
+    columns = [*found.tokens.pieces, *end]
     return Answer(found.text, found.label, found.probability, weights, [found.label], columns)
 
 
@@ -157,7 +152,7 @@ def _sample(example: Example, answer: Classification) -> Sample:
     weights = [] if answer.attention is None else answer.attention.tolist()
     places = answer.tokens.offsets
     return Sample(
-        source=example["text"],
+        source=answer.text,
         hypothesis=answer.label,
         reference=example["label"],
         scores={

@@ -144,7 +144,7 @@ class TranslationReading:
             encoded = self.encoded.select(torch.zeros_like(row))
             inputs = self.inputs.expand(len(row), -1)
             with steering(self.module, self._plan(weights, one_hot(row, len(self.said)).bool())):
-                outputs, attended = decoder.forward(inputs, encoded, weights=True)
+                outputs, attended, _ = decoder.forward(inputs, encoded, weights=True)
             own = torch.arange(len(row), device=row.device), row
             logits = decoder.project(outputs[own])
             reported = (

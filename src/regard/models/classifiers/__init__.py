@@ -1,0 +1,1 @@
+"""Texts, documents and sequences of vectors to one answer."""

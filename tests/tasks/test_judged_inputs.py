@@ -1,0 +1,148 @@
+"""What can be judged: texts, documents and sequences of vectors; a label or a number as the answer."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from small_runs import LETTERS, enlarge
+
+from regard.data.fields import Document, Numbers
+from regard.data.tokenizer import Tokenizer
+from regard.models.classifiers.classifier import classifier
+from regard.models.classifiers.han import han
+from regard.recipe.mistakes import RecipeError
+from regard.recipe.recipe_files import read_recipe
+from regard.records.question import BadQuestion, Question
+from regard.records.record import AttentionRecord
+from regard.tasks.classify.classify_look import look_at_judgement
+from regard.tasks.classify.classify_module import Classify
+from regard.tasks.classify.number_module import Estimate
+
+TEXT = "A b c . D e ! F"
+DOCUMENTS = [TEXT, "", "h", ["a b", "c d e f g", "a"], "G ? " * 30]
+KINDS = ["attention", "mean", "max"]
+
+
+def document_field() -> Document:
+    field = Document("document", sentences=20, words=4, lowercase=True)
+    field.load(Tokenizer.train([f"{LETTERS} . ! ?"], kind="word", lowercase=True).to_json())
+    return field
+
+
+def reader(pool: str = "attention") -> Classify:
+    field = document_field()
+    model = han(field.size, 2, pool=pool, embedding=8, hidden=6)
+    return Classify(enlarge(model), field, ["no", "yes"])
+
+
+@pytest.mark.parametrize("pool", KINDS)
+def test_a_document_is_answered_alike_whatever_stands_beside_it(pool):
+    task = reader(pool).double()
+    together = task.classify(DOCUMENTS, attention=True)
+    for given, one in zip(DOCUMENTS, together, strict=True):
+        (alone,) = task.classify([given], attention=True)
+        assert alone.log_probs == pytest.approx(one.log_probs, abs=1e-10)
+        assert np.isfinite(list(one.log_probs.values())).all()
+        assert (one.attention is None) == (pool != "attention")
+        if one.attention is not None:
+            torch.testing.assert_close(alone.attention, one.attention)
+
+
+def test_a_word_weighs_as_much_as_in_its_sentence_times_the_sentence():
+    task = reader()
+    (one,) = task.classify([TEXT], attention=True)
+    assert [one.text[a:b] for a, b, _ in one.sentences] == ["A b c .", "D e !", "F"]
+    weights = one.attention.tolist()
+    assert len(weights) == len(one.tokens) == 8
+    assert sum(weights) == pytest.approx(1, abs=1e-5)
+    for (_, _, share), part in zip(
+        one.sentences, (weights[:4], weights[4:7], weights[7:]), strict=True
+    ):
+        assert sum(part) == pytest.approx(share, abs=1e-5)
+    plain = json.loads(json.dumps(one.to_dict()))
+    assert [len(each) for each in plain["sentences"]] == [3, 3, 3]
+
+
+def test_both_levels_of_a_document_can_be_looked_at():
+    task = reader()
+    record = look_at_judgement(task, Question(TEXT), language="en")
+    assert [each.name for each in record.maps] == ["pooling", "sentences", "words"]
+    words, sentences = record.map("words"), record.map("sentences")
+    assert words.weights.shape == (1, 1, 3, 8)
+    assert record.sides["sentences"].tokens == ("1 A b c .", "2 D e !", "3 F")
+    np.testing.assert_allclose(words.weights.sum(-1), 1, atol=1e-5)
+    assert (words.weights[0, 0, 0, 4:] == 0).all()
+    both = sentences.weights[0, 0, 0] @ words.weights[0, 0]
+    np.testing.assert_allclose(both, record.map("pooling").weights[0, 0, 0], atol=1e-6)
+    assert AttentionRecord.from_json(record.to_json()).to_json() == record.to_json()
+    with pytest.raises(BadQuestion, match="nothing to look at"):
+        look_at_judgement(reader("mean"), Question(TEXT))
+
+
+def numbers_field() -> Numbers:
+    field = Numbers("numbers", sequence=True, standardise=True, max_length=5, cut=True)
+    field.learn([np.random.default_rng(0).normal(3, 2, (40, 2)).astype(np.float32)])
+    return field
+
+
+def number_field() -> Numbers:
+    field = Numbers("number", size=1, standardise=True)
+    field.learn(np.array([[10.0], [14.0]], np.float32))  # mean 12, deviation 2
+    return field
+
+
+def test_a_sequence_of_vectors_is_read_up_to_its_longest_and_looked_at_by_steps():
+    field = numbers_field()
+    task = Classify(enlarge(classifier(2, 3, vectors=True, hidden=6)), field, ["a", "b", "c"])
+    series = [[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]]
+    short, long = task.classify([series, [*series, *series]], attention=True)
+    assert (short.attention.shape, long.attention.shape) == ((3,), (5,))
+    record = look_at_judgement(task, Question(json.dumps(series)))
+    assert record.sides["numbers"].tokens == ("1", "2", "3")
+    np.testing.assert_allclose(record.maps[0].weights[0, 0, 0], short.attention, atol=1e-6)
+
+
+def test_a_number_is_answered_in_its_own_unit_and_learnt_in_deviations():
+    field, number = numbers_field(), number_field()
+    task = Estimate(enlarge(classifier(2, 1, vectors=True, hidden=6)), field, number).double()
+    values = [field.read([[1, 2], [3, 4]]), field.read([[5, 6]])]
+    batch = field.collate(field.encode([{"numbers": value} for value in values]))
+    batch = {name: x.double() if x.is_floating_point() else x for name, x in batch.items()}
+    task.eval()
+    answers = task.numbers(batch)
+    outputs = task.judge_batch(batch).outputs[:, 0]
+    torch.testing.assert_close(answers, 12 + 2 * outputs)
+    wanted = number.collate([([16.0],), ([12.0],)])["number"]  # 2 and 0 deviations
+    loss = task(number=wanted, **batch)
+    torch.testing.assert_close(loss.total, (outputs[0] - 2) ** 2 + outputs[1] ** 2)
+    assert int(loss.tokens) == 2
+    record = look_at_judgement(task.float(), Question("[[1, 2], [3, 4]]"))
+    assert record.output == f"{answers[0].item():.4g}"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["task.input=document"],
+            "task.input is document, but model.kind=classifier is for text or",
+        ),
+        (["model.kind=han"], "task.input is text, but model.kind=han is for document"),
+        (["model.kind=bare-classifier", "task.output=number"], "task.output is number, but"),
+        (["training.metric=mean_absolute_error"], "is measured by accuracy or macro_f1 or loss"),
+        (["model.windows=[3, 0]"], "model.windows.1 is 0"),
+        (["model.windows=[]"], "model.windows is"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_done(words, message):
+    with pytest.raises(RecipeError, match=message.replace("[", r"\[")):
+        read_recipe("cnn-mr", words)
+
+
+def test_a_number_is_judged_by_its_errors():
+    recipe = read_recipe("lstm-mr", ["task.output=number"])
+    assert recipe.training.metric == "mean_absolute_error"
+    assert "mean_absolute_error" in recipe.task.errors
