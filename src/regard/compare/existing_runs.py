@@ -10,7 +10,7 @@ from typing import Any
 from regard.compare.comparison import Comparison, ScoredVariant
 from regard.compare.experiment import budget_of
 from regard.compare.findings import Findings
-from regard.compare.judgement import Judge, Set
+from regard.compare.judgement import RunJudge, Set
 from regard.compare.variants import variant_name
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
@@ -44,7 +44,7 @@ def compare_runs(
             "all these runs are of one variant: their recipes differ in the seed alone",
             "name runs of two variants or more",
         )
-    judge = Judge(_judged_on(recipes, data), out / "judged", measure, find_device(device))
+    judge = RunJudge(_judged_on(recipes, data), out / "judged", measure, find_device(device))
     judge.check_measure(next(iter(recipes.values())))
     for name, (runs, _) in variants.items():
         for path in runs:

@@ -14,7 +14,7 @@ import torch
 
 from regard.compare.comparison import Comparison, Names, ScoredVariant
 from regard.compare.findings import Findings
-from regard.compare.judgement import Judge, Set
+from regard.compare.judgement import RunJudge, Set
 from regard.compare.trainings import PlannedRun, train_all
 from regard.compare.variants import Variant, VariantPlan, replaced
 from regard.recipe.mistakes import RecipeError
@@ -65,7 +65,7 @@ def compare(
             check(variant.recipe)
         except RecipeError as error:
             raise RecipeError(f"{variant.name}: {error}", error.hint) from None
-    judge = Judge(judged_on(given, data), out / "judged", measure, device_of(given.recipe))
+    judge = RunJudge(judged_on(given, data), out / "judged", measure, device_of(given.recipe))
     judge.check_measure(given.recipe)
     work = _Work(
         variants, given.recipe.seed, out, judge, progress, jobs or usual_jobs(given.recipe)
@@ -130,7 +130,7 @@ class _Work:
     variants: Mapping[str, Variant]
     first_seed: int
     out: Path
-    judge: Judge
+    judge: RunJudge
     progress: Progress
     jobs: int
 

@@ -39,7 +39,7 @@ class Set(NamedTuple):
 
 
 @dataclass
-class Judge:
+class RunJudge:
     """Everything judged so far."""
 
     items: Set

@@ -16,11 +16,6 @@ from regard.measures import Confusion
 from regard.measures.accuracy import Accuracy
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
-<<<<<<< HEAD
-from regard.records.question import Question
-from regard.records.record import AttentionRecord
-=======
->>>>>>> main
 from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_module import Classification, Classify
 from regard.tasks.classify.judge_task import JudgeTask
@@ -110,12 +105,6 @@ class ClassifyTask(JudgeTask):
         answers = [max(each, key=each.__getitem__) for each in chances]
         return Tally((nll, len(examples)), answers, time.monotonic() - start)
 
-<<<<<<< HEAD
-    def measured_by(self) -> Sequence[Measure]:
-        return Accuracy(), MacroF1(self.label.labels)
-
-=======
->>>>>>> main
     # what is said of it
 
     def drawings(self, found: Mapping[str, Any]) -> Sequence[Drawing]:
