@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
+import torch
 from made_scores import HOSTILE, comparison, findings, made_counts
 
+from regard.compare import experiment
+from regard.compare.compare_page import page
 from regard.compare.comparison import Comparison, ScoredVariant
 from regard.compare.cost_chart import front
 from regard.compare.score_table import ScoreTable, csv_of
@@ -18,6 +22,7 @@ from regard.compare.slices import slices
 from regard.compare.verdicts import sentences
 from regard.measures.accuracy import Accuracy
 from regard.measures.likelihood_measures import TokenLoss
+from regard.recipe.recipe_files import read_recipe
 from regard.statistics import Looks, compare_scores, holm
 
 APART = {"weak": 0.0, "strong": 1.0}
@@ -199,10 +204,36 @@ def test_the_csv_has_a_line_for_every_run():
 
 
 def test_the_page_escapes_whatever_it_shows():
-    from regard.compare.compare_page import page
-
     written = page(findings({"plain": 1.0, HOSTILE: 0.0}))
     assert "<script" not in written
     assert "&lt;script&gt;" in written
     assert "http://" not in written.replace("http://www.w3.org/2000/svg", "")
     assert "https://" not in written
+
+
+def test_the_page_of_planned_looks():
+    made = findings(APART | {"middle": 0.95})
+    found = made.comparison
+    looks = Looks.planned(3, 9, comparisons=3)
+    pairs = {pair: found.between(*pair)[1] for pair in combinations(found.by_name, 2)}
+    verdicts = looks.verdicts(pairs, spent=True)
+    decided = Comparison(found.measure, found.variants, looks=looks, verdicts=verdicts)
+    made = replace(made, comparison=decided)
+    assert f"{sum(v.decided for v in verdicts.values())} of 3 pairs are decided" in " ".join(
+        sentences(made)
+    )
+    assert "Seeds were added at planned looks" in page(made)
+    read = json.loads(json.dumps(made.to_dict()))
+    assert read["looks"][0] == 3
+    assert {pair["look"]["state"] for pair in read["pairs"]} <= {"a", "b", "spent"}
+
+
+def test_runs_take_turns_on_the_gpus_and_one_thread_on_a_cpu(monkeypatch):
+    recipe = read_recipe("mr", ["trainer.accelerator=cpu"])
+    assert experiment.one_place(recipe, 5).threads == 1
+    assert experiment.one_place(read_recipe("mr", ["trainer.threads=4"]), 0).threads == 4
+    monkeypatch.setattr(experiment, "device_of", lambda _: torch.device("cuda"))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert [experiment.one_place(recipe, n).devices for n in range(3)] == [[0], [1], [0]]
+    chosen = read_recipe("mr", ["trainer.devices=[1]"])
+    assert experiment.one_place(chosen, 0).devices == [1]

@@ -247,8 +247,13 @@ def _method(found: Findings) -> Markup:
         for name, value in facts.items()
         if value
     ]
+    planned = t(
+        "Seeds were added at planned looks, which share one error: a pair counts as shown by these, and the "
+        "interval that holds at all of them together, in compare.json, is wider than the one here."
+    )
     notes = [
         *found.notes,
+        *([planned] if comparison.looks else []),
         t(
             "Variants are paired by seed, with the same batches and the same first weights where shapes "
             "agree, and by item. The interval is for both other seeds and other items, and is wider where "

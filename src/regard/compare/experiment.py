@@ -18,7 +18,7 @@ from regard.compare.judgement import RunJudge, Set
 from regard.compare.trainings import PlannedRun, train_all
 from regard.compare.variants import Variant, VariantPlan, replaced
 from regard.recipe.mistakes import RecipeError
-from regard.recipe.recipe import Recipe
+from regard.recipe.recipe import Recipe, Trainer
 from regard.runs.devices import find_device
 from regard.runs.run_folder import RunFolder
 from regard.statistics import Looks, Verdict
@@ -108,10 +108,20 @@ def judged_on(given: VariantPlan, data: str | None) -> Set:
 
 
 def usual_jobs(recipe: Recipe) -> int:
-    """A process for every core; on a GPU one."""
-    if device_of(recipe).type != "cpu":
-        return 1
+    """A process for every core; one for every GPU."""
+    if (device := device_of(recipe)).type != "cpu":
+        return torch.cuda.device_count() if device.type == "cuda" else 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def one_place(recipe: Recipe, number: int) -> Trainer:
+    """Where a run is trained that is one of many: on one thread, or on one GPU, each in its turn."""
+    given, device = recipe.trainer, device_of(recipe)
+    if device.type == "cpu" and given.threads is None:
+        return given.model_copy(update={"threads": 1})
+    if device.type == "cuda" and given.devices == "auto":
+        return given.model_copy(update={"devices": [number % torch.cuda.device_count()]})
+    return given
 
 
 def device_of(recipe: Recipe) -> torch.device:
@@ -191,9 +201,8 @@ class _Work:
                 wanted = before
 
     def _planned(self, variant: Variant, seed: int) -> PlannedRun:
-        trainer = variant.recipe.trainer
-        if device_of(variant.recipe).type == "cpu" and trainer.threads is None:
-            trainer = trainer.model_copy(update={"threads": 1})
+        place = list(self.variants).index(variant.name) + seed * len(self.variants)
+        trainer = one_place(variant.recipe, place)
         recipe = replaced(variant.recipe, seed=seed, name=variant.name, trainer=trainer)
         folder = RunFolder(self.out / variant.folder / f"seed-{seed}")
         return PlannedRun(variant.name, recipe, folder)

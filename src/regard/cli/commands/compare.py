@@ -48,7 +48,7 @@ def compare(
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(metavar="decided", help="Add seeds where the decision is open."),
+        typer.Option(metavar="WHEN", help="decided: add seeds where the decision is open."),
     ] = None,
     most_seeds: Annotated[
         int, typer.Option(min=2, max=1_000, metavar="N", help="With --until: seeds at most.")
