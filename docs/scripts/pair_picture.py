@@ -1,4 +1,4 @@
-"""Draws docs/results/pair-attention.svg: what ABCNN-3 has between two sentences, words and windows of words.
+"""Draws docs/systems/pictures/pair-attention.svg: what ABCNN-3 has between the words of two sentences.
 
 python docs/scripts/pair_picture.py runs/abcnn-paraphrase
 """
@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import regard
 from svg_parts import matrix, panels, save
 
-FOLDER = Path(__file__).parents[1] / "results"
+FOLDER = Path(__file__).parents[1] / "systems" / "pictures"
 PAIR = "I like that singer a lot.\tI really like this singer."  # of paraphrase:test
 WIDEST = 3.8  # inches, of a grid
 

@@ -37,44 +37,48 @@ def of_differences(scores):
     return np.stack([scores, one], -1), np.stack([0 * scores, one], -1)
 
 
-def normal(rng, times, seeds, items, ratio, noise=0.5):
-    """Differences (times, seeds, items); what items and noise add to the variance of their mean is 1."""
-    by_seed = rng.normal(size=(times, seeds, 1)) * np.sqrt(ratio * seeds)
+def normal(rng, times, seeds, items, ratio, noise=0.5, of=None):
+    """Differences (times, seeds, items); what items and noise add to the variance of their mean is 1,
+    where there are `of` seeds: as many as are drawn, if not told.
+    """
+    of = of or seeds
+    by_seed = rng.normal(size=(times, seeds, 1)) * np.sqrt(ratio * of)
     by_item = rng.normal(size=(times, 1, items)) * np.sqrt((1 - noise) * items)
-    return (
-        by_seed + by_item + rng.normal(size=(times, seeds, items)) * np.sqrt(noise * seeds * items)
-    )
+    return by_seed + by_item + rng.normal(size=(times, seeds, items)) * np.sqrt(noise * of * items)
 
 
-def logits(rng, times, seeds, items, spread):
-    """Of two variants: the same items, each to its taste; every seed is `spread` better or worse."""
+def logits(rng, times, seeds, items, spread, effect=0.0):
+    """Of two variants: the same items, each to its taste; every seed is `spread` better or worse, and
+    the first variant better by `effect`.
+    """
     ease = rng.normal(size=(times, 1, items))
     taste = rng.normal(size=(times, 1, items)) * 0.4
     for side in (1, -1):
-        yield 0.8 + ease + side * taste + rng.normal(size=(times, seeds, 1)) * spread
+        by_seed = rng.normal(size=(times, seeds, 1)) * spread
+        yield 0.8 + (side + 1) / 2 * effect + ease + side * taste + by_seed
 
 
-def binary(rng, times, seeds, items, spread):
+def binary(rng, times, seeds, items, spread, effect=0.0):
     """Right or wrong: counts of two variants (times, seeds, items, 2)."""
-    for logit in logits(rng, times, seeds, items, spread):
+    for logit in logits(rng, times, seeds, items, spread, effect):
         right = (logit + rng.normal(size=logit.shape) * 0.7 > 0).astype(float)
         yield np.stack([right, np.ones_like(right)], -1)
 
 
-def found_spans(rng, times, seeds, items, spread):
+def found_spans(rng, times, seeds, items, spread, effect=0.0):
     """Right, found and wanted spans of each item."""
     wanted = rng.poisson(1.0, size=(times, 1, items))
-    for logit in logits(rng, times, seeds, items, spread):
+    for logit in logits(rng, times, seeds, items, spread, effect):
         chance = 1 / (1 + np.exp(-logit))
         there = np.broadcast_to(wanted, chance.shape)
         right = rng.binomial(there, chance)
         yield np.stack([right, right + rng.poisson(1 - chance), there], -1).astype(float)
 
 
-def matched_words(rng, times, seeds, items, spread):
+def matched_words(rng, times, seeds, items, spread, effect=0.0):
     """Matches and totals of words and of pairs, and the length of the reference."""
     length = rng.integers(5, 25, size=(times, 1, items))
-    for logit in logits(rng, times, seeds, items, spread):
+    for logit in logits(rng, times, seeds, items, spread, effect):
         chance = 1 / (1 + np.exp(-logit))
         words = length + rng.integers(-2, 3, size=chance.shape)
         matches = [rng.binomial(words - k, chance ** (k + 1)) for k in range(2)]

@@ -90,16 +90,15 @@ def test_who_is_said_to_be_better_is(seeds):
 def test_seeds_that_were_asked_for_show_the_effect_in_four_of_five(ratio):
     """Where the spreads are known: as many seeds as `seeds_for` says, and the effect is there."""
     effect, items = 3.0, 50
-    # as `normal` draws them for 4 seeds, half of it noise
-    by_seed, shared, noise = 4 * ratio, 0.5, 0.5 * 4
+    by_seed, shared, noise = (
+        4 * ratio,
+        0.5,
+        0.5 * 4,
+    )  # variances, as `normal` draws them for 4 seeds
     known = Difference(
         effect, 4, items, np.sqrt(by_seed + noise), np.sqrt(shared), np.sqrt(shared + noise / 4)
     )
     seeds = known.seeds_for(effect)
-    rng = np.random.default_rng(6)
-    scores = normal(rng, 1500, seeds, items, by_seed / seeds, 0) * 0 + effect
-    scores += rng.normal(size=(1500, seeds, 1)) * np.sqrt(by_seed)
-    scores += rng.normal(size=(1500, 1, items)) * np.sqrt(shared * items)
-    scores += rng.normal(size=(1500, seeds, items)) * np.sqrt(noise * items)
+    scores = effect + normal(np.random.default_rng(6), 1500, seeds, items, ratio, of=4)
     power = np.mean(p_values(*parts(*of_differences(scores), mean)) < 0.05)
     assert 0.77 < power < 0.93  # a seed is a whole one: more than 0.8 where they are few

@@ -176,6 +176,8 @@ def test_mistakes_are_told():
         compare_scores(counts([1, math.nan], [0, 1]), good, mean)
     with pytest.raises(ValueError, match="seed 1 of b scores nan"):
         compare_scores(good, good * [[[1]], [[0]]], mean)
+    with pytest.raises(ValueError, match="item 0 of seed 0 counted twice"):
+        compare_scores(good, 0 * good, lambda sums: 1 / (2 - sums[..., 0]))
     with pytest.raises(ValueError, match="between 0 and 1"):
         compare_scores(good, good, mean, level=95)
     with pytest.raises(ValueError, match="more than 0"):

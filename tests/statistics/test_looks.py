@@ -187,6 +187,7 @@ def test_the_chance_of_a_next_look_is_that_of_a_simulation():
     [
         (3, 20, (3, 5, 8, 12, 20)),
         (3, 3, (3,)),
+        (1, 5, (3, 5)),
         (3, 4, (3, 4)),
         (5, 10, (5, 10)),
         (3, 10, (3, 5, 10)),
@@ -203,6 +204,8 @@ def test_mistakes_of_a_plan_are_told():
         Looks((5, 5))
     with pytest.raises(ValueError, match="3 seeds or more"):
         Looks(())
+    with pytest.raises(ValueError, match="takes 3 seeds or more, not 2"):
+        Looks.planned(2, 2)
     with pytest.raises(ValueError, match="at least one"):
         Looks((3,), comparisons=0)
     with pytest.raises(ValueError, match="planned for 1 comparisons, and now there are 2"):

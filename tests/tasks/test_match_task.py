@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-from pathlib import Path
 
 import pytest
 
@@ -107,8 +105,8 @@ PAIR = {"first": "1 the cat sat", "second": "it sat the cat"}
 
 
 def test_a_pair_is_answered_however_it_is_given(run):
-    given = [PAIR, "1 the cat sat\tit sat the cat", json.dumps(PAIR)]
-    answers = run.predict(given)
+    lines = ["1 the cat sat\tit sat the cat", json.dumps(PAIR)]
+    answers = run.predict([PAIR, *(run.task.of_line(line) for line in lines)])
     assert len({json.dumps(one.answer) for one in answers}) == 1
     assert answers[0].input == PAIR
     line = answers[0].line
@@ -136,7 +134,7 @@ def test_texts_without_words_are_answered(run):
 @pytest.mark.parametrize("wrong", ["the cat", "", 3, {"first": "the cat"}, "{", "a\tb\tc"])
 def test_what_is_no_pair_is_told(run, wrong):
     with pytest.raises(ValueError, match="example 1"):
-        run.predict([wrong])
+        run.predict([run.task.of_line(wrong) if isinstance(wrong, str) else wrong])
 
 
 def test_it_is_looked_at_where_it_attends(run):
@@ -211,18 +209,3 @@ def test_the_recipes_are_whole(system, data):
     one = read_recipe(f"abcnn-{data}").model
     for name in ("embedding", "compare", "overlap", "rest", "dropout", "hidden"):
         assert getattr(recipe.model, name) == getattr(one, name), name
-
-
-SICK = Path(os.environ.get("REGARD_DATA", "")) / "sick"
-
-
-@pytest.mark.skipif(not SICK.is_dir(), reason="REGARD_DATA names no folder with sick/")
-def test_sick_is_read_by_the_names_of_its_columns():
-    task = read_recipe("abcnn-sick").task.task(read_recipe("abcnn-sick"))
-    counts = {"train": 4_500, "dev": 500, "test": 4_927}
-    for part, count in counts.items():
-        found = list(task.read(getattr(task.recipe.data, part)))
-        assert len(found) == count
-        assert {one["label"] for one in found} == {"ENTAILMENT", "CONTRADICTION", "NEUTRAL"}
-    first = next(iter(task.read(task.recipe.data.train)))
-    assert first["first"].startswith("A group of kids is playing in a yard")

@@ -18,6 +18,7 @@ from regard.statistics.influence import (
 )
 from regard.statistics.student_sum import StudentSum
 
+MOST_SEEDS = 1_000_000  # who needs more needs more items
 POWER = 0.8  # what "resolves" means: a difference that is shown in four of five experiments
 
 
@@ -95,17 +96,17 @@ class Difference:
             raise ValueError(f"an effect is more than 0, not {effect}")
         if self.spread_seeds is None:
             return None
-        enough = 2
+        few, enough = 1, 2  # one is never enough
         while not self._resolved(enough, effect):
-            if enough > 1_000_000:
+            if enough > MOST_SEEDS:
                 return None  # the items are too few
-            enough *= 4
-        low = enough // 4  # not enough, or less than two
-        while enough - low > 1:
-            middle = (low + enough) // 2
-            low, enough = (
-                (low, middle) if middle > 1 and self._resolved(middle, effect) else (middle, enough)
-            )
+            few, enough = enough, 4 * enough
+        while enough - few > 1:
+            middle = (few + enough) // 2
+            if self._resolved(middle, effect):
+                enough = middle
+            else:
+                few = middle
         return enough
 
     def to_dict(self) -> dict[str, Any]:
@@ -168,6 +169,9 @@ def compare_scores(
             for one, other in zip(counts_a, counts_b, strict=True)
         ]
     )
+    if not np.isfinite(influences).all():
+        seed, item = np.argwhere(~np.isfinite(influences))[0]
+        raise ValueError(f"with item {item} of seed {seed} counted twice, the measure is no number")
     alone = math.sqrt(mean_item_variance(influences)) if items > 1 else 0.0
     spread_items = None
     if items > 1:

@@ -18,8 +18,9 @@ def influence(counts: np.ndarray, value: Value) -> np.ndarray:
     """
     sums = counts.sum(-2, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        changes: np.ndarray = (counts.shape[-2] + 1) * (value(sums + counts) - value(sums))
-    return changes - changes.mean(-1, keepdims=True)
+        changes = (counts.shape[-2] + 1) * (value(sums + counts) - value(sums))
+        centred: np.ndarray = changes - changes.mean(-1, keepdims=True)
+    return centred
 
 
 def seed_variance(differences: np.ndarray) -> np.ndarray:

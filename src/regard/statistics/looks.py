@@ -85,8 +85,12 @@ class Looks:
         level: float = 0.95,
         margin: float | None = None,
     ) -> Looks:
-        """From the first look to the most seeds, each time half as many more."""
-        seeds = [first]
+        """From the first look, at three seeds if fewer are said, to the most seeds, each time half as
+        many more.
+        """
+        if most < FIRST:
+            raise ValueError(f"to decide anything takes {FIRST} seeds or more, not {most}")
+        seeds = [max(first, FIRST)]
         while (more := math.ceil(1.5 * seeds[-1])) * 1.25 < most:
             seeds.append(more)
         if seeds[-1] < most:

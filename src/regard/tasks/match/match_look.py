@@ -22,7 +22,7 @@ from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
 from regard.records.token_sides import token_side, unknown_note
 from regard.tasks.answer import Answer
-from regard.tasks.text_look import SeenAttention
+from regard.tasks.text_look import SeenAttention, asked_example
 
 if TYPE_CHECKING:
     from regard.tasks.match.match_task import MatchTask
@@ -60,7 +60,7 @@ def look_at_pair(
     a layer for each block.
     """
     question.check_text_alone("a model of two texts")
-    (example,) = task.given([question.text])
+    example = asked_example(task, question.text)
     texts: dict[str, tuple[str, Any]] = {}
     for name in (FIRST, SECOND):
         field = task.fields[name]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -91,9 +89,11 @@ class MatchTask(Task):
 
     # what it answers
 
-    def given(self, examples: Iterable[Any], *, files: bool = True) -> list[dict[str, Any]]:
-        """Also `first TAB second`, and a mapping in JSON."""
-        return super().given([_parted(example) for example in examples], files=files)
+    def of_line(self, line: str) -> Any:
+        """Also `first TAB second`."""
+        if line.count("\t") == 1 and not line.lstrip().startswith("{"):
+            return dict(zip(self.inputs, line.split("\t"), strict=True))
+        return super().of_line(line)
 
     def predict(
         self,
@@ -140,14 +140,3 @@ class MatchTask(Task):
 
     def look(self, module: Match, question: Question, *, model: str = "") -> AttentionRecord:
         return look_at_pair(self, module, question, model=model)
-
-
-def _parted(example: Any) -> Any:
-    """What a line says: two texts with a tab between them, or JSON."""
-    if not isinstance(example, str):
-        return example
-    if example.count("\t") == 1:
-        return dict(zip(MatchTask.inputs, example.split("\t"), strict=True))
-    with suppress(ValueError, RecursionError):
-        return json.loads(example) if example.lstrip().startswith("{") else example
-    return example
