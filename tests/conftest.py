@@ -45,6 +45,7 @@ SLOW += ("explanations", "tasks/test_classify_explain.py", "tasks/test_translate
 SLOW += ("tasks/test_classify_look.py", "tasks/test_translate_look.py")
 SLOW += ("attention/test_torch_features.py", "cli/test_serve_command.py")
 SLOW += ("cli/test_tour_command.py", "cli/test_two_files_to_a_model.py")
+SLOW += ("compare/test_compare_command.py", "compare/test_existing_runs.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -74,6 +75,28 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("toy")
     write_corpus(folder)
     return train(toy_recipe(folder, training={"epochs": 4}), folder / "run", quiet=True)
+
+
+@pytest.fixture(scope="session")
+def attending(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with labelled texts and classifiers dot-1, dot-2, uniform-1 and uniform-2, by their seeds."""
+    from toy_tasks import attending_recipe, write_labelled
+
+    from regard.training.run import train
+
+    folder = tmp_path_factory.mktemp("attending")
+    write_labelled(folder, (200, 20, 60))
+    for normalize, name in (("softmax", "dot"), ("uniform", "uniform")):
+        for seed in (1, 2):
+            recipe = attending_recipe(folder, normalize, seed)
+            train(recipe, folder / f"{name}-{seed}", quiet=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def runs(attending: Path) -> list[Path]:
+    """Of two variants, two seeds each."""
+    return [attending / f"{name}-{seed}" for name in ("dot", "uniform") for seed in (1, 2)]
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

@@ -105,6 +105,19 @@ class ModelOptions(OptionsOfKind):
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how it is built")
 
+    def without_attention(self, section: str) -> ModelOptions | None:
+        """The same model without the attention that these options have under a name, if it can do without.
+
+        `regard compare` trains it beside the others, to tell whether attention helps at all. Where that
+        option may be None, or "none", this is it.
+        """
+        for nothing in (None, "none"):
+            try:
+                return type(self).model_validate({**dict(self), section: nothing})
+            except ValidationError:
+                continue
+        return None
+
 
 class TaskOptions(OptionsOfKind):
     """A kind of task: what can be chosen about it, and what does it."""

@@ -126,3 +126,12 @@ def task_recipe(folder: Path, kind: str, **sections: Any) -> Recipe:
     for name, section in sections.items():
         whole[name] = {**whole.get(name, {}), **section}
     return Recipe.model_validate(whole)
+
+
+def attending_recipe(folder: Path, normalize: str, seed: int) -> Recipe:
+    """A small Transformer that classifies, with its first weights paired."""
+    training = {"epochs": 6, "paired": True}
+    given = task_recipe(folder, "classify", training=training).model_dump(mode="json")
+    sizes = {"size": 8, "heads": 2, "inner": 8, "layers": 1, "pool": "attention"}
+    model = {"kind": "transformer-classifier", **sizes, "attention": {"normalize": normalize}}
+    return Recipe.model_validate({**given, "model": model, "seed": seed})

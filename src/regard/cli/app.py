@@ -9,6 +9,7 @@ import typer
 import regard
 from regard.cli.commands.align import align
 from regard.cli.commands.classify import classify
+from regard.cli.commands.compare import compare
 from regard.cli.commands.data import data
 from regard.cli.commands.demo import demo
 from regard.cli.commands.evaluate import evaluate
@@ -36,6 +37,7 @@ app = typer.Typer(
 COMMANDS = (
     demo,
     train,
+    compare,
     evaluate,
     predict,
     translate,

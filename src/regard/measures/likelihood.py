@@ -38,6 +38,14 @@ class Likelihood:
         )
 
     @classmethod
+    def of_each(cls, logits: Tensor, outputs: Tensor, lengths: Sequence[int]) -> list[Likelihood]:
+        """One for each text of a batch: logits (M, V), outputs (M,), the tokens of one after the other."""
+        log_probs = logits.float().log_softmax(-1).gather(-1, outputs[:, None])[:, 0].double()
+        right = logits.argmax(-1) == outputs
+        pairs = zip(log_probs.split(lengths), right.split(lengths), strict=True)
+        return [cls(-p.sum().item(), len(p), int(r.sum().item())) for p, r in pairs]
+
+    @classmethod
     def summed(cls, counts: Sequence[float]) -> Likelihood:
         """Of nll, tokens and correct tokens that were added up elsewhere."""
         nll, tokens, correct = counts

@@ -74,6 +74,11 @@ class RnnSearch(ModelOptions):
 
         return rnnsearch(sizes["source"], sizes["target"], self)
 
+    def without_attention(self, section: str) -> RnnEnc:
+        """What it was made from: the whole source in one vector."""
+        same = ("embedding", "hidden", "maxout", "dropout", "init")
+        return RnnEnc(**{name: getattr(self, name) for name in same})
+
 
 class Luong(ModelOptions):
     """Stacked LSTM with attention after the cell (Luong et al. 2015)."""
@@ -175,6 +180,9 @@ class RecurrentClassifier(ModelOptions):
         from regard.models.modes import many_to_one
 
         return many_to_one(sizes["text"], sizes["label"], self)
+
+    def without_attention(self, section: str) -> RecurrentClassifier:
+        return self.model_copy(update={"pool": "last"})
 
 
 class RecurrentLanguage(ModelOptions):

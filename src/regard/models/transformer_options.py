@@ -46,6 +46,13 @@ class BlockOptions(ModelOptions):
     attention_dropout: Rate = Field(0.0, description="of the attention weights")
     inner_dropout: Rate = Field(0.0, description="inside the feed-forward network")
 
+    def without_attention(self, section: str) -> BlockOptions | None:
+        """Every place attends to itself alone, so that nothing passes from one to another."""
+        given = getattr(self, section, None)
+        if not isinstance(given, HeadOptions) or section.startswith("cross"):
+            return None
+        return self.model_copy(update={section: HeadOptions(region="window(0)")})
+
 
 class Transformer(BlockOptions):
     """Encoder and decoder of self-attention (Vaswani et al. 2017)."""

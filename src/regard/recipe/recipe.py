@@ -158,6 +158,11 @@ class Training(Options):
     average: bool = Field(
         False, description="the model of the run is the average of the best checkpoints"
     )
+    paired: bool = Field(
+        False,
+        description="first weights depend on the seed and their names alone, so that different models "
+        "begin alike in all that both have",
+    )
 
     @model_validator(mode="after")
     def _one_size(self) -> Training:

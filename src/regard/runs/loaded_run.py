@@ -202,7 +202,7 @@ def load(
 
 def _load_one(path: Path, device: torch.device) -> LoadedRun:
     folder = RunFolder(path)
-    _check_is_run(folder)
+    check_is_run(folder)
     model, task = load_model(folder)
     return LoadedRun(task, task.for_inference(model).to(device).eval(), folder)
 
@@ -216,7 +216,8 @@ def _check_list(texts: Sequence[str], method: str) -> None:
         raise ValueError(f"give a list of texts, as in {method}([{texts!r}])")
 
 
-def _check_is_run(folder: RunFolder) -> None:
+def check_is_run(folder: RunFolder) -> None:
+    """NotARun, with the runs around it, if there is no model in the folder."""
     path = folder.path
     if folder.model.is_file():
         if not folder.config.is_file():

@@ -40,10 +40,11 @@ def save_model(
     *,
     dtype: Literal["float32", "float16"] = "float32",
     stopped: bool = False,
+    spent: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the weights, and what is needed to build the model again.
 
-    stopped: on the way, before the end that the recipe sets.
+    stopped: on the way, before the end that the recipe sets. spent: steps, seconds and memory of training.
     """
     kind = getattr(torch, dtype)
     with torch.device("meta"):
@@ -60,6 +61,7 @@ def save_model(
         "parameters": sum(value.numel() for value in kept.values()),
         "dtype": dtype,
         "stopped": stopped,
+        **({"spent": dict(spent)} if spent else {}),
         "recipe": task.recipe.model_dump(mode="json"),
     }
     data = save(kept, metadata={"format": "pt"})

@@ -160,7 +160,7 @@ def check_recipe(folder: RunFolder, recipe: Recipe) -> None:
 
 def refuse_other(recipe: Recipe, learnt_by: Recipe, what: str) -> None:
     """OtherRecipe, naming the keys, if `what` was learnt by a recipe that differs in more than may change."""
-    before, now = (_flat(each.model_dump(mode="json")) for each in (learnt_by, recipe))
+    before, now = (flat(each.model_dump(mode="json")) for each in (learnt_by, recipe))
     changed = [
         f"{key} was {before.get(key)!r}, is {now.get(key)!r}"
         for key in sorted({*before, *now})
@@ -183,12 +183,12 @@ def _lock(file: IO[str]) -> bool:
     return True
 
 
-def _flat(value: Any, key: str = "") -> dict[str, Any]:
+def flat(value: Any, key: str = "") -> dict[str, Any]:
     """{"model.hidden": 256, …}"""
     if not isinstance(value, dict):
         return {key: value}
     return {
         k: v
         for name, part in value.items()
-        for k, v in _flat(part, f"{key}.{name}".strip(".")).items()
+        for k, v in flat(part, f"{key}.{name}".strip(".")).items()
     }

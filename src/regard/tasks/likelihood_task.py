@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from regard.measures.likelihood import Likelihood
+from regard.measures.likelihood_measures import Perplexity, TokenAccuracy, TokenLoss
 from regard.tasks.evaluation import Measured
+from regard.tasks.judged_items import JudgedItems
 from regard.tasks.task import Tally, Task, Validation
 from regard.words import say, t
 
@@ -38,11 +40,16 @@ class LikelihoodTask(Task):
     evaluation: ClassVar[type[Measured]] = LikelihoodEvaluation
 
     @abstractmethod
-    def likelihood(self, module: Any, examples: Sequence[Any]) -> Likelihood:
-        """How probable the model finds what is to be told of these examples."""
+    def likelihoods(self, module: Any, examples: Sequence[Any]) -> list[Likelihood]:
+        """How probable the model finds what is to be told of each of these examples."""
+
+    def judge(self, module: Any, examples: Sequence[Any]) -> JudgedItems:
+        likely = self.likelihoods(module, examples)
+        measures = TokenLoss(), Perplexity(), TokenAccuracy()
+        return JudgedItems([(one, one.counts(examples, likely)) for one in measures])
 
     def tally(self, module: Any, examples: Sequence[Any], *, beam: int | None = None) -> Tally:
-        found = self.likelihood(module, examples)
+        found = sum(self.likelihoods(module, examples), Likelihood())
         return Tally((found.nll, found.tokens, found.correct))
 
     def validation(self, found: Tally, examples: Sequence[Any]) -> Validation:

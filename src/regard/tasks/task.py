@@ -23,7 +23,8 @@ from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
-from regard.tasks.evaluation import Evaluation, Measured, measures_in_words
+from regard.tasks.evaluation import Evaluation, Measured, is_share, measures_in_words
+from regard.tasks.judged_items import ItemMean, JudgedItems
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.task_module import TaskModule, Unanswerable
 from regard.tasks.task_report import TaskReport
@@ -227,6 +228,26 @@ class Task(TaskReport):
         """The measures by the names of `columns`, from the answers to all of the examples."""
         wanted = [self.wanted(example) for example in examples]
         return {one.name: one.of(wanted, answers) for one in self.measured_by()}
+
+    def judge(self, module: Any, examples: Sequence[Any]) -> JudgedItems:
+        """The answer to every example, and what is counted of each: the measures of any choice of them.
+
+        Of a task that has a `measure` but no `measured_by` it is the measure of each answer by itself.
+        """
+        found = self.predict(module, examples, batch=self.recipe.search.batch)
+        answers = [one.answer for one in found]
+        if type(self).measured_by is not Task.measured_by:
+            wanted = [self.wanted(example) for example in examples]
+            each = [(one, one.counts(wanted, answers)) for one in self.measured_by()]
+            return JudgedItems(each, answers)
+        pairs = zip(answers, examples, strict=True)
+        alone = [self.measure([answer], [example]) for answer, example in pairs]
+        errors, nothing = self.recipe.task.errors, [None] * len(alone)
+        means = [
+            ItemMean(name, share=is_share(name), error=name in errors) for name in self.columns
+        ]
+        each = [(one, one.counts(nothing, [values[one.name] for values in alone])) for one in means]
+        return JudgedItems(each, answers)
 
     def tally(self, module: Any, examples: Sequence[Any], *, beam: int | None = None) -> Tally:
         """What is found on some of the examples. beam: for a task that searches."""

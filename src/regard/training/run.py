@@ -33,6 +33,7 @@ from regard.tasks.recipe_task import task_of
 from regard.training.allocator import keep_memory
 from regard.training.checkpoints import Checkpoints
 from regard.training.first_vectors import check_vectors, freeze_vectors, take_vectors
+from regard.training.first_weights import drawn_by_name
 from regard.training.preflight import check
 from regard.training.progress_display import ProgressLines, Reporter, make_reporter
 from regard.training.run_preparation import load_task, make_module, prepare_data, read_dev
@@ -102,7 +103,8 @@ def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> 
     """Everything set up, and at the last checkpoint if there is one."""
     seed_by(recipe.seed, -1, 0, fabric.device)  # the same first weights in every process
     task = load_task(recipe, run)
-    module = make_module(task)
+    make = partial(make_module, task)
+    module = drawn_by_name(make, recipe.seed) if recipe.training.paired else make()
     checkpoints = Checkpoints(run.checkpoints)
     tree, complaints = checkpoints.latest()
     for complaint in complaints:
@@ -208,7 +210,13 @@ def _publish(fit: Fit, run: RunFolder, reporter: Reporter, *, already: bool = Fa
     for complaint in complaints:
         reporter.warn(f"{complaint}; {instead}")
     weights = average(best) if best else _last_weights(fit)
-    save_model(run, fit.task, weights, stopped=not fit.over)
+    spent = {
+        "steps": state.update,
+        "seconds": round(state.seconds, 3),
+        "memory": state.memory,
+        "device": fit.fabric.device.type,
+    }
+    save_model(run, fit.task, weights, stopped=not fit.over, spent=spent)
 
 
 def _last_weights(fit: Fit) -> Weights:

@@ -23,6 +23,7 @@ class RunState:
     reductions: int = 0  # of the learning rate, by a plateau
     loss: float = 0.0  # summed since the last row of metrics.csv
     tokens: int = 0  # the same
+    memory: int = 0  # bytes at the peak, over all starts
 
     def to_tree(self) -> dict[str, Any]:
         return asdict(self)

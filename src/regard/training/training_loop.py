@@ -29,6 +29,7 @@ from regard.tasks.task import Task, Validation
 from regard.tasks.task_module import TaskModule
 from regard.training.checkpoints import Checkpoints
 from regard.training.optimizers import learning_rate
+from regard.training.peak_memory import peak_memory
 from regard.training.progress_display import Reporter
 from regard.training.signals import Signals
 from regard.training.state import RunState
@@ -101,6 +102,7 @@ class Fit:
         """A checkpoint of now, unless there is one."""
         now = self.state.update, self.state.validated
         if self.fabric.is_global_zero and now != self._saved:
+            self.state.memory = max(self.state.memory, peak_memory(self.fabric.device))
             tree = {
                 "state": self.state.to_tree(),
                 "format": FORMAT,

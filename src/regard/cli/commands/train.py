@@ -41,7 +41,7 @@ def train(
     """
     from regard.recipe.recipe_files import read_recipe
 
-    changes = [*(words or ()), *_device_words(device)]
+    changes = [*(words or ()), *device_words(device)]
     changes += [] if seed is None else [f"seed={seed}"]
     resolved = read_recipe(recipe, changes)
 
@@ -56,7 +56,7 @@ def train(
     run_recipe(resolved, run or Path("runs") / resolved.name, quiet=quiet)
 
 
-def _device_words(device: str | None) -> list[str]:
+def device_words(device: str | None) -> list[str]:
     """`--device cuda:1` in the words of a recipe."""
     if device is None:
         return []

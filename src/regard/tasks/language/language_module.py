@@ -57,13 +57,18 @@ class Language(TaskModule):
 
     def likelihood(self, blocks: Sequence[TextBlock], *, batch: int = BATCH) -> Likelihood:
         """How probable the model finds these texts or blocks."""
-        total = Likelihood()
+        return sum(self.likelihoods(blocks, batch=batch), Likelihood())
+
+    def likelihoods(self, blocks: Sequence[TextBlock], *, batch: int = BATCH) -> list[Likelihood]:
+        """How probable the model finds each of them."""
+        found: dict[int, Likelihood] = {}
         with self.inference():
             for rows in batches_by_length([len(block.ids) for block in blocks], batch):
                 text = pad([blocks[i].ids for i in rows], bos=True)
                 logits, wanted = self._force(*(x.to(self.device) for x in text))
-                total += Likelihood.of(logits, wanted, wanted.new_ones(len(wanted)).bool())
-        return total
+                lengths = [len(blocks[i].ids) + (not self.running) for i in rows]
+                found |= dict(zip(rows, Likelihood.of_each(logits, wanted, lengths), strict=True))
+        return [found[i] for i in range(len(blocks))]
 
     def generate(
         self,

@@ -15,9 +15,16 @@ from regard.data.spec import Spec
 from regard.data.store import Rows, Store, Stored
 from regard.data.text_blocks import TextBlock, blocks
 from regard.measures import Likelihood
+from regard.measures.likelihood_measures import (
+    BitsPerCharacter,
+    Perplexity,
+    TokenAccuracy,
+    TokenLoss,
+)
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
+from regard.tasks.judged_items import JudgedItems
 from regard.tasks.language.language_module import LENGTH, Language
 from regard.tasks.language.language_options import LanguageOptions
 from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
@@ -160,8 +167,14 @@ class LanguageTask(LikelihoodTask):
 
     # how good it is
 
-    def likelihood(self, module: Language, examples: Sequence[TextBlock]) -> Likelihood:
-        return module.likelihood(examples, batch=self.recipe.search.batch)
+    def likelihoods(self, module: Language, examples: Sequence[TextBlock]) -> list[Likelihood]:
+        return module.likelihoods(examples, batch=self.recipe.search.batch)
+
+    def judge(self, module: Language, examples: Sequence[TextBlock]) -> JudgedItems:
+        likely = self.likelihoods(module, examples)
+        characters = [block.characters for block in examples]
+        measures = TokenLoss(), BitsPerCharacter(), Perplexity(), TokenAccuracy()
+        return JudgedItems([(one, one.counts(characters, likely)) for one in measures])
 
     def validation(self, found: Tally, examples: Sequence[TextBlock]) -> Validation:
         known = super().validation(found, examples)

@@ -104,9 +104,15 @@ class Masked(TaskModule):
     def likelihood(
         self, texts: Sequence[str], numbers: Sequence[int], *, batch: int = BATCH
     ) -> Likelihood:
+        """Of what is hidden in all texts."""
+        return sum(self.likelihoods(texts, numbers, batch=batch), Likelihood())
+
+    def likelihoods(
+        self, texts: Sequence[str], numbers: Sequence[int], *, batch: int = BATCH
+    ) -> list[Likelihood]:
         """Of what is hidden in each text; that depends on its number alone."""
         read = [ids[: self.max_length] for ids in self.tokenizer.encode_ids(texts)]
-        total = Likelihood()
+        found: dict[int, Likelihood] = {}
         with self.inference():
             for rows in batches_by_length([len(ids) for ids in read], batch):
                 source, real = (x.to(self.device) for x in pad([read[i] for i in rows]))
@@ -116,8 +122,9 @@ class Masked(TaskModule):
                     drawn[:, place, : len(read[i])] = torch.rand(3, len(read[i]), generator=chance)
                 hidden = self.hide(source, real, drawn.to(self.device))
                 logits, wanted = self._guess(hidden, real), source[hidden.chosen]
-                total += Likelihood.of(logits, wanted, wanted.new_ones(len(wanted)).bool())
-        return total
+                each = Likelihood.of_each(logits, wanted, hidden.chosen.sum(-1).tolist())
+                found |= dict(zip(rows, each, strict=True))
+        return [found[i] for i in range(len(texts))]
 
     def hide(self, source: Tensor, real: Tensor, drawn: Tensor) -> Hidden:
         """Choose and hide by numbers from 0 to 1, drawn (3, B, S): which, how, by what."""

@@ -71,9 +71,9 @@ class MaskedTask(LikelihoodTask):
 
     # how good it is
 
-    def likelihood(self, module: Masked, examples: Sequence[Example]) -> Likelihood:
+    def likelihoods(self, module: Masked, examples: Sequence[Example]) -> list[Likelihood]:
         texts, numbers = [each["text"] for each in examples], [each.line for each in examples]
-        return module.likelihood(texts, numbers, batch=self.recipe.search.batch)
+        return module.likelihoods(texts, numbers, batch=self.recipe.search.batch)
 
     def samples(self, module: Masked, one: Measured) -> list[Sample]:
         """Texts from all over the corpus, the middle token of each hidden."""

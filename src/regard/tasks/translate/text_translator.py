@@ -133,16 +133,22 @@ class TextTranslator(TaskModule):
         self, sources: Sequence[str], targets: Sequence[str], *, batch: int = BATCH
     ) -> Likelihood:
         """How probable the model finds these translations: perplexity and token accuracy."""
+        return sum(self.likelihoods(sources, targets, batch=batch), Likelihood())
+
+    def likelihoods(
+        self, sources: Sequence[str], targets: Sequence[str], *, batch: int = BATCH
+    ) -> list[Likelihood]:
+        """How probable the model finds each of them."""
         read = self.source_tokenizer.encode_many(sources)
         written = self.target_tokenizer.encode_ids(targets)
-        total = Likelihood()
+        found: dict[int, Likelihood] = {}
         with self.inference():
             for rows in batches_by_length([len(tokens) for tokens in read], batch):
                 forced = self._force([read[i] for i in rows], [written[i] for i in rows])
                 logits = self.model.decoder.project(forced.outputs)
-                every = torch.ones_like(forced.wanted, dtype=torch.bool)
-                total += Likelihood.of(logits, forced.wanted, every)
-        return total
+                each = Likelihood.of_each(logits, forced.wanted, forced.lengths)
+                found |= dict(zip(rows, each, strict=True))
+        return [found[i] for i in range(len(sources))]
 
     def _search(
         self,

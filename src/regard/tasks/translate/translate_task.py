@@ -21,11 +21,13 @@ from regard.data.spec import Spec
 from regard.data.tokenizer import Tokenizer
 from regard.layers.contracts import Translator
 from regard.measures import BleuScore, LengthCurve, Likelihood, MeasuredScore, bleu, by_length, chrf
+from regard.measures.translation_measures import CorpusBleu, CorpusChrf
 from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
 from regard.tasks.evaluation import Measured, measures_in_words
+from regard.tasks.judged_items import JudgedItems
 from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
 from regard.tasks.prediction import Prediction
 from regard.tasks.report_part import Drawing, NextStep
@@ -160,8 +162,17 @@ class TranslateTask(LikelihoodTask):
 
     # how good it is
 
-    def likelihood(self, module: TextTranslator, examples: Sequence[Example]) -> Likelihood:
-        return module.likelihood(*_sides(examples), batch=self.recipe.search.batch)
+    def likelihoods(self, module: TextTranslator, examples: Sequence[Example]) -> list[Likelihood]:
+        return module.likelihoods(*_sides(examples), batch=self.recipe.search.batch)
+
+    def judge(self, module: TextTranslator, examples: Sequence[Example]) -> JudgedItems:
+        """BLEU and chrF of what is found by the search of the recipe, and what all of this task have."""
+        sources, references = _sides(examples)
+        size, settings = self.recipe.search.batch, search_settings(self.recipe)
+        texts = [found.text for found in module.predict(sources, settings, batch=size)]
+        measures = CorpusBleu(bleu_tokenizer(self.recipe)), CorpusChrf()
+        counts = [(one, one.counts(references, texts)) for one in measures]
+        return JudgedItems([*counts, *super().judge(module, examples).counts], texts)
 
     def tally(
         self, module: TextTranslator, examples: Sequence[Example], *, beam: int | None = None

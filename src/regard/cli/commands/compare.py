@@ -1,0 +1,164 @@
+"""`regard compare`: which variant is better on one's own data, and how sure that is."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from regard.cli.options import Device
+from regard.words import t
+
+if TYPE_CHECKING:
+    from regard.compare.findings import Findings
+
+FEWEST = 3  # seeds of a first look: fewer tell too little of how much they differ
+
+
+def compare(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RECIPE [KEY=VALUE …] | RUN RUN …",
+            help="A recipe and keys to change, as for train; or runs that exist.",
+        ),
+    ],
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=A,B", help="Values to compare; several keys: all combinations."),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, max=1_000, metavar="N", help="Trainings of every variant.")
+    ] = 3,
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="SPEC", help="The corpus to judge by; the test set if not given."),
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="bleu, accuracy, …; the task's own if not given."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where to write; runs/compare-NAME if not given."),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="WHEN", help="decided: add seeds where the decision is open."),
+    ] = None,
+    most_seeds: Annotated[
+        int, typer.Option(min=2, max=1_000, metavar="N", help="With --until: seeds at most.")
+    ] = 10,
+    hours: Annotated[
+        float | None, typer.Option(min=0.0, metavar="H", help="With --until: hours at most.")
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=1_000, metavar="N", help="Trainings at a time; one a core, one on a GPU."
+        ),
+    ] = None,
+    device: Device = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Train variants of a recipe with several seeds, and tell which is better and how sure that is.
+
+    Or compare runs that exist. Run it again to go on where it stopped.
+
+    Example: regard compare mr --vary model.attention.score=scaled-dot,additive --seeds 3
+
+    Example: regard compare runs/a runs/b
+    """
+    if until not in (None, "decided"):
+        raise typer.BadParameter(t("--until takes decided, not {given}", given=until))
+    if until and seeds < FEWEST:
+        told = t("--until decided begins with {fewest} seeds or more: --seeds N", fewest=FEWEST)
+        raise typer.BadParameter(told)
+    runs = [Path(word) for word in what if _is_run(word)]
+    command = f"regard {shlex.join(sys.argv[1:])}"
+    if runs:
+        if len(runs) < len(what) or vary:
+            wrong = "--vary" if vary else next(word for word in what if not _is_run(word))
+            raise typer.BadParameter(
+                t("{word} is no run: give runs alone, or a recipe with --vary", word=wrong)
+            )
+        _of_runs(runs, out or Path("runs/compare"), data, measure, device, command)
+        return
+    if not vary:
+        raise typer.BadParameter(
+            t("say what to compare: --vary KEY=A,B, or name two runs that exist")
+        )
+
+    from regard.cli.commands.train import device_words
+    from regard.compare.variants import plan
+
+    recipe, *words = what
+    given = plan(recipe, [*words, *device_words(device)], vary=vary)
+
+    from regard.compare.experiment import UntilDecided
+    from regard.compare.experiment import compare as run_plan
+    from regard.compare.progress_table import ProgressTable
+
+    signal.signal(signal.SIGTERM, _end)  # so that trainings are told, and save
+    folder = out or Path("runs") / f"compare-{given.recipe.name}"
+    progress = ProgressTable(quiet=quiet)
+    for note in given.notes:
+        progress.say(t("note: {note}", note=note))
+    try:
+        found = run_plan(
+            given,
+            folder,
+            progress,
+            seeds=seeds,
+            data=data,
+            measure=measure,
+            jobs=jobs,
+            until=UntilDecided(most_seeds, hours) if until else None,
+            command=command,
+        )
+    finally:
+        progress.close()
+    _tell(found, folder)
+
+
+def _of_runs(
+    runs: list[Path],
+    out: Path,
+    data: str | None,
+    measure: str | None,
+    device: str | None,
+    command: str,
+) -> None:
+    from regard.compare.existing_runs import compare_runs
+
+    found = compare_runs(runs, out, data=data, measure=measure, device=device, command=command)
+    _tell(found, out)
+
+
+def _tell(found: Findings, out: Path) -> None:
+    """The table and what it says on standard output, the files on standard error."""
+    from regard.compare.compare_files import write_outputs
+    from regard.compare.score_table import ScoreTable
+    from regard.compare.verdicts import sentences
+
+    files = write_outputs(found, out)
+    print(ScoreTable.of(found).text)
+    print()
+    for sentence in sentences(found):
+        print(sentence)
+    for file in files:
+        print(t("wrote {file}", file=file), file=sys.stderr)
+
+
+def _is_run(word: str) -> bool:
+    """A folder, or something that is spelt like one and is no recipe."""
+    path = Path(word)
+    return path.is_dir() and "=" not in word
+
+
+def _end(number: int, frame: Any) -> None:
+    raise SystemExit(128 + number)

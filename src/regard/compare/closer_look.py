@@ -1,0 +1,136 @@
+"""The part of the page that looks at two variants closely: kinds of items, and single ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from regard.compare.cases import Case
+from regard.compare.findings import Closer, Findings
+from regard.compare.interval_chart import IntervalRow, interval_chart
+from regard.compare.slices import Slice, slice_title
+from regard.compare.verdicts import interval, score, signed, unit
+from regard.measures.measure import Measure
+from regard.records.record import AttentionRecord
+from regard.view.heat_table import heat_table
+from regard.view.markup import Markup, element, join
+from regard.view.picked_matrix import Pick, picked
+from regard.view.samples import scrolled
+from regard.words import t
+
+LONGEST = 600  # characters of a text
+
+
+def closer_section(found: Findings) -> Markup:
+    """The best beside each other; the first is open."""
+    if not found.closer:
+        return Markup()
+    note = t(
+        "The best beside each of the others. The interval of each part is for that part alone, so that "
+        "about one in twenty misses 0 by chance."
+    )
+    blocks = [_block(found, one, first=not number) for number, one in enumerate(found.closer)]
+    return join([element("p", note, class_="note"), *blocks])
+
+
+def _block(found: Findings, one: Closer, *, first: bool) -> Markup:
+    title = t("{a} against {b}", a=one.a, b=one.b)
+    charts = [
+        element("figure", _chart(list(parts), by, found.measure))
+        for by, parts in groupby(one.slices, key=lambda part: part.by)
+    ]
+    drawn = [_case(found, one, case) for case in one.cases]
+    lead = element("h3", t("The items that make the difference")) if drawn else ""
+    return element(
+        "details",
+        element("summary", title),
+        *charts,
+        lead,
+        *drawn,
+        class_="closer",
+        **({"open": ""} if first else {}),
+    )
+
+
+def _chart(parts: Sequence[Slice], by: str, measure: Measure) -> Markup:
+    factor = 100 if measure.share else 1
+    spans = []
+    for part in parts:
+        low, high = part.difference.interval
+        values = " − ".join(score(value, measure) for value in part.values)
+        said = f"{signed(part.difference.difference, measure)} {interval(part.difference, measure)}"
+        items = t.plural(len(part.items), "one item", "{n} items")
+        spans.append(
+            IntervalRow(
+                f"{part.name} ({len(part.items):,})",
+                factor * part.difference.difference,
+                factor * low,
+                factor * high,
+                f"{part.name}: {values} = {said}, {items}",
+                low > 0 or high < 0,
+            )
+        )
+    return interval_chart(slice_title(by), unit(measure), spans)
+
+
+def _case(found: Findings, one: Closer, case: Case) -> Markup:
+    item = found.items[case.row]
+    better = one.a if case.weight > 0 else one.b
+    shown = _shown_map(case)
+    sides = [
+        element(
+            "div",
+            element("h5", t("{name}, seed {seed}", name=name, seed=run.seed)),
+            _answer(answer),
+            _weights(record, name, shown),
+        )
+        for name, run, answer, record in zip(
+            (one.a, one.b), case.runs, case.answers, case.records, strict=True
+        )
+    ]
+    wanted = t("wanted: {text}", text=_cut(item.wanted))
+    return element(
+        "article",
+        element("h4", t("line {line}: {name} is better", line=item.line, name=better)),
+        element("p", _cut(item.text), class_="text", dir="auto"),
+        element("p", wanted, class_="wanted", dir="auto") if item.wanted else "",
+        element("div", *sides, class_="sides"),
+        element("p", case.why_not, class_="note") if case.why_not else "",
+        class_="case",
+    )
+
+
+def _answer(answer: str) -> Markup | str:
+    return element("p", _cut(answer), class_="answer", dir="auto") if answer else ""
+
+
+def _shown_map(case: Case) -> str:
+    """The attention that the two do not have in common, or the one that is closest to the answer."""
+    maps = [{m.name: m.mechanism for m in record.maps} for record in case.records if record]
+    if not maps:
+        return ""
+    shared = [name for name in maps[0] if all(name in each for each in maps)]
+    differing = [name for name in shared if len({each[name] for each in maps}) > 1]
+    usual = [name for name in ("cross", "pooling") if name in shared]
+    return next(iter([*differing, *usual, *shared]), "")
+
+
+def _weights(record: AttentionRecord | None, name: str, shown: str) -> Markup | str:
+    if record is None or not record.maps:
+        return ""
+    there = shown in [each.name for each in record.maps]
+    matrix = picked(record, Pick(map=shown if there else None))
+    caption = t("Attention of {name}", name=name)
+    table = heat_table(
+        matrix.weights.tolist(),
+        list(matrix.queries),
+        list(matrix.keys),
+        caption=caption,
+        query_language=matrix.rows.language,
+        key_language=matrix.columns.language,
+    )
+    return join([scrolled(table, caption), element("p", matrix.aggregation, class_="signature")])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -1,0 +1,321 @@
+"""compare.html: one file, no script, nothing fetched, light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import resources
+
+from regard.clock import clock
+from regard.compare.closer_look import closer_section
+from regard.compare.comparison import Comparison
+from regard.compare.cost_chart import cost_chart
+from regard.compare.findings import Findings
+from regard.compare.interval_chart import IntervalRow, interval_chart
+from regard.compare.judged_run import Cost
+from regard.compare.score_table import ScoreTable, megabytes
+from regard.compare.verdicts import (
+    display_name,
+    interval,
+    resolution,
+    score,
+    sentences,
+    signed,
+    unit,
+)
+from regard.report.report_page import POLICY
+from regard.report.report_page import stylesheet as report_stylesheet
+from regard.view.charts import Axis
+from regard.view.markup import Markup, element, join
+from regard.view.samples import scrolled
+from regard.words import ENGLISH, language, t, translations
+
+
+def page(found: Findings) -> str:
+    """The whole page."""
+    parts = [
+        (t("Scores"), _scores(found)),
+        (t("Every two of them"), _pairs(found)),
+        (t("Quality and cost"), _costs(found)),
+        (t("Where they differ"), closer_section(found)),
+        (t("How it was done"), _method(found)),
+        (t("To paste"), _tables(found)),
+    ]
+    sections = [element("section", element("h2", title), body) for title, body in parts if body]
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", f"{found.title} · regard compare"),
+        element("style", Markup(stylesheet())),
+    )
+    spoken = language() if translations(language()) else ENGLISH
+    footer = element("p", t("Written by regard. Opens anywhere, loads nothing."))
+    body = element("body", element("main", _header(found), *sections), element("footer", footer))
+    return f"<!doctype html>\n{element('html', head, body, lang=spoken)}\n"
+
+
+def stylesheet() -> str:
+    own = resources.files("regard.compare").joinpath("compare.css").read_text("utf-8")
+    return f"{report_stylesheet()}{own}"
+
+
+def _header(found: Findings) -> Markup:
+    said = [element("li", sentence) for sentence in sentences(found)]
+    return element(
+        "header",
+        element("p", t("regard · comparison"), class_="eyebrow"),
+        element("h1", found.title),
+        element("ul", *said, class_="verdicts"),
+    )
+
+
+def _scores(found: Findings) -> Markup:
+    table, comparison = ScoreTable.of(found), found.comparison
+    rows = []
+    for number, (name, cells) in enumerate(zip(comparison.order, table.rows, strict=True)):
+        role = found.roles.get(name)
+        classes = ("place", "score", "numbers-of-seeds", *[None] * len(cells))
+        written = [
+            element("td", cell, class_=kind) for cell, kind in zip(cells[1:], classes, strict=False)
+        ]
+        along = element("span", t("to measure by"), class_="role") if role else ""
+        rows.append(
+            element(
+                "tr",
+                element("th", name, along, scope="row"),
+                *written,
+                class_="first" if number in table.best else None,
+            )
+        )
+    note = t(
+        "Place: from the best to the worst that is not excluded; where places overlap no order is shown. "
+        "Differences are means over seeds, with intervals of 95 % for other seeds and other items."
+    )
+    drawn = element(
+        "table",
+        element("caption", t("Scores")),
+        element("thead", element("tr", *(element("th", h, scope="col") for h in table.heads))),
+        element("tbody", *rows),
+        class_="numbers ranking",
+    )
+    return join(
+        [
+            element("p", note, class_="note"),
+            scrolled(drawn, t("Scores")),
+            element("figure", _against_best(comparison)),
+        ]
+    )
+
+
+def _against_best(found: Comparison) -> Markup:
+    measure, best = found.measure, found.best
+    factor = 100 if measure.share else 1
+    spans = []
+    for name in found.order[1:]:
+        pair = found.pair(name, best)
+        low, high = pair.difference.interval
+        each = [found.values[name][seed] - found.values[best][seed] for seed in pair.seeds]
+        spans.append(
+            IntervalRow(
+                name,
+                factor * pair.difference.difference,
+                factor * low,
+                factor * high,
+                f"{name}: {signed(pair.difference.difference, measure)} "
+                f"{interval(pair.difference, measure)}, {_shown(pair.shown)}",
+                pair.shown,
+                [factor * one for one in each],
+            )
+        )
+    return interval_chart(t("Against {best}", best=best), unit(measure), spans)
+
+
+def _shown(shown: bool) -> str:
+    return t("shown") if shown else t("no difference shown")
+
+
+def _pairs(found: Findings) -> Markup:
+    comparison, measure = found.comparison, found.measure
+    names = comparison.order
+    heads = [element("th", name, scope="col") for name in names]
+    rows = []
+    for name in names:
+        cells = []
+        for other in names:
+            if other == name:
+                cells.append(element("td", class_="self"))
+                continue
+            pair = comparison.pair(name, other)
+            kind = "open" if pair.winner is None else "won" if pair.winner == name else "lost"
+            title = "\n".join(
+                [
+                    f"{name} − {other}: {_shown(pair.shown)}",
+                    f"P({name} {t('better')}) = {pair.difference.better:.3f}, "
+                    f"p = {pair.difference.p:.3g}, Holm {pair.p_holm:.3g}",
+                    resolution(pair, measure),
+                ]
+            )
+            cells.append(
+                element(
+                    "td",
+                    signed(pair.difference.difference, measure),
+                    element("span", interval(pair.difference, measure), class_="interval"),
+                    class_=kind,
+                    title=title,
+                )
+            )
+        rows.append(element("tr", element("th", name, scope="row"), *cells))
+    table = element(
+        "table",
+        element("caption", t("Differences between variants")),
+        element("thead", element("tr", element("td"), *heads)),
+        element("tbody", *rows),
+        class_="numbers pairs",
+    )
+    note = t(
+        "Row minus column, in {unit}. Coloured where a difference is shown, after Holm's correction for "
+        "{count} pairs; grey: no difference shown, which is a result too.",
+        unit=unit(measure),
+        count=len(comparison.pairs),
+    )
+    return join(
+        [element("p", note, class_="note"), scrolled(table, t("Differences between variants"))]
+    )
+
+
+def _costs(found: Findings) -> Markup:
+    measure, costs = found.measure, found.costs
+    means = {
+        name: (100 if measure.share else 1) * value
+        for name, value in found.comparison.means.items()
+    }
+    kinds = [
+        ("parameters", t("parameters"), 1.0, False),
+        ("seconds", t("training time, s"), 1.0, False),
+        ("memory", t("peak memory of training, MB"), 1 / 2**20, False),
+        ("speed", t("items answered in a second"), 1.0, True),
+    ]
+    drawn = []
+    quality = Axis.of(display_name(measure), list(means.values()))
+    for kind, label, factor, gain in kinds:
+        known = {
+            name: factor * value
+            for name in means
+            if name in costs and (value := getattr(costs[name], kind)) is not None
+        }
+        if len(set(known.values())) < 2:  # nothing to choose by
+            continue
+        places = {name: (value, means[name]) for name, value in known.items()}
+        said = {name: f"{name}: {_of(costs[name])}" for name in known}
+        axes = Axis.of(label, list(known.values())), quality
+        title = f"{display_name(measure)}{', %' if measure.share else ''}"
+        chart = cost_chart(title, places, axes, said, error=measure.error, gain=gain)
+        drawn.append(element("figure", chart))
+    if not drawn:
+        return Markup()
+    note = t(
+        "Each at the same budget{budget}. The line is the front: variants that no other beats in quality "
+        "and cost at once; where quality differs by less than could be shown, the cheaper is the choice.",
+        budget=f" ({found.budget})" if found.budget else "",
+    )
+    return join([element("p", note, class_="note"), element("div", *drawn, class_="charts")])
+
+
+def _of(cost: Cost) -> str:
+    parts = [t("{count} parameters", count=f"{cost.parameters:,}")]
+    parts += [clock(cost.seconds)] if cost.seconds is not None else []
+    parts += [megabytes(cost.memory)] if cost.memory is not None else []
+    parts += [t("{speed} items/s", speed=f"{cost.speed:.3g}")] if cost.speed is not None else []
+    return ", ".join(parts)
+
+
+def _method(found: Findings) -> Markup:
+    comparison = found.comparison
+    seeds = {name: list(runs) for name, runs in found.judged.items()}
+    facts = {
+        t("measure"): display_name(found.measure),
+        t("judged on"): f"{found.data}: {len(found.items):,} {found.noun}",
+        t("seeds"): _seeds(seeds),
+        t("budget"): found.budget or "–",
+        t("pairs"): f"{len(comparison.pairs):,}",
+        t("looks"): ", ".join(map(str, comparison.looks.seeds)) if comparison.looks else "",
+    }
+    listed = [
+        element("div", element("dt", name), element("dd", value))
+        for name, value in facts.items()
+        if value
+    ]
+    planned = t(
+        "Seeds were added at planned looks, which share one error: a pair counts as shown by these, and the "
+        "interval that holds at all of them together, in compare.json, is wider than the one here."
+    )
+    notes = [
+        *found.notes,
+        *([planned] if comparison.looks else []),
+        t(
+            "Variants are paired by seed, with the same batches and the same first weights where shapes "
+            "agree, and by item. The interval is for both other seeds and other items, and is wider where "
+            "seeds are few."
+        ),
+        t("compare.json holds what was counted of every item: the statistics can be done again."),
+    ]
+    return join(
+        [
+            element("pre", element("code", found.command), class_="command", tabindex="0")
+            if found.command
+            else "",
+            element("dl", *listed, class_="facts"),
+            element("ul", *(element("li", note) for note in notes), class_="notes"),
+            _each_score(found),
+        ]
+    )
+
+
+def _seeds(seeds: Mapping[str, Sequence[int]]) -> str:
+    every = {tuple(sorted(each)) for each in seeds.values()}
+    if len(every) == 1:
+        return ", ".join(map(str, *every))
+    return "; ".join(f"{name}: {len(each)}" for name, each in seeds.items())
+
+
+def _each_score(found: Findings) -> Markup:
+    """All measures of all runs."""
+    scores = {measure: found.scores(measure) for measure in found.measures}
+    heads = [t("variant"), t("seed"), *(display_name(m) for m in scores), t("run")]
+    rows = [
+        element(
+            "tr",
+            element("th", name, scope="row"),
+            element("td", str(seed)),
+            *(element("td", score(scores[m][name][seed], m)) for m in scores),
+            element("td", str(run.path)),
+        )
+        for name in found.comparison.order
+        for seed, run in found.judged[name].items()
+    ]
+    table = element(
+        "table",
+        element("caption", t("All measures")),
+        element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
+        element("tbody", *rows),
+        class_="numbers",
+    )
+    return element(
+        "details",
+        element("summary", t("All measures of all runs")),
+        scrolled(table, t("All measures")),
+    )
+
+
+def _tables(found: Findings) -> Markup:
+    table = ScoreTable.of(found)
+    return join(
+        element(
+            "details",
+            element("summary", name),
+            element("pre", element("code", text), tabindex="0"),
+        )
+        for name, text in (("Markdown", table.markdown), ("LaTeX", table.latex))
+    )

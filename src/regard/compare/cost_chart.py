@@ -1,0 +1,127 @@
+"""Quality against cost, and the front: variants that no other beats in both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from regard.view.charts import BOTTOM, HEIGHT, LEFT, RIGHT, WIDTH, Axis
+from regard.view.markup import Markup, element
+from regard.view.terminal_cells import shorten, width
+from regard.words import t
+
+TOP = 36
+CELL, LONGEST = 6.0, 26  # about how wide a character of a name is; characters
+Place = tuple[float, float]  # cost, quality
+
+
+def front(places: Mapping[str, Place], *, error: bool = False, gain: bool = False) -> list[str]:
+    """Those that no other is as good as in both and better in one, by cost.
+
+    error: a smaller quality is better; gain: a larger cost is, as speed is.
+    """
+    turned = {
+        name: ((-cost if gain else cost), (-quality if error else quality))
+        for name, (cost, quality) in places.items()
+    }
+    kept = [
+        name
+        for name, (cost, quality) in turned.items()
+        if not any(
+            c <= cost and q >= quality and (c, q) != (cost, quality) for c, q in turned.values()
+        )
+    ]
+    return sorted(kept, key=lambda name: places[name])
+
+
+def cost_chart(
+    title: str,
+    places: Mapping[str, Place],
+    axes: tuple[Axis, Axis],
+    said: Mapping[str, str],
+    *,
+    error: bool = False,
+    gain: bool = False,
+) -> Markup:
+    """An <svg> for a page that includes chart.css. said: shown where the pointer rests."""
+    x, y = axes
+    best = front(places, error=error, gain=gain)
+    spots = {name: (_across(x, c), _down(y, q)) for name, (c, q) in places.items()}
+    path = "M" + " L".join(f"{a:g} {b:g}" for a, b in (spots[name] for name in best))
+    marks = [element("text", title, x=0, y=15, class_="chart-title"), *_grid(x, y)]
+    if len(best) > 1:
+        marks.append(element("g", element("path", d=path, class_="line"), class_="series s0"))
+    labels = _labels(spots)
+    for name, (across, down) in spots.items():
+        on_front, (x_at, y_at, anchor) = name in best, labels[name]
+        marks.append(
+            element(
+                "g",
+                element("title", said[name]),
+                element("circle", cx=across, cy=down, r=9, class_="reach"),
+                element("circle", cx=across, cy=down, r=5 if on_front else 4, class_="dot"),
+                element(
+                    "text",
+                    shorten(name, LONGEST),
+                    x=x_at,
+                    y=y_at,
+                    class_="point-name",
+                    text_anchor=anchor,
+                ),
+                class_=f"series {'s0' if on_front else 's5 beaten'}",
+            )
+        )
+    told = f"{title}. {t('On the front: {names}', names=', '.join(best))}"
+    return element(
+        "svg", *marks, class_="chart", role="img", aria_label=told, viewBox=f"0 0 {WIDTH} {HEIGHT}"
+    )
+
+
+def _labels(spots: Mapping[str, Place]) -> dict[str, tuple[float, float, str]]:
+    """Where the name of each spot stands, and which end of it: beside it, where no other name is yet."""
+    found: dict[str, tuple[float, float, str]] = {}
+    taken: list[tuple[float, float, float]] = []  # from, to, and down
+    for name, (across, down) in sorted(spots.items(), key=lambda each: each[1]):
+        wide = CELL * width(shorten(name, LONGEST))
+        places = [
+            (across + side * 9, down + shift, "start" if side > 0 else "end")
+            for shift in (-7, 15, 4, -19, 27, -31, 39)
+            for side in (1, -1)
+        ]
+        for x, y, anchor in places:
+            left = x if anchor == "start" else x - wide
+            inside = left >= 0 and left + wide <= WIDTH
+            free = all(left > b or left + wide < a or abs(y - c) > 11 for a, b, c in taken)
+            if inside and free:
+                break
+        found[name] = x, y, anchor
+        taken.append((left, left + wide, y))
+    return found
+
+
+def _across(axis: Axis, value: float) -> float:
+    share = (value - axis.low) / ((axis.high - axis.low) or 1)
+    return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
+
+
+def _down(axis: Axis, value: float) -> float:
+    share = (value - axis.low) / ((axis.high - axis.low) or 1)
+    return round(HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP), 1)
+
+
+def _grid(x: Axis, y: Axis) -> list[Markup]:
+    floor = HEIGHT - BOTTOM
+    marks: list[Markup] = []
+    for value, words in y.ticks:
+        at = _down(y, value)
+        marks.append(element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=at, y2=at, class_="grid"))
+        marks += _written(words, LEFT - 8, at + 4, "end")
+    for value, words in x.ticks:
+        marks += _written(words, _across(x, value), floor + 16, "middle")
+    label = element(
+        "text", x.label, x=WIDTH - RIGHT, y=floor + 32, class_="axis", text_anchor="end"
+    )
+    return [*marks, label]
+
+
+def _written(words: Sequence[str], x: float, y: float, anchor: str) -> list[Markup]:
+    return [element("text", words[0], x=x, y=y, class_="tick", text_anchor=anchor)]

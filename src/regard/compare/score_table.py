@@ -1,0 +1,162 @@
+"""The scores as a table: for a terminal, for Markdown, for LaTeX, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from regard.clock import clock
+from regard.compare.comparison import Comparison
+from regard.compare.findings import Findings
+from regard.compare.judged_run import Cost
+from regard.compare.verdicts import display_name, interval, score, signed
+from regard.view.terminal_cells import pad, width
+from regard.words import t
+
+LATEX = re.compile(r"[\\{}$&#_%^~]")
+SPELT = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Cells of text; the first column is of names, the others of numbers."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    best: frozenset[int]  # rows that no other is shown to be better than
+
+    @classmethod
+    def of(cls, found: Findings) -> ScoreTable:
+        comparison, measure = found.comparison, found.measure
+        ranks, per_cent = comparison.ranks(), ", %" if measure.share else ""
+        heads = [
+            t("variant"),
+            t("place"),
+            f"{display_name(measure)}{per_cent}",
+            t("each seed"),
+            t("against the best"),
+            t("P(better)"),
+            t("parameters"),
+            t("training"),
+            t("memory"),
+            t("items/s"),
+        ]
+        rows = [
+            _row(comparison, name, ranks[name], found.costs.get(name)) for name in comparison.order
+        ]
+        first = {n for n, name in enumerate(comparison.order) if ranks[name][0] == 1}
+        return cls(heads, rows, frozenset(first))
+
+    @property
+    def text(self) -> str:
+        """Aligned, for a terminal."""
+        lines = [list(self.heads), *map(list, self.rows)]
+        wide = [max(width(line[n]) for line in lines) for n in range(len(self.heads))]
+        return "\n".join(
+            "  ".join(pad(cell, wide[n], ">" if n else "<") for n, cell in enumerate(line)).rstrip()
+            for line in lines
+        )
+
+    @property
+    def markdown(self) -> str:
+        rule = ["---", *["---:"] * (len(self.heads) - 1)]
+        lines = [list(map(_markdown, self.heads)), rule, *self._marked("**", "**", _markdown)]
+        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+    @property
+    def latex(self) -> str:
+        """For the package booktabs."""
+        columns = "l" + "r" * (len(self.heads) - 1)
+        bold = self._marked(r"\textbf{", "}", _latex)
+        lines = [" & ".join(row) + r" \\" for row in (list(map(_latex, self.heads)), *bold)]
+        return "\n".join(
+            [
+                rf"\begin{{tabular}}{{{columns}}}",
+                r"\toprule",
+                lines[0],
+                r"\midrule",
+                *lines[1:],
+                r"\bottomrule",
+                r"\end{tabular}",
+                "",
+            ]
+        )
+
+    def _marked(self, before: str, after: str, spell: Callable[[str], str]) -> list[list[str]]:
+        """The rows, with the scores of the best set off."""
+        rows = [list(map(spell, row)) for row in self.rows]
+        for number in self.best:
+            rows[number][2] = f"{before}{rows[number][2]}{after}"
+        return rows
+
+
+def csv_of(found: Findings) -> str:
+    """A line for every run: its variant, its seed, all measures, and what it cost."""
+    names = [measure.name for measure in found.measures]
+    scores = {measure.name: found.scores(measure) for measure in found.measures}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["variant", "role", "seed", *names, "seconds", "memory", "parameters", "run"])
+    for name in found.comparison.order:
+        for seed, run in found.judged[name].items():
+            values = [scores[each][name][seed] for each in names]
+            cost = [run.cost.seconds, run.cost.memory, run.cost.parameters]
+            writer.writerow([name, found.roles.get(name, ""), seed, *values, *cost, run.path])
+    return text.getvalue()
+
+
+def _row(found: Comparison, name: str, rank: tuple[int, int], cost: Cost | None) -> list[str]:
+    measure = found.measure
+    each = " ".join(score(value, measure) for value in found.values[name].values())
+    against, better = "", ""
+    if name != found.best:
+        pair = found.pair(name, found.best)
+        against = (
+            f"{signed(pair.difference.difference, measure)} {interval(pair.difference, measure)}"
+        )
+        better = f"{pair.difference.better:.3f}"
+    return [
+        name,
+        place(rank),
+        score(found.means[name], measure),
+        each,
+        against,
+        better,
+        *costs_in_words(cost),
+    ]
+
+
+def place(rank: tuple[int, int]) -> str:
+    """1, or 1–3 where nothing more is shown."""
+    return f"{rank[0]}" if rank[0] == rank[1] else f"{rank[0]}–{rank[1]}"
+
+
+def costs_in_words(cost: Cost | None) -> list[str]:
+    if cost is None:
+        return ["", "", "", ""]
+    return [
+        f"{cost.parameters:,}",
+        "" if cost.seconds is None else clock(cost.seconds),
+        "" if cost.memory is None else megabytes(cost.memory),
+        ""
+        if cost.speed is None
+        else f"{cost.speed:,.4g}"
+        if cost.speed < 10
+        else f"{cost.speed:,.0f}",
+    ]
+
+
+def megabytes(count: float) -> str:
+    return f"{count / 2**20:,.0f} MB" if count < 2**30 else f"{count / 2**30:,.1f} GB"
+
+
+def _markdown(cell: str) -> str:
+    return re.sub(r"([|<])", r"\\\1", cell)
+
+
+def _latex(cell: str) -> str:
+    spelt = LATEX.sub(lambda found: SPELT.get(found[0], f"\\{found[0]}"), cell)
+    return spelt.replace("–", "--").replace("−", "$-$")

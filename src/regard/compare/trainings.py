@@ -1,0 +1,185 @@
+"""Many trainings in processes of their own, a few at a time, each the same as `regard train` makes it.
+
+A run that is whole is not trained again; one that was killed goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import IO
+
+from regard.recipe.mistakes import RecipeError
+from regard.recipe.recipe import LIMITS, Recipe
+from regard.recipe.recipe_files import dump_recipe
+from regard.runs.atomic_files import write_whole
+from regard.runs.failures import RunEnded
+from regard.runs.metrics_file import read_rows
+from regard.runs.model_file import is_whole, read_config, recipe_of
+from regard.runs.run_folder import RunFolder, check_recipe
+
+POLL = 0.2  # seconds
+PATIENCE = 60.0  # seconds that a process may take to save and end
+
+
+class TrainingFailed(RunEnded):
+    """A training of a comparison ended with an error."""
+
+    hint = "the other runs are kept: run the same command again to go on"
+
+
+@dataclass
+class PlannedRun:
+    """One variant and seed."""
+
+    variant: str
+    recipe: Recipe  # with the seed
+    folder: RunFolder
+    done: bool = False
+    began: float | None = None  # by time.monotonic
+    seconds: float | None = None  # that it took here
+    failure: str = ""
+    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    _said: IO[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, by the last row of its metrics."""
+        if self.done:
+            return 1.0
+        rows = read_rows(self.folder.metrics)
+        if not rows:
+            return 0.0
+        used = {
+            "steps": rows[-1]["step"],
+            "epochs": rows[-1].get("epoch", 0.0),
+            "minutes": rows[-1].get("seconds", 0.0) / 60,
+        }
+        limits = self.recipe.training.limits
+        return min(1.0, max((used[name] / limit for name, limit in limits.items()), default=0.0))
+
+    def check(self) -> None:
+        """Refuse a folder that holds another run; see whether this one is trained already."""
+        check_recipe(self.folder, self.recipe)
+        if self.folder.recipe.is_file() and self.folder.begun:
+            before, now = self.folder.read_recipe().training.limits, self.recipe.training.limits
+            if further := [n for n in LIMITS if before.get(n, 0) > now.get(n, 0)]:
+                name = further[0]
+                raise RecipeError(
+                    f"{self.folder.path} was trained with training.{name}={before[name]}, further than "
+                    f"it is now to be: the variants would not have equal budgets",
+                    "--out names another folder",
+                )
+        self.done = self._is_whole()
+
+    def start(self, environment: dict[str, str]) -> None:
+        self.folder.path.mkdir(parents=True, exist_ok=True)
+        recipe = self.folder.path.parent / f"{self.folder.path.name}.yaml"
+        write_whole(recipe, dump_recipe(self.recipe))
+        self._said = (self.folder.path.parent / f"{self.folder.path.name}.log").open("wb")
+        command = [sys.executable, "-m", "regard", "train", str(recipe), "--quiet"]
+        self._process = subprocess.Popen(
+            [*command, "--run", str(self.folder.path)],
+            stdin=subprocess.DEVNULL,
+            stdout=self._said,
+            stderr=self._said,
+            env=environment,
+            preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+        )
+        self.began = time.monotonic()
+
+    def ended(self) -> bool:
+        """Whether it ran and is over now."""
+        if self._process is None or self._process.poll() is None:
+            return False
+        self.seconds = time.monotonic() - (self.began or 0.0)
+        status, said = self._process.returncode, self._said
+        self._process = None
+        if said is not None:
+            said.close()
+        self.done = status == 0 and self._is_whole()
+        if not self.done:
+            log = self.folder.path.parent / f"{self.folder.path.name}.log"
+            lines = log.read_text("utf-8", errors="replace").strip().splitlines()
+            told = next((line for line in lines if line.startswith("error: ")), "")
+            self.failure = (
+                told.removeprefix("error: ") or f"it ended with status {status}: see {log}"
+            )
+        return True
+
+    def stop(self) -> None:
+        """It saves a checkpoint and ends."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(PATIENCE)
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def _is_whole(self) -> bool:
+        if not is_whole(self.folder) or not self.folder.scores.is_file():
+            return False
+        trained = recipe_of(self.folder, read_config(self.folder))
+        return trained.training.limits == self.recipe.training.limits
+
+
+def train_all(
+    trainings: Sequence[PlannedRun],
+    *,
+    jobs: int,
+    seen: Callable[[], None] = lambda: None,
+    until: float | None = None,
+) -> Iterator[PlannedRun]:
+    """Each training as it ends, those first that were done before; TrainingFailed after the last of them.
+
+    seen: called again and again meanwhile. until: when no further one is started, by time.monotonic.
+    """
+    for each in trainings:
+        each.check()
+    waiting = [each for each in trainings if not each.done]
+    yield from (each for each in trainings if each.done)
+    running: list[PlannedRun] = []
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    try:
+        while waiting or running:
+            late = until is not None and time.monotonic() > until
+            while waiting and len(running) < jobs and not late:
+                running.append(waiting.pop(0))
+                running[-1].start(environment)
+            for each in [one for one in running if one.ended()]:
+                running.remove(each)
+                if each.done:
+                    yield each
+            seen()
+            if late and not running:
+                break
+            time.sleep(POLL)
+    finally:
+        for each in running:
+            each.stop()
+    if failed := [each for each in trainings if each.failure]:
+        first = failed[0]
+        raise TrainingFailed(
+            f"{len(failed)} of {len(trainings)} trainings failed; {first.variant}, seed "
+            f"{first.recipe.seed}: {first.failure}"
+        )
+
+
+def _die_with_parent() -> None:
+    """Before the program of a child starts: end, with a checkpoint, if this process is killed."""
+    import ctypes
+    import signal
+
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG

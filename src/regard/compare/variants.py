@@ -1,0 +1,180 @@
+"""The variants of a recipe: what is varied, and what runs along when attention is.
+
+    plan("rnnsearch", vary=["model.attention.score=additive,bilinear", "training.clip=1.0,5.0"])
+
+Nothing here needs torch. A key or a value that there is not is refused as `regard train` refuses it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+from regard.recipe.mistakes import RecipeError
+from regard.recipe.recipe import Recipe
+from regard.recipe.recipe_files import read_recipe
+from regard.words import t
+
+VARY = "as in --vary model.attention.score=additive,bilinear"
+OPENING, CLOSING = "([{", ")]}"
+PARTS = ("score", "region", "normalize", "pool")  # of an attention
+PLAIN = re.compile(r"[^\W\d_][\w ().,-]*")  # a value that says what it is, unlike true or 0.5
+UNIFORM, WITHOUT = "uniform", "no attention"  # roles of the variants that run along
+
+
+@dataclass(frozen=True)
+class Variant:
+    name: str
+    recipe: Recipe
+    changes: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the keys that vary, as they were given
+    role: str = ""  # of one that runs along
+
+    @property
+    def folder(self) -> str:
+        """Its name as a path."""
+        return re.sub(r"[^\w.=+-]+", "-", self.name).strip("-.") or "variant"
+
+
+@dataclass(frozen=True)
+class VariantPlan:
+    """What is to be trained, without the seeds."""
+
+    recipe: Recipe  # that nothing was varied in yet
+    variants: Sequence[Variant]
+    notes: Sequence[str] = ()  # what could not run along, and why
+
+
+def plan(recipe: str, words: Sequence[str] = (), *, vary: Sequence[str]) -> VariantPlan:
+    """Every combination of the values, with the attentions to measure them by if attention is varied."""
+    usual = () if _given("training.paired", words) else ("training.paired=true",)
+    words = [*words, *usual]
+    choices = dict(map(_choices, vary))
+    if len(choices) < len(vary):
+        raise RecipeError("a key is varied twice: name all its values at once", VARY)
+    base = read_recipe(recipe, words)
+    variants = []
+    for values in product(*choices.values()):
+        changes = dict(zip(choices, values, strict=True))
+        made = read_recipe(recipe, [*words, *(f"{key}={value}" for key, value in changes.items())])
+        variants.append(Variant(variant_name(changes), made, changes))
+    if len(variants) < 2:
+        raise RecipeError("there is one variant: vary a key by two values or more", VARY)
+    variants, notes = _with_baselines(base, choices, variants)
+    return VariantPlan(base, _distinct(variants), notes)
+
+
+def variant_name(changes: Mapping[str, str]) -> str:
+    """The values, with their keys where a value alone says nothing."""
+    lost = ("true", "false", "null", "none")
+    said = (
+        value
+        if PLAIN.fullmatch(value) and value.lower() not in lost
+        else f"{key.rpartition('.')[2]}={value}"
+        for key, value in changes.items()
+    )
+    return ", ".join(said)
+
+
+def split_values(text: str) -> list[str]:
+    """`a,b(1, 2),[c,d]` at the commas outside of brackets and quotes."""
+    parts, depth, quote = [""], 0, ""
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        depth += (letter in OPENING) - (letter in CLOSING) if not quote else 0
+        if letter == "," and not depth and not quote:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
+
+
+def _choices(given: str) -> tuple[str, list[str]]:
+    key, equals, text = given.partition("=")
+    values = split_values(text)
+    if not equals or not key.strip() or not all(values):
+        raise RecipeError(f"--vary {given!r} is not key=value,value", VARY)
+    if key.strip() == "seed":
+        raise RecipeError("seed is not varied: every variant has the same seeds", "--seeds N")
+    if len(set(values)) < len(values):
+        raise RecipeError(f"--vary {given!r} names a value twice", VARY)
+    return key.strip(), values
+
+
+def _given(key: str, words: Sequence[str]) -> bool:
+    return any(word.partition("=")[0].strip() == key for word in words)
+
+
+def _with_baselines(
+    base: Recipe, choices: Mapping[str, Sequence[str]], variants: Sequence[Variant]
+) -> tuple[list[Variant], list[str]]:
+    """With uniform weights and no attention, for every attention that is varied; and why not."""
+    found, notes = list(variants), list[str]()
+    sections = list(dict.fromkeys(filter(None, (_section(key, base) for key in choices))))
+    for section in sections:
+        beside = f" of {section}" if len(sections) > 1 else ""
+        for role, model in ((UNIFORM, _uniform(base, section)), (WITHOUT, _none(base, section))):
+            if model is None:
+                notes.append(_missing(role, base, section))
+                continue
+            recipe = replaced(base, model=model)
+            same = [n for n, each in enumerate(found) if each.recipe.model == recipe.model]
+            for number in same:  # it was asked for
+                found[number] = replace(found[number], role=role)
+            if not same:
+                found.append(Variant(f"{role}{beside}", recipe, {}, role))
+    return found, notes
+
+
+def _section(key: str, base: Recipe) -> str:
+    """The option of a model that says how it attends, if the key is in one."""
+    path = key.split(".")
+    if path[0] != "model" or len(path) < 2:
+        return ""
+    if path[1] in PARTS:  # it stands beside the attention that it is of
+        return "attention" if path[1] != "pool" and hasattr(base.model, "attention") else path[1]
+    return path[1] if "attention" in path[1] and "dropout" not in path[1] else ""
+
+
+def _uniform(base: Recipe, section: str) -> Any:
+    options = getattr(base.model, section, None)
+    if "normalize" not in getattr(type(options), "model_fields", {}):
+        return None
+    return base.model.model_copy(
+        update={section: options.model_copy(update={"normalize": "uniform"})}  # type: ignore[union-attr]
+    )
+
+
+def _none(base: Recipe, section: str) -> Any:
+    return base.model.without_attention(section)
+
+
+def _missing(role: str, base: Recipe, section: str) -> str:
+    known = {"kind": base.model.kind, "section": section}
+    if role == UNIFORM:
+        return t("{kind} has no uniform weights to choose for {section}", **known)
+    return t("{kind} cannot do without {section}", **known)
+
+
+def replaced(recipe: Recipe, **sections: Any) -> Recipe:
+    """The recipe with other sections or values, checked again."""
+    return Recipe.model_validate(recipe.model_copy(update=sections).model_dump(mode="json"))
+
+
+def _distinct(variants: Sequence[Variant]) -> list[Variant]:
+    """Names that are folders of their own, in any spelling."""
+    seen: dict[str, int] = {}
+    found = []
+    for each in variants:
+        key = each.folder.lower()
+        seen[key] = seen.get(key, 0) + 1
+        again = seen[key] > 1
+        found.append(replace(each, name=f"{each.name} ({seen[key]})") if again else each)
+    return found

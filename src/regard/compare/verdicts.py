@@ -1,0 +1,180 @@
+"""What was found, in sentences: which is better, what could have been seen, and whether attention helps."""
+
+from __future__ import annotations
+
+import math
+
+from regard.compare.comparison import Compared, Comparison
+from regard.compare.findings import Findings
+from regard.compare.variants import UNIFORM, WITHOUT
+from regard.measures.measure import Measure
+from regard.statistics import Difference
+from regard.tasks.evaluation import measure_name
+from regard.words import t
+
+KNOWN = {"bleu": "BLEU", "chrf": "chrF", "macro_f1": "macro-F1"}
+NAMED = 4  # variants in a sentence
+
+
+def sentences(found: Findings) -> list[str]:
+    """The most important first."""
+    said = [*_best(found.comparison), *_resolution(found.comparison), *_attention(found)]
+    if found.comparison.looks is not None:
+        said.append(_seeds(found.comparison))
+    return said
+
+
+def _best(found: Comparison) -> list[str]:
+    best, second = found.order[:2]
+    ranks, measure = found.ranks(), found.measure
+    first = [name for name in found.order if ranks[name][0] == 1]
+    if ranks[best] == (1, 1):
+        return [
+            t(
+                "{best} is the best: {difference} against {second}, {interval}.",
+                best=best,
+                second=second,
+                **_known(found.pair(best, second), measure),
+            )
+        ]
+    if len(first) == len(found.order):
+        if not any(pair.shown for pair in found.pairs.values()):
+            return [t("No difference shown between any two of {count}.", count=len(found.order))]
+        return [t("No variant is shown to be worse than every other.")]
+    among = ", ".join(first[:NAMED]) + (" …" if len(first) > NAMED else "")
+    return [
+        t(
+            "No difference shown among the first {count}: {names}.",
+            count=len(first),
+            names=among,
+        )
+    ]
+
+
+def _resolution(found: Comparison) -> list[str]:
+    """3 seeds resolve 0.9 BLEU; 0.3 would need about 14."""
+    pair = found.pair(*found.order[:2])
+    said = resolution(pair, found.measure)
+    return [said] if said else []
+
+
+def resolution(pair: Compared, measure: Measure) -> str:
+    """What these seeds could have shown, and what a smaller difference would need."""
+    difference = pair.difference
+    if difference.resolves is None:
+        return t("One seed does not tell what another would give: --seeds 3 does.")
+    if not difference.resolves:
+        return ""
+    known = {
+        "seeds": difference.seeds,
+        "resolves": amount(difference.resolves, measure),
+        "measure": unit(measure),
+    }
+    effect = _smaller(difference)
+    need = difference.seeds_for(effect)
+    smaller = amount(effect, measure)
+    if need is None:
+        return t.plural(
+            difference.seeds,
+            "One seed resolves {resolves} {measure}; {smaller} would need more items, not more seeds.",
+            "{seeds} seeds resolve {resolves} {measure}; {smaller} would need more items, not more seeds.",
+            smaller=smaller,
+            **known,
+        )
+    return t(
+        "{seeds} seeds resolve {resolves} {measure}; {smaller} would need about {need}.",
+        smaller=smaller,
+        need=f"{need:,}",
+        **known,
+    )
+
+
+def _smaller(difference: Difference) -> float:
+    """What was seen, if it was too small to be shown; else a third of what is resolved."""
+    resolved = difference.resolves or 0.0
+    seen = abs(difference.difference)
+    return seen if resolved / 10 < seen < resolved * 0.9 else resolved / 3
+
+
+def _attention(found: Findings) -> list[str]:
+    """Whether the best that attends is better than those that ran along to tell."""
+    comparison, said = found.comparison, []
+    attending = [name for name in comparison.order if name not in found.roles]
+    if not attending:
+        return []
+    best = attending[0]
+    for name, role in found.roles.items():
+        pair = comparison.pair(best, name)
+        known = {"best": best, "other": name, **_known(pair, found.measure)}
+        if pair.winner == best:
+            message = {
+                WITHOUT: t(
+                    "Attention helps: {best} is {difference} against {other}, {interval}.", **known
+                ),
+                UNIFORM: t(
+                    "Where it looks matters: {best} is {difference} against {other}, {interval}.",
+                    **known,
+                ),
+            }[role]
+        elif pair.winner == name:
+            message = t("{other} is better than {best}: {difference}, {interval}.", **known)
+        else:
+            message = t(
+                "No difference from {other} shown: {best} is {difference}, {interval}.", **known
+            )
+        said.append(message)
+    return said
+
+
+def _seeds(found: Comparison) -> str:
+    open_ones = [verdict for verdict in found.verdicts.values() if not verdict.decided]
+    most = max(len(variant.seeds) for variant in found.variants)
+    return t(
+        "{decided} of {pairs} pairs are decided, with up to {seeds} seeds.",
+        decided=len(found.verdicts) - len(open_ones),
+        pairs=len(found.verdicts),
+        seeds=most,
+    )
+
+
+def _known(pair: Compared, measure: Measure) -> dict[str, str]:
+    return {
+        "difference": f"{signed(pair.difference.difference, measure)} {unit(measure)}",
+        "interval": interval(pair.difference, measure),
+    }
+
+
+def unit(measure: Measure) -> str:
+    """What a difference of it is counted in."""
+    name = display_name(measure)
+    return t("points of {measure}", measure=name) if measure.share else name
+
+
+def display_name(measure: Measure) -> str:
+    return KNOWN.get(measure.name, measure_name(measure.name))
+
+
+def amount(value: float, measure: Measure) -> str:
+    """A score or a size, with as many digits as are of use."""
+    value = 100 * value if measure.share else value
+    if not math.isfinite(value):
+        return "∞"
+    digits = 1 if abs(value) >= 10 else 2
+    if 0 < abs(value) < 0.1:
+        digits = min(6, 1 - math.floor(math.log10(abs(value))))
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def score(value: float, measure: Measure) -> str:
+    """Of a variant: two digits, four where measures are as small as a loss."""
+    value = 100 * value if measure.share else value
+    return f"{value:.4f}" if measure.error and abs(value) < 10 else f"{value:.2f}"
+
+
+def signed(value: float, measure: Measure) -> str:
+    return ("+" if value > 0 else "") + amount(value, measure)
+
+
+def interval(difference: Difference, measure: Measure) -> str:
+    low, high = difference.interval
+    return f"[{signed(low, measure)}, {signed(high, measure)}]"

@@ -1,0 +1,25 @@
+"""What a run answered to every item of a corpus, and what the measures count of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from regard.measures.measure import Counts, Mean, Measure
+
+
+@dataclass(frozen=True)
+class JudgedItems:
+    counts: Sequence[tuple[Measure, Counts]]  # (items, K) of each measure
+    answers: Sequence[Any] = ()  # one for each item, where there are any
+
+
+class ItemMean(Mean):
+    """The mean over items of a measure that a task takes of one answer: (value, 1) for each."""
+
+    def __init__(self, name: str, *, share: bool, error: bool) -> None:
+        self.name, self.share, self.error = name, share, error  # type: ignore[misc]
+
+    def score(self, wanted: Any, answer: float) -> float:
+        return answer

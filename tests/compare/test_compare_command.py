@@ -1,0 +1,166 @@
+"""`regard compare` as a person starts it: trained in processes, killed, resumed, the runs reused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from toy_tasks import task_recipe, write_labelled
+
+from regard.cli import main
+from regard.recipe.recipe_files import dump_recipe
+from regard.runs.loaded_run import load
+
+OUT = Path("runs/compare-classify")
+COMPARED = [
+    *(sys.executable, "-m", "regard", "compare", "recipe.yaml", "training.epochs=2"),
+    *("--vary", "model.dropout=0.0,0.5", "--seeds", "2", "--jobs", "2"),
+]
+RUNS = [f"dropout={value}/seed-{seed}" for value in ("0.0", "0.5") for seed in (1, 2)]
+WITHIN = 300.0  # seconds, on a busy machine
+
+
+def write_recipe(folder: Path, data: Path) -> Path:
+    folder.mkdir()
+    recipe = task_recipe(data, "classify", training={"checkpoint_every": 2})
+    (folder / "recipe.yaml").write_text(dump_recipe(recipe), "utf-8")
+    return folder
+
+
+def regard(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [*COMPARED, *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=WITHIN)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """whole: compared without a break; killed: killed when one run was done and another had begun."""
+    folder = tmp_path_factory.mktemp("command")
+    write_labelled(folder)
+    whole, killed = (write_recipe(folder / name, folder) for name in ("whole", "killed"))
+    done = regard(whole)
+    assert done.returncode == 0, done.stderr
+    (folder / "said").write_text(done.stdout)
+
+    first = subprocess.Popen(
+        COMPARED, cwd=killed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    end = time.monotonic() + WITHIN
+    while not list((killed / OUT).glob("*/*/checkpoints/step-*")):
+        assert first.poll() is None, "it ended before it could be killed"
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    first.send_signal(signal.SIGKILL)
+    assert first.wait() == -signal.SIGKILL
+    assert not (killed / OUT / "compare.json").exists()
+    again = regard(killed)
+    while "another process is training" in again.stderr and time.monotonic() < end:
+        time.sleep(1.0)  # a training that was told to end is still saving
+        again = regard(killed)
+    assert again.returncode == 0, again.stderr
+    return folder
+
+
+def without_costs(found: dict) -> dict:
+    """Time and memory are never the same twice."""
+    for variant in found["variants"]:
+        del variant["cost"]
+        for seed in variant["seeds"].values():
+            del seed["cost"]
+    return found
+
+
+def test_killed_and_resumed_it_finds_the_same(folder):
+    whole, killed = (
+        without_costs(json.loads((folder / name / OUT / "compare.json").read_text("utf-8")))
+        for name in ("whole", "killed")
+    )
+    assert whole == killed
+    assert [len(variant["seeds"]) for variant in whole["variants"]] == [2, 2]
+
+
+def test_it_prints_the_table_and_what_it_says(folder):
+    said = (folder / "said").read_text()
+    assert said.startswith("variant")
+    assert "dropout=0.5" in said
+    assert "2 seeds resolve" in said
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_run_is_a_normal_run(folder, name):
+    run = load(folder / "whole" / OUT / name, device="cpu")
+    value, seed = name.split("/")
+    assert run.recipe.model.dropout == float(value.partition("=")[2])
+    assert run.recipe.seed == int(seed.partition("-")[2])
+    assert run.recipe.training.paired
+    assert run.predict(["a lovely film"])[0].answer in ("good", "bad")
+    assert (run.folder.path / "report.html").is_file()
+
+
+def times(folder: Path) -> dict[str, int]:
+    return {name: (folder / OUT / name / "model.safetensors").stat().st_mtime_ns for name in RUNS}
+
+
+def test_what_is_trained_is_not_trained_again(folder):
+    before = times(folder / "whole")
+    done = regard(folder / "whole", "--measure", "macro_f1")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("trained before") == 4
+    assert times(folder / "whole") == before
+    read = json.loads((folder / "whole" / OUT / "compare.json").read_text("utf-8"))
+    assert read["measure"] == "macro_f1"
+
+
+def complaint(monkeypatch, capsys, folder: Path, *words: str) -> str:
+    """What the command says is wrong, in this process."""
+    monkeypatch.chdir(folder)
+    with pytest.raises(SystemExit) as ended:
+        main([*COMPARED[3:], *words])
+    assert ended.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_runs_of_another_recipe_or_a_longer_one_are_refused(folder, monkeypatch, capsys):
+    said = complaint(monkeypatch, capsys, folder / "whole", "model.hidden=7")
+    assert "model.hidden was 12, is 7" in said
+    said = complaint(monkeypatch, capsys, folder / "whole", "training.epochs=1")
+    assert "equal budgets" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["model.hiden=3"], "Did you mean 'model.hidden'?"),
+        (["--measure", "acuracy"], "Did you mean 'accuracy'?"),
+        (["--until", "later"], "--until takes decided"),
+        (["data.test=nowhere.tsv#1,0"], "nowhere.tsv"),
+        (["--until", "decided", "--seeds", "2"], "3 seeds or more"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_trained(
+    folder, tmp_path, monkeypatch, capsys, words, said
+):
+    made = write_recipe(tmp_path / "made", folder)
+    assert said in complaint(monkeypatch, capsys, made, *words)
+    assert not (made / "runs").exists()
+
+
+def test_a_training_that_fails_is_told_and_the_others_are_kept(folder, tmp_path):
+    made = write_recipe(tmp_path / "made", folder)
+    command = [word for word in COMPARED if not word.startswith("model.dropout")]
+    command[command.index("--vary") + 1 : command.index("--vary") + 1] = [
+        "training.optimizer.lr=0.01,1e38"
+    ]
+    done = subprocess.run(
+        [*command, "--seeds", "1"], cwd=made, capture_output=True, text=True, timeout=WITHIN
+    )
+    assert done.returncode == 1
+    assert "1 of 2 trainings failed; lr=1e38, seed 1: " in done.stderr
+    assert (made / OUT / "lr=0.01" / "seed-1" / "model.safetensors").is_file()
+    assert os.path.exists(made / OUT / "lr=1e38" / "seed-1.log")

@@ -1,0 +1,239 @@
+"""Scores in, results out: what is known of made-up variants is found, and no more."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+import torch
+from made_scores import HOSTILE, comparison, findings, made_counts
+
+from regard.compare import experiment
+from regard.compare.compare_page import page
+from regard.compare.comparison import Comparison, ScoredVariant
+from regard.compare.cost_chart import front
+from regard.compare.score_table import ScoreTable, csv_of
+from regard.compare.slices import slices
+from regard.compare.verdicts import sentences
+from regard.measures.accuracy import Accuracy
+from regard.measures.likelihood_measures import TokenLoss
+from regard.recipe.recipe_files import read_recipe
+from regard.statistics import Looks, compare_scores, holm
+
+APART = {"weak": 0.0, "strong": 1.0}
+ALIKE = {"one": 0.5, "two": 0.5, "three": 0.5}
+
+
+def test_a_difference_that_is_there_is_shown():
+    found = comparison(APART)
+    pair = found.pair("strong", "weak")
+    means = {
+        n: np.mean([c[:, 0].mean() for c in v.counts.values()]) for n, v in found.by_name.items()
+    }
+    assert pair.difference.difference == pytest.approx(means["strong"] - means["weak"])
+    assert pair.shown
+    assert pair.winner == "strong"
+    assert pair.difference.interval[0] > 0
+    assert found.order == ["strong", "weak"]
+    assert found.ranks() == {"strong": (1, 1), "weak": (2, 2)}
+
+
+def test_no_difference_shown_is_a_result_and_no_rank():
+    found = comparison(ALIKE)
+    assert not any(pair.shown for pair in found.pairs.values())
+    assert set(found.ranks().values()) == {(1, 3)}
+
+
+def test_nothing_is_ranked_inside_overlapping_intervals():
+    found = comparison({"worst": 0.0, "a": 1.0, "b": 1.0})
+    assert found.ranks() == {"worst": (3, 3), "a": (1, 2), "b": (1, 2)}
+
+
+def test_a_pair_turned_around_is_the_same():
+    found = comparison(APART)
+    one, other = found.pair("weak", "strong"), found.pair("strong", "weak")
+    assert one.difference.difference == pytest.approx(-other.difference.difference)
+    assert one.difference.better == pytest.approx(1 - other.difference.better)
+    assert one.winner == other.winner == "strong"
+
+
+def test_all_pairs_are_corrected_together():
+    found = comparison(ALIKE | APART)
+    p = [pair.difference.p for pair in found.pairs.values()]
+    assert [pair.p_holm for pair in found.pairs.values()] == holm(p)
+
+
+def test_an_error_is_better_when_smaller():
+    made = [
+        ScoredVariant(
+            name, {seed: np.column_stack([c[:, 0] + up, c[:, 1]]) for seed, c in base.items()}
+        )
+        for (name, up), base in zip(
+            {"high": 1.0, "low": 0.0}.items(),
+            [made_counts(0.5, seeds=3, items=100, noise=0.01, seed=s) for s in (1, 2)],
+            strict=True,
+        )
+    ]
+    found = Comparison(TokenLoss(), made)
+    assert found.order == ["low", "high"]
+    assert found.pair("low", "high").winner == "low"
+    assert found.pair("low", "high").difference.better > 0.99
+
+
+def test_seeds_are_matched_by_their_numbers():
+    counts = made_counts(0.5, seeds=4, items=50, noise=0.5, seed=1)
+    one = ScoredVariant("one", counts)
+    other = ScoredVariant("other", {seed: counts[seed] for seed in (4, 2)})
+    pair = Comparison(Accuracy(), [one, other]).pair("one", "other")
+    assert pair.seeds == (2, 4)
+    assert pair.difference.difference == 0.0  # the same runs: their seeds were found
+
+
+def test_without_a_common_seed_they_are_matched_in_order():
+    counts = made_counts(0.5, seeds=3, items=50, noise=0.5, seed=1)
+    other = {seed + 10: value for seed, value in counts.items()}
+    made = [ScoredVariant("one", counts), ScoredVariant("other", other)]
+    assert Comparison(Accuracy(), made).pair("one", "other").seeds == ()
+
+
+def test_looks_decide_where_seeds_were_added():
+    found = comparison(APART)
+    looks = Looks.planned(3, 6, comparisons=1)
+    pairs = {("weak", "strong"): found.between("weak", "strong")[1]}
+    decided = Comparison(found.measure, found.variants, looks=looks, verdicts=looks.verdicts(pairs))
+    assert decided.pairs["weak", "strong"].verdict.state == "b"
+    assert decided.pair("strong", "weak").verdict.state == "a"
+    assert decided.pair("strong", "weak").winner == "strong"
+
+
+# what is said of it
+
+
+def test_the_sentences_say_what_could_have_been_seen():
+    said = " ".join(sentences(findings(ALIKE)))
+    assert "No difference shown between any two of 3." in said
+    assert "3 seeds resolve" in said
+    assert "would need" in said
+    said = " ".join(sentences(findings(APART)))
+    assert "strong is the best: +" in said
+
+
+def test_one_seed_tells_nothing_of_others_and_says_so():
+    said = " ".join(sentences(findings(APART, seeds=1)))
+    assert "One seed does not tell" in said
+
+
+def test_the_front_is_what_nothing_beats():
+    places = {"a": (1.0, 5.0), "b": (2.0, 6.0), "c": (2.0, 5.5), "d": (3.0, 6.0), "e": (0.5, 1.0)}
+    assert front(places) == ["e", "a", "b"]
+    assert front(places, error=True) == ["e"]
+    assert front(places, gain=True) == ["b", "d"] or front(places, gain=True) == ["d"]
+
+
+def test_slices_are_parts_of_the_items():
+    made = findings(APART)
+    parts = slices(made.comparison, "strong", "weak", made.items)
+    assert {part.by for part in parts} == {"length", "rarity", "label"}
+    for part in parts:
+        rows = list(part.items)
+        means = [
+            np.mean([c[rows, 0].mean() for c in made.comparison.by_name[n].counts.values()])
+            for n in ("strong", "weak")
+        ]
+        assert list(part.values) == pytest.approx(means)
+        assert part.difference.difference == pytest.approx(means[0] - means[1])
+    of_length = [row for part in parts if part.by == "length" for row in part.items]
+    assert sorted(of_length) == list(range(len(made.items)))
+
+
+# what is written of it
+
+
+def test_the_json_is_enough_to_do_the_statistics_again():
+    made = findings(ALIKE | APART)
+    read = json.loads(json.dumps(made.to_dict()))
+    counts = {
+        variant["name"]: np.array(
+            [variant["seeds"][str(s)]["counts"]["accuracy"] for s in (1, 2, 3)], np.float64
+        )
+        for variant in read["variants"]
+    }
+    assert len(read["items"]) == counts["one"].shape[1]
+    assert [{p["a"], p["b"]} for p in read["pairs"]] == [set(p) for p in combinations(counts, 2)]
+    again = []
+    for pair in read["pairs"]:
+        found = compare_scores(
+            counts[pair["a"]], counts[pair["b"]], lambda sums: sums[..., 0] / sums[..., 1]
+        )
+        assert found.difference == pytest.approx(pair["difference"])
+        assert list(found.interval) == pytest.approx(pair["interval"])
+        assert found.better == pytest.approx(pair["better"])
+        again.append(found.p)
+    assert holm(again) == pytest.approx([pair["p_holm"] for pair in read["pairs"]])
+    for variant in read["variants"]:
+        for seed in variant["seeds"].values():
+            right, total = np.sum(seed["counts"]["accuracy"], 0)
+            assert seed["scores"]["accuracy"] == pytest.approx(right / total)
+
+
+def test_tables_to_paste():
+    table = ScoreTable.of(findings(APART | {"a_b & <c>": 0.5}))
+    lines = table.markdown.splitlines()
+    assert len(lines) == 5
+    assert {line.count(" | ") for line in lines} == {len(table.heads) - 1}
+    assert "**" in lines[2]
+    assert r"a\_b \& <c>" in table.latex
+    assert table.latex.count(r"\\") == 4
+    assert table.latex.startswith(r"\begin{tabular}{l" + "r" * (len(table.heads) - 1) + "}")
+    text = table.text.splitlines()
+    assert text[0].startswith("variant")
+    assert len(text) == 4
+
+
+def test_the_csv_has_a_line_for_every_run():
+    rows = list(csv.DictReader(io.StringIO(csv_of(findings(APART)))))
+    assert [(row["variant"], row["seed"]) for row in rows] == [
+        (name, str(seed)) for name in ("strong", "weak") for seed in (1, 2, 3)
+    ]
+    assert all(0 < float(row["accuracy"]) < 1 for row in rows)
+
+
+def test_the_page_escapes_whatever_it_shows():
+    written = page(findings({"plain": 1.0, HOSTILE: 0.0}))
+    assert "<script" not in written
+    assert "&lt;script&gt;" in written
+    assert "http://" not in written.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in written
+
+
+def test_the_page_of_planned_looks():
+    made = findings(APART | {"middle": 0.95})
+    found = made.comparison
+    looks = Looks.planned(3, 9, comparisons=3)
+    pairs = {pair: found.between(*pair)[1] for pair in combinations(found.by_name, 2)}
+    verdicts = looks.verdicts(pairs, spent=True)
+    decided = Comparison(found.measure, found.variants, looks=looks, verdicts=verdicts)
+    made = replace(made, comparison=decided)
+    assert f"{sum(v.decided for v in verdicts.values())} of 3 pairs are decided" in " ".join(
+        sentences(made)
+    )
+    assert "Seeds were added at planned looks" in page(made)
+    read = json.loads(json.dumps(made.to_dict()))
+    assert read["looks"][0] == 3
+    assert {pair["look"]["state"] for pair in read["pairs"]} <= {"a", "b", "spent"}
+
+
+def test_runs_take_turns_on_the_gpus_and_one_thread_on_a_cpu(monkeypatch):
+    recipe = read_recipe("mr", ["trainer.accelerator=cpu"])
+    assert experiment.one_place(recipe, 5).threads == 1
+    assert experiment.one_place(read_recipe("mr", ["trainer.threads=4"]), 0).threads == 4
+    monkeypatch.setattr(experiment, "device_of", lambda _: torch.device("cuda"))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert [experiment.one_place(recipe, n).devices for n in range(3)] == [[0], [1], [0]]
+    chosen = read_recipe("mr", ["trainer.devices=[1]"])
+    assert experiment.one_place(chosen, 0).devices == [1]

@@ -1,0 +1,188 @@
+"""Runs that exist, compared as they are."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from toy_tasks import task_recipe
+
+from regard.compare.cases import item_weights
+from regard.compare.compare_files import write_outputs
+from regard.compare.existing_runs import compare_runs
+from regard.compare.findings import Findings
+from regard.data.checksums import Damaged
+from regard.recipe.mistakes import RecipeError
+from regard.report.run_evaluation import evaluate
+from regard.runs.failures import NotARun
+from regard.runs.loaded_run import load
+from regard.training.run import train
+
+
+@pytest.fixture(scope="module")
+def found(runs, tmp_path_factory) -> Findings:
+    return compare_runs(runs, tmp_path_factory.mktemp("compared"), device="cpu")
+
+
+def test_seeds_of_one_variant_are_recognised(found, runs):
+    assert list(found.judged) == ["softmax", "uniform"]
+    for name, both in zip(found.judged, (runs[:2], runs[2:]), strict=True):
+        assert {seed: run.path for seed, run in found.judged[name].items()} == {
+            1: both[0],
+            2: both[1],
+        }
+    assert found.changes["uniform"] == {"model.attention.normalize": "uniform"}
+
+
+def test_scores_are_those_of_evaluate(found):
+    for runs in found.judged.values():
+        for seed, one in runs.items():
+            run = load(one.path, device="cpu")
+            said = evaluate(run).to_dict()
+            assert run.recipe.seed == seed
+            for measure in found.measures:
+                value = float(measure.value(one.counts[measure.name].sum(0)))
+                assert value == pytest.approx(said[measure.name])
+
+
+def test_costs_are_known(found):
+    for name, cost in found.costs.items():
+        model = load(found.judged[name][1].path, device="cpu").model
+        assert cost.parameters == sum(p.numel() for p in model.parameters())
+        assert cost.seconds > 0
+        assert cost.memory > 2**20
+        assert cost.speed > 0
+
+
+def test_the_items_that_differ_most_are_shown_with_both_attentions(found):
+    (closer,) = found.closer
+    moved = item_weights(found.comparison, closer.a, closer.b)
+    weights = moved.mean(0)
+    for case in closer.cases:
+        assert case.weight == weights[case.row]
+        seed = case.runs[0].seed
+        assert case.runs[1].seed == seed
+        assert abs(moved[seed - 1, case.row]) == abs(moved[:, case.row]).max()
+        right = [float(run.counts["accuracy"][case.row, 0]) for run in case.runs]
+        assert right == ([1.0, 0.0] if case.weight > 0 else [0.0, 1.0])
+        assert all(record is not None for record in case.records), case.why_not
+        assert case.records[0].model == closer.a
+    better = [case.weight for case in closer.cases if case.weight > 0]
+    assert better == sorted(better, reverse=True)
+
+
+def test_all_files_are_written(found, tmp_path):
+    names = sorted(path.name for path in write_outputs(found, tmp_path))
+    assert names == ["compare.csv", "compare.html", "compare.json", "compare.md", "compare.tex"]
+    read = json.loads((tmp_path / "compare.json").read_text("utf-8"))
+    assert {"difference", "interval", "better"} <= read["pairs"][0].keys()
+    assert len(read["items"]) == len(read["variants"][0]["seeds"]["1"]["counts"]["accuracy"]) == 60
+
+
+def test_judged_once_it_is_not_judged_again(runs, tmp_path, monkeypatch):
+    first = compare_runs(runs, tmp_path, device="cpu").to_dict()
+    task = type(load(runs[0], device="cpu").task)
+    judge = task.judge
+
+    def of_one(self, module, examples):
+        assert len(examples) == 1, "judged again"
+        return judge(self, module, examples)
+
+    monkeypatch.setattr(task, "judge", of_one)
+    assert compare_runs(runs, tmp_path, device="cpu").to_dict() == first
+
+
+def test_another_measure_and_another_corpus(runs, attending, tmp_path):
+    data = f"{attending}/dev.tsv#1,0"
+    found = compare_runs(runs, tmp_path, data=data, measure="macro_f1", device="cpu")
+    assert found.measure.name == "macro_f1"
+    assert len(found.items) == 20
+    assert found.data == data
+
+
+@pytest.mark.parametrize(
+    ("measure", "said"), [("acuracy", "Did you mean 'accuracy'"), ("loss", "not measured by")]
+)
+def test_a_measure_that_there_is_not(runs, tmp_path, measure, said):
+    with pytest.raises(RecipeError, match=said):
+        compare_runs(runs, tmp_path, measure=measure, device="cpu")
+
+
+def test_runs_of_different_tasks(runs, attending, tmp_path):
+    other = train(
+        task_recipe(attending, "masked", training={"steps": 2}), tmp_path / "masked", quiet=True
+    )
+    with pytest.raises(RecipeError, match=r"task\.kind=classify") as told:
+        compare_runs([runs[0], other], tmp_path, data=f"{attending}/test.tsv#1,0", device="cpu")
+    assert str(other) in str(told.value)
+
+
+def copied(run: Path, to: Path, **data: str) -> Path:
+    """A run whose recipe names other data."""
+    shutil.copytree(run, to)
+    config = json.loads((to / "config.json").read_text("utf-8"))
+    config["recipe"]["data"] |= data
+    config.pop("sha256")
+    (to / "config.json").write_text(json.dumps(config), "utf-8")
+    return to
+
+
+def test_runs_with_different_test_sets(runs, attending, tmp_path):
+    other = copied(runs[2], tmp_path / "other", test=f"{attending}/dev.tsv#1,0")
+    with pytest.raises(RecipeError, match="different test sets") as told:
+        compare_runs([runs[0], other], tmp_path, device="cpu")
+    assert "--data" in told.value.hint
+    found = compare_runs([runs[0], other], tmp_path, data=f"{attending}/test.tsv#1,0", device="cpu")
+    assert len(found.items) == 60
+
+
+def test_one_variant_is_nothing_to_compare(runs, tmp_path):
+    with pytest.raises(RecipeError, match="one variant"):
+        compare_runs(runs[:2], tmp_path, device="cpu")
+    with pytest.raises(RecipeError, match="named twice"):
+        compare_runs([runs[0], runs[0]], tmp_path, device="cpu")
+
+
+def test_the_same_run_twice_under_two_names(runs, tmp_path):
+    again = tmp_path / "again"
+    shutil.copytree(runs[0], again)
+    with pytest.raises(RecipeError, match="one seed, 1"):
+        compare_runs([*runs, again], tmp_path, device="cpu")
+
+
+def test_what_is_no_run_or_damaged(runs, tmp_path):
+    with pytest.raises(NotARun):
+        compare_runs([runs[0], tmp_path], tmp_path, device="cpu")
+    broken = tmp_path / "broken"
+    shutil.copytree(runs[2], broken)
+    weights = bytearray((broken / "model.safetensors").read_bytes())
+    weights[-3] ^= 1
+    (broken / "model.safetensors").write_bytes(weights)
+    with pytest.raises(Damaged, match=r"damaged|not as it was"):
+        compare_runs([runs[0], broken], tmp_path, device="cpu")
+
+
+def test_a_damaged_judgement_is_made_again(runs, tmp_path):
+    first = compare_runs(runs, tmp_path, device="cpu").to_dict()
+    for file in (tmp_path / "judged").glob("*.json"):
+        if not file.name.startswith("speed"):
+            file.write_text(file.read_text()[:-20])
+    assert compare_runs(runs, tmp_path, device="cpu").to_dict() == first
+
+
+def test_no_trainer_is_imported(runs, tmp_path):
+    program = (
+        "import sys; from pathlib import Path; "
+        "from regard.compare.existing_runs import compare_runs; "
+        f"compare_runs([Path({str(runs[0])!r}), Path({str(runs[2])!r})], Path({str(tmp_path)!r}), "
+        "device='cpu'); print(*sys.modules, sep='\\n')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = done.stdout.split()
+    assert not [m for m in loaded if m.startswith(("regard.training", "lightning"))]
