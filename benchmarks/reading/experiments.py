@@ -46,7 +46,7 @@ def lines(experiment: str) -> Iterator[tuple[str, str]]:
     if experiment == "facts":
         for system in SYSTEMS:
             yield f"facts {system}", f"reader-{system}"
-            yield f"facts-markers {system}", f"reader-{system} task.markers=10 training.epochs=12"
+            yield f"facts-markers {system}", f"reader-{system} task.markers=10 training.epochs=24"
     elif experiment == "two-facts":
         for system, model in SYSTEMS.items():
             yield f"two-facts {system}", f"reader-two-facts {model} model.hidden=128 model.layers=2"

@@ -7,6 +7,7 @@ from lives import batch_of
 
 from regard.data.examples import read_values
 from regard.data.fields import MarkedChoice, MarkedText, Unusable
+from regard.data.fields.marked_text import drawn_markers
 
 
 def fields(markers: int = 3, **settings):
@@ -30,15 +31,16 @@ def test_markers_stand_for_candidates_in_all_texts(tmp_path):
         every, "Zoe went to new york. New Zoe went York.", "Where is Zoe?", "New York|*Zoe|York"
     )
     (marked,) = story.marked([one])
-    ids = [number - first for number in marked.ids if number >= first]
-    assert ids == [1, 0, 1, 2]  # the longest that fits; case is not seen
+    york, zoe, short = drawn = [first + m for m in drawn_markers(one, "candidates", 3)]
+    ids = [number for number in marked.ids if number >= first]
+    assert ids == [zoe, york, zoe, short]  # the longest that fits; case is not seen
     assert marked.pieces[:4] == ["Zoe", "went", "to", "new york"]
     text = one["story"]
     assert [text[slice(*offset)] for offset in marked.offsets] == marked.pieces
     batch = batch_of(tmp_path, every, [one])
-    assert batch["candidates"].tolist() == [[[first], [first + 1], [first + 2]]]
+    assert batch["candidates"].tolist() == [[[number] for number in drawn]]
     assert batch["candidates_answer"].tolist() == [1]
-    assert first + 1 in batch["question"][0].tolist()
+    assert zoe in batch["question"][0].tolist()
     assert story.size == question.size == candidates.size == first + 3
 
 
@@ -49,7 +51,23 @@ def test_a_name_that_was_never_seen_is_a_marker_as_good_as_any(tmp_path):
         for name in ("cat", "Xyzzy", "New York")
         for story in every[:1]
     ]
-    assert ids[0] == ids[1] == ids[2]
+    known = len(every[0].tokenizer)
+    assert [[number >= known for number in one] for one in ids] == [[True, False]] * 3
+
+
+def test_markers_are_drawn_by_the_texts_among_all():
+    every = fields(markers=5)
+    found = [example(every, f"a {n}", "?", "a|*b") for n in range(200)]
+    drawn = [tuple(drawn_markers(one, "candidates", 5)) for one in found]
+    assert len(set(drawn)) == 20  # every pair of five
+    assert drawn == [tuple(drawn_markers(dict(one), "candidates", 5)) for one in found]
+
+
+def test_a_candidate_of_no_tokens_marks_nothing():
+    every = fields()
+    one = example(every, "the cat went", "?", "cat|*\x01")
+    known = len(every[0].tokenizer)
+    assert [number >= known for number in every[0].marked([one])[0].ids] == [False, True, False]
 
 
 def test_without_markers_they_are_words(tmp_path):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,18 @@ from regard.data.fields.text import Text
 from regard.data.tokenizer import Tokens
 
 
+def drawn_markers(example: Mapping[str, Any], among: str, markers: int) -> list[int]:
+    """The marker m of each candidate, drawn by the texts of the example: the same whenever it is read.
+
+    In one order for all examples, a pair of markers that a model takes for each other would always count.
+    """
+    texts = sorted((name, value) for name, value in example.items() if isinstance(value, str))
+    candidates = example[among].texts
+    return random.Random(repr((texts, candidates))).sample(range(markers), len(candidates))
+
+
 class MarkedText(Text):
-    """A `Text` of V tokens, in which every candidate k of the field `among` is one token, V + k.
+    """A `Text` of V tokens, in which every candidate of the field `among` is one token, V + m.
 
     markers: how many candidates there can be; 0: none is marked. like: a text whose tokenizer is used
     instead. Candidates are found as whole tokens, of several that fit the longest.
@@ -53,19 +64,21 @@ class MarkedText(Text):
         )
         if self.markers:
             every = [
-                self._replaced(tokens, example[self.among].texts)
+                self._replaced(tokens, example)
                 for tokens, example in zip(every, examples, strict=True)
             ]
         end = self.max_length if self.cut else None
         return [Tokens(t.ids[:end], t.pieces[:end], t.offsets[:end]) for t in every]
 
-    def _replaced(self, tokens: Tokens, candidates: Sequence[str]) -> Tokens:
-        found = self.tokenizer.encode_many(list(candidates))
-        numbers = {self._seen(each.pieces): number for number, each in enumerate(found)}
+    def _replaced(self, tokens: Tokens, example: Mapping[str, Any]) -> Tokens:
+        found = self.tokenizer.encode_many(list(example[self.among].texts))
+        drawn = drawn_markers(example, self.among, self.markers)
+        pairs = zip(found, drawn, strict=True)
+        numbers = {self._seen(each.pieces): marker for each, marker in pairs if each.pieces}
         lengths = sorted({len(pieces) for pieces in numbers}, reverse=True)
         pieces, new, at = self._seen(tokens.pieces), Tokens([], [], []), 0
         while at < len(pieces):
-            ends = (at + n for n in lengths if 0 < n <= len(pieces) - at)
+            ends = (at + n for n in lengths if n <= len(pieces) - at)
             end = next((end for end in ends if pieces[at:end] in numbers), at)
             known = numbers.get(pieces[at:end])
             new.ids.append(tokens.ids[at] if known is None else len(self.tokenizer) + known)
@@ -82,7 +95,7 @@ class MarkedText(Text):
 
 
 class MarkedChoice(Choice):
-    """A `Choice` whose candidate k is the one token V + k: beside a `MarkedText`."""
+    """A `Choice` whose candidates are one token each, V + m: beside a `MarkedText`."""
 
     def __init__(self, name: str, *, markers: int = 0, **settings: Any) -> None:
         super().__init__(name, **settings)
@@ -110,9 +123,9 @@ class MarkedChoice(Choice):
         first = len(self.tokenizer)
         return [
             (
-                range(first, first + len(value.texts)),
+                [first + marker for marker in drawn_markers(example, self.name, self.markers)],
                 [1] * len(value.texts),
                 [NONE if value.answer is None else value.answer],
             )
-            for value in values
+            for value, example in zip(values, examples, strict=True)
         ]
