@@ -1,7 +1,7 @@
 """Ten-fold cross-validation of a classifier, as results on MR, Subj, CR and MPQA are published.
 
     REGARD_DATA=… python benchmarks/cross_validation.py cnn-subj
-    REGARD_DATA=… python benchmarks/cross_validation.py cnn-subj --folds 10 --only 3 -- model.dropout=0.4
+    REGARD_DATA=… python benchmarks/cross_validation.py cnn-subj --folds 10 --only 3 model.dropout=0.4
 
 All texts of the recipe's corpus are dealt into folds by a hash of the text, so that equal texts share one. In
 turn each fold is the test set, the next one the dev set by which the checkpoint is chosen, and the others are
@@ -42,8 +42,7 @@ def main() -> None:
     parser.add_argument("recipe")
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--only", type=int, help="the first so many folds as test sets")
-    parser.add_argument("changes", nargs="*", help="key=value, behind --")
-    asked = parser.parse_args()
+    asked, changes = parser.parse_known_args()  # what else there is are words key=value of a recipe
     parts = dealt(asked.recipe, asked.folds)
     found = []
     with tempfile.TemporaryDirectory() as folder:
@@ -59,7 +58,7 @@ def main() -> None:
             for name, lines in sets.items():
                 Path(folder, f"{name}.tsv").write_text("".join(lines), "utf-8")
             data = [f"data.{name}={folder}/{name}.tsv#0,1" for name in sets]
-            recipe = read_recipe(asked.recipe, [*asked.changes, *data])
+            recipe = read_recipe(asked.recipe, [*changes, *data])
             run = train(recipe, Path(folder, f"fold-{fold}"), quiet=True)
             scores = json.loads((run / "scores.json").read_text())
             found.append(100 * scores["test"]["accuracy"])

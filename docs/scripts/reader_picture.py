@@ -1,4 +1,4 @@
-"""Draws docs/results/reading.svg: where readers looked in a story, once or for every word of the question.
+"""Draws docs/systems/pictures/reading.svg: where readers looked in a story, once or for every word asked.
 
 python docs/scripts/reader_picture.py runs/reader-attentive runs/reader-impatient
 """
@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import regard
 from svg_parts import matrix, panels, save
 
-FOLDER = Path(__file__).parents[1] / "results"
+FOLDER = Path(__file__).parents[1] / "systems" / "pictures"
 ASKED = {
     "story": "Mary moved to the bathroom. John went to the hallway. Mary travelled to the office.",
     "question": "Where is Mary?",
@@ -27,6 +27,7 @@ def draw(runs: list[str]) -> Figure:
     """A grid for each run: the answer, or the words of the question, down; the story across."""
     axes = panels(len(runs), WIDEST, 1.6, gap=1.3)
     axes[0].set_xlabel("story")
+    axes[0].set_ylabel("")  # the title says whose rows they are
     for ax, path in zip(axes, runs, strict=True):
         run = regard.load(path)
         (found,) = run.predict([ASKED], attention=True)

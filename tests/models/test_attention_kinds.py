@@ -26,7 +26,9 @@ def built(kind: str) -> nn.Module:
     """A model of this kind, small, of random weights."""
     options: type[ModelOptions] = find("models", kind)
     small = {name: value for name, value in SMALL.items() if name in options.model_fields}
-    given = {"task": {"kind": options.task}, "model": {"kind": kind, **small}}
+    (reads, *_) = getattr(options, "reads", ("",))
+    task = {"kind": options.task} | ({"input": reads} if reads else {})
+    given = {"task": task, "model": {"kind": kind, **small}}
     recipe = Recipe.model_validate(given)
     sizes = {name: field.any_size for name, field in task_of(recipe).fields.items()}
     torch.manual_seed(0)
@@ -86,6 +88,8 @@ def run(model: nn.Module, task: str, seed: int) -> None:
 def test_what_a_model_hands_to_self_attention_is_one_sequence(kind):
     """Where there is no source of keys, the keys are those of the queries' own sequence."""
     model, task = built(kind), find("models", kind).task
+    if "text" not in getattr(find("models", kind), "reads", ("text",)):
+        pytest.skip("it reads no plain text")
     seen: list[tuple[AttentionModule, tuple[Any, ...]]] = []
     for attention in attentions(model).values():
         attention.register_forward_hook(lambda module, args, _: seen.append((module, args)))

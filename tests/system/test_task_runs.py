@@ -22,7 +22,7 @@ from regard.training import validation_pass
 from regard.training.run import train
 from regard.training.weight_update import Updater
 
-KINDS = ["classify", "lin", "han", "series", "blocks", "lines", "masked"]
+KINDS = ["classify", "lin", "han", "series", "blocks", "lines", "masked", "cloze"]
 
 
 @pytest.fixture(autouse=True)
@@ -79,6 +79,7 @@ MEASURES = {
     "blocks": {"perplexity", "bits_per_character", "accuracy"},
     "lines": {"perplexity", "bits_per_character", "accuracy"},
     "masked": {"perplexity", "accuracy"},
+    "cloze": {"accuracy"},
 }
 
 
@@ -92,7 +93,7 @@ def test_a_run_leaves_scores_curves_and_a_report(runs, kind):
     assert scores["test"].keys() >= MEASURES[kind]
     report = (run / "report.html").read_text()
     others = {"classify": "classify", "lin": "classify", "han": "classify", "series": "predict"}
-    command = {**others, "masked": "fill"}.get(kind, "generate")
+    command = {**others, "masked": "fill", "cloze": "predict"}.get(kind, "generate")
     assert f"regard {command} -m {run}" in report.replace("&quot;", '"')
     found = evaluate(load(run))
     assert found.to_dict()["loss"] == pytest.approx(scores["test"]["loss"], rel=1e-5)

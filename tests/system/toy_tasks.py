@@ -54,7 +54,7 @@ def write_book(folder: Path, lines: int = 520) -> None:
 
 def task_recipe(folder: Path, kind: str, **sections: Any) -> Recipe:
     """kind: classify, lin, han or series (classifiers of texts, documents, vectors, the last with a number
-    as the answer), blocks or lines (a language model of either), masked.
+    as the answer), blocks or lines (a language model of either), cloze, masked.
     """
     parts = ("train", "dev", "test")
     book = {part: f"{folder}/book.txt@{part}" for part in parts}
@@ -87,6 +87,11 @@ def task_recipe(folder: Path, kind: str, **sections: Any) -> Recipe:
             "data": book,
             "tokenizer": {"source": {"kind": "character"}},
             "model": {"kind": "recurrent-language", **small},
+        },
+        "cloze": {
+            "task": {"kind": "cloze", "distances": [2, 4], "names": 3},
+            "data": book,
+            "model": {"kind": "recurrent-language", **small, "attention": {}},
         },
         "lines": {
             "task": {"kind": "language"},

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from small_runs import LETTERS, enlarge
+from small_runs import LETTERS, enlarge, small_run
 
 from regard.data.fields import Document, Numbers
 from regard.data.tokenizer import Tokenizer
@@ -146,3 +146,16 @@ def test_a_number_is_judged_by_its_errors():
     recipe = read_recipe("lstm-mr", ["task.output=number"])
     assert recipe.training.metric == "mean_absolute_error"
     assert "mean_absolute_error" in recipe.task.errors
+
+
+def test_an_answer_in_a_terminal_has_its_probability_and_the_words_it_came_from(tmp_path):
+    run = small_run("classify", tmp_path)
+    examples = run.task.given(["a b c d"])
+    (answer,) = run.task.predict(run.module, examples, attention=True, batch=1)
+    line, words = run.task.drawn(answer).split("\n")
+    assert line == run.task.line(answer) == f"{answer.answer}\t{answer.score:.4f}"
+    weights = dict(zip("abcd", answer.attention[0].tolist(), strict=False))
+    named = [word.split() for word in words.split("  ")]
+    assert [word for word, _ in named] == sorted(weights, key=weights.__getitem__, reverse=True)
+    (plain,) = run.task.predict(run.module, examples, batch=1)
+    assert run.task.drawn(plain) == line

@@ -35,6 +35,21 @@ def test_a_token_sees_itself_and_those_before_it(language):
     assert AttentionRecord.from_json(record.to_json()).to_json() == record.to_json()
 
 
+def test_a_recurrent_model_shows_which_of_its_states_it_attends_to():
+    tokenizer = Tokenizer.train(["abcd ef\n"], kind="character", verbatim=True)
+    size, how = len(tokenizer), {"score": "additive", "region": "window(2)"}
+    model = modes.language_model(size, embedding=8, hidden=12, attention=how)
+    task = Language(enlarge(model), tokenizer)
+    (shown,) = look_at_language(task, Question("ab cd")).maps
+    assert (shown.name, shown.weights.shape) == ("decoder", (1, 1, 6, 6))
+    assert shown.mechanism.endswith("kind: self")
+    near = np.tril(np.ones((6, 6))) - np.tril(np.ones((6, 6)), -3)
+    np.testing.assert_allclose(shown.weights[0, 0].sum(-1), 1, atol=1e-6)
+    assert (shown.weights[0, 0][near == 0] == 0).all()
+    (written,) = task.generate(["ab"], length=4)
+    assert written.text.startswith("ab")
+
+
 def test_the_output_is_what_the_model_would_write_next(language):
     for text in ("ab", "c", "d d d", "a\nb"):
         record = look_at_language(language, Question(text))

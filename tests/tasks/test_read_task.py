@@ -25,7 +25,11 @@ from regard.training.run import train
 PEOPLE, PLACES = ("Mary", "John", "Anna"), ("attic", "garden", "park", "wood shed")
 KINDS = {
     "attentive": ("choice", 0, {"kind": "reader", "focus": "attentive"}),
-    "impatient-markers": ("choice", 6, {"kind": "reader", "focus": "impatient"}),
+    "impatient-markers": (
+        "choice",
+        4,
+        {"kind": "reader", "focus": "impatient", "embedding": 24, "hidden": 24},
+    ),
     "uniform": ("choice", 0, {"kind": "reader", "focus": "uniform"}),
     "deep-lstm": ("choice", 0, {"kind": "deep-lstm-reader"}),
     "question-self": ("choice", 0, {"kind": "reader", "question": "self", "focus": "last"}),
@@ -69,7 +73,7 @@ def recipe_of(folder, kind: str, **training) -> Recipe:
             "model": {"embedding": 12, "hidden": 12, "dropout": 0.0, **_cell(model), **model},
             "training": {
                 "epochs": LEARNT.get(kind, 1),
-                "batch_sentences": 8,
+                "batch_sentences": 16 if markers else 8,
                 "optimizer": {"lr": 0.01},
                 "checkpoint_every": 20,
                 **training,

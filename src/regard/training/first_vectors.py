@@ -20,6 +20,7 @@ from regard.tasks.task import Task
 from regard.words import t
 
 HALVES = {"source": "encoder", "target": "decoder"}  # of a translator
+OTHERS = ("characters", "output")  # tables that embed no words that are read
 
 
 class GivenVectors(NamedTuple):
@@ -34,7 +35,7 @@ class GivenVectors(NamedTuple):
 def check_vectors(recipe: Recipe) -> None:
     """Refuse files that are not there, and vectors of another size than the embeddings of the model."""
     task = task_of(recipe)
-    sizes = {name: _some_size(field) for name, field in task.fields.items()}
+    sizes = {name: field.any_size for name, field in task.fields.items()}
     with torch.device("meta"):  # no memory, and no random numbers are drawn
         for _ in _given(task, recipe.model.build(sizes), sizes):
             pass
@@ -97,12 +98,6 @@ def _given(task: Task, model: nn.Module, sizes: dict[str, Any]) -> Iterator[Give
             )
 
 
-def _some_size(field: Field) -> Any:
-    """A size to try a model with, that of words unlike that of their characters."""
-    size = field.any_size
-    return (size[0] + 2, *size[1:]) if isinstance(size, tuple) else size
-
-
 def _located(key: str, path: str) -> Path:
     try:
         return locate(path)
@@ -111,21 +106,24 @@ def _located(key: str, path: str) -> Path:
 
 
 def _key(field: Field) -> str:
-    """Which vectors a field takes: those of the target, or of the source; none if it has no tokens."""
+    """Which vectors a field takes: those of the target or of the source; none if it has no own words."""
     if not hasattr(type(field), "tokenizer"):
         return ""
-    return "target" if field.name == "target" else "source"
+    if field.name in HALVES:
+        return field.name
+    return "" if field.file is None else "source"
 
 
 def _tables(model: nn.Module, field: Field, size: Any) -> list[nn.Embedding]:
     """The embeddings with a row for each token of a field, in its half of a translator."""
-    words = size if isinstance(size, int) else size[0]
+    rows = size if isinstance(size, int) else size[0]
     half = getattr(model, HALVES.get(field.name, ""), model)
     places = {id(part.table) for part in half.modules() if isinstance(part, Learned)}
     return [
         part
-        for part in half.modules()
+        for name, part in half.named_modules()
         if isinstance(part, nn.Embedding)
-        and part.num_embeddings == words
+        and part.num_embeddings == rows
+        and name.rpartition(".")[2] not in OTHERS
         and id(part) not in places
     ]

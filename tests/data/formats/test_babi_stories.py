@@ -7,7 +7,7 @@ import lzma
 import pytest
 
 from regard.data.examples import read_examples
-from regard.data.fields import MarkedChoice, MarkedText
+from regard.data.fields import MarkedChoice, MarkedText, Span
 from regard.data.problems import CorpusError, Problems
 
 STORY = MarkedText("story")
@@ -66,3 +66,17 @@ def test_the_embedded_stories_are_whole():
         counts[part] = len(found)
         assert {len(one["candidates"].texts) for one in found} == {6}
     assert counts == {"train": 9_000, "dev": 1_000, "test": 1_000}
+
+
+def test_answers_as_spans_stand_in_the_fact_that_supports_them(tmp_path):
+    text = "1 Mary went to the hall.\n2 Mary went to the hall.\n3 Where is Mary?\thall\t2\n"
+    text += "4 Is Mary happy?\tyes\t2\n5 John left.\n6 Where was Mary?\thall\t1 5\n"
+    (tmp_path / "a.babi").write_text(text)
+    fields = [STORY, MarkedText("question"), Span("answer", of=STORY)]
+    problems = Problems()
+    found = list(read_examples(str(tmp_path / "a.babi"), fields, problems))
+    assert [(one["answer"].start, one["answer"].text) for one in found] == [
+        (40, "hall"),
+        (17, "hall"),
+    ]
+    assert "1 line whose answer is in no supporting fact (4)" in problems.report()

@@ -5,13 +5,14 @@
     3 Where is Mary? 	bathroom	1
 
 A row is a question; its story are the facts before it. The candidates are all answers of the file, in
-alphabetical order. — Weston et al. 2015, https://arxiv.org/abs/1502.05698
+alphabetical order; the answer as a span stands in the last supporting fact that has it.
+— Weston et al. 2015, https://arxiv.org/abs/1502.05698
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -44,18 +45,21 @@ class BabiStories(Format):
         """Without columns, the stories."""
         wanted = columns or ("story",)
         answers = sorted(
-            {cells["answer"] for _, cells in _questions(path) if isinstance(cells, dict)}
+            {cells["name"] for _, cells in _questions(path) if isinstance(cells, dict)}
         )
         for number, cells in _questions(path):
             if isinstance(cells, Unusable):
                 yield number, cells
                 continue
-            cells["candidates"] = {"candidates": answers, "answer": cells["answer"]}
+            if "answer" in wanted and cells["answer"]["start"] is None:
+                yield number, Unusable("lines whose answer is in no supporting fact")
+                continue
+            cells["candidates"] = {"candidates": answers, "answer": cells["name"]}
             yield number, [cells[column] for column in wanted]
 
 
 def _questions(path: Path) -> Iterator[tuple[int, dict[str, Any] | Unusable]]:
-    story: list[str] = []
+    facts: dict[str, str] = {}  # of this story, by their numbers
     for number, line in numbered_lines(path):
         if isinstance(line, Unusable):
             yield number, line
@@ -66,14 +70,22 @@ def _questions(path: Path) -> Iterator[tuple[int, dict[str, Any] | Unusable]]:
                 yield number, Unusable("{}lines without a number")
             continue
         if found[1] == "1":
-            story = []
-        said, *answer = found[2].split("\t")
-        if answer:
-            asked = {
-                "story": " ".join(story),
-                "question": said.strip(),
-                "answer": answer[0].strip(),
-            }
-            yield number, asked
-        else:
-            story.append(said.strip())
+            facts = {}
+        said, *told = (part.strip() for part in found[2].split("\t"))
+        if not told:
+            facts[found[1]] = said
+            continue
+        answer, supporting = told[0], told[1].split() if len(told) > 1 else []
+        story = " ".join(facts.values())
+        place = {"text": answer, "start": _place(answer, facts, supporting)}
+        yield number, {"story": story, "question": said, "name": answer, "answer": place}
+
+
+def _place(answer: str, facts: Mapping[str, str], supporting: Sequence[str]) -> int | None:
+    """Where the answer stands in the story: in the last supporting fact that has it; None: in none."""
+    start, found = 0, None
+    for number, fact in facts.items():
+        if number in supporting and answer in fact:
+            found = start + fact.index(answer)
+        start += len(fact) + 1
+    return found

@@ -58,9 +58,9 @@ def _questions(path: Path) -> Iterator[dict[str, Any] | Unusable]:
                                 "id": name,
                             }
                         case _:
-                            yield Unusable("questions without an answer")
+                            yield Unusable("lines without an answer")
             case _:
-                yield Unusable("paragraphs without a context and questions")
+                yield Unusable("lines without a context and questions")
 
 
 def _paragraphs(path: Path) -> Iterator[Any]:

@@ -13,6 +13,20 @@ from regard.tasks.classify.judged_input import InputField, input_field
 from regard.tasks.task import Extent, Task
 
 
+class OfDocuments:
+    """What examples that are documents are called."""
+
+    noun: ClassVar = "documents"
+    scored: ClassVar = "documents"
+
+
+class OfSequences:
+    """What examples that are sequences of vectors are called."""
+
+    noun: ClassVar = "sequences"
+    scored: ClassVar = "sequences"
+
+
 class JudgeTask(Task):
     """One answer to a whole input, which `task.input` chooses."""
 
@@ -29,8 +43,8 @@ class JudgeTask(Task):
         self.source, self.target = input_field(self.recipe), self.make_target()
         self.inputs = (self.source.name,)  # type: ignore[misc]  # by the recipe, not by the class
         if isinstance(self.source, Document | Numbers):
-            noun = "documents" if isinstance(self.source, Document) else "sequences"
-            self.noun = self.scored = noun  # type: ignore[misc]
+            called = OfDocuments if isinstance(self.source, Document) else OfSequences
+            self.noun, self.scored = called.noun, called.scored  # type: ignore[misc]
         return self.source, self.target
 
     def make_target(self) -> Field:
