@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from regard.compare.comparison import Comparison, ScoredVariant
@@ -9,7 +11,7 @@ from regard.compare.findings import Closer, Findings
 from regard.compare.items import Item
 from regard.compare.judged_run import Cost, JudgedRun
 from regard.compare.slices import slices
-from regard.measures.accuracy import Accuracy, WordAccuracy
+from regard.measures.accuracy import Accuracy
 from regard.measures.measure import Measure
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\""
@@ -46,10 +48,10 @@ def findings(levels: dict[str, float], **options: object) -> Findings:
     ]
     judged = {}
     for place, variant in enumerate(found.variants):
-        cost = Cost(1000 * (place + 1), 10.0 * (place + 1), 2**20 * 100 * (place + 1), 50.0)
+        cost = Cost(1000 * (place + 1), 10.0 * (place + 1), 2**20 * 100 * (place + 1), 50.0 - place)
         judged[variant.name] = {
             seed: JudgedRun(
-                __import__("pathlib").Path(f"runs/{variant.name}/{seed}"),
+                Path(f"runs/{variant.name}/{seed}"),
                 seed,
                 "digest",
                 {"accuracy": counts},
@@ -75,6 +77,3 @@ def findings(levels: dict[str, float], **options: object) -> Findings:
         command="regard compare made",
         budget="training.steps=3",
     )
-
-
-__all__ = ["HOSTILE", "WordAccuracy", "comparison", "findings", "made_counts"]

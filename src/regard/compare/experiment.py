@@ -157,6 +157,8 @@ class _Work:
             self.progress.show(trainings, self.judge.values)
 
         for one in train_all(trainings, jobs=self.jobs, seen=seen, until=late):
+            if one.recipe.seed in self.judge.judged.get(one.variant, {}):
+                continue  # by an earlier look
             score = self.judge.judge(one.variant, one.folder.path)
             self.progress.ended(one, score, self.judge.measure)
             seen()
