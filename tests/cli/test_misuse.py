@@ -19,6 +19,7 @@ from regard.cli.error_lines import complain
 WELL_FORMED = {
     "demo": [],
     "train": ["zh-en"],
+    "compare": ["tag", "--vary", "model.cell=gru,lstm"],
     "evaluate": [],
     "predict": ["x"],
     "translate": ["x", "--sample"],

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FEWEST = 3  # seeds of a first look: fewer tell too little of how much they differ
 
+MOST_HOURS = 100_000.0  # eleven years: more is a slip
+
 
 def compare(
     what: Annotated[
@@ -54,7 +56,7 @@ def compare(
         int, typer.Option(min=2, max=1_000, metavar="N", help="With --until: seeds at most.")
     ] = 10,
     hours: Annotated[
-        float | None, typer.Option(min=0.0, metavar="H", help="With --until: hours at most.")
+        float | None, typer.Option(metavar="H", help="With --until: hours at most.")
     ] = None,
     jobs: Annotated[
         int | None,
@@ -75,6 +77,8 @@ def compare(
     """
     if until not in (None, "decided"):
         raise typer.BadParameter(t("--until takes decided, not {given}", given=until))
+    if hours is not None and not 0 < hours <= MOST_HOURS:
+        raise typer.BadParameter(t("--hours takes a number above 0, not {given}", given=hours))
     if until and seeds < FEWEST:
         told = t("--until decided begins with {fewest} seeds or more: --seeds N", fewest=FEWEST)
         raise typer.BadParameter(told)
