@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as File
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -58,13 +58,23 @@ def dump_recipe(recipe: Recipe) -> str:
     return yaml_1_2.dump(recipe.model_dump(mode="json"))
 
 
-def about_recipe(name: str) -> tuple[str, str]:
-    """What a recipe says of itself, and its first training corpus; its task and model are not imported."""
+class AboutRecipe(NamedTuple):
+    """What a recipe says of itself."""
+
+    task: str
+    description: str
+    corpus: str  # the first that it trains on
+
+
+def about_recipe(name: str) -> AboutRecipe:
+    """Read without importing its task and its model."""
     values = _file(name, (name,)).values
+    task = values.get("task")
+    kind = task.get("kind") if isinstance(task, dict) else task
     data = values.get("data")
     train = data.get("train") if isinstance(data, dict) else None
     first = train[0] if isinstance(train, list) and train else train or Data().train
-    return str(values.get("description", "")), str(first)
+    return AboutRecipe(str(kind or "translate"), str(values.get("description", "")), str(first))
 
 
 @dataclass

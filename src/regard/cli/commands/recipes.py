@@ -9,9 +9,11 @@ import textwrap
 from typing import Any
 
 from regard.cli.options import Json
+from regard.registry import BUILT_IN
 from regard.words import t
 
-WIDEST, NARROWEST = 100, 24  # cells: of the table, of a description
+WIDEST, NARROWEST = 100, 24  # cells: of the list, of a description
+EMBEDDED = "embedded"
 
 
 def recipes(as_json: Json = False) -> None:
@@ -24,21 +26,29 @@ def recipes(as_json: Json = False) -> None:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
         return
 
-    heads = {"name": t("name"), "data": t("data"), "description": t("what")}
-    _print_table([heads, *rows], min(shutil.get_terminal_size((WIDEST, 0)).columns, WIDEST))
-    print()
-    print(t("Data that is not embedded is looked for in the folder that REGARD_DATA names."))
+    space = min(shutil.get_terminal_size((WIDEST, 0)).columns, WIDEST)
+    for task in dict.fromkeys([*BUILT_IN["tasks"], *(row["task"] for row in rows)]):
+        if its := [row for row in rows if row["task"] == task]:
+            print(f"{task}\n{_listed(its, space)}\n")
+    print(
+        t(
+            "A name in brackets is a folder of data that REGARD_DATA must hold; the others need none."
+        )
+    )
     print(t("regard train NAME [key=value …] trains one; regard schema prints every key."))
 
 
-def _print_table(rows: list[dict[str, Any]], space: int) -> None:
-    """In columns; a description that has not enough space goes on in the next line."""
-    name, data = (max(len(row[key]) for row in rows) for key in ("name", "data"))
+def _listed(rows: list[dict[str, Any]], space: int) -> str:
+    """Names and what they are; a description that has not enough space goes on in the next line."""
+    name = max(len(row["name"]) for row in rows)
+    lines = []
     for row in rows:
-        start = f"{row['name']:{name}}  {row['data']:{data}}  "
+        start = f"  {row['name']:{name}}  "
+        needed = "" if row["data"] == EMBEDDED else f" [{row['data']}]"
         room = max(space - len(start), NARROWEST)
-        what = textwrap.wrap(row["description"], room, break_on_hyphens=False) or [""]
-        print(f"\n{' ' * len(start)}".join([start + what[0], *what[1:]]))
+        what = textwrap.wrap(row["description"] + needed, room, break_on_hyphens=False) or [""]
+        lines.append(f"\n{' ' * len(start)}".join([start + what[0], *what[1:]]))
+    return "\n".join(lines)
 
 
 def _rows() -> list[dict[str, Any]]:
@@ -50,13 +60,19 @@ def _rows() -> list[dict[str, Any]]:
     rows = []
     for name in named_recipes(report=_warn):
         try:
-            description, corpus = about_recipe(name)
+            about = about_recipe(name)
         except RecipeError as error:
             _warn(str(error))
             continue
-        folder, slash, _ = corpus.partition("/")
-        needed = folder if slash else "embedded"
-        rows.append({"name": name, "description": description, "data": needed})
+        folder, slash, _ = about.corpus.partition("/")
+        rows.append(
+            {
+                "name": name,
+                "task": about.task,
+                "description": about.description,
+                "data": folder if slash else EMBEDDED,
+            }
+        )
     return rows
 
 
