@@ -30,11 +30,7 @@ def recipes(as_json: Json = False) -> None:
     for task in dict.fromkeys([*BUILT_IN["tasks"], *(row["task"] for row in rows)]):
         if its := [row for row in rows if row["task"] == task]:
             print(f"{task}\n{_listed(its, space)}\n")
-    print(
-        t(
-            "A name in brackets is a folder of data that REGARD_DATA must hold; the others need none."
-        )
-    )
+    print(t("[…]: a folder that REGARD_DATA must hold. What has none needs no data."))
     print(t("regard train NAME [key=value …] trains one; regard schema prints every key."))
 
 
