@@ -292,3 +292,18 @@ def test_a_step_over_states_equals_a_step_over_their_memory(region):
             query = torch.randn(2, 1, 4)
             over_states = attention(query, states, mask=real, offset=offset).context
             assert torch.equal(over_states, attention(query, memory, offset=offset).context)
+
+
+@pytest.mark.parametrize("score", ["dot", "scaled-dot", "cosine(0.2)", "distance"])
+def test_a_bridge_brings_keys_to_the_size_of_the_queries_and_leaves_values(score):
+    torch.manual_seed(0)
+    attention = regard.Attention(4, 6, score=score, bridge=True).double()
+    query, states = torch.randn(2, 3, 4).double(), torch.randn(2, 5, 6).double()
+    found = attention(query, states, weights=True)
+    keys = states @ attention.bridge.weight.mT
+    wanted = regard.attend(query, keys, states, score=score, weights=True)
+    torch.testing.assert_close(found.context, wanted.context)
+    torch.testing.assert_close(found.weights, wanted.weights)
+    assert regard.Attention(4, 6, score="additive", bridge=True).bridge is None
+    with pytest.raises(ValueError, match="queries and keys of one size"):
+        regard.Attention(4, 6, score=score)

@@ -208,15 +208,11 @@ def test_a_shared_vocabulary_is_made_as_target_says_whatever_source_does():
 
 
 @pytest.mark.parametrize("score", ["dot", "scaled-dot", "cosine", "distance", "cosine(0.1)"])
-def test_a_score_that_keys_of_both_directions_do_not_fit_names_another(score):
-    said = refused("rnnsearch", f"model.attention.score={score}")
-    assert f"{score} compares vectors of one width" in said
-    assert "keys, of both directions, are 512 wide and the queries 256" in said
-    assert said.endswith("Use bilinear.")
-    words = ("model.kind=recurrent", f"model.attention.score={score}")
-    assert refused("rnnsearch", *words).endswith("Use bilinear, or model.bidirectional=false.")
-    one_way = read_recipe("rnnsearch", [*words, "model.bidirectional=false"])
-    assert one_way.model.attention.score == score
+def test_a_score_of_one_width_is_bridged_to_the_keys_of_both_directions(score):
+    for words in ([], ["model.kind=recurrent"]):
+        model = read_recipe("rnnsearch", [*words, f"model.attention.score={score}"]).model
+        bridge = model.build({"source": 9, "target": 9}).decoder.attention.bridge
+        assert (bridge.in_features, bridge.out_features) == (512, 256)
 
 
 @pytest.mark.parametrize(

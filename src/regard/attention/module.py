@@ -281,6 +281,8 @@ class Attention(AttentionModule):
     """context = normalize(score(q, h_j) in region) @ h: one head, the states themselves as values.
 
     Without `key_size` it is self-attention. score, region, normalize: mechanisms or their names.
+    bridge: where a score compares vectors of one size, as dot and cosine do, and keys have another than
+    queries, a matrix brings the keys to the size of the queries; values stay as they are.
     nan_safe: NaN and inf in what may not be attended to reach nothing, and a query without any key gets 0.
     False promises that all states are finite and that every row of a batch has a real one: nothing is
     checked, which is a little faster inside a network whose states are its own.
@@ -299,6 +301,7 @@ class Attention(AttentionModule):
         region: Region | str | None = None,
         normalize: Normalizer | str | None = None,
         dropout: float = 0.0,
+        bridge: bool = False,
         nan_safe: bool = True,
     ) -> None:
         super().__init__()
@@ -306,10 +309,16 @@ class Attention(AttentionModule):
         self.dropout, self.nan_safe = dropout, nan_safe
         self.value_size = keys = query_size if key_size is None else key_size
         self.score = as_score(score, query_size=query_size, key_size=keys)
+        self.bridge = None
+        if bridge and keys != query_size and _takes_any_size(self.score):
+            self.bridge, keys = nn.Linear(keys, query_size, bias=False), query_size
         self.region = as_region(region, query_size=query_size)
         self.normalize = as_normalizer(normalize)
         self.projects_late = not self.score.uses_keys  # positions are known once all are there
         _check_score_sizes(self.score, query_size, keys)
+
+    def project_key(self, states: Tensor, start: int) -> Tensor:
+        return states if self.bridge is None else self.bridge(states)
 
 
 class MultiHead(AttentionModule):
@@ -411,10 +420,14 @@ def _check_size(what: str, x: Tensor, size: int) -> None:
 
 def _check_score_sizes(score: Score, query_size: int, key_size: int) -> None:
     made = (score.query_size or query_size, score.key_size or key_size)
-    any_size = score.query_size is None and score.key_size is None
+    any_size = _takes_any_size(score)
     if made != (query_size, key_size) or (any_size and query_size != key_size):
         expected = "queries and keys of one size" if any_size else f"sizes {made}"
         raise ValueError(
             f"{type(score).__name__} is for {expected}, but the queries have size {query_size} "
             f"and the keys {key_size}"
         )
+
+
+def _takes_any_size(score: Score) -> bool:
+    return score.query_size is None and score.key_size is None

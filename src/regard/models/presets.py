@@ -73,6 +73,7 @@ def rnnsearch(
             score=f"additive({options.alignment or hidden})" if score == "additive" else score,
             region=options.attention.region,
             normalize=options.attention.normalize,
+            bridge=True,
         ),
         static=not options.attention.dynamic,
         place="before",
@@ -186,7 +187,9 @@ def recurrent(
         dropout=options.dropout,
     )
     size, how = encoder.output_size, options.attention
-    attention = None if how is None else Attention(options.hidden, size, **how.mechanism)
+    attention = (
+        None if how is None else Attention(options.hidden, size, **how.mechanism, bridge=True)
+    )
     decoder = RecurrentDecoder(
         target,
         options.embedding,

@@ -78,7 +78,9 @@ class LookPerWord(nn.Module):
 
     def __init__(self, size: int, **mechanisms: Any) -> None:
         super().__init__()
-        self.attention = Attention(2 * size, size, **mechanisms)  # asked by [r(i-1); y_q(i)]
+        self.attention = Attention(
+            2 * size, size, **mechanisms, bridge=True
+        )  # asked by [r(i-1); y_q(i)]
         self.again = nn.Linear(size, size, bias=False)
         self.first = nn.Parameter(torch.zeros(size))
 
@@ -102,7 +104,9 @@ class BesideWords(nn.Module):
 
     def __init__(self, embedding: int, size: int, **mechanisms: Any) -> None:
         super().__init__()
-        self.attention = Attention(embedding, size, **mechanisms) if mechanisms else None
+        self.attention = (
+            Attention(embedding, size, **mechanisms, bridge=True) if mechanisms else None
+        )
 
     def forward(self, words: Tensor, question: AskedQuestion) -> Tensor:
         if self.attention is not None:

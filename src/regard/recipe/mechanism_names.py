@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from regard.models.attention_options import AttentionOptions, HeadOptions
-from regard.models.recurrent_options import RecurrentTranslator, RnnSearch
-from regard.options import ModelOptions
 from regard.plugins import BrokenPlugin
 from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
@@ -23,11 +21,10 @@ def check_mechanisms(recipe: Recipe, written: Mapping[Path, Written]) -> None:
     model = recipe.model
     for option, value in model:
         if isinstance(value, AttentionOptions | HeadOptions) and value != type(value)():
-            _check(model, option, value, written)  # the usual names need no torch to be known
+            _check(option, value, written)  # the usual names need no torch to be known
 
 
 def _check(
-    model: ModelOptions,
     option: str,
     given: AttentionOptions | HeadOptions,
     written: Mapping[Path, Written],
@@ -36,20 +33,18 @@ def _check(
 
     from regard.attention.normalizers import as_normalizer
     from regard.attention.regions import as_region
-    from regard.attention.scores import Score, as_score
+    from regard.attention.scores import as_score
 
     parsers = {"score": as_score, "region": as_region, "normalize": as_normalizer}
     for part, name in _names(given):
         try:
             with torch.device("meta"):  # no memory, and no random numbers are drawn
-                made = parsers[part](name, **ANY_SIZES)
+                parsers[part](name, **ANY_SIZES)
         except ValueError as error:
             place = place_of(("model", option, part), written)
             told = f"model.{option}.{part}{place}: {' '.join(str(error).split())}"
             broken = isinstance(error, BrokenPlugin)
             raise MissingKind(told) if broken else RecipeError(told, WRITTEN) from None
-        if isinstance(made, Score) and made.query_size is made.key_size is None:
-            _check_widths(model, name)
 
 
 def _names(given: AttentionOptions | HeadOptions) -> Iterator[tuple[str, str]]:
@@ -58,18 +53,3 @@ def _names(given: AttentionOptions | HeadOptions) -> Iterator[tuple[str, str]]:
         names = getattr(given, part)
         for name in [names] if isinstance(names, str) else names:
             yield part, name
-
-
-def _check_widths(model: ModelOptions, score: str) -> None:
-    """Refuse a score without weights where both directions make keys wider than queries."""
-    if not isinstance(model, RnnSearch) and not (
-        isinstance(model, RecurrentTranslator) and model.bidirectional
-    ):
-        return
-    other = ", or model.bidirectional=false" if isinstance(model, RecurrentTranslator) else ""
-    raise RecipeError(
-        f"model.attention.score: {score} compares vectors of one width, but the keys, of both "
-        f"directions, are {2 * model.hidden} wide and the queries {model.hidden}. "
-        f"Use bilinear{other}.",
-        WRITTEN,
-    )
