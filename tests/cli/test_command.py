@@ -14,7 +14,17 @@ from regard import cli
 from regard.recipe.mistakes import RecipeError
 from regard.runs.failures import Interrupted, NotARun
 
-COMMANDS = ["demo", "train", "evaluate", "predict", "translate", "look", "classify", "generate"]
+COMMANDS = [
+    "demo",
+    "train",
+    "compare",
+    "evaluate",
+    "predict",
+    "translate",
+    "look",
+    "classify",
+    "generate",
+]
 COMMANDS += ["fill", "score", "align", "export", "serve", "recipes", "schema", "tour", "data"]
 
 
