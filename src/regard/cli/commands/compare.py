@@ -67,9 +67,10 @@ def compare(
     device: Device = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
-    """Train variants of a recipe with several seeds, and tell which is better and how sure that is.
+    """Tell which variant of a recipe, or which run, is better.
 
-    Or compare runs that exist. Run it again to go on where it stopped.
+    Variants are trained with several seeds; runs that exist are judged as they are. Run it again to go on
+    where it stopped.
 
     Example: regard compare mr --vary model.attention.score=scaled-dot,additive --seeds 3
 
