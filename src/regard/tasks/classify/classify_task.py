@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,17 +11,15 @@ from torch import nn
 
 from regard.data.examples import Example
 from regard.data.fields import Label, Text
-from regard.measures import Confusion
 from regard.measures.accuracy import Accuracy
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
 from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_module import Classification, Classify
 from regard.tasks.classify.judge_task import JudgeTask
-from regard.tasks.evaluation import Measured
+from regard.tasks.confused_labels import LabelEvaluation, confusion_drawings
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.task import Tally
-from regard.view.confusion_chart import confusion_section, confusion_text
 from regard.view.samples import Sample, SampleNames
 from regard.view.shaded_words import shaded_words
 from regard.words import t
@@ -30,34 +27,11 @@ from regard.words import t
 SAMPLES = 8  # texts shown
 
 
-@dataclass(frozen=True)
-class ClassifyEvaluation(Measured):
-    """How well a run labels one corpus."""
-
-    @property
-    def confusion(self) -> Confusion:
-        return Confusion.of([example["label"] for example in self.examples], self.answers)
-
-    @property
-    def table(self) -> str:
-        return confusion_text(self.confusion)
-
-    def to_dict(self) -> dict[str, Any]:
-        found = self.confusion
-        labels = found.labels
-        return {
-            **super().to_dict(),
-            "labels": labels,
-            "confusion": [[found.count(a, b) for b in labels] for a in labels],
-            "f1": {label: found.f1(label) for label in labels},
-        }
-
-
 class ClassifyTask(JudgeTask):
     columns: ClassVar = ("accuracy", "macro_f1")
     learns: ClassVar = "tokenizer and labels"
     probable: ClassVar = True
-    evaluation: ClassVar = ClassifyEvaluation
+    evaluation: ClassVar = LabelEvaluation
 
     target: Label
 
@@ -108,10 +82,9 @@ class ClassifyTask(JudgeTask):
     # what is said of it
 
     def drawings(self, found: Mapping[str, Any]) -> Sequence[Drawing]:
-        confusions = {name: one.confusion for name, one in found.items()}
-        return [Drawing(t("What is taken for what"), confusion_section(confusions))]
+        return confusion_drawings(found)
 
-    def samples(self, module: Classify, one: ClassifyEvaluation) -> list[Sample]:
+    def samples(self, module: Classify, one: LabelEvaluation) -> list[Sample]:
         """The wrong answers that the model was surest of."""
         wrong = [example for example, _ in self.wrong(one)]
         answers = module.classify_values(self.read_values(wrong), attention=True)

@@ -3,50 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from regard.data.batch import Batch
 from regard.data.fields import Label
 from regard.data.fields.numbers import Numbers
 from regard.data.spec import Spec
-from regard.measures import Confusion
 from regard.measures.accuracy import Accuracy
 from regard.measures.candidate_ranks import MeanAveragePrecision, MeanReciprocalRank
 from regard.measures.correlation import Pearson, Spearman
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
 from regard.recipe.mistakes import RecipeError
-from regard.tasks.evaluation import Measured
+from regard.tasks.confused_labels import LabelEvaluation, confusion_drawings
 from regard.tasks.match.match_module import Match
 from regard.tasks.match.match_task import MatchTask
 from regard.tasks.report_part import Drawing
-from regard.view.confusion_chart import confusion_section, confusion_text
-from regard.words import t
-
-
-@dataclass(frozen=True)
-class LabelledPairs(Measured):
-    """How well a run labels the pairs of one corpus."""
-
-    @property
-    def confusion(self) -> Confusion:
-        return Confusion.of([example["label"] for example in self.examples], self.answers)
-
-    @property
-    def table(self) -> str:
-        return confusion_text(self.confusion)
-
-    def to_dict(self) -> dict[str, Any]:
-        found = self.confusion
-        return {**super().to_dict(), "f1": {label: found.f1(label) for label in found.labels}}
 
 
 class LabelPairs(MatchTask):
     """One of some labels, as entailment."""
 
     columns: ClassVar = ("accuracy", "macro_f1")
-    evaluation: ClassVar = LabelledPairs
+    evaluation: ClassVar = LabelEvaluation
 
     label: Label
 
@@ -67,8 +46,7 @@ class LabelPairs(MatchTask):
         return float(wanted != answer)
 
     def drawings(self, found: Mapping[str, Any]) -> Sequence[Drawing]:
-        confusions = {name: one.confusion for name, one in found.items()}
-        return [Drawing(t("What is taken for what"), confusion_section(confusions))]
+        return confusion_drawings(found)
 
 
 class NumberPairs(MatchTask):

@@ -14,33 +14,25 @@ from regard.data.fields.words import Words
 from regard.measures import Confusion
 from regard.measures.accuracy import SentenceAccuracy, WordAccuracy
 from regard.measures.measure import Measure
-from regard.tasks.evaluation import Measured
+from regard.tasks.confused_labels import LabelEvaluation, confusion_drawings
 from regard.tasks.report_part import Drawing
 from regard.tasks.tag.tag_module import Tag
 from regard.tasks.task import Task
-from regard.view.confusion_chart import confusion_section, confusion_text
 from regard.view.samples import SampleNames
 from regard.words import t
 
 
 @dataclass(frozen=True)
-class TagEvaluation(Measured):
-    """How well a run tags one corpus."""
+class TagEvaluation(LabelEvaluation):
+    """How well a run tags one corpus: the labels are those of the words."""
 
     @property
     def confusion(self) -> Confusion:
-        """Of the words."""
         wanted = [tag for example in self.examples for tag in example["tags"]]
         return Confusion.of(wanted, [tag for answer in self.answers for tag in answer])
 
-    @property
-    def table(self) -> str:
-        return confusion_text(self.confusion)
-
     def to_dict(self) -> dict[str, Any]:
-        found = self.confusion
-        f1 = {label: found.f1(label) for label in found.labels}
-        return {**super().to_dict(), "words": found.total, "macro_f1": found.macro_f1, "f1": f1}
+        return {**super().to_dict(), "words": self.confusion.total}
 
 
 class TagTask(Task):
@@ -81,8 +73,7 @@ class TagTask(Task):
         return WordAccuracy(), SentenceAccuracy()
 
     def drawings(self, found: Mapping[str, Any]) -> Sequence[Drawing]:
-        confusions = {name: one.confusion for name, one in found.items()}
-        return [Drawing(t("What is taken for what"), confusion_section(confusions))]
+        return confusion_drawings(found)
 
     def sample_names(self) -> SampleNames:
         return SampleNames(t("Sentences with a mistake"), t("words"), t("tags"), t("answer"))
