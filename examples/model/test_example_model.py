@@ -73,7 +73,9 @@ def test_it_answers(folder, run, regard_command):
     texts = ["a beautiful and moving film", "dull and pointless"]
     done = regard_command("predict", "-m", "run", *texts, cwd=folder)
     found = run.predict(texts, attention=True)
-    assert done.stdout.split() == [one.answer for one in found] == ["positive", "negative"]
+    assert [one.answer for one in found] == ["positive", "negative"]
+    told = [f"{one.answer}\t{one.score:.4f}" for one in found]
+    assert done.stdout.splitlines() == told
     for text, one in zip(texts, found, strict=True):
         assert one.attention.shape == (1, len(text.split()) + 1)
         assert one.attention.sum() == pytest.approx(1, abs=1e-5)

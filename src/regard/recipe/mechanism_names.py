@@ -16,9 +16,10 @@ MECHANISMS = ("score", "region", "normalize")
 ANY_SIZES = {"query_size": 2, "key_size": 2}
 
 
-def check_mechanisms(recipe: Recipe, written: Mapping[Path, Written]) -> None:
+def check_mechanisms(recipe: Recipe, written: Mapping[Path, Written] | None = None) -> None:
     """Refuse a score, region or normaliser that there is not; written: where each was named."""
     model = recipe.model
+    written = written or {}
     for option, value in model:
         if isinstance(value, AttentionOptions | HeadOptions) and value != type(value)():
             _check(option, value, written)  # the usual names need no torch to be known

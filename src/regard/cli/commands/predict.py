@@ -66,7 +66,9 @@ def predict(
             answers = iter(found)
             for example in good:
                 answer = Answer("", None) if example is None else next(answers)
-                out.write(_written(answer, run.task, as_json, drawn))
+                written = answer.line if not examples else run.task.line(answer)
+                written = run.task.drawn(answer) if drawn else written
+                out.write(f"{_json(answer) if as_json else written}\n")
             out.flush()
             if wrong is not None:  # what came before it is not lost
                 raise wrong
@@ -123,7 +125,5 @@ def _answerable(
     return good, None
 
 
-def _written(answer: Answer, task: Task, as_json: bool, drawn: bool) -> str:
-    if as_json:
-        return json.dumps(answer.to_dict(), ensure_ascii=False) + "\n"
-    return f"{task.drawn(answer) if drawn else task.line(answer)}\n"
+def _json(answer: Answer) -> str:
+    return json.dumps(answer.to_dict(), ensure_ascii=False)
