@@ -22,7 +22,7 @@ def test_questions_are_ranked_apart_and_those_without_an_answer_are_left_out():
     shuffled = [QUESTIONS[i] for i in order], [SCORES[i] for i in order]
     for measure in (MeanAveragePrecision(), MeanReciprocalRank()):
         assert measure.of(*shuffled) == pytest.approx(measure.of(QUESTIONS, SCORES))
-        assert measure.counts(QUESTIONS, SCORES).shape == (2, 2)  # an item is a question
+        assert measure.counts(QUESTIONS, SCORES)[:, 1].sum() == 2  # what is counted are questions
 
 
 def test_scores_that_are_all_alike_gain_nothing():
@@ -67,3 +67,24 @@ def test_sums_of_any_choice_of_items_can_be_measured():
     found = Pearson().value(counts[chosen].sum(1))
     for row, value in zip(chosen, found, strict=True):
         assert value == pytest.approx(np.corrcoef(x[row], y[row])[0, 1])
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(1e6, 0.1), (1e9, 1.0), (0.0, 1e-200), (0.0, 1e200)])
+def test_a_correlation_does_not_depend_on_where_numbers_stand_or_how_large_they_are(shift, scale):
+    x = [shift + scale * i for i in (1, 2, 3, 5)]
+    assert Pearson().of(x, [1, 2, 3, 5]) == pytest.approx(1.0, abs=1e-6)
+    assert Pearson().of([shift] * 4, [1, 2, 3, 5]) == 0.0
+
+
+def test_what_is_no_number_is_not_measured():
+    nan = float("nan")
+    with pytest.raises(ValueError, match="finite"):
+        Pearson().of([nan, 1.0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="not a number"):
+        MeanAveragePrecision().of([("a", True), ("a", False)], [0.1, nan])
+
+
+def test_counts_of_ranks_stand_beside_their_candidates():
+    wanted = [("a", False), ("b", True), ("a", True), ("c", False)]
+    counts = MeanReciprocalRank().counts(wanted, [0.9, 0.5, 0.1, 0.3])
+    assert counts.tolist() == [[0.5, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]

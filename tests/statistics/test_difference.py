@@ -192,3 +192,9 @@ def test_pairs_by_item_are_worth_having():
     alone = compare_scores(*of_differences(differences), mean)
     both = compare_scores(counts(*(differences + hard)), counts(*np.repeat(hard, 3, 0)), mean)
     assert both.interval == pytest.approx(alone.interval)
+
+
+def test_sums_that_differ_by_rounding_alone_are_a_tie():
+    ones = np.array([[[0.1, 1.0], [0.2, 1.0], [0.3, 1.0]]] * 2)
+    found = compare_scores(ones, ones[:, ::-1], lambda sums: sums[..., 0] / sums[..., 1])
+    assert (found.difference, found.better, found.p) == (0.0, 0.5, 1.0)

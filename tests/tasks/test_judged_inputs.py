@@ -17,6 +17,7 @@ from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe_files import read_recipe
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
+from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_look import look_at_judgement
 from regard.tasks.classify.classify_module import Classify
 from regard.tasks.classify.number_module import Estimate
@@ -159,3 +160,10 @@ def test_an_answer_in_a_terminal_has_its_probability_and_the_words_it_came_from(
     assert [word for word, _ in named] == sorted(weights, key=weights.__getitem__, reverse=True)
     (plain,) = run.task.predict(run.module, examples, batch=1)
     assert run.task.drawn(plain) == line
+
+
+def test_an_answer_about_arrays_is_plain_in_json():
+    vectors = np.array([[0.0, 1.0], [1.0, 2.0]], np.float32)
+    told = json.loads(json.dumps(Answer({"series": vectors, "name": "a"}, 0.25).to_dict()))
+    assert told["input"] == {"series": [[0.0, 1.0], [1.0, 2.0]], "name": "a"}
+    assert Answer(vectors, 5.037164211273193).line == "5.03716"

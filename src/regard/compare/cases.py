@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -95,7 +96,8 @@ def _text(run: LoadedRun, example: Any) -> str:
     """What is asked: the one text that there is."""
     if len(run.task.inputs) > 1:
         raise BadQuestion("it answers about several inputs: what it attends to is not shown")
-    return text_of(run.task, example)
+    value: Any = example[run.task.inputs[0]] if isinstance(example, Mapping) else None
+    return json.dumps(value.tolist()) if hasattr(value, "tolist") else text_of(run.task, example)
 
 
 def _answer(run: JudgedRun, row: int) -> str:

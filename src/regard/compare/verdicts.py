@@ -158,7 +158,7 @@ def amount(value: float, measure: Measure) -> str:
     """A score or a size, with as many digits as are of use."""
     value = 100 * value if measure.share else value
     if not math.isfinite(value):
-        return "∞"
+        return "∞" if value > 0 else "−∞"
     digits = 1 if abs(value) >= 10 else 2
     if 0 < abs(value) < 0.1:
         digits = min(6, 1 - math.floor(math.log10(abs(value))))

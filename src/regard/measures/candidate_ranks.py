@@ -1,11 +1,12 @@
 """How high the right candidates of a question stand: MAP and MRR.
 
-What is wanted of a candidate is (its question, whether it is right), its answer a number to sort by. An item
-is a question, not a candidate: so what is drawn anew in a bootstrap are questions with all their candidates.
+What is wanted of a candidate is (its question, whether it is right), its answer a number to sort by. What is
+counted is a question, not a candidate: so what is chosen anew is a question with all its candidates.
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
@@ -26,14 +27,20 @@ class Ranking(Mean):
         """Of one question: which of its candidates are right, and their scores."""
 
     def counts(self, wanted: Iterable[Any], answers: Iterable[Any]) -> Counts:
-        questions: dict[Any, list[tuple[bool, float]]] = {}
-        for (question, right), score in zip(wanted, answers, strict=True):
-            questions.setdefault(question, []).append((bool(right), float(score)))
-        kept = [candidates for candidates in questions.values() if any(r for r, _ in candidates)]
-        if questions and not kept:
+        """(candidates, K): the first of a question has what is counted of all of them, the others 0."""
+        questions: dict[Any, list[tuple[int, bool, float]]] = {}
+        for row, ((question, right), score) in enumerate(zip(wanted, answers, strict=True)):
+            if math.isnan(score):
+                raise ValueError(f"candidate {row + 1} has no score: it is not a number")
+            questions.setdefault(question, []).append((row, bool(right), float(score)))
+        counts = np.zeros((sum(map(len, questions.values())), 2))
+        for candidates in questions.values():
+            rows, rights, scores = zip(*candidates, strict=True)
+            if any(rights):
+                counts[rows[0]] = self.count(rights, scores)
+        if questions and not counts[:, 1].any():
             raise ValueError("no question has a right candidate: nothing can be ranked")
-        every_right = [[right for right, _ in candidates] for candidates in kept]
-        return super().counts(every_right, [[score for _, score in one] for one in kept])
+        return counts
 
 
 class MeanAveragePrecision(Ranking):

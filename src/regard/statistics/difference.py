@@ -161,7 +161,9 @@ def compare_scores(
     counts_a, counts_b = _checked(counts_a, counts_b)
     if not 0 < level < 1:
         raise ValueError(f"the level of an interval lies between 0 and 1, as 0.95 does: {level}")
-    by_seed = _scores("a", counts_a, value) - _scores("b", counts_b, value)  # (seeds,)
+    scores_a, scores_b = _scores("a", counts_a, value), _scores("b", counts_b, value)
+    tie = np.isclose(scores_a, scores_b, rtol=1e-12, atol=0.0)  # sums that differ by rounding alone
+    by_seed = np.where(tie, 0.0, scores_a - scores_b)  # (seeds,)
     seeds, items = counts_a.shape[:2]
     influences = np.stack(  # (seeds, items); one seed after another, for the memory
         [

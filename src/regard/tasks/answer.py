@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +41,7 @@ class Answer:
         """Plain values for JSON; attention in six digits."""
         weights = None if self.attention is None else self.attention.tolist()
         return {
-            "input": self.input,
+            "input": plain_value(self.input),
             "answer": self.answer,
             "score": self.score if self.score is None or math.isfinite(self.score) else None,
             "attention": None
@@ -54,4 +54,15 @@ def answer_parts(answer: Any) -> list[str]:
     """The items of a list, or the one value that it is."""
     if answer is None:
         return []
-    return list(map(str, answer)) if isinstance(answer, list | tuple) else [str(answer)]
+    return [_said(one) for one in (answer if isinstance(answer, list | tuple) else [answer])]
+
+
+def plain_value(value: Any) -> Any:
+    """For JSON: arrays become lists."""
+    if isinstance(value, Mapping):
+        return {name: plain_value(one) for name, one in value.items()}
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _said(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

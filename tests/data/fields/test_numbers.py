@@ -174,3 +174,15 @@ def test_shown_and_told_apart():
     assert Numbers("x", sequence=True).show(np.ones((3, 2))) == "3 vectors of 2 numbers"
     assert field.identity(field.read("1 2")) == field.identity(field.read([1, 2]))
     assert field.identity(field.read("1 2")) != field.identity(field.read("2 1"))
+
+
+def test_vectors_of_another_size_than_was_learnt_are_refused_wherever_they_come_from():
+    field = Numbers("series", sequence=True)
+    field.learn([np.zeros((3, 2), np.float32)])
+    again = Numbers("series", sequence=True)
+    again.load(field.to_json())
+    for known in (field, again):
+        assert known.read([[0, 1], [1, 2]]).shape == (2, 2)
+        for wrong in ([[0, 1, 2], [1, 2, 3]], [[0], [1]]):
+            with pytest.raises(Unusable, match="do not have 2 numbers"):
+                known.read(wrong)

@@ -125,6 +125,9 @@ def compare(
             until=UntilDecided(most_seeds, hours) if until else None,
             command=command,
         )
+    except KeyboardInterrupt:
+        progress.say(t("stopped: run the same command again to go on"))
+        raise
     finally:
         progress.close()
     _tell(found, folder)
@@ -160,9 +163,9 @@ def _tell(found: Findings, out: Path) -> None:
 
 
 def _is_run(word: str) -> bool:
-    """A folder, or something that is spelt like one and is no recipe."""
+    """A folder; one that has = in its name, as those of variants have, holds a run."""
     path = Path(word)
-    return path.is_dir() and "=" not in word
+    return path.is_dir() and ("=" not in word or (path / "recipe.yaml").is_file())
 
 
 def _end(number: int, frame: Any) -> None:

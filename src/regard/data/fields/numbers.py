@@ -73,7 +73,7 @@ class Numbers(Field):
             value = np.ascontiguousarray(array, np.float32)
         if not np.isfinite(value).all():
             raise Unusable("{}lines with numbers that are not finite")
-        if self._given not in (None, value.shape[-1]):
+        if self._size not in (None, value.shape[-1]):  # once it is given, learnt or loaded
             raise Unusable(self._wrong_size)
         return value
 

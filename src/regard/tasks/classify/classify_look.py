@@ -12,7 +12,7 @@ import numpy as np
 from torch import nn
 
 from regard.attention.recording import recording
-from regard.data.fields import Document, Text
+from regard.data.fields import Document, Field, Text
 from regard.data.tokenizer import Tokens
 from regard.records.maps import (
     NOTHING,
@@ -43,7 +43,7 @@ def look_at_judgement(
     """
     question.check_text_alone("a classifier")
     field, network = module.given, cast(nn.Module, module.model)
-    value = field.accept(field.of_line(question.text))
+    value = _accepted(field, question.text)
     (tokens,) = positions_read(field, [value])
     layers = attentions_in(network)
     first = getattr(getattr(network, "encoder", None), "first", None) is not None
@@ -155,3 +155,12 @@ def _explanations(module: Judge, tokens: Tokens) -> tuple[Explanation, ...]:
     if not isinstance(module, Classify) or not isinstance(module.given, Text):
         return ()
     return explain_classification(module, tokens)
+
+
+def _accepted(field: Field, text: str) -> Any:
+    """What is asked about; files that it names are not opened, since anybody may ask a server."""
+    try:
+        return field.accept(field.of_line(text), files=False)
+    except ValueError as error:
+        said = str(error).replace("{}", f"{field.name} ").replace("lines", "value")
+        raise BadQuestion(said) from None
