@@ -45,7 +45,7 @@ def compare_runs(
             "name runs of two variants or more",
         )
     judge = RunJudge(_judged_on(recipes, data), out / "judged", measure, find_device(device))
-    judge.check_measure(next(iter(recipes.values())))
+    judge.check(next(iter(recipes.values())))
     for name, (runs, _) in variants.items():
         for path in runs:
             judge.judge(name, path)

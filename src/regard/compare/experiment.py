@@ -66,7 +66,7 @@ def compare(
         except RecipeError as error:
             raise RecipeError(f"{variant.name}: {error}", error.hint) from None
     judge = RunJudge(judged_on(given, data), out / "judged", measure, device_of(given.recipe))
-    judge.check_measure(given.recipe)
+    judge.check(given.recipe)
     work = _Work(
         variants, given.recipe.seed, out, judge, progress, jobs or usual_jobs(given.recipe)
     )

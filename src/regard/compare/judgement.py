@@ -51,9 +51,11 @@ class RunJudge:
     _first: LoadedRun | None = None
     _examples: list[Any] = field(default_factory=list)
 
-    def check_measure(self, recipe: Recipe) -> None:
-        """Before anything is trained."""
-        known = list(dict.fromkeys([*task_of(recipe).columns, *recipe.task.metrics]))
+    def check(self, recipe: Recipe) -> None:
+        """The corpus and the measure, before anything is trained."""
+        task = task_of(recipe)
+        task.corpora(self.items.spec)
+        known = list(dict.fromkeys([*task.columns, *recipe.task.own_metrics]))
         if self.wanted is not None and self.wanted not in known:
             raise RecipeError(
                 f"no measure {self.wanted!r}.{meant(self.wanted, known)}",
