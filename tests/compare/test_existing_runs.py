@@ -15,7 +15,8 @@ from regard.compare.cases import item_weights
 from regard.compare.compare_files import write_outputs
 from regard.compare.existing_runs import compare_runs
 from regard.compare.findings import Findings
-from regard.data.checksums import Damaged
+from regard.compare.judged_run import kept_judgement
+from regard.data.checksums import Damaged, sealed
 from regard.recipe.mistakes import RecipeError
 from regard.report.run_evaluation import evaluate
 from regard.runs.failures import NotARun
@@ -186,3 +187,14 @@ def test_no_trainer_is_imported(runs, tmp_path):
     )
     loaded = done.stdout.split()
     assert not [m for m in loaded if m.startswith(("regard.training", "lightning"))]
+
+
+def test_a_judgement_that_was_changed_by_hand_is_made_anew(tmp_path):
+    file, made_of = tmp_path / "a.json", {"model": "x"}
+    whole = sealed(file, {"made_of": made_of, "counts": {"accuracy": [[1, 1], [0, 1]]}}, {})
+    file.write_text(json.dumps(whole))
+    assert kept_judgement(file, made_of)["counts"] == whole["counts"]
+    file.write_text(json.dumps({**whole, "counts": {"accuracy": [[1, 1]]}}))
+    assert kept_judgement(file, made_of) is None
+    file.write_text(json.dumps({"made_of": made_of})[:9])
+    assert kept_judgement(file, made_of) is None

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from regard.compare.items import digest_of
+from regard.data.checksums import check_seal, sealed
 from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.measures.measure import Counts, Measure
@@ -22,6 +23,7 @@ from regard.runs.atomic_files import write_whole
 from regard.runs.loaded_run import LoadedRun
 from regard.runs.metrics_file import read_rows
 from regard.runs.model_file import fingerprint, read_config
+from regard.tasks.task import Task
 from regard.tasks.task_module import Unanswerable
 
 FORMAT = 1
@@ -82,7 +84,7 @@ def judge(
         "search": run.recipe.search.model_dump(mode="json"),
     }
     file = kept / f"{_key(made_of)}.json"
-    found = _kept(file, made_of)
+    found = kept_judgement(file, made_of)
     if found is None:
         judged = run.task.judge(run.module, examples)
         counts = {measure.name: _plain(counts) for measure, counts in judged.counts}
@@ -93,10 +95,10 @@ def judge(
             "answers": list(judged.answers),
         }
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, json.dumps(found, ensure_ascii=False) + "\n")
+        write_whole(file, json.dumps(sealed(file, found, {}), ensure_ascii=False) + "\n")
         measures = [measure for measure, _ in judged.counts]
     else:
-        measures = [measure for measure, _ in run.task.judge(run.module, examples[:1]).counts]
+        measures = _measures(run, examples)
     arrays = {name: np.asarray(rows, np.float64) for name, rows in found["counts"].items()}
     path, seed = run.folder.path, run.recipe.seed
     return JudgedRun(path, seed, items, arrays, found["answers"], Cost.of(run)), measures
@@ -124,11 +126,11 @@ def speed_of(run: LoadedRun, examples: Sequence[Any], kept: Path) -> float:
         "device": str(run.module.device),
     }
     file = kept / f"speed-{_key(made_of)}.json"
-    found = _kept(file, made_of)
+    found = kept_judgement(file, made_of)
     if found is None:
         times = [_seconds(run, chosen) for _ in range(REPEATS + 1)][1:]
         found = {"made_of": made_of, "speed": len(chosen) / max(statistics.median(times), 1e-9)}
-        write_whole(file, json.dumps(found) + "\n")
+        write_whole(file, json.dumps(sealed(file, found, {})) + "\n")
     return float(found["speed"])
 
 
@@ -144,6 +146,12 @@ def _seconds(run: LoadedRun, examples: Sequence[Any]) -> float:
     return time.perf_counter() - start
 
 
+def _measures(run: LoadedRun, examples: Sequence[Any]) -> list[Measure]:
+    if type(run.task).measured_by is not Task.measured_by:
+        return list(run.task.measured_by())
+    return [measure for measure, _ in run.task.judge(run.module, examples[:1]).counts]
+
+
 def _told(measure: Measure) -> dict[str, Any]:
     return {"name": measure.name, "share": measure.share, "error": measure.error}
 
@@ -152,12 +160,13 @@ def _key(made_of: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()[:24]
 
 
-def _kept(file: Path, made_of: Mapping[str, Any]) -> Any:
+def kept_judgement(file: Path, made_of: Mapping[str, Any]) -> Any:
     """None if it is not there, or damaged."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
+        check_seal(file, found)
         return found if found["made_of"] == made_of else None
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 
 

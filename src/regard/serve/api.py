@@ -106,7 +106,12 @@ def api_routes(shelf: Shelf) -> APIRouter:
             raise Refused(422, "an example is nested too deeply") from None
         _check_total(sum(sizes), shelf)
         with _mistakes_told():
-            examples = served.run.task.given(asked.examples, files=False)
+            task = served.run.task
+            several = len(task.inputs) > 1  # then a text holds them all, as a line does
+            lines = [
+                task.of_line(e) if several and isinstance(e, str) else e for e in asked.examples
+            ]
+            examples = task.given(lines, files=False)
             work = served.estimates.predicting(examples, attention=asked.attention)
         wish = Predicting(served, shelf.limits, asked.attention)
         found = await _answers(request, shelf, Job(wish, examples, max(sizes), work))

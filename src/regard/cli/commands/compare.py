@@ -83,6 +83,8 @@ def compare(
     if until and seeds < FEWEST:
         told = t("--until decided begins with {fewest} seeds or more: --seeds N", fewest=FEWEST)
         raise typer.BadParameter(told)
+    if out is not None and (out / "recipe.yaml").is_file():
+        raise typer.BadParameter(t("--out {folder} is a run: name another folder", folder=out))
     runs = [Path(word) for word in what if _is_run(word)]
     command = f"regard {shlex.join(sys.argv[1:])}"
     if runs:
