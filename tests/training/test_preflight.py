@@ -40,7 +40,7 @@ def test_a_recipe_needs_an_end(corpus):
 
 
 def test_a_model_that_cannot_be_built_is_told(corpus):
-    with pytest.raises(RecipeError, match="model: .*nope"):
+    with pytest.raises(RecipeError, match=r"model: .*nope"):
         check(toy_recipe(corpus, model={"attention": {"score": "nope"}}))
 
 
