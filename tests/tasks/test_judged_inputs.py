@@ -167,3 +167,19 @@ def test_an_answer_about_arrays_is_plain_in_json():
     told = json.loads(json.dumps(Answer({"series": vectors, "name": "a"}, 0.25).to_dict()))
     assert told["input"] == {"series": [[0.0, 1.0], [1.0, 2.0]], "name": "a"}
     assert Answer(vectors, 5.037164211273193).line == "5.03716"
+
+
+def test_no_file_is_opened_that_a_question_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    field = numbers_field()
+    np.save("secret.npy", np.ones((2, field.size), np.float32))
+    task = Classify(classifier(field.size, 2, vectors=True), field, ["down", "up"])
+    with pytest.raises(ValueError, match="name a file"):
+        task.classify(["secret.npy"])
+    with pytest.raises(BadQuestion, match="name a file"):
+        look_at_judgement(task, Question("secret.npy"))
+    recipe = read_recipe("lstm-mr", ["task.input=numbers", "task.output=number"])
+    judge = recipe.task.task(recipe)
+    judge.fields["numbers"].load(field.to_json())
+    with pytest.raises(ValueError, match="name a file"):
+        judge.look_extent(Question("secret.npy"))

@@ -102,7 +102,7 @@ class Classify(Judge):
         self, given: Sequence[Any], *, attention: bool = False, batch: int = BATCH
     ) -> list[Classification]:
         """The label of everything that is given as a user writes it, in their order."""
-        values = [self.given.accept(one) for one in given]
+        values = [self.given.accept(one, files=False) for one in given]  # anybody may ask a server
         return self.classify_values(values, attention=attention, batch=batch)
 
     def classify_values(

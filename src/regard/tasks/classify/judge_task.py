@@ -56,8 +56,7 @@ class JudgeTask(Task):
         return [getattr(self.source, "max_length", None), *(n for n in limits if n is not None)]
 
     def look_extent(self, question: Question) -> Extent:
-        (example,) = self.given([self.source.of_line(question.text)])
-        return self.extent(example)._replace(explain=question.explain)
+        return super().look_extent(question)._replace(explain=question.explain)
 
     def look(self, module: Judge, question: Question, *, model: str = "") -> AttentionRecord:
         from regard.tasks.classify.classify_look import look_at_judgement

@@ -132,7 +132,7 @@ class ReadTask(Task):
             named = ", ".join(f'"{name}": …' for name in self.inputs)
             raise BadQuestion(f"a reader is asked with a JSON object: {{{named}}}")
         try:
-            return self.given([given])[0]
+            return self.given([given], files=False)[0]
         except Unanswerable as error:
             raise BadQuestion(f"{error}; {error.hint}") from None
 
