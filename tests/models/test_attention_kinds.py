@@ -29,6 +29,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {},
         {"focus": "uniform"},
         {"focus": "impatient"},
+        {"focus": "impatient", "question": "general", "attention": {"dynamic": False}},
         {"question": "general"},
         {"question": "self", "focus": "last"},
         {"task": SPAN},

@@ -134,6 +134,7 @@ def answering(
         return SpanReader(reader, dynamic=dynamic)
     if dynamic:
         raise ValueError(
-            "dynamic is of spans: a choice is one output. focus=impatient looks for each word of the question"
+            "dynamic is of spans, which have two ends: a choice is one output, and static. "
+            "attention.dynamic is of the looks before it, for the words of question and story"
         )
     return ChoiceReader(reader, words)

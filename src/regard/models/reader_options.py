@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from regard.models.attention_options import AttentionOptions
+from regard.models.attention_options import ReaderAttentionOptions
 from regard.options import Few, ModelOptions, Rate, Width
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ class Reader(ModelOptions):
         description="how the story becomes one vector: its last states, their mean, by one look of the whole "
         "question, or by a look of each of its words, which knows what was read before",
     )
-    attention: AttentionOptions = Field(
-        AttentionOptions(), description="how the question attends to the story, and the story to it"
+    attention: ReaderAttentionOptions = Field(
+        ReaderAttentionOptions(),
+        description="how the question attends to the story, and the story to it",
     )
     dynamic: bool = Field(
         False,

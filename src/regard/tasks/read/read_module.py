@@ -80,7 +80,7 @@ def _evenly(logits: Tensor, answers: Tensor) -> Tensor:
 class Places(NamedTuple):
     first: Tensor  # (B,): the number of a word
     last: Tensor  # (B,): not before the first
-    log_prob: Tensor  # (B,): of both; -inf where a story has no word
+    log_prob: Tensor  # (B,): of both; of a story without words it means nothing
 
 
 class PointOut(TaskModule):
