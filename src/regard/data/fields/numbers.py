@@ -37,6 +37,7 @@ class Numbers(Field):
     """
 
     parts: ClassVar = ("numbers",)
+    any_cell: ClassVar = [0.5, 1.0]
 
     def __init__(
         self,

@@ -129,8 +129,7 @@ class ReadTask(Task):
         except (ValueError, RecursionError):
             given = None
         if not isinstance(given, dict):
-            named = ", ".join(f'"{name}": …' for name in self.inputs)
-            raise BadQuestion(f"a reader is asked with a JSON object: {{{named}}}")
+            raise BadQuestion(f"a reader is asked with a JSON object: '{self.any_example}'")
         try:
             return self.given([given], files=False)[0]
         except Unanswerable as error:
