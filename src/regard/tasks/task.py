@@ -19,6 +19,7 @@ from torch import nn
 
 from regard.data.batch import Batch, collate
 from regard.data.problems import before_noun
+from regard.data.text_lines import whole_text
 from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
@@ -127,7 +128,7 @@ class Task(TaskReport):
 
     def _accept(self, name: str, value: Any, number: int, files: bool) -> Any:
         try:
-            return self.fields[name].accept(value, files=files)
+            return self.fields[name].accept(whole_text(value), files=files)
         except ValueError as error:
             what = str(error).replace("lines", "value").replace("'{}'", repr(name))
             what = what.replace("{}", f"{before_noun(name)} ")  # no format: it may quote the value

@@ -76,6 +76,8 @@ class Numbers(Field):
             raise Unusable("{}lines with numbers that are not finite")
         if self._size not in (None, value.shape[-1]):  # once it is given, learnt or loaded
             raise Unusable(self._wrong_size)
+        if self.scale is not None and self.scale.is_beyond(value):
+            raise Unusable("{}lines with numbers that are too large beside those learnt from")
         return value
 
     def identity(self, value: Vectors) -> str:

@@ -164,7 +164,7 @@ class Masked(TaskModule):
         tokens = self.tokenizer.encode(text)
         if self.mask_token not in tokens.ids:
             raise Unanswerable(
-                f"there is no {MASK} to fill in {text!r}",
+                f"there is no {MASK} to fill in {text if len(text) <= 60 else text[:59] + '…'!r}",
                 f"write {MASK} where a word is to be told",
             )
         if self.max_length is not None and len(tokens) > self.max_length:
