@@ -207,6 +207,16 @@ def test_a_right_label_that_no_candidate_has_is_told(tmp_path):
         train(wrong, tmp_path / "run", quiet=True)
 
 
+def test_a_dev_set_that_cannot_be_ranked_is_told_before_training(tmp_path):
+    recipe = recipe_of(tmp_path, "bag-of-words-pair", "rank")
+    rows = (tmp_path / "dev.txt").read_text().splitlines()
+    (tmp_path / "dev.txt").write_text("\n".join(row[:-1] + "0" for row in rows[1:]) + "\n")
+    (tmp_path / "dev.txt").write_text(rows[0] + "\n" + (tmp_path / "dev.txt").read_text())
+    with pytest.raises(RecipeError, match=r"dev\.txt.*: no question has a right candidate"):
+        train(recipe, tmp_path / "run", quiet=True)
+    assert not (tmp_path / "run" / "metrics.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("answer", "metric"), [("label", "accuracy"), ("number", "pearson"), ("rank", "map")]
 )

@@ -272,15 +272,17 @@ def test_a_permutation_is_its_definition():
     assert permuted(ids, order, 7).tolist() == [[3, 9, 7], [7, 8, 0]]
 
 
-def test_the_likeliest_span_is_the_best_of_all_that_are_allowed():
+@pytest.mark.parametrize("longest", [1, 3, 7, 30])
+def test_the_likeliest_span_is_the_best_of_all_that_are_allowed(longest):
     chance = torch.Generator().manual_seed(3)
     first, last = torch.randn(2, 20, 7, generator=chance).log_softmax(-1)
-    found = likeliest_span(first, last, 3)
+    last[::2, 5:] = -torch.inf  # padding
+    found = likeliest_span(first, last, longest)
     for b in range(20):
         best = max(
             (float(first[b, i] + last[b, j]), i, j)
             for i in range(7)
-            for j in range(i, min(i + 3, 7))
+            for j in range(i, min(i + longest, 7))
         )
         assert (int(found.first[b]), int(found.last[b])) == best[1:]
         assert float(found.log_prob[b]) == pytest.approx(best[0])

@@ -101,7 +101,7 @@ class Numbers(Field):
                 )
             moments.setdefault(size, Moments(size)).add(value.reshape(-1, size))
         if not sizes:
-            raise ValueError(f"there is no {self.name} to learn from")
+            raise ValueError(f"there is nothing to learn the size of {self.name} from")
         self._size = self._given or max(sizes, key=lambda size: (sizes[size], -size))
         self.scale = moments[self._size].scale() if self.standardise else None
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from regard.data.batch import Batch
 from regard.data.fields import Label
 from regard.data.fields.numbers import Numbers
+from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.measures.accuracy import Accuracy
 from regard.measures.candidate_ranks import MeanAveragePrecision, MeanReciprocalRank
@@ -121,6 +122,17 @@ class RankPairs(MatchTask):
                 f"no candidate has the label {self.options.right!r}: there are {self.label.named}",
                 "task.right is the label of the right ones",
             )
+
+    def examples(
+        self, spec: Spec, problems: Problems | None = None, *, join: int | None = None
+    ) -> list[Any]:
+        found = super().examples(spec, problems, join=join)
+        if found and not any(right for _, right in map(self.wanted, found)):
+            raise RecipeError(
+                f"{found[0].corpus}: no question has a right candidate, so nothing can be ranked",
+                f"task.right={self.options.right} is the label of the right ones",
+            )
+        return found
 
     def answers(self, module: Match, batch: Batch) -> Iterator[tuple[float, None]]:
         right = self.label.number(self.options.right)
