@@ -105,7 +105,7 @@ def run(
         case "translate":
             return model(source, mask, drawn("text", target), **told).outputs
         case "classify":
-            return model(source, mask, torch.full((2, 1), 3), **told).outputs
+            return model.decoder.project(model(source, mask, torch.full((2, 1), 3), **told).outputs)
         case "masked":
             return model.encode(source, mask, **told).states
         case "tag":

@@ -117,6 +117,8 @@ class Recurrent(nn.Module):
         mask = real_mask(mask, lengths, inputs.shape[:1], inputs.shape[1])
         lengths = None if mask is None else mask.sum(-1).clamp(min=1)
         state = self.start(inputs.shape[0]) if state is None else state
+        if 0 in inputs.shape[:2]:  # no text, or only texts without steps
+            return Unrolled(inputs.new_zeros(*inputs.shape[:2], self.output_size), state)
         final = []
         for layer, first in enumerate(state):
             inputs = self._drop(inputs) if layer else inputs

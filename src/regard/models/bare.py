@@ -10,7 +10,7 @@ from regard.attention.attend import attend
 from regard.layers.contracts import Encoded
 from regard.layers.dropout import dropout
 from regard.models.bare_options import BareClassifier
-from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.encoder_decoder import EncoderDecoder, first_state
 from regard.models.modes import LabelDecoder
 from regard.models.summary import Summary
 
@@ -49,7 +49,7 @@ class BareEncoder(nn.Module):
         for _ in range(self.layers):
             x = bare_self_attention(x, mask, softmax=self.softmax)
         states = x.masked_fill(~mask[..., None], 0.0)
-        return Encoded(states, mask, states[:, 0])
+        return Encoded(states, mask, first_state(states))
 
 
 def bare_classifier(

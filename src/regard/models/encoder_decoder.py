@@ -38,6 +38,11 @@ class EncoderDecoder(nn.Module):
         return self.decoder(inputs, self.encode(source, mask, lengths=lengths), weights=weights)
 
 
+def first_state(states: Tensor) -> Tensor:
+    """(B, S, D) -> (B, D), 0 where there is none"""
+    return states[:, :1].sum(1)
+
+
 def token_mask(source: Tensor, mask: Tensor | None, lengths: Tensor | None) -> Tensor:
     """Which tokens of source (..., S) are real: as mask (..., S) or lengths (...) say, or all.
 
