@@ -72,8 +72,8 @@ def read_vectors(path: Path, tokenizer: Tokenizer) -> FoundVectors:
     vectors = {**nearly, **exact}
     tokens = sorted(vectors)
     none = np.empty((0, size), np.float32)
-    found = np.stack([vectors[i] for i in tokens]) if tokens else none
-    return FoundVectors(tokens, found, malformed)
+    rows = np.stack([vectors[i] for i in tokens]) if tokens else none
+    return FoundVectors(tokens, rows, malformed)
 
 
 def _lines(
