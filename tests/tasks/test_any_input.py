@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from regard.data.examples import read_values
+from regard.data.problems import Problems
 from regard.recipe.recipe import Recipe
 from regard.runs.loaded_run import LoadedRun
 from regard.runs.run_folder import RunFolder
@@ -150,7 +151,7 @@ def run(request, tmp_path_factory) -> tuple[LoadedRun, dict[str, Any]]:
     corpus = folder / ("corpus.txt" if task["kind"] == "cloze" else "corpus.jsonl")
     lines = [json.dumps(row) for row in rows]
     if task["kind"] == "cloze":
-        lines = [f"{OTHER} and then it {verb} away" for verb in ("ran", "went", "flew", "crept")]
+        lines = [f"{OTHER} and then it {verb} away" for verb in ("ran", "went", "flew")] * 20
     corpus.write_text("\n".join(lines) + "\n")
     words = {"source": {"kind": "word"}} if task["kind"] != "tag" else {}
     recipe = Recipe.model_validate({"task": task, "model": {"kind": kind}, "tokenizer": words})
@@ -226,3 +227,46 @@ def test_what_is_answered_beside_it_is_what_is_answered_alone(run):
     assert (together.score is None) == (alone.score is None)
     if alone.score is not None:
         assert together.score == pytest.approx(alone.score, abs=1e-4)
+
+
+def damaged_lines(example: dict[str, Any]) -> list[bytes]:
+    """Lines of JSON that hold no example, each in a way of its own."""
+    good, names = json.dumps(example).encode(), list(example)
+    values = (None, True, [], {}, "", " ", [[[]]], 1e999, math.nan, "\ud800")
+    return [
+        *(b"{broken", b"[]", b"3", b"null", b"{}", b"", b"  ", b"\xff\xfe", good[:-1], good + b"x"),
+        *(good + b"\0", b'{"a":' * 3_000, b'{"%s": ' % names[0].encode() + b"9" * 6_000 + b"}"),
+        *(json.dumps(dict.fromkeys(names, value)).encode() for value in values),
+    ]
+
+
+def test_a_damaged_corpus_loses_its_damaged_lines_and_no_other(run, tmp_path):
+    """With a byte order mark, and with line ends of either kind."""
+    run, example = run
+    if run.recipe.task.kind == "cloze":
+        pytest.skip("it reads lines of text, all of which are texts")
+    good, bad = json.dumps(example).encode(), damaged_lines(example)
+    lines = [good, *(line for each in bad for line in (each, good))]
+    spec = str(tmp_path / "damaged.jsonl")
+    (tmp_path / "damaged.jsonl").write_bytes(b"\xef\xbb\xbf" + b"\r\n".join(lines) + b"\n" + good)
+    problems = Problems()
+    read = list(run.task.read(spec, problems))
+    assert len(read) == len(bad) + 2
+    assert [each.line for each in read] == [*range(1, 2 * len(bad) + 2, 2), 2 * len(bad) + 2]
+    assert sum(found.count for found in problems.found[spec].values()) == len(bad)
+    told = problems.report()
+    assert "{" not in told
+    assert "\n" not in told.strip()
+    assert run.task.check(spec, learnt=True).examples == len(read)
+
+
+def test_what_is_no_list_of_examples_and_no_size_of_a_batch_is_told(run):
+    run, example = run
+    plain = {each: example[each] for each in run.task.inputs}
+    for wrong in (None, 3, "a text", b"bytes", plain):
+        with pytest.raises(ValueError, match="give a list of examples"):
+            run.predict(wrong)
+    for size in (0, -1, "2", 1.5):
+        with pytest.raises(ValueError, match=r"batch is how many .* not "):
+            run.predict([plain], batch=size)
+    assert run.predict([]) == run.predict([], attention=True) == []

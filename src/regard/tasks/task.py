@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from regard.data.batch import Batch, collate
-from regard.data.problems import before_noun
+from regard.data.problems import said_of_value
 from regard.data.text_lines import whole_text
 from regard.measures.measure import Measure
 from regard.records.question import Question
@@ -130,8 +130,7 @@ class Task(TaskReport):
         try:
             return self.fields[name].accept(whole_text(value), files=files)
         except ValueError as error:
-            what = str(error).replace("lines", "value").replace("'{}'", repr(name))
-            what = what.replace("{}", f"{before_noun(name)} ")  # no format: it may quote the value
+            what = said_of_value(error, name)
             raise Unanswerable(f"example {number}: {what}", f"it was {_seen(value)}") from None
 
     def of_line(self, line: str) -> Any:
