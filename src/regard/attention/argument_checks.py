@@ -164,3 +164,20 @@ def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tenso
         )
     bias = bias if bias.dim() > 1 else bias[(None,) * (2 - bias.dim())]
     return for_every_key(bias, key.shape[-2])
+
+
+def check_score_sizes(score: Score, query_size: int, key_size: int) -> None:
+    """Whether a score is for vectors of these sizes."""
+    made = (score.query_size or query_size, score.key_size or key_size)
+    any_size = takes_any_size(score)
+    if made != (query_size, key_size) or (any_size and query_size != key_size):
+        expected = "queries and keys of one size" if any_size else f"sizes {made}"
+        raise ValueError(
+            f"{type(score).__name__} is for {expected}, but the queries have size {query_size} "
+            f"and the keys {key_size}"
+        )
+
+
+def takes_any_size(score: Score) -> bool:
+    """Whether a score compares vectors of any one size."""
+    return score.query_size is None and score.key_size is None

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from regard.attention.module import MultiHead
+from regard.attention.multi_head import MultiHead
 from regard.attention.recording import recording
 from regard.explanations.measured import stack_rollout
 from regard.layers.special_tokens import EOS

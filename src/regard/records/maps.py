@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.attention.mechanism_text import mechanism, written_normalizer
-from regard.attention.module import AttentionModule, MultiHead
+from regard.attention.module import AttentionModule
+from regard.attention.multi_head import MultiHead
 from regard.attention.recording import Recorded
 from regard.records.question import BadQuestion
 from regard.records.record import AttentionMap
