@@ -10,7 +10,9 @@ from torch import Tensor
 
 from regard.data.tokenizer import Tokenizer, Tokens
 from regard.search import Hypothesis
+from regard.tasks.answer import Answer
 from regard.tasks.decoded_tokens import spell
+from regard.view.samples import Sample
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,24 @@ class Prediction:
     @property
     def columns(self) -> list[str]:
         return [*self.source_tokens.pieces, "EOS"]
+
+    @property
+    def answer(self) -> Answer:
+        """In the form that every task has."""
+        shown = self.attention, self.rows, self.columns
+        return Answer(self.source, self.text, self.score, *shown)
+
+    def sample(self, reference: str) -> Sample:
+        """For a report, beside what was wanted."""
+        return Sample(
+            source=self.source,
+            hypothesis=self.text,
+            reference=reference,
+            scores={"log p": self.log_prob},
+            source_tokens=self.columns,
+            tokens=self.rows,
+            attention=[] if self.attention is None else self.attention.tolist(),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; attention in six digits."""

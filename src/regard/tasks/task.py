@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -23,7 +23,7 @@ from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
-from regard.tasks.evaluation import Evaluation, Measured, is_share, measures_in_words
+from regard.tasks.evaluation import Evaluation, Measured, measures_in_words
 from regard.tasks.judged_items import ItemMean, JudgedItems
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.task_module import TaskModule, Unanswerable
@@ -221,11 +221,19 @@ class Task(TaskReport):
             yield rows, collate(fields, parts, rows).to(device)
 
     def measured_by(self) -> Sequence[Measure]:
-        """The measures of `columns`, for a task whose answers are measured one by one."""
-        raise NotImplementedError(f"{type(self).__name__} measures nothing")
+        """The measures of `columns`; of a task with a `measure` of its own, means of what it finds."""
+        errors = self.recipe.task.errors
+        return [ItemMean(name, error=name in errors) for name in self.columns]
+
+    @property
+    def shares(self) -> Set[str]:
+        """The measures that go from 0 to 1, and are shown in per cent."""
+        return {one.name for one in self.measured_by() if one.share}
 
     def measure(self, answers: Sequence[Any], examples: Sequence[Any]) -> dict[str, float]:
         """The measures by the names of `columns`, from the answers to all of the examples."""
+        if type(self).measured_by is Task.measured_by:
+            raise NotImplementedError(f"{type(self).__name__} measures nothing")
         wanted = [self.wanted(example) for example in examples]
         return {one.name: one.of(wanted, answers) for one in self.measured_by()}
 
@@ -236,17 +244,13 @@ class Task(TaskReport):
         """
         found = self.predict(module, examples, batch=self.recipe.search.batch)
         answers = [one.answer for one in found]
+        measures = self.measured_by()
         if type(self).measured_by is not Task.measured_by:
             wanted = [self.wanted(example) for example in examples]
-            each = [(one, one.counts(wanted, answers)) for one in self.measured_by()]
-            return JudgedItems(each, answers)
+            return JudgedItems([(one, one.counts(wanted, answers)) for one in measures], answers)
         pairs = zip(answers, examples, strict=True)
         alone = [self.measure([answer], [example]) for answer, example in pairs]
-        errors, nothing = self.recipe.task.errors, [None] * len(alone)
-        means = [
-            ItemMean(name, share=is_share(name), error=name in errors) for name in self.columns
-        ]
-        each = [(one, one.counts(nothing, [values[one.name] for values in alone])) for one in means]
+        each = [(one, one.counts(alone, [found[one.name] for found in alone])) for one in measures]
         return JudgedItems(each, answers)
 
     def tally(self, module: Any, examples: Sequence[Any], *, beam: int | None = None) -> Tally:
@@ -268,7 +272,7 @@ class Task(TaskReport):
 
     def measures_line(self, found: Validation) -> str:
         """The measures in a line of the log."""
-        return measures_in_words(found.measures)
+        return measures_in_words(found.measures, self.shares)
 
     def evaluate(
         self, module: Any, corpus: str, examples: Sequence[Any], *, beam: int | None = None
@@ -277,15 +281,13 @@ class Task(TaskReport):
         tally = self.tally(module, examples, beam=beam)
         found = self.validation(tally, examples)
         return self.evaluation(
+            task=self,
             corpus=corpus,
-            noun=self.noun,
-            scored=self.scored,
             examples=examples,
             answers=tally.answers,
             counts=tally.counts,
             loss=found.loss,
             measures=found.measures,
-            words=self.measures_line(found),
             seconds=tally.seconds,
         )
 
