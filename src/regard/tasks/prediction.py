@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torch import Tensor
@@ -57,6 +57,12 @@ class Prediction:
             finished=found.finished,
             attention=attention,
         )
+
+    @classmethod
+    def best(cls, ranked: Iterable[Prediction]) -> Prediction:
+        """The first of them, with the others as its alternatives."""
+        first, *others = ranked
+        return replace(first, alternatives=tuple(others))
 
     @property
     def rows(self) -> list[str]:
