@@ -18,7 +18,6 @@ import torch
 from torch import nn
 
 from regard.data.batch import Batch, collate
-from regard.data.problems import before_noun
 from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
@@ -26,7 +25,7 @@ from regard.tasks.answer import Answer
 from regard.tasks.evaluation import Evaluation, Measured, measures_in_words
 from regard.tasks.judged_items import ItemMean, JudgedItems
 from regard.tasks.longest_first import batches_by_length
-from regard.tasks.task_module import TaskModule, Unanswerable
+from regard.tasks.task_module import TaskModule, Unanswerable, accepted, shortened
 from regard.tasks.task_report import TaskReport
 from regard.tasks.text_look import (
     SeenAttention,
@@ -105,7 +104,7 @@ class Task(TaskReport):
                 if len(self.inputs) > 1:
                     named = ", ".join(f"{name!r}: …" for name in self.inputs)
                     raise Unanswerable(
-                        f"example {number} is {_seen(values)}: there are {len(self.inputs)} inputs",
+                        f"example {number} is {shortened(values)}: there are {len(self.inputs)} inputs",
                         f"give a mapping: {{{named}}}",
                     )
                 values = {self.inputs[0]: values}
@@ -115,18 +114,9 @@ class Task(TaskReport):
                     f"example {number} has no {missing[0]!r}; it has {there}",
                     f"the inputs are {', '.join(self.inputs)}",
                 )
-            found.append(
-                {name: self._accept(name, values[name], number, files) for name in self.inputs}
-            )
+            given = ((self.fields[name], values[name]) for name in self.inputs)
+            found.append({f.name: accepted(f, value, number, files=files) for f, value in given})
         return found
-
-    def _accept(self, name: str, value: Any, number: int, files: bool) -> Any:
-        try:
-            return self.fields[name].accept(value, files=files)
-        except ValueError as error:
-            what = str(error).replace("lines", "value").replace("'{}'", repr(name))
-            what = what.replace("{}", f"{before_noun(name)} ")  # no format: it may quote the value
-            raise Unanswerable(f"example {number}: {what}", f"it was {_seen(value)}") from None
 
     def of_line(self, line: str) -> Any:
         """A JSON object is an example with a value for each input; else the line is the one input's value."""
@@ -277,8 +267,8 @@ class Task(TaskReport):
     def evaluate(
         self, module: Any, corpus: str, examples: Sequence[Any], *, beam: int | None = None
     ) -> Evaluation:
-        """All there is to know about a run on these examples."""
-        tally = self.tally(module, examples, beam=beam)
+        """All there is to know about a run on these examples. beam: that of the recipe if not given."""
+        tally = self.tally(module, examples, beam=beam or self.recipe.search.beam)
         found = self.validation(tally, examples)
         return self.evaluation(
             task=self,
@@ -300,8 +290,3 @@ class Task(TaskReport):
     def look_extent(self, question: Question) -> Extent:
         """How large a look is, before it is made."""
         return self.extent(asked_example(self, question.text))
-
-
-def _seen(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"

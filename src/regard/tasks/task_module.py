@@ -9,7 +9,9 @@ from typing import Any, NamedTuple, TypeVar
 import torch
 from torch import Tensor, nn
 
+from regard.data.fields import Field
 from regard.data.padding import pad
+from regard.data.problems import said_of_value
 from regard.measures.likelihood import Likelihood
 from regard.tasks.longest_first import batches_by_length
 
@@ -25,6 +27,24 @@ class Unanswerable(ValueError):
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
         self.hint = hint
+
+
+def accepted(field: Field, value: Any, number: int, *, files: bool = False) -> Any:
+    """What a field makes of a value that is to be answered about; `Unanswerable` says why nothing.
+
+    files: whether it may be the path of a file here; not one that comes from elsewhere.
+    """
+    try:
+        return field.accept(value, files=files)
+    except ValueError as error:
+        what = f"example {number}: {said_of_value(error, field.name)}"
+        raise Unanswerable(what, f"it was {shortened(value)}") from None
+
+
+def shortened(value: Any) -> str:
+    """A value as an error shows it."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 class Loss(NamedTuple):

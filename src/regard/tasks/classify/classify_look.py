@@ -13,6 +13,7 @@ from torch import nn
 
 from regard.attention.recording import recording
 from regard.data.fields import Document, Field, Text
+from regard.data.problems import said_of_value
 from regard.data.tokenizer import Tokens
 from regard.records.maps import attention_map, attentions_in, check_size, record_of
 from regard.records.pooled_maps import PooledStates, pooling_map, recording_poolings
@@ -151,5 +152,4 @@ def _accepted(field: Field, text: str) -> Any:
     try:
         return field.accept(field.of_line(text), files=False)
     except ValueError as error:
-        said = str(error).replace("{}", f"{field.name} ").replace("lines", "value")
-        raise BadQuestion(said) from None
+        raise BadQuestion(said_of_value(error, field.name)) from None

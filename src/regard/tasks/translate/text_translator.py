@@ -78,12 +78,9 @@ class TextTranslator(LikelihoodModule):
                 given = texts[i], sources[i], settings, replace_unknown
                 yield Prediction.best(self._prediction(one, *given) for one in ranked)
 
-        found = self.in_batches([len(sources[i]) for i in asked], batch, best)
-        translated = dict(zip(asked, found, strict=True))
-        return [
-            translated[i] if i in translated else _nothing(texts[i], sources[i])
-            for i in range(len(texts))
-        ]
+        found = iter(self.in_batches([len(sources[i]) for i in asked], batch, best))
+        pairs = zip(texts, sources, strict=True)
+        return [next(found) if text.strip() else _nothing(text, source) for text, source in pairs]
 
     def score(
         self,

@@ -26,7 +26,6 @@ from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
-from regard.tasks.evaluation import Evaluation
 from regard.tasks.likelihood_task import LikelihoodTask
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.search_settings import search_settings
@@ -154,17 +153,6 @@ class TranslateTask(LikelihoodTask):
         seconds = time.monotonic() - start
         return super().tally(module, examples)._replace(answers=texts, seconds=seconds)
 
-    def evaluate(
-        self,
-        module: TextTranslator,
-        corpus: str,
-        examples: Sequence[Example],
-        *,
-        beam: int | None = None,
-    ) -> Evaluation:
-        """beam: that of the recipe if not given."""
-        return super().evaluate(module, corpus, examples, beam=beam or self.recipe.search.beam)
-
     # what is said of it
 
     def verdict(self, name: str, one: TranslationEvaluation) -> str:
@@ -191,11 +179,12 @@ class TranslateTask(LikelihoodTask):
     def samples(self, module: TextTranslator, one: TranslationEvaluation) -> list[Sample]:
         """Sentences from all over the corpus that are not too long to draw."""
         lengths = map(len, self.source.tokenizer.encode_ids(_sides(one.examples)[0]))
-        pairs = zip(one.examples, lengths, strict=True)
-        chosen = spread([each for each, length in pairs if 0 < length <= LONGEST], SAMPLES)
+        known = zip(one.examples, lengths, strict=True)
+        chosen = spread([each for each, length in known if 0 < length <= LONGEST], SAMPLES)
         settings = search_settings(self.recipe, attention=True)
         answers = module.predict([example["source"] for example in chosen], settings)
-        return [one.sample(each["target"]) for one, each in zip(answers, chosen, strict=True)]
+        pairs = zip(answers, chosen, strict=True)
+        return [answer.sample(example["target"]) for answer, example in pairs]
 
     def sample_names(self) -> SampleNames:
         return SampleNames(t("Translations"), t("source"), t("reference"), t("translation"))
