@@ -21,7 +21,7 @@ from regard.data.batch import Batch, collate
 from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.evaluation import Evaluation, Measured, measures_in_words
 from regard.tasks.judged_items import ItemMean, JudgedItems
 from regard.tasks.longest_first import batches_by_length
@@ -139,12 +139,7 @@ class Task(TaskReport):
         raise NotImplementedError(f"{type(self).__name__} answers nothing")
 
     def predict(
-        self,
-        module: Any,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
+        self, module: Any, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         """The answer to each example, in their order.
 
@@ -190,7 +185,7 @@ class Task(TaskReport):
 
     def batches(
         self,
-        examples: Sequence[Mapping[str, Any]],
+        examples: Examples,
         device: torch.device,
         *,
         inputs: bool = False,

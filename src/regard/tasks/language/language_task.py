@@ -18,7 +18,7 @@ from regard.measures import Likelihood
 from regard.measures.likelihood_measures import BitsPerCharacter
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.language.language_module import LENGTH, Language
 from regard.tasks.language.language_options import LanguageOptions
 from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
@@ -141,12 +141,7 @@ class LanguageTask(LikelihoodTask):
         return Language(model, self.text.tokenizer, running=running, label_smoothing=smoothing)
 
     def predict(
-        self,
-        module: Language,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
+        self, module: Language, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         """The prompts with what follows them, the likeliest token after the other."""
         prompts = [example["text"] for example in examples]

@@ -25,7 +25,7 @@ from regard.measures.translation_measures import CorpusBleu, CorpusChrf
 from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.likelihood_task import LikelihoodTask
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.search_settings import search_settings
@@ -123,12 +123,7 @@ class TranslateTask(LikelihoodTask):
         return TextTranslator(cast(Translator, model), *self.tokenizers)
 
     def predict(
-        self,
-        module: TextTranslator,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
+        self, module: TextTranslator, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         settings = search_settings(self.recipe, attention=attention)
         texts = [example["source"] for example in examples]
