@@ -37,7 +37,7 @@ class LikelihoodEvaluation(Measured):
 
 
 class LikelihoodTask(Task):
-    """Its counts are those of a `Likelihood`."""
+    """Its counts are those of a `Likelihood`, which `likely` measure."""
 
     columns: ClassVar[tuple[str, ...]] = ("perplexity", "accuracy")
     evaluation: ClassVar[type[Measured]] = LikelihoodEvaluation
