@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from regard.data.tokenizer import Tokenizer, Tokens
+from regard.data.tokenizer import EOS, Tokenizer, Tokens
 from regard.search import Hypothesis
 from regard.tasks.answer import Answer
 from regard.tasks.decoded_tokens import spell
@@ -63,6 +63,11 @@ class Prediction:
         """The first of them, with the others as its alternatives."""
         first, *others = ranked
         return replace(first, alternatives=tuple(others))
+
+    @property
+    def ids(self) -> list[int]:
+        """Of its tokens, EOS at the end if it ended."""
+        return [*self.tokens.ids, EOS] if self.finished else self.tokens.ids
 
     @property
     def rows(self) -> list[str]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from regard.data.tokenizer import BOS, EOS, PAD, Tokens
+from regard.data.tokenizer import BOS, PAD, Tokens
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.records.side import END
-from regard.records.token_sides import label_of
+from regard.tasks.decoded_tokens import last_label
 from regard.tasks.language.language_module import Language
 from regard.tasks.text_look import look_at_itself
 
@@ -34,8 +33,4 @@ def _next(task: Language, ids: list[int], logits: Tensor) -> str:
     chances = logits.float().softmax(-1)
     chances[[PAD, BOS]] = 0.0  # which never come
     probability, token = (x.item() for x in chances.max(-1))
-    if token == EOS:
-        return f"{END} ({probability:.2f})"
-    decode = task.tokenizer.decode
-    piece = decode([*ids, int(token)])[len(decode(ids)) :]
-    return f"{label_of(piece, int(token))} ({probability:.2f})"
+    return f"{last_label(task.tokenizer, [*ids, int(token)])} ({probability:.2f})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from typing import cast
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.recording import Recorded, recording
-from regard.data.tokenizer import BOS, EOS, Tokens
+from regard.data.tokenizer import BOS, Tokenizer, Tokens
 from regard.records.maps import (
     attention_map,
     attentions_in,
@@ -22,11 +22,12 @@ from regard.records.maps import (
 )
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode
-from regard.records.side import END, Side
-from regard.records.token_sides import label_of, token_side, unknown_note
+from regard.records.side import Side
+from regard.records.token_sides import token_side, unknown_note
 from regard.search import Ensemble, Search, TreeNode, search_trees
 from regard.search.search_tree import path
-from regard.tasks.decoded_tokens import spell
+from regard.tasks.decoded_tokens import last_label
+from regard.tasks.prediction import Prediction
 from regard.tasks.translate.forced_attention import forced_note, forcing
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_explain import explain_translation
@@ -37,20 +38,6 @@ AXES = {  # the sides of the queries and of the keys
     "encoder": ("source", "source"),
     "decoder": ("target", "prefix"),
 }
-
-
-@dataclass(frozen=True)
-class ChosenTarget:
-    """The translation that is looked at, and the tree it was found in."""
-
-    text: str
-    tokens: Tokens  # without EOS
-    finished: bool
-    tree: list[TreeNode]
-
-    @property
-    def ids(self) -> list[int]:
-        return [*self.tokens.ids, EOS] if self.finished else self.tokens.ids
 
 
 def look_at_translation(
@@ -83,7 +70,7 @@ def look_at_translation(
     steps = question.force, attentions["cross"], len(source) + 1
     with translator.inference():
         with forcing(module, *steps):
-            chosen = _choose(translator, source, question, settings)
+            chosen, tree = _choose(translator, source, question, settings)
         with forcing(module, *steps):
             recorded = _read(translator, source, chosen.ids, details=question.details)
 
@@ -100,23 +87,23 @@ def look_at_translation(
         model=model,
         output=chosen.text,
         notes=(*forced_note(question, sides), *unknown_note(question.text, source)),
-        beam=_beam(translator, chosen.tree),
+        beam=_beam(translator.target_tokenizer, tree),
         explanations=why,
     )
 
 
 def _choose(
     translator: TextTranslator, source: Tokens, question: Question, settings: Search
-) -> ChosenTarget:
-    settings = _settings(question, settings)
+) -> tuple[Prediction, list[TreeNode]]:
+    """The translation that is looked at, and the tree it was found in."""
+    settings, tokenizer = _settings(question, settings), translator.target_tokenizer
     if question.target is not None:
-        return _given(translator, question.text, question.target, settings)
-    prefix = translator.target_tokenizer.encode(question.prefix).ids
-    encoded, decoder = translator.encode([source]), translator.model.decoder
+        (given,) = translator.score([question.text], [question.target], settings)
+        return given, _path(given)
+    encoded, prefix = translator.encode([source]), tokenizer.encode(question.prefix).ids
+    decoder = translator.model.decoder
     (found,), (tree,) = search_trees(decoder, encoded, settings, prefix=[prefix])
-    best = found[0]
-    ids = best.tokens[:-1] if best.finished else best.tokens
-    return ChosenTarget(*spell(translator.target_tokenizer, ids), best.finished, tree)
+    return Prediction.of(found[0], question.text, source, tokenizer), tree
 
 
 def _settings(question: Question, settings: Search) -> Search:
@@ -125,16 +112,15 @@ def _settings(question: Question, settings: Search) -> Search:
     return replace(settings, beam=beam, nbest=question.nbest or min(beam, SHOWN), attention=True)
 
 
-def _given(translator: TextTranslator, text: str, target: str, settings: Search) -> ChosenTarget:
-    """A translation that nobody searched for: its tree has one path."""
-    (scored,) = translator.score([text], [target], settings)
-    ids, each, seen = [*scored.tokens.ids, EOS], scored.log_probs, scored.attention
+def _path(given: Prediction) -> list[TreeNode]:
+    """The tree of a translation that nobody searched for."""
+    each, seen = given.log_probs, given.attention
     tree: list[TreeNode] = []
-    for step, made in enumerate(zip(ids, each, accumulate(each), strict=True)):
+    for step, made in enumerate(zip(given.ids, each, accumulate(each), strict=True)):
         weights = None if seen is None else seen[step]
         tree.append(TreeNode(step - 1, *made, "open", attention=weights))
-    tree[-1] = replace(tree[-1], fate="ended", score=scored.score, rank=0)
-    return ChosenTarget(target, scored.tokens, True, tree)
+    tree[-1] = replace(tree[-1], fate="ended", score=given.score, rank=0)
+    return tree
 
 
 def _read(
@@ -176,7 +162,7 @@ def _reported(cross: AttentionMap, translator: TextTranslator) -> AttentionMap:
 
 
 def _sides(
-    text: str, source: Tokens, chosen: ChosenTarget, languages: tuple[str, str]
+    text: str, source: Tokens, chosen: Prediction, languages: tuple[str, str]
 ) -> dict[str, Side]:
     before = chosen.tokens
     if not chosen.finished:  # nothing was predicted after the last token
@@ -189,11 +175,11 @@ def _sides(
     }
 
 
-def _beam(translator: TextTranslator, tree: Sequence[TreeNode]) -> Beam:
+def _beam(tokenizer: Tokenizer, tree: Sequence[TreeNode]) -> Beam:
     nodes = tuple(
         BeamNode(
             node.parent,
-            _spelt(translator, [tree[place].token for place in path(tree, number)]),
+            last_label(tokenizer, [tree[place].token for place in path(tree, number)]),
             node.log_prob,
             node.total,
             node.fate,
@@ -204,11 +190,3 @@ def _beam(translator: TextTranslator, tree: Sequence[TreeNode]) -> Beam:
     )
     rows = [node.attention for node in tree if node.attention is not None]
     return Beam(nodes, torch.stack(rows).numpy() if len(rows) == len(nodes) else None)
-
-
-def _spelt(translator: TextTranslator, ids: Sequence[int]) -> str:
-    """The last of these tokens as the text has it: with the space before it, if there is one."""
-    if ids[-1] == EOS:
-        return END
-    decode = translator.target_tokenizer.decode
-    return label_of(decode(ids)[len(decode(ids[:-1])) :], ids[-1])
