@@ -15,7 +15,7 @@ from regard.data.spec import Spec
 from regard.data.store import Rows, Store, Stored
 from regard.data.text_blocks import TextBlock, blocks
 from regard.measures import Likelihood
-from regard.measures.likelihood_measures import BitsPerCharacter
+from regard.measures.likelihood_measures import BitsPerCharacter, TokenLoss
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples
@@ -72,7 +72,7 @@ class LanguageTask(LikelihoodTask):
     command: ClassVar = "generate"
     verb: ClassVar = "continue texts"
     evaluation: ClassVar = LanguageEvaluation
-    likely: ClassVar = (*LikelihoodTask.likely, BitsPerCharacter())
+    likely: ClassVar = (TokenLoss(), BitsPerCharacter(), *LikelihoodTask.likely[1:])
 
     text: Text
 
