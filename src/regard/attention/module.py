@@ -15,7 +15,13 @@ from typing import Any, Literal
 import torch
 from torch import Generator, Tensor, nn
 
-from regard.attention.argument_checks import check_score_sizes, real_mask, takes_any_size
+from regard.attention.argument_checks import (
+    check_pairs,
+    check_score_sizes,
+    check_width,
+    real_states,
+    takes_any_size,
+)
 from regard.attention.call import Attended, AttentionCall, refusal, takes_arguments_of
 from regard.attention.limits import Limits, overflows, without_empty, without_spoilt
 from regard.attention.memory import Memory
@@ -25,7 +31,7 @@ from regard.attention.region import Region
 from regard.attention.regions import Everywhere, as_region
 from regard.attention.scores import Score, as_score
 from regard.attention.select import without
-from regard.attention.shapes import as_summed, broadcast
+from regard.attention.shapes import as_summed
 
 
 class AttentionModule(nn.Module):
@@ -92,11 +98,11 @@ class AttentionModule(nn.Module):
         lengths (...), instead of a mask: how many are. start: the position of the first of them.
         """
         size = self.query_size if self.key_size is None else self.key_size
-        _check_size("states", states, size)
+        check_width("states", states, size)
         same = values is None or values is states
         values = states if values is None else values
-        _check_size("values", values, self.value_size)
-        mask = _real_states(mask, lengths, states)
+        check_width("values", values, self.value_size)
+        mask = real_states(mask, lengths, states)
         if mask is not None:
             if mask.shape != states.shape[:-1] or mask.dtype != torch.bool:
                 raise ValueError(
@@ -138,11 +144,11 @@ class AttentionModule(nn.Module):
         generator: Generator | None = None,
     ) -> AttentionCall:
         """What `forward` runs and `explain` explains. The arguments are told at `forward`."""
-        _check_size("query", query, self.query_size)
+        check_width("query", query, self.query_size)
         if lengths is not None:
             if isinstance(source, Memory):
                 raise ValueError("a Memory knows which states are real: give lengths to remember")
-            mask = _real_states(mask, lengths, query if source is None else source)
+            mask = real_states(mask, lengths, query if source is None else source)
         query, memory, pairs = self._asked(query, source, mask, offset)
         mask = None if memory.mask is None else memory.mask[..., None, :]
         if pairs is not None:
@@ -221,7 +227,7 @@ class AttentionModule(nn.Module):
             if source.attention is not self:
                 raise ValueError("this Memory was made by another attention: use its own remember")
             if mask is not None:
-                self._check_pairs(mask, query, source.length)
+                check_pairs(mask, query, source.length)
             return query, source, mask
         states = query if source is None else source
         if source is None and self.key_size is not None:
@@ -232,7 +238,7 @@ class AttentionModule(nn.Module):
         real = mask if mask is not None and mask.dim() == states.dim() - 1 else None
         pairs = mask if real is None else None
         if pairs is not None:
-            self._check_pairs(pairs, query, states.shape[-2])
+            check_pairs(pairs, query, states.shape[-2])
         if self.nan_safe:  # before what nobody may attend meets a parameter
             unseen = self._unseen(query.shape[-2], states, real, pairs, offset)
             states = states if unseen is None else without(states, unseen)
@@ -257,18 +263,6 @@ class AttentionModule(nn.Module):
         elif region.needs_lengths and real is not None:
             pairs = real[..., None, :]
         return Limits.of(region, states, queries, states.shape[-2], pairs, self.score).unseen
-
-    def _check_pairs(self, pairs: Tensor, query: Tensor, keys: int) -> None:
-        expected = (*query.shape[:-1], keys)
-        try:
-            fits = broadcast(pairs.shape, expected) == expected
-        except RuntimeError:
-            fits = False
-        if pairs.dtype != torch.bool or pairs.dim() != len(expected) or not fits:
-            raise ValueError(
-                f"the mask must be bool, (..., Lq, Lk) = {expected} (an axis may be 1), or "
-                f"(..., Lk) with states as the source; given {pairs.dtype} {tuple(pairs.shape)}"
-            )
 
     def extra_repr(self) -> str:
         region = "" if isinstance(self.region, nn.Module) else f"region={self.region!r}, "
@@ -317,14 +311,3 @@ class Attention(AttentionModule):
 
     def project_key(self, states: Tensor, start: int) -> Tensor:
         return states if self.bridge is None else self.bridge(states)
-
-
-def _real_states(mask: Tensor | None, lengths: Tensor | None, states: Tensor) -> Tensor | None:
-    """The mask that was given, or that of lengths, for states (..., Lk, D)."""
-    real = real_mask(mask, lengths, states.shape[:-2], states.shape[-2])
-    return real if lengths is None or real is None else real.expand(states.shape[:-1])
-
-
-def _check_size(what: str, x: Tensor, size: int) -> None:
-    if x.dim() < 2 or x.shape[-1] != size:
-        raise ValueError(f"{what} must be (..., length, {size}), given {tuple(x.shape)}")
