@@ -10,7 +10,8 @@ from registered_models import MODELS, built, drawn, drawn_of, run, texts_of
 from torch import Tensor, nn
 
 from regard.attention.memory import Memory
-from regard.attention.module import AttentionModule, MultiHead
+from regard.attention.module import AttentionModule
+from regard.attention.multi_head import MultiHead
 from regard.attention.pooling import AttentionPooling
 from regard.models.reader_answers import Pointer
 from regard.registry import find
