@@ -19,7 +19,7 @@
  * @property {string} model who was asked; "" is the first
  */
 
-/** @typedef {ViewState & Record<string, any>} State with what the panels keep for themselves: "step", "beam-node" */
+/** @typedef {ViewState & Record<string, any>} State with what the panels keep for themselves: "step", "beam-node", "levels-open" */
 
 /** @type {ViewState} */
 export const INITIAL_STATE = Object.freeze({
@@ -77,8 +77,8 @@ const READ_STATE = {
   model: readText(200),
 };
 
-/** What a panel keeps for itself: "step", "beam-node", "compare-layer". */
-const PANEL_PART = /^(step|(beam|compare|picture)-[a-z]{1,20})$/;
+/** What a part of the page keeps for itself: "step", "beam-node", "compare-layer", "levels-open". */
+const PANEL_PART = /^(step|(beam|compare|levels|picture)-[a-z]{1,20})$/;
 /** @type {Read} */
 const readPanelPart = (value) => (["number", "string"].includes(typeof value) ? readText(2000)(String(value)) : undefined);
 
