@@ -92,7 +92,7 @@ def cut_note(field: Document, value: Sentences, read: Sequence[Tokens]) -> tuple
 
 
 def level_maps(levels: Levels) -> tuple[list[AttentionMap], tuple[str, ...]]:
-    """ "pooling", both levels in one, "sentences", and "words", a row for every sentence; and what was left out."""
+    """Both levels in one, the sentences, and the words, a row for every sentence; and what was left out."""
     upper, lower = levels.sentence_weights, levels.word_weights
     cells = len(upper) * len(lower)
     maps = [
