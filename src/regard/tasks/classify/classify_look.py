@@ -18,7 +18,7 @@ from regard.records.maps import (
     within_budget,
 )
 from regard.records.pooled_maps import PooledStates, pooling_map, recording_poolings
-from regard.records.question import BadQuestion, Question
+from regard.records.question import LONGEST, LONGEST_DOCUMENT, BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord, Explanation
 from regard.records.side import Side
 from regard.records.token_sides import unknown_note
@@ -42,8 +42,9 @@ def look_at_judgement(
     Of a document, its levels, and as maps "sentences", what each weighs in the answer, "words", what each
     word weighs in its sentence, and "pooling", the product of both.
     """
-    question.check_text_alone("a classifier")
     field, network = module.given, cast(nn.Module, module.model)
+    longest = LONGEST_DOCUMENT if isinstance(field, Document) else LONGEST
+    question.check_text_alone("a classifier", longest)
     value = _accepted(field, question.text)
     (tokens,) = positions_read(field, [value])
     layers = attentions_in(network)

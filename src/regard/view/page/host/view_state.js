@@ -73,7 +73,7 @@ const READ_STATE = {
   key: readPlaceOrNone,
   panel: readText(200),
   theme: readOneOf("auto", "light", "dark"),
-  text: readText(2000),
+  text: readText(50_000), // a document
   model: readText(200),
 };
 
