@@ -16,7 +16,7 @@ import regard
 from svg_parts import matrix, panels, save
 
 FOLDER = Path(__file__).parents[1] / "systems" / "pictures"
-TEXT = "the old man ⑦ had fished alone for many days , and then he went home"
+TEXT = "i saw a dog near the ⑫ . it was very big , and i ran home"
 CELL = 0.3  # inches
 
 

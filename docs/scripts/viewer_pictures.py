@@ -20,7 +20,10 @@ import regard
 HERE = Path(__file__).parents[1] / "viewer" / "pictures"
 TEXT = "我们明天下午去图书馆吧。"
 EMBEDDED = "我是一个学生，今天下午要去图书馆。"
-DOCUMENT = "DOCUMENTTEXT"
+DOCUMENT = (  # as sentences stand in the corpus: in small letters, with blanks around signs
+    '["the first hour is slow .", "then comes a warm , funny and touching story , beautifully shot .", '
+    '"a masterpiece ."]'
+)
 WIDTH, MARGIN = 1280, 24
 
 
@@ -33,7 +36,7 @@ def main() -> None:
         page = Path(folder) / "page.html"
         if run.recipe.model.kind == "han":
             address = regard.look(run, DOCUMENT).save(page).as_uri()
-            shoot(browser, f"{address}#levels-open=1.3", "levels", until="[role=tablist]")
+            shoot(browser, f"{address}#levels-open=2-3", "levels", until="[role=tablist]")
         else:
             shoot_translations(browser, run, page)
         browser.close()
