@@ -6,12 +6,11 @@ import json
 import math
 import re
 
-import numpy as np
 import pytest
 import torch
-from small_runs import LETTERS, enlarge, small_run
+from small_runs import document_run, small_run
 
-from regard.data.tokenizer import MASK, Tokenizer
+from regard.data.tokenizer import MASK
 from regard.recipe.recipe_files import read_recipe
 from regard.records.question import Question
 from regard.tasks.answer import Answer
@@ -20,20 +19,10 @@ from regard.tasks.recipe_task import task_of
 DOCUMENT = "A b c . D e ! F"
 
 
-def document_run(output: str):
-    words = [f"task.output={output}", "model.embedding=8", "model.hidden=6"]
-    task = task_of(read_recipe("han-composed", words))
-    task.source.load(Tokenizer.train([f"{LETTERS} . ! ?"], kind="word", lowercase=True).to_json())
-    if output == "label":
-        task.target.learn(["no", "yes"])
-    else:
-        task.target.learn(np.array([[10.0], [14.0]], np.float32))
-    return task, task.for_inference(enlarge(task.recipe.model.build(task.sizes))).eval()
-
-
 @pytest.mark.parametrize("output", ["label", "number"])
-def test_a_document_is_drawn_sentence_by_sentence(output):
-    task, module = document_run(output)
+def test_a_document_is_drawn_sentence_by_sentence(output, tmp_path):
+    run = document_run(output, tmp_path)
+    task, module = run.task, run.module
     (answer,) = task.predict(module, task.given([DOCUMENT]), attention=True, batch=1)
     record = task.look(module, Question(DOCUMENT))
     drawn = task.drawn(answer).splitlines()
@@ -55,8 +44,9 @@ def test_a_document_is_drawn_sentence_by_sentence(output):
 
 
 @pytest.mark.parametrize("output", ["label", "number"])
-def test_answers_do_not_depend_on_what_is_asked_beside(output):
-    task, module = document_run(output)
+def test_answers_do_not_depend_on_what_is_asked_beside(output, tmp_path):
+    run = document_run(output, tmp_path)
+    task, module = run.task, run.module
     module = module.double()
     examples = task.given([DOCUMENT, "h", "", "G ? " * 30])
     together = task.predict(module, examples, attention=True, batch=4)

@@ -93,8 +93,8 @@ class JudgeTask(Task):
             if one.weights is not None:
                 columns, rows = [*read.pieces, *end], [answer.line]
                 answer = replace(answer, attention=one.weights[None], rows=rows, columns=columns)
-            if one.weights is not None and one.sentences is not None:
-                lengths = map(len, self.source.tokens([value])[0])  # type: ignore[union-attr]
+            if isinstance(self.source, Document) and one.sentences is not None:
+                lengths = [len(each) for each in self.source.tokens([value])[0]]
                 weighed = list(zip(lengths, one.sentences.tolist(), strict=True))
                 answer = replace(answer, sentences=weighed)
             answers.append(answer)
