@@ -57,7 +57,7 @@ export function viewOf(record, asked) {
     full: strongest(matrix, state.scale),
     signed: matrix.data.some((weight) => weight < 0),
     reversed: state.reverse === "on" || (state.reverse === "auto" && map.keys.rightToLeft),
-    rest: restOf(matrix, map.rounding),
+    rest: map.normalizer === "raw" ? null : restOf(matrix, map.rounding), // raw weights are no shares
     pinned: { row: groupWith(matrix.rowMembers, state.query), col: groupWith(matrix.colMembers, state.key) },
     levels: record.maps.some((each) => each.name === asked.map) ? null : record.levels,
   };
