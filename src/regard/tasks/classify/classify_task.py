@@ -15,7 +15,7 @@ from regard.data.fields import Label
 from regard.measures.accuracy import Accuracy
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.classify.classify_module import Classification, Classify
 from regard.tasks.classify.judge import Judgement
 from regard.tasks.classify.judge_task import JudgeTask
@@ -44,12 +44,7 @@ class ClassifyTask(JudgeTask):
         return Classify(model, self.source, self.target.labels, label_smoothing=smoothing)
 
     def predict(
-        self,
-        module: Classify,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
+        self, module: Classify, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         def said(found: Judgement) -> tuple[str, float]:
             chances = module.log_probs(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from regard.data.fields import Document, Field, Numbers, Text
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.classify.judge import Judge, Judgement
 from regard.tasks.classify.judged_input import (
     InputField,
@@ -76,7 +76,7 @@ class JudgeTask(Task):
     def judgements(
         self,
         module: Judge,
-        examples: Sequence[Mapping[str, Any]],
+        examples: Examples,
         said: Callable[[Judgement], tuple[Any, float | None]],
         *,
         attention: bool,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from torch import nn
@@ -11,7 +11,7 @@ from regard.data.fields import Numbers
 from regard.measures.correlation import Pearson
 from regard.measures.errors import MeanAbsoluteError, MeanSquaredError
 from regard.measures.measure import Measure
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.classify.judge import Judgement
 from regard.tasks.classify.judge_task import JudgeTask
 from regard.tasks.classify.number_module import Estimate
@@ -33,7 +33,7 @@ class NumberTask(JudgeTask):
     def predict(
         self,
         module: Estimate,
-        examples: Sequence[Mapping[str, Any]],
+        examples: Examples,
         *,
         attention: bool = False,
         batch: int,

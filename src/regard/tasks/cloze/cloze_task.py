@@ -19,7 +19,7 @@ from regard.data.tokenizer import UNK
 from regard.measures.accuracy import Accuracy
 from regard.measures.measure import Measure
 from regard.recipe.mistakes import RecipeError
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.cloze.cloze_module import Cloze
 from regard.tasks.cloze.cloze_options import ClozeOptions
 from regard.tasks.evaluation import Measured
@@ -115,7 +115,7 @@ class ClozeTask(Task):
     def predict(
         self,
         module: Cloze,
-        examples: Sequence[Mapping[str, Any]],
+        examples: Examples,
         *,
         attention: bool = False,
         batch: int,
