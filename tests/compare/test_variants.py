@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from regard.compare.variants import plan, split_values, variant_name
+from regard.compare.variants import Variant, plan, split_values, variant_name
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import read_recipe
@@ -122,3 +122,21 @@ def test_mistakes_are_told_as_in_train(vary, said):
     with pytest.raises(RecipeError) as told:
         plan("mr", vary=[vary])
     assert said.lower() in str(told.value).lower()
+
+
+@pytest.mark.parametrize("values", ["0.1,.10", "0.1,1e-1", "1,1.0"])
+def test_one_value_in_two_spellings_is_refused(values):
+    with pytest.raises(RecipeError, match="are the same variant"):
+        plan("mr", vary=[f"training.clip={values}"])
+
+
+def test_folders_of_very_long_names_are_short_and_their_own():
+    long = ["window(5)"] * 30
+    values = ",".join(f"[{','.join([*long, last])}]" for last in ("causal", "everywhere"))
+    names = [Variant(variant_name({"a.region": v}), read_recipe("mr")) for v in split_values(values)]
+    folders = [variant.folder for variant in names]
+    assert len(set(folders)) == 2
+    assert all(len(folder.encode()) <= 100 for folder in folders)
+    assert all(folder.startswith("region=-window-5") for folder in folders)
+    assert Variant("字" * 80, read_recipe("mr")).folder.startswith("字" * 29 + "-")
+    assert Variant("cosine, clip=1.0", read_recipe("mr")).folder == "cosine-clip=1.0"

@@ -14,7 +14,7 @@ import torch
 
 from regard.compare.comparison import Comparison, Names, ScoredVariant
 from regard.compare.findings import Findings
-from regard.compare.judgement import RunJudge, Set
+from regard.compare.judgement import RunJudge, Set, check_one_task
 from regard.compare.trainings import PlannedRun, train_all
 from regard.compare.variants import Variant, VariantPlan, replaced
 from regard.recipe.mistakes import RecipeError
@@ -60,6 +60,7 @@ def compare(
     from regard.training.preflight import check  # not needed to compare runs that exist
 
     variants = {variant.name: variant for variant in given.variants}
+    check_one_task({name: variant.recipe for name, variant in variants.items()})
     for variant in given.variants:
         try:
             check(variant.recipe)

@@ -7,6 +7,7 @@ Nothing here needs torch. A key or a value that there is not is refused as `rega
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ VARY = "as in --vary model.attention.score=additive,bilinear"
 OPENING, CLOSING = "([{", ")]}"
 PARTS = ("score", "region", "normalize", "pool")  # of an attention
 PLAIN = re.compile(r"[^\W\d_][\w ().,-]*")  # a value that says what it is, unlike true or 0.5
+LONGEST = 100  # bytes of a folder's name; a file system takes 255, and paths go on
 UNIFORM, WITHOUT = "uniform", "no attention"  # roles of the variants that run along
 
 
@@ -36,8 +38,13 @@ class Variant:
 
     @property
     def folder(self) -> str:
-        """Its name as a path."""
-        return re.sub(r"[^\w.=+-]+", "-", self.name).strip("-.") or "variant"
+        """Its name as a path; of a very long one the beginning, and a digest of all of it."""
+        name = re.sub(r"[^\w.=+-]+", "-", self.name).strip("-.") or "variant"
+        if len(name.encode()) <= LONGEST:
+            return name
+        digest = hashlib.sha256(self.name.encode()).hexdigest()[:12]
+        kept = name.encode()[: LONGEST - len(digest) - 1].decode(errors="ignore")
+        return f"{kept.rstrip('-.')}-{digest}"
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,7 @@ def plan(recipe: str, words: Sequence[str] = (), *, vary: Sequence[str]) -> Vari
         changes = dict(zip(choices, values, strict=True))
         made = read_recipe(recipe, [*words, *(f"{key}={value}" for key, value in changes.items())])
         variants.append(Variant(variant_name(changes), made, changes))
+    _check_differ(variants)
     if len(variants) < 2:
         raise RecipeError("there is one variant: vary a key by two values or more", VARY)
     variants, notes = _with_baselines(base, choices, variants)
@@ -106,6 +114,19 @@ def _choices(given: str) -> tuple[str, list[str]]:
     if len(set(values)) < len(values):
         raise RecipeError(f"--vary {given!r} names a value twice", VARY)
     return key.strip(), values
+
+
+def _check_differ(variants: Sequence[Variant]) -> None:
+    """Refuse one value in two spellings, 0.1 and 1e-1."""
+    seen: dict[str, Variant] = {}
+    for each in variants:
+        before = seen.setdefault(repr(each.recipe.model_dump(mode="json")), each)
+        if before is not each:
+            one, other = (
+                ", ".join(f"{key}={value}" for key, value in variant.changes.items())
+                for variant in (before, each)
+            )
+            raise RecipeError(f"--vary: {one} and {other} are the same variant", "name it once")
 
 
 def _given(key: str, words: Sequence[str]) -> bool:

@@ -18,6 +18,7 @@ from regard.statistics.influence import (
 )
 from regard.statistics.student_sum import StudentSum
 
+LARGEST = 1e100  # of counts: their squares, added up, are numbers still
 MOST_SEEDS = 1_000_000  # who needs more needs more items
 POWER = 0.8  # what "resolves" means: a difference that is shown in four of five experiments
 
@@ -86,6 +87,8 @@ class Difference:
         """What is to be expected of so many seeds, with the same spread and the same items."""
         if self.spread_seeds is None:
             raise ValueError("one seed does not tell how much seeds differ: train two or more")
+        if not seeds >= 1:
+            raise ValueError(f"there is one seed or more, not {seeds}")
         shared = (self.spread_items or 0.0) ** 2
         noise = max(self.items_alone**2 - shared, 0.0) * self.seeds / seeds
         return replace(self, seeds=seeds, items_alone=math.sqrt(shared + noise))
@@ -201,6 +204,12 @@ def _checked(counts_a: np.ndarray, counts_b: np.ndarray) -> tuple[np.ndarray, np
             seed, item = np.argwhere(~np.isfinite(counts))[0][:2]
             raise ValueError(
                 f"counts of {name} are not all numbers: look at item {item} of seed {seed}"
+            )
+        if (large := np.abs(counts).max()) > LARGEST:
+            seed, item = np.argwhere(np.abs(counts) == large)[0][:2]
+            raise ValueError(
+                f"counts of {name} are up to {large:g}, too large to be squared and added up: look at "
+                f"item {item} of seed {seed}"
             )
     for axis, what in enumerate(("seeds", "items", "counts of an item")):
         one, other = counts_a.shape[axis], counts_b.shape[axis]
