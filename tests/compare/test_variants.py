@@ -133,7 +133,9 @@ def test_one_value_in_two_spellings_is_refused(values):
 def test_folders_of_very_long_names_are_short_and_their_own():
     long = ["window(5)"] * 30
     values = ",".join(f"[{','.join([*long, last])}]" for last in ("causal", "everywhere"))
-    names = [Variant(variant_name({"a.region": v}), read_recipe("mr")) for v in split_values(values)]
+    names = [
+        Variant(variant_name({"a.region": v}), read_recipe("mr")) for v in split_values(values)
+    ]
     folders = [variant.folder for variant in names]
     assert len(set(folders)) == 2
     assert all(len(folder.encode()) <= 100 for folder in folders)

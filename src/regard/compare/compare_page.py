@@ -12,7 +12,7 @@ from regard.compare.cost_chart import cost_chart
 from regard.compare.findings import Findings
 from regard.compare.interval_chart import IntervalRow, interval_chart
 from regard.compare.judged_run import Cost
-from regard.compare.score_table import ScoreTable, megabytes
+from regard.compare.score_table import ScoreTable, judged_by, megabytes
 from regard.compare.verdicts import (
     display_name,
     interval,
@@ -67,6 +67,7 @@ def _header(found: Findings) -> Markup:
         "header",
         element("p", t("regard · comparison"), class_="eyebrow"),
         element("h1", found.title),
+        element("p", judged_by(found), class_="judged-by"),
         element("ul", *said, class_="verdicts"),
     )
 
@@ -236,7 +237,7 @@ def _method(found: Findings) -> Markup:
     seeds = {name: list(runs) for name, runs in found.judged.items()}
     facts = {
         t("measure"): display_name(found.measure),
-        t("judged on"): f"{found.data}: {len(found.items):,} {found.noun}",
+        t("judged on"): f"{found.data}: {found.counted_items}",
         t("seeds"): _seeds(seeds),
         t("budget"): found.budget or "–",
         t("pairs"): f"{len(comparison.pairs):,}",

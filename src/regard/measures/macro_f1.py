@@ -32,7 +32,9 @@ class MacroF1(Measure):
         """Of each label: right, and how often it was wanted or answered."""
         if unknown := [label for label in (wanted, answer) if label not in self.labels]:
             near = meant(str(unknown[0]), self.labels)
-            known = ", ".join(list(self.labels)[:SHOWN]) + (" …" if len(self.labels) > SHOWN else "")
+            known = ", ".join(list(self.labels)[:SHOWN]) + (
+                " …" if len(self.labels) > SHOWN else ""
+            )
             raise ValueError(f"no label {unknown[0]!r}.{near} There are {known}")
         counts = np.zeros((len(self.labels), 2))
         counts[self.labels[wanted], 0] = wanted == answer

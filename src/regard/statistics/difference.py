@@ -16,7 +16,14 @@ from regard.statistics.influence import (
     mean_item_variance,
     seed_variance,
 )
-from regard.statistics.student_sum import StudentSum
+from regard.statistics.item_swaps import (
+    MOST_SWAPPED,
+    differing_items,
+    implied_error,
+    swap_moves,
+    swap_p,
+)
+from regard.statistics.student_sum import NORMAL, StudentSum
 
 LARGEST = 1e100  # of counts: their squares, added up, are numbers still
 MOST_SEEDS = 1_000_000  # who needs more needs more items
@@ -36,6 +43,8 @@ class Difference:
     spread_seeds: float | None  # standard deviation from seed to seed; None: one seed cannot tell
     spread_items: float | None  # … from one test set of as many items to another; None: one item
     items_alone: float = 0.0  # standard error for these very seeds; the whole one is no smaller
+    differing: int | None = None  # items on which anything differs; None: not told
+    items_exact: float = 0.0  # standard error by an exact test, where few items differ
     level: float = 0.95
     error: bool = False  # of the measure: smaller is better
 
@@ -122,6 +131,7 @@ class Difference:
             "level": self.level,
             "seeds": self.seeds,
             "items": self.items,
+            "differing_items": self.differing,
             "over": list(self.over),
             "spread_seeds": self.spread_seeds,
             "spread_items": self.spread_items,
@@ -132,12 +142,15 @@ class Difference:
         return (self.with_seeds(seeds).resolves or 0.0) <= effect
 
     def _laws(self) -> list[StudentSum]:
-        """The error of seeds and items together, and that of the items alone: the wider one holds."""
+        """The error of seeds and items together, that of the items alone, and that of few items: the widest
+        one holds.
+        """
         seeds, items = max(self.seeds - 1, 1), max(self.items - 1, 1)
         by_seed = (self.spread_seeds or 0.0) / math.sqrt(self.seeds)
         return [
             StudentSum(by_seed, seeds, self.spread_items or 0.0, items),
             StudentSum(0.0, 1, self.items_alone, items),
+            StudentSum(0.0, 1, self.items_exact, NORMAL),
         ]
 
 
@@ -181,13 +194,20 @@ def compare_scores(
     spread_items = None
     if items > 1:
         spread_items = math.sqrt(item_variance(influences)) if seeds > 1 else alone
+    difference, exact = float(by_seed.mean()), 0.0
+    differing = differing_items(counts_a, counts_b)
+    if len(differing) <= MOST_SWAPPED and seeds <= MOST_SWAPPED:
+        moves = swap_moves(counts_a, counts_b, differing, value) if items > 1 else by_seed
+        exact = implied_error(difference, swap_p(moves))
     return Difference(
-        difference=float(by_seed.mean()),
+        difference=difference,
         seeds=seeds,
         items=items,
         spread_seeds=math.sqrt(seed_variance(by_seed)) if seeds > 1 else None,
         spread_items=spread_items,
         items_alone=alone,
+        differing=len(differing),
+        items_exact=exact,
         level=level,
         error=error,
     )

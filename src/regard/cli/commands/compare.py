@@ -98,7 +98,10 @@ def compare(
         for_training = {"--seeds": seeds, "--until": until, "--jobs": jobs}
         if given := [name for name, value in for_training.items() if value is not None]:
             raise typer.BadParameter(
-                t("{option} is for variants that are trained: runs are as they are", option=given[0])
+                t(
+                    "{option} is for variants that are trained: runs are as they are",
+                    option=given[0],
+                )
             )
         _of_runs(runs, out or Path("runs/compare"), data, measure, device, command)
         return
