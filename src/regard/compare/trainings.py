@@ -24,6 +24,10 @@ from regard.runs.model_file import is_whole, read_config, recipe_of
 from regard.runs.run_folder import RunFolder, check_recipe
 
 POLL = 0.2  # seconds
+LEAST, KNOWN = (
+    0.02,
+    0.5,
+)  # shares: too little to tell its time by; of a rest that tells less than all
 PATIENCE = 60.0  # seconds that a process may take to save and end
 
 
@@ -43,6 +47,8 @@ class PlannedRun:
     done: bool = False
     began: float | None = None  # by time.monotonic
     seconds: float | None = None  # that it took here
+    before: float = 0.0  # the share of it that was done before it began here
+    spent: float | None = None  # seconds of a training that is over, from its folder
     failure: str = ""
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _said: IO[bytes] | None = field(default=None, repr=False)
@@ -50,6 +56,18 @@ class PlannedRun:
     @property
     def running(self) -> bool:
         return self._process is not None
+
+    @property
+    def whole(self) -> float | None:
+        """Seconds of all of it, by what is known of it alone; None: nothing is yet."""
+        if self.done:
+            if self.seconds is None or self.before >= KNOWN:
+                return self.spent
+            return self.seconds / (1 - self.before)
+        made = self.share - self.before
+        if self.began is None or made < LEAST:
+            return None
+        return (time.monotonic() - self.began) / made
 
     @property
     def share(self) -> float:
@@ -79,7 +97,7 @@ class PlannedRun:
                     f"it is now to be: the variants would not have equal budgets",
                     "--out names another folder",
                 )
-        self.done = self._is_whole()
+        self._see_whether_done()
 
     def start(self, environment: dict[str, str]) -> None:
         self.folder.path.mkdir(parents=True, exist_ok=True)
@@ -95,7 +113,7 @@ class PlannedRun:
             env=environment,
             preexec_fn=_die_with_parent if sys.platform == "linux" else None,
         )
-        self.began = time.monotonic()
+        self.began, self.before = time.monotonic(), self.share
 
     def ended(self) -> bool:
         """Whether it ran and is over now."""
@@ -106,7 +124,8 @@ class PlannedRun:
         self._process = None
         if said is not None:
             said.close()
-        self.done = status == 0 and self._is_whole()
+        if status == 0:
+            self._see_whether_done()
         if not self.done:
             log = self.folder.path.parent / f"{self.folder.path.name}.log"
             lines = log.read_text("utf-8", errors="replace").strip().splitlines()
@@ -126,6 +145,11 @@ class PlannedRun:
         if self._process.poll() is None:
             self._process.kill()
             self._process.wait()
+
+    def _see_whether_done(self) -> None:
+        self.done = self._is_whole()
+        if self.done:
+            self.spent = (read_config(self.folder).get("spent") or {}).get("seconds")
 
     def _is_whole(self) -> bool:
         if not is_whole(self.folder) or not self.folder.scores.is_file():
