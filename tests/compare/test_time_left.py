@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from types import SimpleNamespace
 
@@ -71,3 +72,21 @@ def test_those_that_wait_share_the_places(planned):
 def test_one_that_failed_is_not_waited_for(planned):
     done = planned("a", done=True, spent=100.0)
     assert time_left([done, planned("a", failure="it diverged")]) == 0
+
+
+def test_by_the_clock_where_the_report_takes_longer_than_the_training(planned):
+    done = planned("a", done=True, spent=100.0)
+    assert time_left([done, planned("a", 1.0, running=30.0)]) == pytest.approx(70, abs=0.5)
+
+
+def test_the_time_of_a_run_of_before_is_that_of_its_process(tmp_path, monkeypatch):
+    folder = RunFolder(tmp_path / "variant" / "seed-1")
+    folder.path.mkdir(parents=True)
+    one = PlannedRun("a", read_recipe("mr"), folder)
+    for file, at in ((one._given, 1000), (folder.model, 1050)):
+        file.write_text("")
+        os.utime(file, (at, at))
+    for told, seconds in ((4.0, 50), (80.0, 80)):  # of a training in parts, the files tell the last one
+        config = {"spent": {"seconds": told}}
+        monkeypatch.setattr("regard.compare.trainings.read_config", lambda _, told=config: told)
+        assert one._seconds_of_before() == seconds

@@ -142,3 +142,45 @@ def test_folders_of_very_long_names_are_short_and_their_own():
     assert all(folder.startswith("region=-window-5") for folder in folders)
     assert Variant("字" * 80, read_recipe("mr")).folder.startswith("字" * 29 + "-")
     assert Variant("cosine, clip=1.0", read_recipe("mr")).folder == "cosine-clip=1.0"
+
+
+def roles(recipe: str, vary: str, *words: str) -> dict[str, str]:
+    return {v.name: v.role for v in plan(recipe, words, vary=[vary]).variants}
+
+
+def test_a_reader_runs_along_uniform_and_by_its_last_states():
+    found = plan("reader-attentive", vary=["model.attention.score=additive,dot"])
+    along = models(found)
+    assert along["uniform"].focus == "uniform"
+    assert along["no attention"].focus == "last"
+    assert roles("reader-attentive", "model.focus=attentive,impatient,uniform") == {
+        "attentive": "",
+        "impatient": "",
+        "uniform": "uniform",
+        "no attention": "no attention",
+    }
+
+
+def test_abcnn_runs_along_without_its_attention():
+    found = plan("abcnn-paraphrase", vary=["model.variant=1,3"])
+    assert models(found)["no attention"].kind == "bcnn"
+    assert models(found)["no attention"].width == found.recipe.model.width
+    assert any("uniform" in note for note in found.notes)
+
+
+def test_pooling_by_the_mean_is_uniform_and_by_the_last_state_no_attention():
+    assert roles("lstm-mr", "model.pool=attention,max") == {
+        "attention": "",
+        "max": "no attention",
+        "uniform": "uniform",
+        "no attention": "no attention",
+    }
+    assert roles("mr", "model.pool=attention,mean") == {"attention": "", "mean": "uniform"}
+    # nothing that attends is compared: nothing is to be measured by
+    assert roles("lstm-mr", "model.pool=last,max") == {"last": "no attention", "max": "no attention"}
+
+
+def test_what_cannot_run_along_is_told_unless_it_was_asked_for():
+    assert plan("han-imdb", vary=["model.pool=attention,max"]).notes == []
+    (note,) = plan("han-imdb", vary=["model.pool=attention,mean"]).notes
+    assert note == "han cannot do without pool"

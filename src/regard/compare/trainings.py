@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO
 
 from regard.recipe.mistakes import RecipeError
@@ -101,10 +102,9 @@ class PlannedRun:
 
     def start(self, environment: dict[str, str]) -> None:
         self.folder.path.mkdir(parents=True, exist_ok=True)
-        recipe = self.folder.path.parent / f"{self.folder.path.name}.yaml"
-        write_whole(recipe, dump_recipe(self.recipe))
+        write_whole(self._given, dump_recipe(self.recipe))
         self._said = (self.folder.path.parent / f"{self.folder.path.name}.log").open("wb")
-        command = [sys.executable, "-m", "regard", "train", str(recipe), "--quiet"]
+        command = [sys.executable, "-m", "regard", "train", str(self._given), "--quiet"]
         self._process = subprocess.Popen(
             [*command, "--run", str(self.folder.path)],
             stdin=subprocess.DEVNULL,
@@ -149,7 +149,20 @@ class PlannedRun:
     def _see_whether_done(self) -> None:
         self.done = self._is_whole()
         if self.done:
-            self.spent = (read_config(self.folder).get("spent") or {}).get("seconds")
+            self.spent = self._seconds_of_before()
+
+    def _seconds_of_before(self) -> float | None:
+        """From the start of its process to its model, by the times of the files; at least its training."""
+        trained = (read_config(self.folder).get("spent") or {}).get("seconds")
+        with suppress(OSError):
+            whole = self.folder.model.stat().st_mtime - self._given.stat().st_mtime
+            return max(whole, trained or 0.0)
+        return trained
+
+    @property
+    def _given(self) -> Path:
+        """The recipe that its process was started with."""
+        return self.folder.path.parent / f"{self.folder.path.name}.yaml"
 
     def _is_whole(self) -> bool:
         if not is_whole(self.folder) or not self.folder.scores.is_file():

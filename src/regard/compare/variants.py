@@ -137,13 +137,20 @@ def _with_baselines(
     base: Recipe, choices: Mapping[str, Sequence[str]], variants: Sequence[Variant]
 ) -> tuple[list[Variant], list[str]]:
     """With uniform weights and no attention, for every attention that is varied; and why not."""
-    found, notes = list(variants), list[str]()
+    found, notes = [_pooled_without(each, choices) for each in variants], list[str]()
+    attending = any(not each.role for each in found)
     sections = list(dict.fromkeys(filter(None, (_section(key, base) for key in choices))))
+    sections = sections if attending else []
     for section in sections:
         beside = f" of {section}" if len(sections) > 1 else ""
-        for role, model in ((UNIFORM, _uniform(base, section)), (WITHOUT, _none(base, section))):
+        along = {
+            UNIFORM: base.model.uniform_attention(section),
+            WITHOUT: base.model.without_attention(section),
+        }
+        for role, model in along.items():
             if model is None:
-                notes.append(_missing(role, base, section))
+                if not any(each.role == role for each in found):
+                    notes.append(_missing(role, base, section))
                 continue
             recipe = replaced(base, model=model)
             same = [n for n, each in enumerate(found) if each.recipe.model == recipe.model]
@@ -159,22 +166,19 @@ def _section(key: str, base: Recipe) -> str:
     path = key.split(".")
     if path[0] != "model" or len(path) < 2:
         return ""
+    if path[1] in base.model.attends_by:
+        return base.model.attends_by[path[1]]
     if path[1] in PARTS:  # it stands beside the attention that it is of
         return "attention" if path[1] != "pool" and hasattr(base.model, "attention") else path[1]
     return path[1] if "attention" in path[1] and "dropout" not in path[1] else ""
 
 
-def _uniform(base: Recipe, section: str) -> Any:
-    options = getattr(base.model, section, None)
-    if "normalize" not in getattr(type(options), "model_fields", {}):
-        return None
-    return base.model.model_copy(
-        update={section: options.model_copy(update={"normalize": "uniform"})}  # type: ignore[union-attr]
-    )
-
-
-def _none(base: Recipe, section: str) -> Any:
-    return base.model.without_attention(section)
+def _pooled_without(variant: Variant, choices: Mapping[str, Sequence[str]]) -> Variant:
+    """With its role, where pooling is varied and this one pools without attention."""
+    pool = getattr(variant.recipe.model, "pool", "attention")
+    if "model.pool" not in choices or pool == "attention":
+        return variant
+    return replace(variant, role=UNIFORM if pool == "mean" else WITHOUT)
 
 
 def _missing(role: str, base: Recipe, section: str) -> str:
