@@ -269,5 +269,9 @@ def test_runs_take_turns_on_the_gpus_and_one_thread_on_a_cpu(monkeypatch):
     monkeypatch.setattr(experiment, "device_of", lambda _: torch.device("cuda"))
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert [experiment.one_place(recipe, n).devices for n in range(3)] == [[0], [1], [0]]
+    monkeypatch.setattr(experiment, "cores", lambda: 16)
+    assert experiment.one_place(recipe, 0, jobs=4).threads == 4
+    assert experiment.one_place(recipe, 0, jobs=40).threads == 1
+    assert experiment.one_place(read_recipe("mr", ["trainer.threads=7"]), 0, jobs=4).threads == 7
     chosen = read_recipe("mr", ["trainer.devices=[1]"])
     assert experiment.one_place(chosen, 0).devices == [1]

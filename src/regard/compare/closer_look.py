@@ -33,7 +33,7 @@ def closer_section(found: Findings) -> Markup:
 def _block(found: Findings, one: Closer, *, first: bool) -> Markup:
     title = t("{a} against {b}", a=one.a, b=one.b)
     charts = [
-        element("figure", _chart(list(parts), by, found.measure))
+        element("figure", _chart(list(parts), by, found.measure), class_="intervals")
         for by, parts in groupby(one.slices, key=lambda part: part.by)
     ]
     drawn = [_case(found, one, case) for case in one.cases]
@@ -41,7 +41,7 @@ def _block(found: Findings, one: Closer, *, first: bool) -> Markup:
     return element(
         "details",
         element("summary", title),
-        *charts,
+        element("div", *charts, class_="slices") if charts else "",
         lead,
         *drawn,
         class_="closer",

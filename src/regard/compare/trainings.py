@@ -5,7 +5,9 @@ A run that is whole is not trained again; one that was killed goes on where it s
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -213,10 +215,18 @@ def train_all(
         )
 
 
+def _prctl() -> Callable[[int, int], int] | None:
+    """Found here: a child of a process with threads may open no library before its program starts."""
+    with suppress(OSError, AttributeError):
+        found: Callable[[int, int], int] = ctypes.CDLL(None).prctl
+        return found
+    return None
+
+
+PRCTL, END_WITH_PARENT = _prctl(), 1  # PR_SET_PDEATHSIG
+
+
 def _die_with_parent() -> None:
     """Before the program of a child starts: end, with a checkpoint, if this process is killed."""
-    import ctypes
-    import signal
-
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+    if PRCTL is not None:
+        PRCTL(END_WITH_PARENT, signal.SIGTERM)
