@@ -96,7 +96,9 @@ class ModelOptions(OptionsOfKind):
     """A kind of model: what can be chosen about it, and how it is built."""
 
     task: ClassVar[str] = "translate"  # the kind of task it is for
-    attends_by: ClassVar[Mapping[str, str]] = {}  # options that say how it attends, and which attention
+    attends_by: ClassVar[
+        Mapping[str, str]
+    ] = {}  # options that say how it attends, and which attention
 
     def build(self, sizes: Mapping[str, Any]) -> nn.Module:
         """The network. sizes: by field of the task, its vocabulary or its number of labels.

@@ -86,7 +86,10 @@ def test_the_time_of_a_run_of_before_is_that_of_its_process(tmp_path, monkeypatc
     for file, at in ((one._given, 1000), (folder.model, 1050)):
         file.write_text("")
         os.utime(file, (at, at))
-    for told, seconds in ((4.0, 50), (80.0, 80)):  # of a training in parts, the files tell the last one
+    for told, seconds in (
+        (4.0, 50),
+        (80.0, 80),
+    ):  # of a training in parts, the files tell the last one
         config = {"spent": {"seconds": told}}
         monkeypatch.setattr("regard.compare.trainings.read_config", lambda _, told=config: told)
         assert one._seconds_of_before() == seconds

@@ -177,7 +177,10 @@ def test_pooling_by_the_mean_is_uniform_and_by_the_last_state_no_attention():
     }
     assert roles("mr", "model.pool=attention,mean") == {"attention": "", "mean": "uniform"}
     # nothing that attends is compared: nothing is to be measured by
-    assert roles("lstm-mr", "model.pool=last,max") == {"last": "no attention", "max": "no attention"}
+    assert roles("lstm-mr", "model.pool=last,max") == {
+        "last": "no attention",
+        "max": "no attention",
+    }
 
 
 def test_what_cannot_run_along_is_told_unless_it_was_asked_for():
