@@ -33,7 +33,6 @@ from regard.view.samples import scrolled
 from regard.view.terminal_cells import shorten
 from regard.words import ENGLISH, language, t, translations
 
-
 SHORT = 24  # characters of a name in the title of a chart
 ALIKE = 1.02  # costs that are nearer than this factor are the same
 
