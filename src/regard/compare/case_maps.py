@@ -41,9 +41,10 @@ def attention_drawing(
     """The maps of these names, or the first where a record has none of them."""
     if record is None or not record.maps:
         return ""
-    names = [name for name in maps if name in {each.name for each in record.maps}]
+    there = [each.name for each in record.maps]
+    names = [name for name in maps if name in there] or there[:1]
     caption = t("Attention of {name}", name=variant)
-    return join(_drawing(picked(record, Pick(map=name)), caption) for name in names or [None])
+    return join(_drawing(picked(record, Pick(map=name)), caption) for name in names)
 
 
 def _drawing(matrix: Matrix, caption: str) -> Markup:

@@ -96,11 +96,11 @@ def compare(
                 t("{word} is no run: give runs alone, or a recipe with --vary", word=wrong)
             )
         for_training = {"--seeds": seeds, "--until": until, "--jobs": jobs}
-        if given := [name for name, value in for_training.items() if value is not None]:
+        if named := [name for name, value in for_training.items() if value is not None]:
             raise typer.BadParameter(
                 t(
                     "{option} is for variants that are trained: runs are as they are",
-                    option=given[0],
+                    option=named[0],
                 )
             )
         _of_runs(runs, out or Path("runs/compare"), data, measure, device, command)
