@@ -21,6 +21,7 @@ from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_look import look_at_judgement
 from regard.tasks.classify.classify_module import Classify
 from regard.tasks.classify.number_module import Estimate
+from regard.tasks.task_module import Unanswerable
 
 TEXT = "A b c . D e ! F"
 DOCUMENTS = [TEXT, "", "h", ["a b", "c d e f g", "a"], "G ? " * 30]
@@ -183,3 +184,13 @@ def test_no_file_is_opened_that_a_question_names(tmp_path, monkeypatch):
     judge.fields["numbers"].load(field.to_json())
     with pytest.raises(ValueError, match="name a file"):
         judge.look_extent(Question("secret.npy"))
+
+
+def test_what_cannot_be_classified_is_said_with_its_name_and_place():
+    field = numbers_field()
+    task = Classify(classifier(field.size, 2, vectors=True), field, ["down", "up"])
+    with pytest.raises(Unanswerable) as refused:
+        task.classify([[[0.0] * field.size], [[float("nan")] * field.size]])
+    assert "{}" not in str(refused.value)
+    assert str(refused.value).startswith("example 2: 'numbers' value with numbers that are not")
+    assert refused.value.hint.startswith("it was [[nan")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from torch import Tensor
+
+Examples: TypeAlias = Sequence[Mapping[str, Any]]  # the values of each by the names of its fields
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,15 @@ from torch import nn
 
 from regard.attention.recording import recording
 from regard.data.fields import Document, Field, Text
+from regard.data.problems import said_of_value
 from regard.data.tokenizer import Tokens
-from regard.records.maps import (
-    NOTHING,
-    attention_map,
-    attentions_in,
-    check_size,
-    within_budget,
-)
+from regard.records.maps import attention_map, attentions_in, check_size, record_of
 from regard.records.pooled_maps import PooledStates, pooling_map, recording_poolings
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord, Explanation
 from regard.records.side import Side
 from regard.records.token_sides import unknown_note
+from regard.tasks.classify.classify_explain import explain_classification
 from regard.tasks.classify.classify_module import Classify
 from regard.tasks.classify.judge import Judge, Judgement
 from regard.tasks.classify.judged_input import input_side, positions_read, shown_text
@@ -66,19 +62,15 @@ def look_at_judgement(
         for name, queries in (("cross", "label"), ("encoder", field.name)):
             if layers[name]:
                 maps.append(attention_map(name, queries, field.name, layers[name], recorded))
-    if not maps:
-        raise BadQuestion(NOTHING)
-    kept, notes = within_budget(maps)
     text = shown_text(field, value)
-    return AttentionRecord(
+    return record_of(
+        question,
         sides,
-        kept,
-        title=question.text,
+        maps,
         model=model,
         output=output,
-        notes=(*_cut_note(module, value, tokens), *unknown_note(text, tokens), *notes),
+        notes=(*_cut_note(module, value, tokens), *unknown_note(text, tokens)),
         explanations=_explanations(module, tokens) if question.explain else (),
-        question=question.to_dict(),
     )
 
 
@@ -150,8 +142,6 @@ def _cut_note(module: Judge, value: Any, read: Tokens) -> tuple[str, ...]:
 
 
 def _explanations(module: Judge, tokens: Tokens) -> tuple[Explanation, ...]:
-    from regard.tasks.classify.classify_explain import explain_classification
-
     if not isinstance(module, Classify) or not isinstance(module.given, Text):
         return ()
     return explain_classification(module, tokens)
@@ -162,5 +152,4 @@ def _accepted(field: Field, text: str) -> Any:
     try:
         return field.accept(field.of_line(text), files=False)
     except ValueError as error:
-        said = str(error).replace("{}", f"{field.name} ").replace("lines", "value")
-        raise BadQuestion(said) from None
+        raise BadQuestion(said_of_value(error, field.name)) from None

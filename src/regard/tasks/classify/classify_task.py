@@ -14,7 +14,7 @@ from regard.data.fields import Label, Text
 from regard.measures.accuracy import Accuracy
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.classify.classify_module import Classification, Classify
 from regard.tasks.classify.judge_task import JudgeTask
 from regard.tasks.confused_labels import LabelEvaluation, confusion_drawings
@@ -43,12 +43,7 @@ class ClassifyTask(JudgeTask):
         return Classify(model, self.source, self.target.labels, label_smoothing=smoothing)
 
     def predict(
-        self,
-        module: Classify,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
+        self, module: Classify, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         values = self.read_values(examples)
         found = module.classify_values(values, attention=attention, batch=batch)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -14,7 +14,7 @@ from regard.data.tokenizer import MASK
 from regard.measures import Likelihood
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.evaluation import Measured
 from regard.tasks.likelihood_task import LikelihoodTask
 from regard.tasks.masked.masked_module import Filling, Masked
@@ -58,12 +58,7 @@ class MaskedTask(LikelihoodTask):
         )
 
     def predict(
-        self,
-        module: Masked,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
+        self, module: Masked, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         """The texts filled in; a score is the mean probability of what stands in the gaps."""
         texts = [example["text"] for example in examples]
