@@ -34,7 +34,10 @@ from regard.tasks.text_look import (
     look_at_text,
     with_attention,
 )
+from regard.view.shaded_words import shaded_words
 from regard.view.terminal import heat_map
+
+ENDS = ("BOS", "EOS")  # columns that are no words
 
 
 class Tally(NamedTuple):
@@ -167,16 +170,24 @@ class Task(TaskReport):
         return [found[row] for row in range(len(examples))]
 
     def drawn(self, answer: Answer) -> str:
-        """An answer for a terminal: its line, and what it came from."""
+        """An answer for a terminal: its line, and what it came from; its words shaded, if it looked once."""
         line = self.line(answer)
         if answer.attention is None or not answer.attention.numel():
             return line
-        return f"{line}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}"
+        if len(answer.attention) > 1:
+            return f"{line}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}"
+        pairs = zip(answer.columns, answer.attention[0].tolist(), strict=True)
+        words = [pair for pair in pairs if pair[0] not in ENDS]
+        return f"{line}\n{shaded_words([word for word, _ in words], [w for _, w in words])}"
 
     def line(self, answer: Answer) -> str:
         """An answer in one line, with its probability if it has one."""
-        sure = f"\t{answer.score:.4f}" if self.probable and answer.score is not None else ""
-        return f"{answer.line}{sure}"
+        chance = self.probability(answer)
+        return answer.line if chance is None else f"{answer.line}\t{chance:.4f}"
+
+    def probability(self, answer: Answer) -> float | None:
+        """Of the answer; None where its score does not say."""
+        return answer.score if self.probable else None
 
     def extent(self, example: Mapping[str, Any]) -> Extent:
         """How large the answer to an example is, before it is made."""

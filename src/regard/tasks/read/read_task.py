@@ -119,6 +119,7 @@ class ReadTask(Task):
 
     def asked(self, question: Question) -> dict[str, Any]:
         """The example of a question: a JSON object with its inputs."""
+        question.check_length()
         try:
             given = json.loads(question.text)
         except (ValueError, RecursionError):

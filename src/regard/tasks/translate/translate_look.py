@@ -54,6 +54,7 @@ def look_at_translation(
     """
     if isinstance(translator.model, Ensemble):
         raise BadQuestion("several models together have no one attention: look at one of them")
+    question.check_length()
     if not question.text.strip():
         raise BadQuestion("there is nothing to translate: the text is blank")
     module = cast(nn.Module, translator.model)
