@@ -1,0 +1,265 @@
+"""The kernels of a region, launched: forward and backward of `regard.attention.kernels.region_attention`.
+
+A region that is near keys and spread ones (`sparse`) takes two passes: the second adds to what the first has
+given, which is kept in float32 in between.
+"""
+
+# ruff: noqa: N803, N806  (sizes are capitals)
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+import triton
+from torch import Tensor
+
+from regard.attention.kernels.region_backward import key_kernel, query_kernel
+from regard.attention.kernels.region_forward import forward_kernel
+
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+NUMBERS = 10  # of a pass
+
+
+class RegionPass(NamedTuple):
+    """Keys that one launch of a kernel visits, as `region_tiles` has it; `prefix`: cap_a is per sequence."""
+
+    rate: int
+    offset: int
+    lo_a: int
+    hi_a: int
+    cap_a: int
+    lo_b: int
+    hi_b: int
+    cap_b: int
+    two: int
+    prefix: int
+
+    @property
+    def bounds(self) -> tuple[int, ...]:
+        return self[1:8]
+
+
+class Tile(NamedTuple):
+    """Queries and keys of a tile, and how it is computed."""
+
+    BM: int
+    BN: int
+    warps: int = 4
+    stages: int = 2
+
+
+class Given(NamedTuple):
+    """Everything but queries, keys and values that the kernels read."""
+
+    mask: Tensor | None  # bool (B, H, Lq or 1, Lk), any strides
+    bias: Tensor | None  # the same, float
+    sink: Tensor | None  # (H,)
+    documents: Tensor | None  # int32 (B or 1, 5, Lk), contiguous
+    prefix: Tensor | None  # int32 (B or 1,)
+    passes: list[RegionPass]
+    scale: float
+    sharpness: float
+    cap: float  # 0: none
+
+    @classmethod
+    def of(cls, mask, bias, sink, documents, prefix, numbers: Sequence[int], *factors) -> Given:
+        cuts = range(0, len(numbers), NUMBERS)
+        passes = [RegionPass(*numbers[cut : cut + NUMBERS]) for cut in cuts]
+        return cls(mask, bias, sink, documents, prefix, passes, *factors)
+
+
+def forward(query: Tensor, key: Tensor, value: Tensor, given: Given) -> tuple[Tensor, Tensor]:
+    """context (B, H, Lq, Dv), lse (B, H, Lq) in float32; for a row without keys 0 and −∞."""
+    query, key, value = (_rows(x) for x in (query, key, value))
+    context, lse = empty_context(query, value)
+    shape, dtype = context.shape, query.dtype
+    earlier, earlier_lse = lse, lse
+    for step, each in enumerate(given.passes):
+        last = step == len(given.passes) - 1
+        out = context if last else query.new_empty(shape, dtype=torch.float32)
+        log = lse if last else torch.empty_like(lse)
+        tile = tile_for("forward", dtype, query.shape[-1], value.shape[-1], each)
+        grid = query.shape[0] * query.shape[1] * each.rate * _tiles(query.shape[2], each.rate, tile.BM)
+        if grid:
+            forward_kernel[(grid,)](
+                query, key, value, out, log, earlier, earlier_lse, *_tensors(given, query),
+                query if given.sink is None else given.sink,
+                *_strides(query), *_strides(key), *_strides(value), *_strides(out),
+                *_given_strides(given), *_sizes(query, key, value), *each.bounds,
+                given.scale, given.sharpness, given.cap,
+                SINK=given.sink is not None and step == 0, CARRY=step > 0,
+                **_constants(query, key, value, given, each, tile),
+            )  # fmt: skip
+        earlier, earlier_lse = out, log
+    return context, lse
+
+
+def backward(
+    grad: Tensor, query: Tensor, key: Tensor, value: Tensor, context: Tensor, lse: Tensor, given: Given,
+    *, bias_learns: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:  # fmt: skip
+    """dquery, dkey, dvalue; delta (B, H, Lq); dbias (B, H, Lq or 1, Lk) in float32, if it learns."""
+    grad, query, key, value = (_rows(x) for x in (grad, query, key, value))
+    results = [torch.empty_like(x) for x in (query, key, value)]
+    delta = torch.empty_like(lse)
+    dbias, kind = _bias_gradient(query, key, given) if bias_learns else (None, 0)
+    B, H, Lq, D = query.shape
+    Hk, Lk, Dv = key.shape[1], key.shape[2], value.shape[3]
+    pointers, numbers = _tensors(given, query), (given.scale, given.sharpness, given.cap)
+    earlier: list[Tensor] = [lse, lse, lse]
+    earlier_bias = dbias
+    for step, each in enumerate(given.passes):
+        last = step == len(given.passes) - 1
+        dq, dk, dv = results if last else [x.new_empty(x.shape, dtype=torch.float32) for x in results]
+        if kind == 1 and step:
+            earlier_bias, dbias = dbias, lse.new_empty(B, H, 1, Lk)
+        shared = {"DBIAS": kind, "CARRY": step > 0}
+        sizes, bounds, strides = _sizes(query, key, value), each.bounds, _given_strides(given)
+        bias_out = dbias if dbias is not None else query
+        tile = tile_for("query", query.dtype, D, Dv, each)
+        grid = B * H * each.rate * _tiles(Lq, each.rate, tile.BM)
+        if grid:
+            query_kernel[(grid,)](
+                query, key, value, context, lse, grad, delta, dq, earlier[0], bias_out, *pointers,
+                *_strides(query), *_strides(key), *_strides(value), *_strides(context), *_strides(grad),
+                *_strides(dq), *strides, *sizes, *bounds, *numbers,
+                **shared, **_constants(query, key, value, given, each, tile),
+            )  # fmt: skip
+        tile = tile_for("key", query.dtype, D, Dv, each)
+        grid = B * Hk * each.rate * _tiles(Lk, each.rate, tile.BN)
+        if grid:
+            key_kernel[(grid,)](
+                query, key, value, lse, grad, delta, dk, dv, bias_out, earlier[1], earlier[2],
+                earlier_bias if earlier_bias is not None else query, *pointers,
+                *_strides(query), *_strides(key), *_strides(value), *_strides(grad), *_strides(dk),
+                *_strides(dv), *strides, *sizes, *bounds, *numbers,
+                **shared, **_constants(query, key, value, given, each, tile),
+            )  # fmt: skip
+        earlier = [dq, dk, dv]
+    return (*results, delta, dbias)
+
+
+def empty_context(query: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    """Where context and lse go; the context lies in memory as the queries do, if it can."""
+    B, H, Lq, D = query.shape
+    Dv = value.shape[-1]
+    context = torch.empty_like(query) if Dv == D else query.new_empty(B, H, Lq, Dv)
+    return context, query.new_empty((B, H, Lq), dtype=torch.float32)
+
+
+def _rows(x: Tensor) -> Tensor:
+    return x if x.stride(-1) == 1 else x.contiguous()
+
+
+def _strides(x: Tensor) -> tuple[int, int, int]:
+    return x.stride()[:3]
+
+
+def _spread(x: Tensor | None) -> tuple[int, int, int, int]:
+    """Strides of (B, H, Lq, Lk), 0 where an axis has length 1."""
+    if x is None:
+        return 0, 0, 0, 0
+    b, h, m, n = (s if size > 1 else 0 for s, size in zip(x.stride(), x.shape, strict=True))
+    return b, h, m, n
+
+
+def _given_strides(given: Given) -> tuple[int, ...]:
+    documents, prefix = given.documents, given.prefix
+    of_documents = 0 if documents is None or len(documents) == 1 else documents.stride(0)
+    of_prefix = 0 if prefix is None or len(prefix) == 1 else prefix.stride(0)
+    return *_spread(given.mask), *_spread(given.bias), of_documents, of_prefix
+
+
+def _tensors(given: Given, dummy: Tensor) -> tuple[Tensor, ...]:
+    """Any pointer will do for what is not there."""
+    mask = dummy if given.mask is None else given.mask.view(torch.uint8)
+    documents = dummy if given.documents is None else given.documents
+    prefix = dummy if given.prefix is None else given.prefix
+    bias = dummy if given.bias is None else given.bias
+    return documents, prefix, mask, bias
+
+
+def _sizes(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
+    return query.shape[1], query.shape[2], key.shape[2], query.shape[3], value.shape[3]
+
+
+def _bias_gradient(query: Tensor, key: Tensor, given: Given) -> tuple[Tensor, int]:
+    """Where it is summed: by keys if the bias is theirs alone, else pair by pair."""
+    assert given.bias is not None
+    (B, H, Lq, _), Lk = query.shape, key.shape[2]
+    if given.bias.shape[2] == 1:
+        return query.new_zeros((B, H, 1, Lk), dtype=torch.float32), 1
+    return query.new_zeros((B, H, Lq, Lk), dtype=torch.float32), 2
+
+
+def _constants(
+    query: Tensor, key: Tensor, value: Tensor, given: Given, each: RegionPass, tile: Tile
+) -> dict[str, Any]:
+    D, Dv = query.shape[3], value.shape[3]
+    BD, BV = _block(D), _block(Dv)
+    constants: dict[str, Any] = {
+        "RATE": each.rate,
+        "GROUP": query.shape[1] // key.shape[1],
+        "TWO": bool(each.two),
+        "DOCUMENTS": given.documents is not None,
+        "PREFIX": bool(each.prefix),
+        "MASK": 0 if given.mask is None else 1 if given.mask.shape[2] == 1 else 2,
+        "BIAS": 0 if given.bias is None else 1 if given.bias.shape[2] == 1 else 2,
+        "CAP": given.cap > 0,
+        "PRECISION": precision(query.dtype),
+        "WHOLE": D == BD and Dv == BV,
+        "BM": tile.BM,
+        "BN": tile.BN,
+        "BD": BD,
+        "BV": BV,
+        "num_warps": tile.warps,
+        "num_stages": tile.stages,
+    }
+    return constants
+
+
+def _block(size: int) -> int:
+    return max(16, triton.next_power_of_2(size))
+
+
+def _tiles(length: int, rate: int, block: int) -> int:
+    return -(-(-(-length // rate)) // block)
+
+
+def precision(dtype: torch.dtype) -> str:
+    """Of the products of float32: three of tf32 are as exact; one, where torch is told that it will do."""
+    return "tf32" if torch.backends.cuda.matmul.allow_tf32 else "tf32x3"
+
+
+TILES: dict[tuple[str, bool, int], Tile] = {
+    # kernel, half precision, features up to
+    ("forward", True, 64): Tile(128, 64, 4, 3),
+    ("forward", True, 128): Tile(128, 64, 8, 2),
+    ("forward", True, 256): Tile(64, 64, 8, 2),
+    ("query", True, 64): Tile(128, 64, 8, 2),
+    ("query", True, 128): Tile(64, 64, 8, 2),
+    ("query", True, 256): Tile(64, 32, 8, 1),
+    ("key", True, 64): Tile(64, 128, 8, 2),
+    ("key", True, 128): Tile(64, 64, 8, 2),
+    ("key", True, 256): Tile(32, 64, 8, 1),
+    ("forward", False, 64): Tile(64, 64, 4, 2),
+    ("forward", False, 128): Tile(64, 32, 4, 2),
+    ("forward", False, 256): Tile(32, 32, 4, 1),
+    ("query", False, 64): Tile(64, 32, 4, 2),
+    ("query", False, 128): Tile(32, 32, 4, 1),
+    ("query", False, 256): Tile(32, 16, 4, 1),
+    ("key", False, 64): Tile(32, 64, 4, 2),
+    ("key", False, 128): Tile(32, 32, 4, 1),
+    ("key", False, 256): Tile(16, 32, 4, 1),
+}
+CHOSEN: dict[str, Tile] = {}  # by kernel: for measurements and tests, in place of the table
+
+
+def tile_for(kernel: str, dtype: torch.dtype, D: int, Dv: int, each: RegionPass) -> Tile:
+    if kernel in CHOSEN:
+        return CHOSEN[kernel]
+    width = max(64, _block(D), _block(Dv))
+    return TILES[kernel, dtype != torch.float32, width]
