@@ -20,6 +20,7 @@ from regard.attention.kernels.region_forward import NUMBERS
 from regard.attention.kernels.region_tiles import (
     _FAR,
     LOG2E,
+    bad_keys,
     capped,
     class_of,
     document_bounds,
@@ -29,7 +30,6 @@ from regard.attention.kernels.region_tiles import (
     high_of,
     last_key,
     load_rows,
-    not_finite,
     open_pairs,
     rows_at,
     run_tile,
@@ -84,12 +84,11 @@ def query_step(
     lane = tl.arange(0, BN)
     d, dv = tl.arange(0, BD), tl.arange(0, BV)
     n = tile * BN + lane
-    key = load_rows(rows_at(k, tile, sk, lane, d, BN), n < keys, d, D, EDGE, WHOLE)
-    value = load_rows(rows_at(v, tile, sv, lane, dv, BN), n < keys, dv, Dv, EDGE, WHOLE)
+    there = n < keys
     if CAREFUL:
-        bad = not_finite(key) | not_finite(value)
-        key = tl.where(bad[:, None], 0.0, key)
-        value = tl.where(bad[:, None], 0.0, value)
+        there = there & (bad_keys(k, v, tile, there, sk, sv, D, Dv, BN, BD, BV, WHOLE) == 0)
+    key = load_rows(rows_at(k, tile, sk, lane, d, BN), there, d, D, EDGE, WHOLE)
+    value = load_rows(rows_at(v, tile, sv, lane, dv, BN), there, dv, Dv, EDGE, WHOLE)
     id_k = n
     if DOCUMENTS:
         id_k = tl.load(documents + n, mask=n < keys, other=-1)
@@ -233,15 +232,16 @@ def key_step(
     d, dd = tl.arange(0, BD), tl.arange(0, BV)
     m = tile * BM + lane
     exists = m < queries
-    query = load_rows(rows_at(q, tile, sq, lane, d, BM), exists, d, D, EDGE, WHOLE)
-    given = load_rows(rows_at(do, tile, sdo, lane, dd, BM), exists, dd, Dv, EDGE, WHOLE)
     at = row + m.to(tl.int64) * RATE
     log = tl.load(lse + at, mask=exists, other=float("inf"))
     mean = tl.load(delta + at, mask=exists, other=0.0)
     counts = (log - log) == 0.0
     log = tl.where(counts, log * LOG2E, float("inf"))
+    there = exists
     if CAREFUL:
-        query = tl.where(counts[:, None], query, 0.0)
+        there = exists & counts
+    query = load_rows(rows_at(q, tile, sq, lane, d, BM), there, d, D, EDGE, WHOLE)
+    given = load_rows(rows_at(do, tile, sdo, lane, dd, BM), exists, dd, Dv, EDGE, WHOLE)
     id_q = m
     if DOCUMENTS:
         id_q = tl.load(documents + m + start, mask=exists, other=-2)
@@ -305,11 +305,10 @@ def key_kernel(
     d, dd = tl.arange(0, BD), tl.arange(0, BV)
     n = block * BN + lane
     exists = n < keys
-    key = load_rows(rows_at(k, block, k_l * RATE, lane, d, BN), exists, d, D, True, WHOLE)
-    value = load_rows(rows_at(v, block, v_l * RATE, lane, dd, BN), exists, dd, Dv, True, WHOLE)
-    bad = not_finite(key) | not_finite(value)
-    key = tl.where(bad[:, None], 0.0, key)
-    value = tl.where(bad[:, None], 0.0, value)
+    bad = bad_keys(k, v, block, exists, k_l * RATE, v_l * RATE, D, Dv, BN, BD, BV, WHOLE)
+    finite = exists & (bad == 0)
+    key = load_rows(rows_at(k, block, k_l * RATE, lane, d, BN), finite, d, D, True, WHOLE)
+    value = load_rows(rows_at(v, block, v_l * RATE, lane, dd, BN), finite, dd, Dv, True, WHOLE)
 
     if PREFIX:
         cap_a = tl.minimum(cap_a, tl.load(prefix + z * prefix_b))

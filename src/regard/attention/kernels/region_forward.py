@@ -18,6 +18,7 @@ from regard.attention.kernels.region_tiles import (
     _FAR,
     LN2,
     LOG2E,
+    bad_keys,
     capped,
     class_of,
     document_bounds,
@@ -27,7 +28,6 @@ from regard.attention.kernels.region_tiles import (
     high_of,
     last_key,
     load_rows,
-    not_finite,
     open_pairs,
     rows_at,
     run_tile,
@@ -41,7 +41,7 @@ NUMBERS = ["offset", "lo_a", "hi_a", "cap_a", "lo_b", "hi_b", "cap_b", "Lq", "Lk
 
 @triton.jit
 def forward_step(
-    acc, norm, top, spoilt, q, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
+    acc, norm, top, q, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
     mask, mask_m, mask_n, bias, bias_m, bias_n, keys, sk, sv, D, Dv, scale, sharpness, cap,
     EDGE: tl.constexpr, CAREFUL: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
     MASK: tl.constexpr, BIAS: tl.constexpr, CAP: tl.constexpr, PRECISION: tl.constexpr,
@@ -51,12 +51,11 @@ def forward_step(
     lane = tl.arange(0, BN)
     d, dv = tl.arange(0, BD), tl.arange(0, BV)
     n = tile * BN + lane
-    key = load_rows(rows_at(k, tile, sk, lane, d, BN), n < keys, d, D, EDGE, WHOLE)
+    there = n < keys
     if CAREFUL:
-        value = load_rows(rows_at(v, tile, sv, lane, dv, BN), n < keys, dv, Dv, EDGE, WHOLE)
-        bad = not_finite(key) | not_finite(value)
-        key = tl.where(bad[:, None], 0.0, key)
-        value = tl.where(bad[:, None], 0.0, value)
+        bad = bad_keys(k, v, tile, there, sk, sv, D, Dv, BN, BD, BV, WHOLE)
+        there = there & (bad == 0)
+    key = load_rows(rows_at(k, tile, sk, lane, d, BN), there, d, D, EDGE, WHOLE)
     qk = tl.dot(q, tl.trans(key), input_precision=PRECISION)
 
     factor = scale * sharpness * LOG2E
@@ -83,14 +82,10 @@ def forward_step(
         if BIAS:
             b = given_bias(pairs, bias, m[:, None], n[None, :], keys, bias_m, bias_n, BIAS)
             pairs = pairs & (b != -float("inf"))
-            if CAREFUL:
-                wrong = pairs & ((b - b) != 0.0)
-                spoilt = tl.maximum(spoilt, tl.max(wrong.to(tl.int32), 1))
-                b = tl.where((b - b) == 0.0, b, 0.0)
             s = s + b
-        s = tl.where(pairs, s, -float("inf"))
         if CAREFUL:
-            spoilt = tl.maximum(spoilt, tl.max((pairs & bad[None, :]).to(tl.int32), 1))
+            s = s + tl.where(bad == 0, 0.0, float("nan"))[None, :]
+        s = tl.where(pairs, s, -float("inf"))
 
     higher = tl.maximum(top, tl.max(s, 1) * factor)
     base = higher
@@ -98,13 +93,13 @@ def forward_step(
         base = tl.where(higher == -float("inf"), 0.0, higher)  # a row without keys so far
     p = tl.exp2(s * factor - base[:, None])
     shrink = tl.exp2(top - base)
+    value = load_rows(rows_at(v, tile, sv, lane, dv, BN), there, dv, Dv, EDGE, WHOLE)
     if CAREFUL:
         norm = norm * shrink + tl.sum(p, 1)
     else:
-        value = load_rows(rows_at(v, tile, sv, lane, dv, BN), n < keys, dv, Dv, EDGE, WHOLE)
         norm = norm * shrink + tl.sum(p + qk * 0.0, 1)  # NaN if a score is not finite
     acc = tl.dot(p.to(value.dtype), value, acc * shrink[:, None], input_precision=PRECISION)
-    return acc, norm, higher, spoilt
+    return acc, norm, higher
 
 
 @triton.jit(do_not_specialize=NUMBERS)
@@ -167,18 +162,17 @@ def forward_kernel(
     top = tl.full([BM], -float("inf"), tl.float32)
     norm = tl.zeros([BM], tl.float32)
     acc = tl.zeros([BM, BV], tl.float32)
-    spoilt = tl.zeros([BM], tl.int32)
     for t in range(0, (fa0 - a0) + (a1 - fa1) + (fb0 - b0) + (b1 - fb1)):
         tile = edge_tile(t, a0, fa0, fa1, a1, b0, fb0, fb1)
-        acc, norm, top, spoilt = forward_step(
-            acc, norm, top, spoilt, query, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
+        acc, norm, top = forward_step(
+            acc, norm, top, query, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
             mask, mask_m, mask_n, bias, bias_m, bias_n, keys, sk, sv, D, Dv, scale, sharpness, cap,
             True, False, TWO, DOCUMENTS, MASK, BIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
         )  # fmt: skip
     for t in range(0, (fa1 - fa0) + (fb1 - fb0)):
         tile = run_tile(t, fa0, fa1, fb0)
-        acc, norm, top, spoilt = forward_step(
-            acc, norm, top, spoilt, query, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
+        acc, norm, top = forward_step(
+            acc, norm, top, query, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
             mask, mask_m, mask_n, bias, bias_m, bias_n, keys, sk, sv, D, Dv, scale, sharpness, cap,
             False, False, TWO, DOCUMENTS, MASK, BIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
         )  # fmt: skip
@@ -188,12 +182,11 @@ def forward_kernel(
         acc = tl.zeros([BM, BV], tl.float32)
         for t in tl.range(0, (a1 - a0) + (b1 - b0), num_stages=1):
             tile = run_tile(t, a0, a1, b0)
-            acc, norm, top, spoilt = forward_step(
-                acc, norm, top, spoilt, query, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
+            acc, norm, top = forward_step(
+                acc, norm, top, query, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
                 mask, mask_m, mask_n, bias, bias_m, bias_n, keys, sk, sv, D, Dv, scale, sharpness, cap,
                 True, True, TWO, DOCUMENTS, MASK, BIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
             )  # fmt: skip
-        norm = tl.where(spoilt > 0, float("nan"), norm)
 
     # --- what else is in the sum ---
     row = (z * H + h) * Lq + first + m.to(tl.int64) * RATE

@@ -142,10 +142,16 @@ def load_rows(place, exists, d, D, BOUNDED: tl.constexpr, WHOLE: tl.constexpr):
 
 
 @triton.jit
-def not_finite(x):
-    """Which rows hold a number that is not finite."""
-    x = x.to(tl.float32)
-    return tl.sum(x - x, 1) != 0.0
+def bad_keys(
+    k, v, tile, exists, sk, sv, D, Dv,
+    BN: tl.constexpr, BD: tl.constexpr, BV: tl.constexpr, WHOLE: tl.constexpr,
+):  # fmt: skip
+    """1 for the keys that hold a number that is not finite, or whose values do: (BN,)"""
+    lane, d, dv = tl.arange(0, BN), tl.arange(0, BD), tl.arange(0, BV)
+    key = load_rows(rows_at(k, tile, sk, lane, d, BN), exists, d, D, True, WHOLE)
+    value = load_rows(rows_at(v, tile, sv, lane, dv, BN), exists, dv, Dv, True, WHOLE)
+    none = tl.sum((key * 0.0).to(tl.float32), 1) + tl.sum((value * 0.0).to(tl.float32), 1)
+    return tl.where(none == 0.0, 0, 1)
 
 
 @triton.jit
