@@ -20,7 +20,7 @@ import math
 import triton
 import triton.language as tl
 
-FAR = 1 << 29  # no bound; twice as far is still an int32
+from regard.attention.kernels.region_passes import FAR
 
 _FAR = tl.constexpr(FAR)
 LOG2E = tl.constexpr(1 / math.log(2))

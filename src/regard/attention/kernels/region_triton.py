@@ -8,7 +8,6 @@ given, which is kept in float32 in between.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,30 +15,12 @@ import torch
 import triton
 from torch import Tensor
 
+from regard.attention.kernels.region_attention import empty_context, in_rows
 from regard.attention.kernels.region_backward import key_kernel, query_kernel
 from regard.attention.kernels.region_forward import forward_kernel
+from regard.attention.kernels.region_passes import RegionPass
 
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-NUMBERS = 10  # of a pass
-
-
-class RegionPass(NamedTuple):
-    """Keys that one launch of a kernel visits, as `region_tiles` has it; `prefix`: cap_a is per sequence."""
-
-    rate: int
-    offset: int
-    lo_a: int
-    hi_a: int
-    cap_a: int
-    lo_b: int
-    hi_b: int
-    cap_b: int
-    two: int
-    prefix: int
-
-    @property
-    def bounds(self) -> tuple[int, ...]:
-        return self[1:8]
+NUMBERS = len(RegionPass._fields)
 
 
 class Tile(NamedTuple):
@@ -73,7 +54,7 @@ class Given(NamedTuple):
 
 def forward(query: Tensor, key: Tensor, value: Tensor, given: Given) -> tuple[Tensor, Tensor]:
     """context (B, H, Lq, Dv), lse (B, H, Lq) in float32; for a row without keys 0 and −∞."""
-    query, key, value = (_rows(x) for x in (query, key, value))
+    query, key, value = (in_rows(x) for x in (query, key, value))
     context, lse = empty_context(query, value)
     shape, dtype = context.shape, query.dtype
     earlier, earlier_lse = lse, lse
@@ -88,7 +69,7 @@ def forward(query: Tensor, key: Tensor, value: Tensor, given: Given) -> tuple[Te
                 query, key, value, out, log, earlier, earlier_lse, *_tensors(given, query),
                 query if given.sink is None else given.sink,
                 *_strides(query), *_strides(key), *_strides(value), *_strides(out),
-                *_given_strides(given), *_sizes(query, key, value), *each.bounds,
+                *_given_strides(given), *_sizes(query, key, value), *each[1:8],
                 given.scale, given.sharpness, given.cap,
                 SINK=given.sink is not None and step == 0, CARRY=step > 0,
                 **_constants(query, key, value, given, each, tile),
@@ -102,7 +83,7 @@ def backward(
     *, bias_learns: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:  # fmt: skip
     """dquery, dkey, dvalue; delta (B, H, Lq); dbias (B, H, Lq or 1, Lk) in float32, if it learns."""
-    grad, query, key, value = (_rows(x) for x in (grad, query, key, value))
+    grad, query, key, value = (in_rows(x) for x in (grad, query, key, value))
     results = [torch.empty_like(x) for x in (query, key, value)]
     delta = torch.empty_like(lse)
     dbias, kind = _bias_gradient(query, key, given) if bias_learns else (None, 0)
@@ -117,7 +98,7 @@ def backward(
         if kind == 1 and step:
             earlier_bias, dbias = dbias, lse.new_empty(B, H, 1, Lk)
         shared = {"DBIAS": kind, "CARRY": step > 0}
-        sizes, bounds, strides = _sizes(query, key, value), each.bounds, _given_strides(given)
+        sizes, bounds, strides = _sizes(query, key, value), each[1:8], _given_strides(given)
         bias_out = dbias if dbias is not None else query
         tile = tile_for("query", query.dtype, D, Dv, each)
         grid = B * H * each.rate * _tiles(Lq, each.rate, tile.BM)
@@ -140,18 +121,6 @@ def backward(
             )  # fmt: skip
         earlier = [dq, dk, dv]
     return (*results, delta, dbias)
-
-
-def empty_context(query: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    """Where context and lse go; the context lies in memory as the queries do, if it can."""
-    B, H, Lq, D = query.shape
-    Dv = value.shape[-1]
-    context = torch.empty_like(query) if Dv == D else query.new_empty(B, H, Lq, Dv)
-    return context, query.new_empty((B, H, Lq), dtype=torch.float32)
-
-
-def _rows(x: Tensor) -> Tensor:
-    return x if x.stride(-1) == 1 else x.contiguous()
 
 
 def _strides(x: Tensor) -> tuple[int, int, int]:
