@@ -60,11 +60,10 @@ def prepare(
     mask = check_mask(mask, query, key, value)
     limits = Limits.of(within, query, query.shape[-2], key.shape[-2], mask, by)
     how: Normalizer = _named("normalizer", normalize, as_normalizer, query)
-    dropped = dropout if training else 0.0
-    choices = {"bias": bias, "dropout": dropped, "weights": weights}
-    taint = None
+    taint, drop = None, dropout if training else 0.0
+    more: Any = {"bias": bias, "dropout": drop, "weights": weights}
     if not keeps_promises(by) or (
-        region_for_kernel(by, how, limits, query, key, value, **choices) is None
+        region_for_kernel(by, how, limits, query, key, value, **more) is None
     ):
         query, key, value, taint = shelter(query, key, value, limits, uses_keys=by.uses_keys)
     return AttentionCall.of(

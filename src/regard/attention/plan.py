@@ -209,10 +209,10 @@ def choose(call: AttentionCall, layout: Layout) -> Plan:
         return plan(
             "one-row", "the query cancels in this score, so all queries share one row of weights"
         )
-    if (region := _for_kernel(call)) is not None:
-        again = "" if region.passes == 1 else f", in {region.passes} passes"
+    if (taken := _for_kernel(call)) is not None:
+        again = "" if taken.passes == 1 else f", in {taken.passes} passes"
         why = f"one kernel loops over the keys of the region{again}; O(L) memory"
-        return replace(plan("region-fused", why), seen=region.seen)
+        return replace(plan("region-fused", why), seen=taken.seen)
     if call.score.pairwise:
         pattern = layout.pattern
         if pattern is not None and layout.masked != "pairs":

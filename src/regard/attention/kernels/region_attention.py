@@ -1,6 +1,7 @@
 """Attention in a region as an operator of PyTorch, for a GPU with Triton: one call forward, one backward.
 
-    s = cap · tanh(scale · q · k / cap) + bias        weights = exp(sharpness · s) / (exp(sink) + Σ exp(sharpness · s))
+    s = cap · tanh(scale · q · k / cap) + bias
+    weights = exp(sharpness · s) / (exp(sink) + Σ exp(sharpness · s))
 
 query (B, H, Lq, D), key (B, Hk, Lk, D), value (B, Hk, Lk, Dv); head h has the keys of h // (H / Hk).
 Nothing of size Lq · Lk is held, nothing waits for the GPU, and the sums are in the same order every time.

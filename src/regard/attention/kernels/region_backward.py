@@ -1,7 +1,7 @@
 """Gradients of the attention in a region, from its log-sum-exp: no sum is atomic, results repeat exactly.
 
-    p = exp(sharpness · s − lse)        dv = pᵀ · do        dp = do · vᵀ        ds = sharpness · p (dp − Σ p dp)
-    dq = scale · ds · slope · k         dk = scale · (ds · slope)ᵀ · q          dbias = ds
+    p = exp(sharpness · s − lse)     dp = do · vᵀ     ds = sharpness · p (dp − Σ p dp)     dv = pᵀ · do
+    dq = scale · ds · slope · k      dk = scale · (ds · slope)ᵀ · q                      dbias = ds
 
 with slope 1, or that of the cap. A row that is empty, or NaN because it may attend to a number that is not
 finite, passes nothing on; such a number itself gets a gradient of 0.
@@ -9,7 +9,7 @@ finite, passes nothing on; such a number itself gets a gradient of 0.
 One kernel keeps a tile of queries and runs over keys, one keeps a tile of keys and runs over queries.
 """
 
-# ruff: noqa: N803, N806  (sizes and compile-time constants are capitals)
+# ruff: noqa: N803  (sizes and compile-time constants are capitals)
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ from regard.attention.kernels.region_tiles import (
 
 @triton.jit
 def weights_of(
-    qk, log, n, m, queries, low_a, high_a, low_b, high_b, id_q, id_k, mask, mask_m, mask_n, bias, bias_m, bias_n,
-    keys, scale, sharpness, cap,
+    qk, log, n, m, queries, low_a, high_a, low_b, high_b, id_q, id_k,
+    mask, mask_m, mask_n, bias, bias_m, bias_n, keys, scale, sharpness, cap,
     EDGE: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
     MASK: tl.constexpr, BIAS: tl.constexpr, CAP: tl.constexpr,
 ):  # fmt: skip
@@ -158,7 +158,9 @@ def query_kernel(
         mean = tl.load(delta + row, mask=exists, other=0.0)
     else:
         out += z * o_b + h * o_h + first * o_l
-        context = load_rows(rows_at(out, block, o_l * RATE, lane, dv, BM), exists, dv, Dv, True, WHOLE)
+        context = load_rows(
+            rows_at(out, block, o_l * RATE, lane, dv, BM), exists, dv, Dv, True, WHOLE
+        )
         mean = tl.sum(context.to(tl.float32) * given.to(tl.float32), 1)
         mean = tl.where(counts, mean, 0.0)
         tl.store(delta + row, mean, mask=exists)
@@ -185,14 +187,14 @@ def query_kernel(
         a0, a1, fa0, fa1, b0, b1, fb0, fb1 = union(a0, a1, fa0, fa1, b0, b1, fb0, fb1)
 
     acc = tl.zeros([BM, BD], tl.float32)
-    for t in range(0, (fa0 - a0) + (a1 - fa1) + (fb0 - b0) + (b1 - fb1)):
+    for t in range((fa0 - a0) + (a1 - fa1) + (fb0 - b0) + (b1 - fb1)):
         acc = query_step(
             acc, query, given, log, mean, k, v, edge_tile(t, a0, fa0, fa1, a1, b0, fb0, fb1), m, queries,
             low_a, high_a, low_b, high_b, id_q, documents, mask, mask_m, mask_n, bias, bias_m, bias_n,
             dbias, Lk * RATE, RATE, keys, sk, sv, D, Dv, scale, sharpness, cap,
             True, False, TWO, DOCUMENTS, MASK, BIAS, DBIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
         )  # fmt: skip
-    for t in range(0, (fa1 - fa0) + (fb1 - fb0)):
+    for t in range((fa1 - fa0) + (fb1 - fb0)):
         acc = query_step(
             acc, query, given, log, mean, k, v, run_tile(t, fa0, fa1, fb0), m, queries,
             low_a, high_a, low_b, high_b, id_q, documents, mask, mask_m, mask_n, bias, bias_m, bias_n,
@@ -339,13 +341,13 @@ def key_kernel(
     every = (a1 - a0) + (b1 - b0)
     head = z * H + hk * GROUP
     sum_b = tl.zeros([BN], tl.float32)
-    for g in range(0, GROUP):
+    for g in range(GROUP):
         qg, dog = q + g * q_h, do + g * do_h
         maskg, biasg = mask + g * mask_h, bias + g * bias_h
         row = (head + g) * Lq + first
         if DBIAS == 1:
             sum_b = tl.zeros([BN], tl.float32)
-        for t in range(0, edges):
+        for t in range(edges):
             sum_k, sum_v, sum_b = key_step(
                 sum_k, sum_v, sum_b, key, value, qg, dog, lse, delta, row,
                 edge_tile(t, a0, fa0, fa1, a1, b0, fb0, fb1), n, start, queries, id_k, documents,
@@ -353,7 +355,7 @@ def key_kernel(
                 scale, sharpness, cap, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, RATE,
                 True, False, TWO, DOCUMENTS, MASK, BIAS, DBIAS, CAP, PRECISION, BM, BD, BV, WHOLE,
             )  # fmt: skip
-        for t in range(0, inner):
+        for t in range(inner):
             sum_k, sum_v, sum_b = key_step(
                 sum_k, sum_v, sum_b, key, value, qg, dog, lse, delta, row,
                 run_tile(t, fa0, fa1, fb0), n, start, queries, id_k, documents,
@@ -370,7 +372,7 @@ def key_kernel(
     if spoils(sum_k) > 0:
         sum_k = tl.zeros([BN, BD], tl.float32)
         sum_v = tl.zeros([BN, BV], tl.float32)
-        for g in range(0, GROUP):
+        for g in range(GROUP):
             qg, dog = q + g * q_h, do + g * do_h
             maskg, biasg = mask + g * mask_h, bias + g * bias_h
             row = (head + g) * Lq + first
@@ -400,6 +402,9 @@ def key_kernel(
         sum_v += tl.load(earlier_dv + place * Dv + dd[None, :], mask=there_v, other=0.0)
     dk += z * dk_b + hk * dk_h + residue * dk_l
     dv += z * dv_b + hk * dv_h + residue * dv_l
-    to_k, to_v = rows_at(dk, block, dk_l * RATE, lane, d, BN), rows_at(dv, block, dv_l * RATE, lane, dd, BN)
+    to_k, to_v = (
+        rows_at(dk, block, dk_l * RATE, lane, d, BN),
+        rows_at(dv, block, dv_l * RATE, lane, dd, BN),
+    )
     tl.store(to_k, sum_k.to(dk.dtype.element_ty), mask=there_k)
     tl.store(to_v, sum_v.to(dv.dtype.element_ty), mask=there_v)

@@ -1,4 +1,4 @@
-"""Which calls the kernel of a region computes, and the call in its terms: leading axes become batch and heads."""
+"""Which calls the kernel of a region computes, and a call in its terms: batch and heads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,13 @@ def region_for_kernel(
     if limits.everywhere and limits.mask is None and bias is None:
         return None
     sizes = (key.shape[-1], value.shape[-1])
-    if max(sizes) > WIDEST or 0 in (*sizes, limits.queries, limits.keys, query.numel(), key.numel()):
+    if max(sizes) > WIDEST or 0 in (
+        *sizes,
+        limits.queries,
+        limits.keys,
+        query.numel(),
+        key.numel(),
+    ):
         return None
     dtypes = {_dtype(x) for x in (query, key, value)}
     if len(dtypes) > 1 or dtypes.pop() not in DTYPES:
@@ -91,14 +97,16 @@ def _same_for_heads(passes: RegionPasses, query: Tensor, key: Tensor, value: Ten
     heads = len(Folded.of(lead, key, value).heads)
     for x, own in ((passes.ends, 0), (passes.documents, 2)):
         axes = () if x is None else x.shape[: x.dim() - own]
-        fits = len(axes) <= len(lead) and all(a in (1, b) for a, b in zip(axes[::-1], lead[::-1], strict=False))
+        fits = len(axes) <= len(lead) and all(
+            a in (1, b) for a, b in zip(axes[::-1], lead[::-1], strict=False)
+        )
         if not fits or any(size != 1 for size in axes[::-1][:heads]):
             return False
     return True
 
 
 class Folded(NamedTuple):
-    """Leading axes as those of a batch and those of its heads: two, if the last one shares keys and values."""
+    """Leading axes as those of a batch and those of heads: two, if all of the last share keys and values."""
 
     outer: tuple[int, ...]
     heads: tuple[int, ...]
@@ -135,9 +143,9 @@ class Folded(NamedTuple):
         if x is None:
             return None
         shape = x.shape[x.dim() - own :]
-        lead = x.shape[: x.dim() - own]
+        lead = tuple(x.shape[: x.dim() - own])
         missing = len(self.outer) + len(self.heads) - len(lead)
-        lead = ((1,) * missing + tuple(lead))[: len(self.outer)]
+        lead = ((1,) * missing + lead)[: len(self.outer)]
         if math.prod(lead) == 1:
             return x.reshape(1, *shape)
         return x.reshape(*lead, *shape).expand(*self.outer, *shape).reshape(-1, *shape)
@@ -157,7 +165,8 @@ def region_fused(call: AttentionCall) -> tuple[Tensor, Tensor]:
         call.score, call.normalize, call.limits, call.query, call.key, call.value, bias=call.bias
     )
     temperature = call.normalize.softmax_temperature
-    assert passes is not None and temperature is not None
+    assert passes is not None
+    assert temperature is not None
     lead, query, key, value = call.lead, call.query, call.key, call.value
     if torch.is_autocast_enabled(query.device.type):
         query, key, value = (x.to(_dtype(x)) for x in (query, key, value))
@@ -179,4 +188,3 @@ def region_fused(call: AttentionCall) -> tuple[Tensor, Tensor]:
     if len(lead) == 2:
         return context, lse
     return context.reshape(*lead, *context.shape[-2:]), lse.reshape(*lead, lse.shape[-1])
-

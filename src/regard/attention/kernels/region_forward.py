@@ -1,13 +1,14 @@
-"""context = softmax(score(q, k) + bias, in a region) @ v: a running softmax over the tiles that the region opens.
+"""context = softmax(score(q, k) + bias, in a region) @ v: a running softmax over the tiles it opens.
 
-    s = cap · tanh(scale · q · k / cap) + bias        weights = exp(sharpness · s) / (exp(sink) + Σ exp(sharpness · s))
+    s = cap · tanh(scale · q · k / cap) + bias
+    weights = exp(sharpness · s) / (exp(sink) + Σ exp(sharpness · s))
 
-Nothing is asked of the keys: the sums say afterwards whether a number among them was not finite, and only then
-the program starts again with care: such keys and values count as 0, and every query that may attend to one
-becomes NaN, its log-sum-exp too. Others never notice.
+Nothing is asked of the keys: the sums say afterwards whether a number among them was not finite, and only
+then the program starts again with care: such keys and values count as 0, and every query that may attend
+to one becomes NaN, its log-sum-exp too. Others never notice.
 """
 
-# ruff: noqa: N803, N806  (sizes and compile-time constants are capitals)
+# ruff: noqa: N803  (sizes and compile-time constants are capitals)
 
 from __future__ import annotations
 
@@ -94,10 +95,10 @@ def forward_step(
     p = tl.exp2(s * factor - base[:, None])
     shrink = tl.exp2(top - base)
     value = load_rows(rows_at(v, tile, sv, lane, dv, BN), there, dv, Dv, EDGE, WHOLE)
-    if CAREFUL:
-        norm = norm * shrink + tl.sum(p, 1)
-    else:
-        norm = norm * shrink + tl.sum(p + qk * 0.0, 1)  # NaN if a score is not finite
+    total = p
+    if not CAREFUL:
+        total = p + qk * 0.0  # NaN if a score is not finite
+    norm = norm * shrink + tl.sum(total, 1)
     acc = tl.dot(p.to(value.dtype), value, acc * shrink[:, None], input_precision=PRECISION)
     return acc, norm, higher
 
@@ -162,14 +163,14 @@ def forward_kernel(
     top = tl.full([BM], -float("inf"), tl.float32)
     norm = tl.zeros([BM], tl.float32)
     acc = tl.zeros([BM, BV], tl.float32)
-    for t in range(0, (fa0 - a0) + (a1 - fa1) + (fb0 - b0) + (b1 - fb1)):
+    for t in range((fa0 - a0) + (a1 - fa1) + (fb0 - b0) + (b1 - fb1)):
         tile = edge_tile(t, a0, fa0, fa1, a1, b0, fb0, fb1)
         acc, norm, top = forward_step(
             acc, norm, top, query, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
             mask, mask_m, mask_n, bias, bias_m, bias_n, keys, sk, sv, D, Dv, scale, sharpness, cap,
             True, False, TWO, DOCUMENTS, MASK, BIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
         )  # fmt: skip
-    for t in range(0, (fa1 - fa0) + (fb1 - fb0)):
+    for t in range((fa1 - fa0) + (fb1 - fb0)):
         tile = run_tile(t, fa0, fa1, fb0)
         acc, norm, top = forward_step(
             acc, norm, top, query, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,

@@ -82,7 +82,9 @@ def _passes(region: Region, queries: int, keys: int) -> RegionPasses | None:
         launches = [_one_pass([near]), _spread_pass(near.pattern, far.pattern)]
     numbers = tuple(number for launch in launches for number in launch)
     seen = sum(_seen(stretch, keys) for stretch in stretches)
-    return RegionPasses(numbers, ends[0] if ends else None, documents, min(seen, keys), len(launches))
+    return RegionPasses(
+        numbers, ends[0] if ends else None, documents, min(seen, keys), len(launches)
+    )
 
 
 def _placed(stretches: list[Stretch]) -> list[Stretch] | None:
@@ -109,7 +111,7 @@ def _spread_pass(near: Pattern, far: Pattern) -> RegionPass:
     lo, hi = _steps(far)
     left, right = _steps(near._replace(rate=far.rate))
     sides = [(lo, min(left - 1, hi), FAR), (max(right + 1, lo), hi, FAR)]
-    sides = [side for side in sides if side[0] <= side[1] and -FAR < side[1] and side[0] < FAR]
+    sides = [side for side in sides if side[0] <= side[1] and side[1] > -FAR and side[0] < FAR]
     sides = sides or [(0, -1, 0)]
     second = sides[1] if len(sides) > 1 else (0, 0, 0)
     return RegionPass(far.rate, far.offset, *sides[0], *second, two=len(sides) > 1)

@@ -1,17 +1,17 @@
 """What the kernels of a region share: which tiles a tile can reach, and which pairs in them are open.
 
-A region is a union of at most two stretches, A and B. Query i stands at position p = i + offset, and key j lies
-in a stretch if  lo <= j - p <= hi  and  j < cap. A rate splits queries and keys into classes that never meet,
-(p - j) mod rate = 0: a program works on one class, counts in steps of the rate, and never moves a row.
+A region is a union of at most two stretches, A and B. Query i stands at position p = i + offset, and key j
+lies in a stretch if  lo <= j - p <= hi  and  j < cap. A rate splits queries and keys into classes that never
+meet, (p - j) mod rate = 0: a program works on one class, counts in steps of the rate, and moves no row.
 
 Of the tiles that a stretch meets, those wholly inside need no test of their pairs ("inner"), the others do
 ("edge"). Each tile is visited once, whatever A and B have in common.
 
-Legend: m queries and n keys of a class, counted in steps; documents (5, L) int32: id, [first, last + 1) of all
-positions with the id, [first, last + 1) of those around a position without a gap.
+Legend: m queries and n keys of a class, counted in steps; documents (5, L) int32: id, [first, last + 1) of
+all positions with the id, [first, last + 1) of those around a position without a gap.
 """
 
-# ruff: noqa: N803, N806  (sizes and compile-time constants are capitals)
+# ruff: noqa: N803  (sizes and compile-time constants are capitals)
 
 from __future__ import annotations
 
@@ -129,16 +129,15 @@ def rows_at(base, tile, stride, lane, d, BLOCK: tl.constexpr):
 @triton.jit
 def load_rows(place, exists, d, D, BOUNDED: tl.constexpr, WHOLE: tl.constexpr):
     """Rows and features that do not exist are 0; WHOLE: all features of a tile exist."""
-    if BOUNDED:
-        if WHOLE:
-            return tl.load(place, mask=exists[:, None], other=0.0)
-        else:
-            return tl.load(place, mask=exists[:, None] & (d < D)[None, :], other=0.0)
+    if BOUNDED and WHOLE:
+        rows = tl.load(place, mask=exists[:, None], other=0.0)
+    elif BOUNDED:
+        rows = tl.load(place, mask=exists[:, None] & (d < D)[None, :], other=0.0)
+    elif WHOLE:
+        rows = tl.load(place)
     else:
-        if WHOLE:
-            return tl.load(place)
-        else:
-            return tl.load(place, mask=(d < D)[None, :], other=0.0)
+        rows = tl.load(place, mask=(d < D)[None, :], other=0.0)
+    return rows
 
 
 @triton.jit
@@ -170,7 +169,7 @@ def high_of(m, queries, start, hi, cap):
 def open_pairs(
     n, low_a, high_a, low_b, high_b, id_q, id_k, TWO: tl.constexpr, DOCUMENTS: tl.constexpr
 ):
-    """Bool for pairs of a tile; all are broadcast: the queries stand along one axis, the keys along the other."""
+    """Bool for pairs of a tile; all are broadcast: queries stand along one axis, keys along the other."""
     pairs = (n >= low_a) & (n < high_a)
     if TWO:
         pairs = pairs | ((n >= low_b) & (n < high_b))
@@ -183,20 +182,22 @@ def open_pairs(
 def given_mask(pairs, mask, m, n, keys, mask_m, mask_n, MASK: tl.constexpr):
     """`pairs` as far as the caller's mask agrees. MASK: 1 for keys alone, 2 for pairs."""
     if MASK == 1:
-        return pairs & (tl.load(mask + n.to(tl.int64) * mask_n, mask=n < keys, other=0) != 0)
+        given = tl.load(mask + n.to(tl.int64) * mask_n, mask=n < keys, other=0)
     else:
         place = mask + m.to(tl.int64) * mask_m + n.to(tl.int64) * mask_n
-        return pairs & (tl.load(place, mask=pairs, other=0) != 0)
+        given = tl.load(place, mask=pairs, other=0)
+    return pairs & (given != 0)
 
 
 @triton.jit
 def given_bias(pairs, bias, m, n, keys, bias_m, bias_n, BIAS: tl.constexpr):
     """The bias of the pairs, 0 where there are none. BIAS: 1 for keys alone, 2 for pairs."""
     if BIAS == 1:
-        return tl.load(bias + n.to(tl.int64) * bias_n, mask=n < keys, other=0.0).to(tl.float32)
+        given = tl.load(bias + n.to(tl.int64) * bias_n, mask=n < keys, other=0.0)
     else:
         place = bias + m.to(tl.int64) * bias_m + n.to(tl.int64) * bias_n
-        return tl.load(place, mask=pairs, other=0.0).to(tl.float32)
+        given = tl.load(place, mask=pairs, other=0.0)
+    return given.to(tl.float32)
 
 
 @triton.jit

@@ -4,7 +4,7 @@ A region that is near keys and spread ones (`sparse`) takes two passes: the seco
 given, which is kept in float32 in between.
 """
 
-# ruff: noqa: N803, N806  (sizes are capitals)
+# ruff: noqa: N806  (sizes are capitals)
 
 from __future__ import annotations
 
@@ -56,14 +56,16 @@ def forward(query: Tensor, key: Tensor, value: Tensor, given: Given) -> tuple[Te
     """context (B, H, Lq, Dv), lse (B, H, Lq) in float32; for a row without keys 0 and −∞."""
     query, key, value = (in_rows(x) for x in (query, key, value))
     context, lse = empty_context(query, value)
-    shape, dtype = context.shape, query.dtype
+    shape = context.shape
     earlier, earlier_lse = lse, lse
     for step, each in enumerate(given.passes):
         last = step == len(given.passes) - 1
         out = context if last else query.new_empty(shape, dtype=torch.float32)
         log = lse if last else torch.empty_like(lse)
-        tile = tile_for("forward", dtype, query.shape[-1], value.shape[-1], each)
-        grid = query.shape[0] * query.shape[1] * each.rate * _tiles(query.shape[2], each.rate, tile.BM)
+        tile = tile_for("forward", query, key, value, each)
+        grid = (
+            query.shape[0] * query.shape[1] * each.rate * _tiles(query.shape[2], each.rate, tile.BM)
+        )
         if grid:
             forward_kernel[(grid,)](
                 query, key, value, out, log, earlier, earlier_lse, *_tensors(given, query),
@@ -87,20 +89,21 @@ def backward(
     results = [torch.empty_like(x) for x in (query, key, value)]
     delta = torch.empty_like(lse)
     dbias, kind = _bias_gradient(query, key, given) if bias_learns else (None, 0)
-    B, H, Lq, D = query.shape
-    Hk, Lk, Dv = key.shape[1], key.shape[2], value.shape[3]
+    (B, H, Lq, _), (Hk, Lk) = query.shape, key.shape[1:3]
     pointers, numbers = _tensors(given, query), (given.scale, given.sharpness, given.cap)
     earlier: list[Tensor] = [lse, lse, lse]
     earlier_bias = dbias
     for step, each in enumerate(given.passes):
         last = step == len(given.passes) - 1
-        dq, dk, dv = results if last else [x.new_empty(x.shape, dtype=torch.float32) for x in results]
+        dq, dk, dv = (
+            results if last else [x.new_empty(x.shape, dtype=torch.float32) for x in results]
+        )
         if kind == 1 and step:
             earlier_bias, dbias = dbias, lse.new_empty(B, H, 1, Lk)
         shared = {"DBIAS": kind, "CARRY": step > 0}
         sizes, bounds, strides = _sizes(query, key, value), each[1:8], _given_strides(given)
         bias_out = dbias if dbias is not None else query
-        tile = tile_for("query", query.dtype, D, Dv, each)
+        tile = tile_for("query", query, key, value, each)
         grid = B * H * each.rate * _tiles(Lq, each.rate, tile.BM)
         if grid:
             query_kernel[(grid,)](
@@ -109,7 +112,7 @@ def backward(
                 *_strides(dq), *strides, *sizes, *bounds, *numbers,
                 **shared, **_constants(query, key, value, given, each, tile),
             )  # fmt: skip
-        tile = tile_for("key", query.dtype, D, Dv, each)
+        tile = tile_for("key", query, key, value, each)
         grid = B * Hk * each.rate * _tiles(Lk, each.rate, tile.BN)
         if grid:
             key_kernel[(grid,)](
@@ -120,11 +123,11 @@ def backward(
                 **shared, **_constants(query, key, value, given, each, tile),
             )  # fmt: skip
         earlier = [dq, dk, dv]
-    return (*results, delta, dbias)
+    return results[0], results[1], results[2], delta, dbias
 
 
 def _strides(x: Tensor) -> tuple[int, int, int]:
-    return x.stride()[:3]
+    return x.stride(0), x.stride(1), x.stride(2)
 
 
 def _spread(x: Tensor | None) -> tuple[int, int, int, int]:
@@ -195,7 +198,7 @@ def _block(size: int) -> int:
 
 
 def _tiles(length: int, rate: int, block: int) -> int:
-    return -(-(-(-length // rate)) // block)
+    return triton.cdiv(triton.cdiv(length, rate), block)
 
 
 def precision(dtype: torch.dtype) -> str:
@@ -227,8 +230,13 @@ TILES: dict[tuple[str, bool, int], Tile] = {
 CHOSEN: dict[str, Tile] = {}  # by kernel: for measurements and tests, in place of the table
 
 
-def tile_for(kernel: str, dtype: torch.dtype, D: int, Dv: int, each: RegionPass) -> Tile:
+def tile_for(kernel: str, query: Tensor, key: Tensor, value: Tensor, each: RegionPass) -> Tile:
+    """The tile in use; of few queries or keys, as of a large rate or a step of decoding, a lower one."""
     if kernel in CHOSEN:
         return CHOSEN[kernel]
-    width = max(64, _block(D), _block(Dv))
-    return TILES[kernel, dtype != torch.float32, width]
+    width = max(64, _block(query.shape[3]), _block(value.shape[3]))
+    tile = TILES[kernel, query.dtype != torch.float32, width]
+    rows, columns = (triton.cdiv(x.shape[2], each.rate) for x in (query, key))
+    BM = tile.BM if rows > 64 else min(tile.BM, 64 if rows > 16 else 16)
+    BN = tile.BN if columns > 64 else min(tile.BN, 64 if columns > 32 else 32)
+    return tile if tile[:2] == (BM, BN) else Tile(BM, BN, 4, tile.stages)
