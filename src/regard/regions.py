@@ -6,17 +6,22 @@ from regard.attention.regions import (
     Atrous,
     Causal,
     Everywhere,
+    First,
     Mask,
     Sparse,
     Window,
 )
+from regard.attention.sequence_regions import Documents, Prefix
 
 __all__ = [
     "Atrous",
     "Causal",
+    "Documents",
     "Everywhere",
+    "First",
     "Mask",
     "PredictedWindow",
+    "Prefix",
     "Region",
     "Sparse",
     "Window",

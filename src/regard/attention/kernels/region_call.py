@@ -51,7 +51,8 @@ def region_for_kernel(
     dtypes = {_dtype(x) for x in (query, key, value)}
     if len(dtypes) > 1 or dtypes.pop() not in DTYPES:
         return None
-    if torch._C._functorch.is_functorch_wrapped_tensor(query):
+    graph = torch.compiler.is_compiling()
+    if not graph and torch._C._functorch.is_functorch_wrapped_tensor(query):
         return None
     region = limits.region
     if limits.everywhere:

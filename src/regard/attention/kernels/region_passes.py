@@ -102,7 +102,7 @@ def _one_pass(stretches: list[Stretch]) -> RegionPass:
     second = bounds[1] if len(bounds) > 1 else (0, 0, 0)
     return RegionPass(
         first.pattern.rate, first.pattern.offset, *bounds[0], *second,
-        two=len(bounds) > 1, prefix=first.ends is not None,
+        two=len(bounds) - 1, prefix=0 if first.ends is None else 1,
     )  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def _spread_pass(near: Pattern, far: Pattern) -> RegionPass:
     sides = [side for side in sides if side[0] <= side[1] and side[1] > -FAR and side[0] < FAR]
     sides = sides or [(0, -1, 0)]
     second = sides[1] if len(sides) > 1 else (0, 0, 0)
-    return RegionPass(far.rate, far.offset, *sides[0], *second, two=len(sides) > 1)
+    return RegionPass(far.rate, far.offset, *sides[0], *second, two=len(sides) - 1)
 
 
 def _steps(pattern: Pattern) -> tuple[int, int]:

@@ -208,22 +208,22 @@ def precision(dtype: torch.dtype) -> str:
 
 TILES: dict[tuple[str, bool, int], Tile] = {
     # kernel, half precision, features up to
-    ("forward", True, 64): Tile(128, 64, 4, 3),
+    ("forward", True, 64): Tile(64, 64, 4, 3),
     ("forward", True, 128): Tile(128, 64, 8, 2),
     ("forward", True, 256): Tile(64, 64, 8, 2),
-    ("query", True, 64): Tile(128, 64, 8, 2),
+    ("query", True, 64): Tile(64, 64, 4, 2),
     ("query", True, 128): Tile(64, 64, 8, 2),
     ("query", True, 256): Tile(64, 32, 8, 1),
-    ("key", True, 64): Tile(64, 128, 8, 2),
+    ("key", True, 64): Tile(64, 64, 4, 2),
     ("key", True, 128): Tile(64, 64, 8, 2),
     ("key", True, 256): Tile(32, 64, 8, 1),
-    ("forward", False, 64): Tile(64, 64, 4, 2),
+    ("forward", False, 64): Tile(64, 32, 4, 2),
     ("forward", False, 128): Tile(64, 32, 4, 2),
     ("forward", False, 256): Tile(32, 32, 4, 1),
     ("query", False, 64): Tile(64, 32, 4, 2),
     ("query", False, 128): Tile(32, 32, 4, 1),
     ("query", False, 256): Tile(32, 16, 4, 1),
-    ("key", False, 64): Tile(32, 64, 4, 2),
+    ("key", False, 64): Tile(32, 128, 8, 2),
     ("key", False, 128): Tile(32, 32, 4, 1),
     ("key", False, 256): Tile(16, 32, 4, 1),
 }
