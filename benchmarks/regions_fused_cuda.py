@@ -465,7 +465,7 @@ def compiled(name: str) -> None:
 
 # ── which tiles ──────────────────────────────────────────────────────────────────────────────────
 
-Tile = region_triton.Tile
+Tile = region_triton.RegionTile
 TILES: dict[str, dict[str, list[tuple[int, ...]]]] = {
     "bfloat16": {
         "forward": [(128, 64, 4, 3), (128, 64, 8, 3), (128, 64, 8, 2), (64, 64, 4, 3), (64, 64, 4, 4),

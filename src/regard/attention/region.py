@@ -37,7 +37,7 @@ class Pattern(NamedTuple):
         return allowed
 
 
-class Stretch(NamedTuple):
+class KeyStretch(NamedTuple):
     """The keys of a pattern that stand before `until` and, of each sequence, before its `ends`; in the
     document of the query, if there are `documents`. Unions of a few are what one kernel computes.
     """
@@ -52,7 +52,7 @@ class Stretch(NamedTuple):
         """Whether it matters where the queries stand."""
         return self.documents is not None or self.pattern._replace(offset=0) != Pattern()
 
-    def meet(self, other: Stretch) -> Stretch | None:
+    def meet(self, other: KeyStretch) -> KeyStretch | None:
         """Both at once; None: no stretch."""
         if self.stands and other.stands and self.pattern.offset != other.pattern.offset:
             return None
@@ -61,7 +61,7 @@ class Stretch(NamedTuple):
         if any(x is not ends[0] for x in ends) or any(x is not documents[0] for x in documents):
             return None
         offset = self.pattern.offset if self.stands else other.pattern.offset
-        return Stretch(
+        return KeyStretch(
             self.pattern.meet(other.pattern, offset),
             min(self.until, other.until),
             ends[0] if ends else None,
@@ -94,10 +94,10 @@ class Region:
         """The union of patterns that this region is, if it is one: what the fast paths understand."""
         return None
 
-    def stretches(self, queries: int, keys: int) -> list[Stretch] | None:
+    def stretches(self, queries: int, keys: int) -> list[KeyStretch] | None:
         """The union of stretches that this region is, if it is one: what the kernel on a GPU understands."""
         patterns = self.patterns(queries, keys)
-        return None if patterns is None else [Stretch(pattern) for pattern in patterns]
+        return None if patterns is None else [KeyStretch(pattern) for pattern in patterns]
 
     def for_heads(self, axis: int) -> Region:
         """The same for all heads, which stand at this axis."""

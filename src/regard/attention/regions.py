@@ -21,7 +21,7 @@ from torch import Tensor
 
 from regard.attention.language import build
 from regard.attention.predicted_window import PredictedWindow
-from regard.attention.region import Pattern, Region, Stretch, refuse_to_compose
+from regard.attention.region import KeyStretch, Pattern, Region, refuse_to_compose
 
 FARTHEST = 1 << 40  # a position no tensor has
 
@@ -127,8 +127,8 @@ class First(Mask):
     ) -> Tensor:
         return (torch.arange(keys, device=device) < self.count).expand(queries, keys)
 
-    def stretches(self, queries: int, keys: int) -> list[Stretch]:
-        return [Stretch(until=self.count)]
+    def stretches(self, queries: int, keys: int) -> list[KeyStretch]:
+        return [KeyStretch(until=self.count)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -296,7 +296,7 @@ class Both(Composed):
         offset = offsets.pop() if offsets else 0
         return [a.meet(b, offset) for a in left for b in right]
 
-    def stretches(self, queries: int, keys: int) -> list[Stretch] | None:
+    def stretches(self, queries: int, keys: int) -> list[KeyStretch] | None:
         left, right = (part.stretches(queries, keys) for part in self.parts())
         if left is None or right is None:
             return None
@@ -326,7 +326,7 @@ class Either(Composed):
             return None
         return sorted(left + right, key=lambda pattern: pattern.rate)
 
-    def stretches(self, queries: int, keys: int) -> list[Stretch] | None:
+    def stretches(self, queries: int, keys: int) -> list[KeyStretch] | None:
         left, right = (part.stretches(queries, keys) for part in self.parts())
         return None if left is None or right is None else left + right
 
@@ -345,7 +345,7 @@ class Complement(Composed):
     ) -> Tensor:
         return ~self.inner.mask(queries, keys, lengths=lengths, device=device)
 
-    def stretches(self, queries: int, keys: int) -> list[Stretch] | None:
+    def stretches(self, queries: int, keys: int) -> list[KeyStretch] | None:
         return None
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.attention.region import Pattern, Region, Stretch
+from regard.attention.region import KeyStretch, Pattern, Region
 from regard.attention.regions import Align, Relative, _check_align
 
 
@@ -49,10 +49,10 @@ class Documents(Relative):
     def patterns(self, queries: int, keys: int) -> None:
         return None
 
-    def stretches(self, queries: int, keys: int) -> list[Stretch]:
+    def stretches(self, queries: int, keys: int) -> list[KeyStretch]:
         offset = self._checked_offset(queries, keys)
         bounds: Tensor = self.bounds  # type: ignore[attr-defined]
-        return [Stretch(Pattern(offset=offset), documents=bounds)]
+        return [KeyStretch(Pattern(offset=offset), documents=bounds)]
 
     def mask(
         self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
@@ -97,12 +97,12 @@ class Prefix(Relative):
     def patterns(self, queries: int, keys: int) -> None:
         return None
 
-    def stretches(self, queries: int, keys: int) -> list[Stretch]:
+    def stretches(self, queries: int, keys: int) -> list[KeyStretch]:
         offset = self.offset(queries, keys)
         ends: Tensor = self.ends  # type: ignore[attr-defined]
         return [
-            Stretch(Pattern(offset=offset), ends=ends),
-            Stretch(Pattern(after=0, offset=offset)),
+            KeyStretch(Pattern(offset=offset), ends=ends),
+            KeyStretch(Pattern(after=0, offset=offset)),
         ]
 
     def mask(

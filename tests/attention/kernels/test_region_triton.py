@@ -51,7 +51,7 @@ def small_tiles(monkeypatch):
     if not (CUDA or INTERPRETED):
         return
     torch.manual_seed(0)
-    tile = region_triton.Tile(16, 16)
+    tile = region_triton.RegionTile(16, 16)
     monkeypatch.setattr(region_triton, "CHOSEN", dict.fromkeys(("forward", "query", "key"), tile))
     if not CUDA:
         here = lambda device: operator._kernels() is not None  # noqa: E731

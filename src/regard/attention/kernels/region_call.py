@@ -95,7 +95,7 @@ def _same_for_heads(passes: RegionPasses, query: Tensor, key: Tensor, value: Ten
     rank = max(x.dim() for x in (query, key, value))
     query, key, value = (of_rank(x, rank) for x in (query, key, value))
     lead = broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2])
-    heads = len(Folded.of(lead, key, value).heads)
+    heads = len(FoldedAxes.of(lead, key, value).heads)
     for x, own in ((passes.ends, 0), (passes.documents, 2)):
         axes = () if x is None else x.shape[: x.dim() - own]
         fits = len(axes) <= len(lead) and all(
@@ -106,14 +106,14 @@ def _same_for_heads(passes: RegionPasses, query: Tensor, key: Tensor, value: Ten
     return True
 
 
-class Folded(NamedTuple):
+class FoldedAxes(NamedTuple):
     """Leading axes as those of a batch and those of heads: two, if all of the last share keys and values."""
 
     outer: tuple[int, ...]
     heads: tuple[int, ...]
 
     @classmethod
-    def of(cls, lead: tuple[int, ...], key: Tensor, value: Tensor) -> Folded:
+    def of(cls, lead: tuple[int, ...], key: Tensor, value: Tensor) -> FoldedAxes:
         shared = len(lead) > 2 and key.shape[-3] == value.shape[-3] == 1 and lead[-1] > 1
         cut = len(lead) - 2 if shared else max(len(lead) - 1, min(len(lead), 1))
         return cls(lead[:cut], lead[cut:])
@@ -173,7 +173,7 @@ def region_fused(call: AttentionCall) -> tuple[Tensor, Tensor]:
         query, key, value = (x.to(_dtype(x)) for x in (query, key, value))
     if call.bias is not None:
         lead = broadcast(lead, call.bias.shape[:-2])
-    fold = Folded.of(lead, key, value)
+    fold = FoldedAxes.of(lead, key, value)
     context, lse = region_attention(
         fold.queries(query),
         fold.keys(key, value),

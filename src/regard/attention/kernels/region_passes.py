@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from regard.attention.region import Pattern, Region, Stretch
+from regard.attention.region import KeyStretch, Pattern, Region
 
 FAR = 1 << 29  # no bound; twice as far is still an int32
 LARGEST_RATE = 1 << 12  # each rate is a kernel of its own
@@ -87,7 +87,7 @@ def _passes(region: Region, queries: int, keys: int) -> RegionPasses | None:
     )
 
 
-def _placed(stretches: list[Stretch]) -> list[Stretch] | None:
+def _placed(stretches: list[KeyStretch]) -> list[KeyStretch] | None:
     """All at the one offset that matters; None: there are several."""
     offsets = [s.pattern.offset for s in stretches if s.stands]
     if any(offset != offsets[0] for offset in offsets):
@@ -96,7 +96,7 @@ def _placed(stretches: list[Stretch]) -> list[Stretch] | None:
     return [s._replace(pattern=s.pattern._replace(offset=offset)) for s in stretches]
 
 
-def _one_pass(stretches: list[Stretch]) -> RegionPass:
+def _one_pass(stretches: list[KeyStretch]) -> RegionPass:
     first = stretches[0]
     bounds = [(*_steps(s.pattern), _most(s.until)) for s in stretches]
     second = bounds[1] if len(bounds) > 1 else (0, 0, 0)
@@ -126,7 +126,7 @@ def _most(number: float, rate: int = 1) -> int:
     return FAR if number == math.inf else min(int(number) // rate, FAR)
 
 
-def _seen(stretch: Stretch, keys: int) -> float:
+def _seen(stretch: KeyStretch, keys: int) -> float:
     pattern = stretch.pattern
     before, after = (min(side, keys / 2) for side in (pattern.before, pattern.after))
     return min((before + after) // pattern.rate + 1, stretch.until, keys)

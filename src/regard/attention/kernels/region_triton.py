@@ -23,7 +23,7 @@ from regard.attention.kernels.region_passes import RegionPass
 NUMBERS = len(RegionPass._fields)
 
 
-class Tile(NamedTuple):
+class RegionTile(NamedTuple):
     """Queries and keys of a tile, and how it is computed."""
 
     BM: int
@@ -168,7 +168,7 @@ def _bias_gradient(query: Tensor, key: Tensor, given: Given) -> tuple[Tensor, in
 
 
 def _constants(
-    query: Tensor, key: Tensor, value: Tensor, given: Given, each: RegionPass, tile: Tile
+    query: Tensor, key: Tensor, value: Tensor, given: Given, each: RegionPass, tile: RegionTile
 ) -> dict[str, Any]:
     D, Dv = query.shape[3], value.shape[3]
     BD, BV = _block(D), _block(Dv)
@@ -206,31 +206,33 @@ def precision(dtype: torch.dtype) -> str:
     return "tf32" if torch.backends.cuda.matmul.allow_tf32 else "tf32x3"
 
 
-TILES: dict[tuple[str, bool, int], Tile] = {
+TILES: dict[tuple[str, bool, int], RegionTile] = {
     # kernel, half precision, features up to
-    ("forward", True, 64): Tile(64, 64, 4, 3),
-    ("forward", True, 128): Tile(128, 64, 8, 2),
-    ("forward", True, 256): Tile(64, 64, 8, 2),
-    ("query", True, 64): Tile(64, 64, 4, 2),
-    ("query", True, 128): Tile(64, 64, 8, 2),
-    ("query", True, 256): Tile(64, 32, 8, 1),
-    ("key", True, 64): Tile(64, 64, 4, 2),
-    ("key", True, 128): Tile(64, 64, 8, 2),
-    ("key", True, 256): Tile(32, 64, 8, 1),
-    ("forward", False, 64): Tile(64, 32, 4, 2),
-    ("forward", False, 128): Tile(64, 32, 4, 2),
-    ("forward", False, 256): Tile(32, 32, 4, 1),
-    ("query", False, 64): Tile(64, 32, 4, 2),
-    ("query", False, 128): Tile(32, 32, 4, 1),
-    ("query", False, 256): Tile(32, 16, 4, 1),
-    ("key", False, 64): Tile(32, 128, 8, 2),
-    ("key", False, 128): Tile(32, 32, 4, 1),
-    ("key", False, 256): Tile(16, 32, 4, 1),
+    ("forward", True, 64): RegionTile(64, 64, 4, 3),
+    ("forward", True, 128): RegionTile(128, 64, 8, 2),
+    ("forward", True, 256): RegionTile(64, 64, 8, 2),
+    ("query", True, 64): RegionTile(64, 64, 4, 2),
+    ("query", True, 128): RegionTile(64, 64, 8, 2),
+    ("query", True, 256): RegionTile(64, 32, 8, 1),
+    ("key", True, 64): RegionTile(64, 64, 4, 2),
+    ("key", True, 128): RegionTile(64, 64, 8, 2),
+    ("key", True, 256): RegionTile(32, 64, 8, 1),
+    ("forward", False, 64): RegionTile(64, 32, 4, 2),
+    ("forward", False, 128): RegionTile(64, 32, 4, 2),
+    ("forward", False, 256): RegionTile(32, 32, 4, 1),
+    ("query", False, 64): RegionTile(64, 32, 4, 2),
+    ("query", False, 128): RegionTile(32, 32, 4, 1),
+    ("query", False, 256): RegionTile(32, 16, 4, 1),
+    ("key", False, 64): RegionTile(32, 128, 8, 2),
+    ("key", False, 128): RegionTile(32, 32, 4, 1),
+    ("key", False, 256): RegionTile(16, 32, 4, 1),
 }
-CHOSEN: dict[str, Tile] = {}  # by kernel: for measurements and tests, in place of the table
+CHOSEN: dict[str, RegionTile] = {}  # by kernel: for measurements and tests, in place of the table
 
 
-def tile_for(kernel: str, query: Tensor, key: Tensor, value: Tensor, each: RegionPass) -> Tile:
+def tile_for(
+    kernel: str, query: Tensor, key: Tensor, value: Tensor, each: RegionPass
+) -> RegionTile:
     """The tile in use; of few queries or keys, as of a large rate or a step of decoding, a lower one."""
     if kernel in CHOSEN:
         return CHOSEN[kernel]
@@ -239,4 +241,4 @@ def tile_for(kernel: str, query: Tensor, key: Tensor, value: Tensor, each: Regio
     rows, columns = (triton.cdiv(x.shape[2], each.rate) for x in (query, key))
     BM = tile.BM if rows > 64 else min(tile.BM, 64 if rows > 16 else 16)
     BN = tile.BN if columns > 64 else min(tile.BN, 64 if columns > 32 else 32)
-    return tile if tile[:2] == (BM, BN) else Tile(BM, BN, 4, tile.stages)
+    return tile if tile[:2] == (BM, BN) else RegionTile(BM, BN, 4, tile.stages)
