@@ -203,7 +203,11 @@ def _tiles(length: int, rate: int, block: int) -> int:
 
 def precision(dtype: torch.dtype) -> str:
     """Of the products of float32: three of tf32 are as exact; one, where torch is told that it will do."""
-    return "tf32" if torch.backends.cuda.matmul.allow_tf32 else "tf32x3"
+    if dtype != torch.float32:
+        return "tf32"  # no matter
+    matmul = torch.backends.cuda.matmul
+    said = getattr(matmul, "fp32_precision", None)  # which torch has from 2.9 on
+    return "tf32" if said == "tf32" or (said is None and matmul.allow_tf32) else "tf32x3"
 
 
 TILES: dict[tuple[str, bool, int], RegionTile] = {
