@@ -13,6 +13,7 @@ from typing import Any
 from regard.suggestions import meant
 
 LONGEST = 5_000  # characters of a text
+LONGEST_DOCUMENT = 200_000  # … of one that is read sentence by sentence
 WIDEST = 50  # hypotheses of a beam
 
 
@@ -71,9 +72,10 @@ class Question:
     details: bool = True  # also keep scores and values
 
     def __post_init__(self) -> None:
-        for name in ("text", "prefix", "target"):
-            if name != "target" or self.target is not None:
-                _check_text(name, getattr(self, name))
+        _check_text("text", self.text, LONGEST_DOCUMENT)
+        _check_text("prefix", self.prefix)
+        if self.target is not None:
+            _check_text("target", self.target)
         for name in ("beam", "nbest"):
             if getattr(self, name) is not None:
                 _check_whole(name, getattr(self, name), 1, WIDEST)
@@ -97,8 +99,13 @@ class Question:
             values["force"] = Force.from_dict(values["force"])
         return cls(**values)
 
-    def check_text_alone(self, what: str) -> None:
+    def check_length(self, longest: int = LONGEST) -> None:
+        """Refuse a text that is too long for who is asked; a document may be longer than others."""
+        _check_text("text", self.text, longest)
+
+    def check_text_alone(self, what: str, longest: int = LONGEST) -> None:
         """Refuse what only a translation has. what: who is asked, "a classifier"."""
+        self.check_length(longest)
         for field in fields(self):
             given = getattr(self, field.name)
             if field.name in ("prefix", "beam", "nbest", "target", "force") and given:
@@ -130,11 +137,11 @@ def _checked(cls: type, given: object, what: str, needed: tuple[str, ...]) -> di
     return dict(given)
 
 
-def _check_text(name: str, text: object) -> None:
+def _check_text(name: str, text: object, longest: int = LONGEST) -> None:
     if not isinstance(text, str):
         raise BadQuestion(f"{name} is a text, not {_seen(text)}")
-    if len(text) > LONGEST:
-        raise BadQuestion(f"{name} has {len(text):,} characters: at most {LONGEST:,} are looked at")
+    if len(text) > longest:
+        raise BadQuestion(f"{name} has {len(text):,} characters: at most {longest:,} are looked at")
 
 
 def _check_whole(name: str, number: object, least: int, most: int) -> None:

@@ -5,10 +5,10 @@ Legend: B inputs, H heads, Q queries, S positions of the text: its tokens, with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor, nn
 
@@ -16,7 +16,14 @@ from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
 from regard.data.fields import Text
 from regard.data.tokenizer import Tokens
-from regard.records.maps import NOTHING, attention_map, check_size, within_budget
+from regard.records.maps import (
+    attention_map,
+    attentions_in,
+    check_attends,
+    check_size,
+    record_of,
+    used_sides,
+)
 from regard.records.pooled_maps import PooledStates, pooling_map, recording_poolings
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord
@@ -117,23 +124,51 @@ def look_at_text(
     }
     lengths = {name: len(each) for name, each in sides.items()}
     maps = _maps(seen, attentions, lengths, details=question.details)
-    if not maps:
-        raise BadQuestion(NOTHING)
-    kept, notes = within_budget(maps)
-    used = {name for each in maps for name in (each.queries, each.keys)}
-    return AttentionRecord(
-        {name: each for name, each in sides.items() if name in used},
-        kept,
+    return record_of(
+        question,
+        used_sides(sides, maps),
+        maps,
         title=shown,
         model=model,
         output=answer.line,
-        notes=(
-            *_left_out(seen, maps),
-            *unknown_note(shown, tokens),
-            *notes,
-            *_unmeasured(question),
-        ),
-        question=question.to_dict(),
+        notes=(*_left_out(seen, maps), *unknown_note(shown, tokens)),
+        after=unmeasured_note(question),
+    )
+
+
+def look_at_itself(
+    module: Any,
+    question: Question,
+    kind: Literal["encoder", "decoder"],
+    read: Callable[[Tokens], tuple[str, Sequence[str]]],
+    *,
+    who: str,
+    longest: int | None = None,
+    model: str = "",
+    language: str = "",
+) -> AttentionRecord:
+    """Map `kind`: a text whose tokens attend to each other, by a module with one tokenizer.
+
+    read: the model reads the tokens, once; what it says then, and notes. longest: tokens that it can read.
+    """
+    question.check_text_alone(who)
+    attentions = attentions_in(module.model)
+    check_attends(attentions)
+    tokens, layers = module.tokenizer.encode(question.text), attentions[kind]
+    if longest is not None and len(tokens) > longest:
+        raise BadQuestion(f"the text has {len(tokens):,} tokens, and the model reads {longest:,}")
+    check_size(layers, len(tokens) + 1)
+    with module.inference(), recording(module.model, details=question.details) as recorded:
+        output, said = read(tokens)
+    ends = {"start" if kind == "decoder" else "end": True}
+    side = token_side(question.text, tokens, **ends, title=TEXT, language=language)
+    return record_of(
+        question,
+        {TEXT: side},
+        [attention_map(kind, TEXT, TEXT, layers, recorded)],
+        model=model,
+        output=output,
+        notes=(*said, *unknown_note(question.text, tokens)),
     )
 
 
@@ -190,7 +225,7 @@ def _left_out(seen: SeenAttention, maps: Sequence[AttentionMap]) -> tuple[str, .
     return (f"{missing} {many} not over the tokens of the text, and not shown",) if missing else ()
 
 
-def _unmeasured(question: Question) -> tuple[str, ...]:
+def unmeasured_note(question: Question) -> tuple[str, ...]:
     """There are measures of explanation for some tasks only."""
     return (
         "how far the weights explain the answer is not measured for this task",
