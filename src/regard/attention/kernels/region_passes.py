@@ -54,9 +54,12 @@ def region_passes(region: Region, queries: int, keys: int) -> RegionPasses | Non
         pass
     except TypeError:  # a region of somebody else's, without a hash
         return _passes(region, queries, keys)
+    made = _passes(region, queries, keys)
+    if made is not None and (made.ends is not None or made.documents is not None):
+        return made  # the tensors of a batch are not to outlive it
     if len(_KEPT) >= MOST_KEPT:
         _KEPT.clear()
-    return _KEPT.setdefault(asked, _passes(region, queries, keys))
+    return _KEPT.setdefault(asked, made)
 
 
 def _passes(region: Region, queries: int, keys: int) -> RegionPasses | None:
