@@ -33,7 +33,8 @@ from regard.attention.kernels.region_attention import region_attention
 from regard.attention.kernels.region_passes import region_passes
 from regard.attention.region import Region
 from regard.attention.regions import as_region
-from regard.attention.sequence_regions import Documents, Prefix
+from regard.attention.sequences.documents import Documents
+from regard.attention.sequences.prefix import Prefix
 
 HEADS, SIZE = 16, 64
 REGIONS = [

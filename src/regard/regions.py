@@ -11,7 +11,8 @@ from regard.attention.regions import (
     Sparse,
     Window,
 )
-from regard.attention.sequence_regions import Documents, Prefix
+from regard.attention.sequences.documents import Documents
+from regard.attention.sequences.prefix import Prefix
 
 __all__ = [
     "Atrous",

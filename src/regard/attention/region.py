@@ -45,7 +45,7 @@ class KeyStretch(NamedTuple):
     pattern: Pattern = Pattern()
     until: float = math.inf
     ends: Tensor | None = None  # (...), whole numbers
-    documents: Tensor | None = None  # (..., 5, keys): `sequence_regions.document_bounds`
+    documents: Tensor | None = None  # (..., 5, keys): `sequences.documents.document_bounds`
 
     @property
     def stands(self) -> bool:

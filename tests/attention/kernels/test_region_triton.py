@@ -18,7 +18,8 @@ from regard.attention.kernels import region_attention as operator
 from regard.attention.kernels import region_call
 from regard.attention.kernels.region_passes import region_passes
 from regard.attention.regions import as_region
-from regard.attention.sequence_regions import Documents, Prefix
+from regard.attention.sequences.documents import Documents
+from regard.attention.sequences.prefix import Prefix
 
 pytest.importorskip("triton")
 

@@ -1,6 +1,6 @@
-"""Regions that each sequence has its own of: documents packed into one sequence, and prefixes.
+"""Documents packed into one sequence, none of which sees another.
 
-Their numbers are tensors, so they have no name in the language. Leading axes are those of the attention
+The ids are a tensor, so the region has no name in the language. Leading axes are those of the attention
 without its heads: ids (batch, positions) in a `MultiHead`, and (batch, 1, positions) for `attend` over
 (batch, heads, positions, size).
 """
@@ -28,7 +28,7 @@ class Documents(Relative):
     align: Align = None
 
     def __post_init__(self) -> None:
-        _check_numbers(self, self.ids, "ids")
+        check_numbers(self, self.ids, "ids")
         if self.ids.dim() == 0:
             raise ValueError("ids of Documents must be (..., keys), one for every position")
         _check_align(self)
@@ -65,57 +65,6 @@ class Documents(Relative):
         return f"Documents(ids={tuple(self.ids.shape)})"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Prefix(Relative):
-    """j < length or j <= i: every query sees the whole prefix, and beyond it nothing to its right.
-
-    lengths: whole numbers (...), one for every sequence.
-    """
-
-    lengths: Tensor
-    align: Align = None
-
-    def __post_init__(self) -> None:
-        _check_numbers(self, self.lengths, "lengths")
-        _check_align(self)
-        object.__setattr__(self, "ends", self.lengths.int())
-
-    def for_heads(self, axis: int) -> Region:
-        if self.lengths.dim() == 0:
-            return self
-        return replace(self, lengths=self.lengths.unsqueeze(axis + 2))
-
-    def offset(self, queries: int, keys: int) -> int:
-        if self.align is None and queries != keys:
-            raise ValueError(
-                f"a prefix over {queries} queries and {keys} keys can be meant in two ways: "
-                "align='start' puts the first query at the first key, "
-                "align='end' the last query at the last key"
-            )
-        return super().offset(queries, keys)
-
-    def patterns(self, queries: int, keys: int) -> None:
-        return None
-
-    def stretches(self, queries: int, keys: int) -> list[KeyStretch]:
-        offset = self.offset(queries, keys)
-        ends: Tensor = self.ends  # type: ignore[attr-defined]
-        return [
-            KeyStretch(Pattern(offset=offset), ends=ends),
-            KeyStretch(Pattern(after=0, offset=offset)),
-        ]
-
-    def mask(
-        self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
-    ) -> Tensor:
-        i = torch.arange(queries, device=device)[:, None] + self.offset(queries, keys)
-        j = torch.arange(keys, device=device)
-        return (j <= i) | (j < self.lengths.to(device)[..., None, None])
-
-    def __repr__(self) -> str:
-        return f"Prefix(lengths={tuple(self.lengths.shape)})"
-
-
 def document_bounds(ids: Tensor) -> Tensor:
     """(..., L) -> int32 (..., 5, L): a number for the id; the first position with it and the one after the
     last; the same of those around a position without a gap. Nothing of it waits for a GPU.
@@ -145,7 +94,7 @@ def _runs(ids: Tensor) -> tuple[Tensor, Tensor]:
     return low, ids.shape[-1] - ends
 
 
-def _check_numbers(region: Any, given: Any, name: str) -> None:
+def check_numbers(region: Any, given: Any, name: str) -> None:
     whole = isinstance(given, Tensor) and not given.is_floating_point() and not given.is_complex()
     if not whole or given.dtype == torch.bool:
         raise TypeError(
