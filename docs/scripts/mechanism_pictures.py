@@ -19,7 +19,7 @@ from torch import Tensor
 import regard
 from regard import normalizers, pooling, regions, scores
 from regard.normalizers import Gumbel, Hard, Raw, Softmax, Sparsemax, Uniform
-from regard.regions import Atrous, Causal, Everywhere, Sparse, Window
+from regard.regions import Atrous, Causal, Everywhere, First, Sparse, Window
 from regard.scores import Cosine, Distance, Dot, ScaledDot
 from svg_parts import CELL, ORANGE, PALE, SIGNED, WEIGHT, box, matrix, panels, region_grid, save
 
@@ -297,6 +297,15 @@ PICTURES: dict[str, Callable[[], Figure]] = {
             "Causal()": (allowed(Causal()), 9),
             "Causal('start')": (allowed(Causal("start"), 6), 3),
             "Causal('end')": (allowed(Causal("end"), 6), 3),
+        }
+    ),
+    "first": lambda: tokens(
+        {
+            "First(2)": (allowed(First(2)), 9),
+            "(First(2) | Window(4)) & Causal()": (
+                allowed((First(2) | Window(4)) & Causal()),
+                11,
+            ),
         }
     ),
     "window": lambda: tokens(

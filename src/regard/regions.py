@@ -6,17 +6,23 @@ from regard.attention.regions import (
     Atrous,
     Causal,
     Everywhere,
+    First,
     Mask,
     Sparse,
     Window,
 )
+from regard.attention.sequences.documents import Documents
+from regard.attention.sequences.prefix import Prefix
 
 __all__ = [
     "Atrous",
     "Causal",
+    "Documents",
     "Everywhere",
+    "First",
     "Mask",
     "PredictedWindow",
+    "Prefix",
     "Region",
     "Sparse",
     "Window",

@@ -99,6 +99,7 @@ def far(d: int, rate: int) -> bool:
 REGIONS: dict[str, Callable[[int, int], bool]] = {
     "everywhere": lambda i, j: True,
     "causal(start)": lambda i, j: j <= i,
+    "first(2) | window(1, align=start)": lambda i, j: j < 2 or abs(i - j) <= 1,
     "window(1, 2)": lambda i, j: -1 <= j - i <= 2,
     "window(2) & causal(start)": lambda i, j: 0 <= i - j <= 2,
     "atrous(3)": lambda i, j: far(i - j, 3),

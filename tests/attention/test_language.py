@@ -48,6 +48,7 @@ def test_sizes_come_from_the_caller():
 def test_every_name_can_be_written(name):
     arguments = {
         "location": "(9)",
+        "first": "(2)",
         "window": "(2)",
         "predicted-window": "(2)",
         "atrous": "(2)",

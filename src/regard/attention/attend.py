@@ -17,6 +17,7 @@ from regard.attention.argument_checks import (
     real_mask,
 )
 from regard.attention.call import Attended, AttentionCall, refusal, takes_arguments_of
+from regard.attention.kernels.region_call import keeps_promises, region_for_kernel
 from regard.attention.limits import Limits, shelter
 from regard.attention.normalizers import Normalizer, as_normalizer
 from regard.attention.plan import Plan
@@ -58,10 +59,16 @@ def prepare(
         mask = None if real is None else real[..., None, :]
     mask = check_mask(mask, query, key, value)
     limits = Limits.of(within, query, query.shape[-2], key.shape[-2], mask, by)
-    query, key, value, taint = shelter(query, key, value, limits, uses_keys=by.uses_keys)
+    how: Normalizer = _named("normalizer", normalize, as_normalizer, query)
+    taint, drop = None, dropout if training else 0.0
+    more: Any = {"bias": bias, "dropout": drop, "weights": weights}
+    if not keeps_promises(by) or (
+        region_for_kernel(by, how, limits, query, key, value, **more) is None
+    ):
+        query, key, value, taint = shelter(query, key, value, limits, uses_keys=by.uses_keys)
     return AttentionCall.of(
         by,
-        _named("normalizer", normalize, as_normalizer, query),
+        how,
         by.project_query(query),
         by.project_key(key),
         value,

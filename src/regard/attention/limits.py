@@ -72,7 +72,8 @@ class Limits:
             None if x is None else x.unsqueeze(axis) if x.dim() > 2 else x
             for x in (self.mask, self.inside, self.factor)
         )
-        return replace(self, mask=mask, inside=inside, factor=factor)
+        region = self.region.for_heads(axis)
+        return replace(self, region=region, mask=mask, inside=inside, factor=factor)
 
     def _plain(self, pattern: Pattern) -> Pattern:
         """A rate beyond all distances leaves none but 0, which needs no dealing out."""

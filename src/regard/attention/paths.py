@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.kernels.additive import additive_attention
+from regard.attention.kernels.region_call import region_fused
 from regard.attention.normalizers import HardChoice, clear
 from regard.attention.plan import Plan
 from regard.attention.rearrange import (
@@ -48,6 +49,7 @@ def run(plan: Plan, call: AttentionCall) -> Computed:
         "sparse": sparse,
         "sdpa": sdpa,
         "additive-fused": additive_fused,
+        "region-fused": lambda call: region_fused(call)[0],
     }
     return paths[plan.path](call), None, None
 

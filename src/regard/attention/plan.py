@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
 from regard.attention.kernels import additive
+from regard.attention.kernels.region_call import region_for_kernel
+from regard.attention.kernels.region_passes import RegionPasses
 from regard.attention.normalizers import Normalizer
 from regard.attention.region import Pattern
 
@@ -105,6 +107,7 @@ class Plan:
     layout: Layout
     operations: int  # of one feature of a pair
     inner: Plan | None = None
+    seen: float = math.inf  # keys to a query, where a kernel knows the region
 
     @property
     def pairs(self) -> int:
@@ -120,6 +123,8 @@ class Plan:
     def _seen(self) -> int:
         """Keys that a query is paired with: a kernel that knows the band skips the rest."""
         pattern, keys = self.layout.pattern, self.layout.keys
+        if self.path == "region-fused":
+            return min(keys, math.ceil(self.seen))
         if self.path != "additive-fused" or pattern is None:
             return keys
         before, after = (min(side, keys / 2) for side in (pattern.before, pattern.after))
@@ -135,7 +140,7 @@ class Plan:
         """Bytes of scores or of their mask at one time: 0 where a kernel keeps them in its tiles."""
         if self.inner is not None:
             return self.inner.stored
-        if self.path == "additive-fused":
+        if self.path in ("additive-fused", "region-fused"):
             return 0
         if self.path == "sdpa":
             return self._mask
@@ -204,6 +209,10 @@ def choose(call: AttentionCall, layout: Layout) -> Plan:
         return plan(
             "one-row", "the query cancels in this score, so all queries share one row of weights"
         )
+    if (taken := _for_kernel(call)) is not None:
+        again = "" if taken.passes == 1 else f", in {taken.passes} passes"
+        why = f"one kernel loops over the keys of the region{again}; O(L) memory"
+        return replace(plan("region-fused", why), seen=taken.seen)
     if call.score.pairwise:
         pattern = layout.pattern
         if pattern is not None and layout.masked != "pairs":
@@ -230,6 +239,19 @@ def choose(call: AttentionCall, layout: Layout) -> Plan:
     if additive_scores and layout.dtype != torch.float64:
         return plan("additive", f"{_source(layout)}; {_why_dense(call, layout)}")
     return plan("dense", _why_dense(call, layout) + how())
+
+
+def _for_kernel(call: AttentionCall) -> RegionPasses | None:
+    tensors = (call.query, call.key, call.value)
+    return region_for_kernel(
+        call.score,
+        call.normalize,
+        call.limits,
+        *tensors,
+        bias=call.bias,
+        dropout=call.dropout,
+        weights=call.weights,
+    )
 
 
 def cancels(call: AttentionCall, layout: Layout) -> bool:

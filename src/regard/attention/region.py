@@ -37,6 +37,38 @@ class Pattern(NamedTuple):
         return allowed
 
 
+class KeyStretch(NamedTuple):
+    """The keys of a pattern that stand before `until` and, of each sequence, before its `ends`; in the
+    document of the query, if there are `documents`. Unions of a few are what one kernel computes.
+    """
+
+    pattern: Pattern = Pattern()
+    until: float = math.inf
+    ends: Tensor | None = None  # (...), whole numbers
+    documents: Tensor | None = None  # (..., 5, keys): `sequences.documents.document_bounds`
+
+    @property
+    def stands(self) -> bool:
+        """Whether it matters where the queries stand."""
+        return self.documents is not None or self.pattern._replace(offset=0) != Pattern()
+
+    def meet(self, other: KeyStretch) -> KeyStretch | None:
+        """Both at once; None: no stretch."""
+        if self.stands and other.stands and self.pattern.offset != other.pattern.offset:
+            return None
+        ends = [x.ends for x in (self, other) if x.ends is not None]
+        documents = [x.documents for x in (self, other) if x.documents is not None]
+        if any(x is not ends[0] for x in ends) or any(x is not documents[0] for x in documents):
+            return None
+        offset = self.pattern.offset if self.stands else other.pattern.offset
+        return KeyStretch(
+            self.pattern.meet(other.pattern, offset),
+            min(self.until, other.until),
+            ends[0] if ends else None,
+            documents[0] if documents else None,
+        )
+
+
 class Region:
     """Which keys a query may look at. `attend(..., region=...)` takes one, or its name.
 
@@ -61,6 +93,15 @@ class Region:
     def patterns(self, queries: int, keys: int) -> list[Pattern] | None:
         """The union of patterns that this region is, if it is one: what the fast paths understand."""
         return None
+
+    def stretches(self, queries: int, keys: int) -> list[KeyStretch] | None:
+        """The union of stretches that this region is, if it is one: what the kernel on a GPU understands."""
+        patterns = self.patterns(queries, keys)
+        return None if patterns is None else [KeyStretch(pattern) for pattern in patterns]
+
+    def for_heads(self, axis: int) -> Region:
+        """The same for all heads, which stand at this axis."""
+        return self
 
     def mask(
         self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None

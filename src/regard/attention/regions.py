@@ -21,7 +21,7 @@ from torch import Tensor
 
 from regard.attention.language import build
 from regard.attention.predicted_window import PredictedWindow
-from regard.attention.region import Pattern, Region, refuse_to_compose
+from regard.attention.region import KeyStretch, Pattern, Region, refuse_to_compose
 
 FARTHEST = 1 << 40  # a position no tensor has
 
@@ -107,6 +107,28 @@ class Everywhere(Mask):
 
     def patterns(self, queries: int, keys: int) -> list[Pattern]:
         return [Pattern()]
+
+
+@dataclass(frozen=True, repr=False)
+class First(Mask):
+    """j < count: the first keys, which every query keeps in sight; `(first(4) | window(256)) & causal` is
+    how Xiao et al. 2024 read without end, https://arxiv.org/abs/2309.17453
+    """
+
+    count: int
+
+    forgets_positions = True
+
+    def __post_init__(self) -> None:
+        _check_count(self, "count", least=0)
+
+    def mask(
+        self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
+    ) -> Tensor:
+        return (torch.arange(keys, device=device) < self.count).expand(queries, keys)
+
+    def stretches(self, queries: int, keys: int) -> list[KeyStretch]:
+        return [KeyStretch(until=self.count)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -246,6 +268,9 @@ class Composed(Mask):
     def at(self, offset: int) -> Region:
         return type(self)(*(part.at(offset) for part in self.parts()))
 
+    def for_heads(self, axis: int) -> Region:
+        return type(self)(*(part.for_heads(axis) for part in self.parts()))
+
 
 @dataclass(frozen=True, repr=False)
 class Both(Composed):
@@ -271,6 +296,13 @@ class Both(Composed):
         offset = offsets.pop() if offsets else 0
         return [a.meet(b, offset) for a in left for b in right]
 
+    def stretches(self, queries: int, keys: int) -> list[KeyStretch] | None:
+        left, right = (part.stretches(queries, keys) for part in self.parts())
+        if left is None or right is None:
+            return None
+        met = [a.meet(b) for a in left for b in right]
+        return None if any(x is None for x in met) else met  # type: ignore[return-value]
+
     def __repr__(self) -> str:
         return f"{_inner(self.left)} & {_inner(self.right)}"
 
@@ -294,6 +326,10 @@ class Either(Composed):
             return None
         return sorted(left + right, key=lambda pattern: pattern.rate)
 
+    def stretches(self, queries: int, keys: int) -> list[KeyStretch] | None:
+        left, right = (part.stretches(queries, keys) for part in self.parts())
+        return None if left is None or right is None else left + right
+
     def __repr__(self) -> str:
         return f"{self.left!r} | {self.right!r}"
 
@@ -309,6 +345,9 @@ class Complement(Composed):
     ) -> Tensor:
         return ~self.inner.mask(queries, keys, lengths=lengths, device=device)
 
+    def stretches(self, queries: int, keys: int) -> list[KeyStretch] | None:
+        return None
+
     def __repr__(self) -> str:
         return f"~{_inner(self.inner)}"
 
@@ -316,6 +355,7 @@ class Complement(Composed):
 REGIONS: dict[str, type[Region]] = {
     "everywhere": Everywhere,
     "causal": Causal,
+    "first": First,
     "window": Window,
     "predicted-window": PredictedWindow,
     "atrous": Atrous,

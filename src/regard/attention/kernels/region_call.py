@@ -1,0 +1,191 @@
+"""Which calls the kernel of a region computes, and a call in its terms: batch and heads."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import torch
+from torch import Tensor
+
+from regard.attention.kernels.region_attention import available, region_attention
+from regard.attention.kernels.region_passes import RegionPasses, region_passes
+from regard.attention.regions import Everywhere, Fixed
+from regard.attention.scores import Score
+from regard.attention.shapes import broadcast, of_rank
+
+if TYPE_CHECKING:
+    from regard.attention.call import AttentionCall
+    from regard.attention.limits import Limits
+    from regard.attention.normalizers import Normalizer
+    from regard.attention.scores import DotLike
+
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+WIDEST = 256  # features of a key or value
+SMALLEST_TEMPERATURE, LARGEST_TEMPERATURE = 1e-6, 1e6
+
+
+def region_for_kernel(
+    score: Score, normalize: Normalizer, limits: Limits, query: Tensor, key: Tensor, value: Tensor,
+    *, bias: Tensor | None = None, dropout: float = 0.0, weights: Any = False,
+) -> RegionPasses | None:  # fmt: skip
+    """The region as the kernel takes it; None: another path computes this call.
+
+    All keys for all queries, without a mask or a bias, are left to torch's own kernels.
+    """
+    if not available(query.device) or weights or dropout or score.kernel != "dot":
+        return None
+    if limits.region.predicts or not _usual(normalize.softmax_temperature):
+        return None
+    if limits.everywhere and limits.mask is None and bias is None:
+        return None
+    sizes = (key.shape[-1], value.shape[-1])
+    if max(sizes) > WIDEST or 0 in (
+        *sizes,
+        limits.queries,
+        limits.keys,
+        query.numel(),
+        key.numel(),
+    ):
+        return None
+    dtypes = {_dtype(x) for x in (query, key, value)}
+    if len(dtypes) > 1 or dtypes.pop() not in DTYPES:
+        return None
+    graph = torch.compiler.is_compiling()
+    if not graph and torch._C._functorch.is_functorch_wrapped_tensor(query):
+        return None
+    region = limits.region
+    if limits.everywhere:
+        region = Everywhere()
+    elif limits.patterns is not None and len(limits.patterns) == 1:  # as they are of use here
+        region = Fixed(limits.patterns[0])
+    passes = region_passes(region, limits.queries, limits.keys)
+    if passes is None:
+        return None
+    return passes if _same_for_heads(passes, query, key, value) else None
+
+
+def keeps_promises(score: Score) -> bool:
+    """Whether queries and keys reach the kernel as they are, so that all that is not finite is its affair."""
+    kind = type(score)
+    return (
+        kind.project_query is Score.project_query
+        and kind.project_key is Score.project_key
+        and score.uses_keys
+        and score.max_keys is None
+    )
+
+
+def _usual(temperature: float | None) -> bool:
+    return temperature is not None and SMALLEST_TEMPERATURE <= temperature <= LARGEST_TEMPERATURE
+
+
+def _dtype(x: Tensor) -> torch.dtype:
+    """In which it is computed."""
+    kind = x.device.type
+    if torch.is_autocast_enabled(kind) and x.dtype in DTYPES:
+        return torch.get_autocast_dtype(kind)
+    return x.dtype
+
+
+def _same_for_heads(passes: RegionPasses, query: Tensor, key: Tensor, value: Tensor) -> bool:
+    """Whether the region differs between sequences at most."""
+    if passes.ends is None and passes.documents is None:
+        return True
+    rank = max(x.dim() for x in (query, key, value))
+    query, key, value = (of_rank(x, rank) for x in (query, key, value))
+    lead = broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    heads = len(FoldedAxes.of(lead, key, value).heads)
+    for x, own in ((passes.ends, 0), (passes.documents, 2)):
+        axes = () if x is None else x.shape[: x.dim() - own]
+        fits = len(axes) <= len(lead) and all(
+            a in (1, b) for a, b in zip(axes[::-1], lead[::-1], strict=False)
+        )
+        if not fits or any(size != 1 for size in axes[::-1][:heads]):
+            return False
+    return True
+
+
+class FoldedAxes(NamedTuple):
+    """Leading axes as those of a batch and those of heads: two, if all of the last share keys and values."""
+
+    outer: tuple[int, ...]
+    heads: tuple[int, ...]
+
+    @classmethod
+    def of(cls, lead: tuple[int, ...], key: Tensor, value: Tensor) -> FoldedAxes:
+        shared = len(lead) > 2 and key.shape[-3] == value.shape[-3] == 1 and lead[-1] > 1
+        cut = len(lead) - 2 if shared else max(len(lead) - 1, min(len(lead), 1))
+        return cls(lead[:cut], lead[cut:])
+
+    def queries(self, x: Tensor) -> Tensor:
+        """(..., L, D) -> (B, H, L, D)"""
+        return self._four(x, (*self.outer, *self.heads), len(self.outer))
+
+    def keys(self, x: Tensor, other: Tensor) -> Tensor:
+        """(..., L, D) -> (B, Hk, L, D), as `other` has as many heads."""
+        if len(self.heads) == 2:
+            return self._four(x.squeeze(-3), (*self.outer, self.heads[0]), len(self.outer))
+        one = x.dim() > 2 and x.shape[-3] == other.shape[-3] == 1
+        heads = (1,) * len(self.heads) if one else self.heads
+        return self._four(x, (*self.outer, *heads), len(self.outer))
+
+    def pairs(self, x: Tensor | None) -> Tensor | None:
+        """(..., Lq or 1, Lk) -> (B or 1, H or 1, Lq or 1, Lk): axes of 1 stay, if all of a side are."""
+        if x is None:
+            return None
+        cut, lead = len(self.outer), of_rank(x, len(self.outer) + len(self.heads) + 2).shape[:-2]
+        outer = lead[:cut] if math.prod(lead[:cut]) == 1 else self.outer
+        heads = lead[cut:] if math.prod(lead[cut:]) == 1 else self.heads
+        return self._four(x, (*outer, *heads), cut)
+
+    def sequences(self, x: Tensor | None, own: int) -> Tensor | None:
+        """(..., own axes) -> (B or 1, own axes), for what is the same for all heads."""
+        if x is None:
+            return None
+        shape = x.shape[x.dim() - own :]
+        lead = tuple(x.shape[: x.dim() - own])
+        missing = len(self.outer) + len(self.heads) - len(lead)
+        lead = ((1,) * missing + lead)[: len(self.outer)]
+        if math.prod(lead) == 1:
+            return x.reshape(1, *shape)
+        return x.reshape(*lead, *shape).expand(*self.outer, *shape).reshape(-1, *shape)
+
+    @staticmethod
+    def _four(x: Tensor, lead: tuple[int, ...], cut: int) -> Tensor:
+        x = of_rank(x, len(lead) + 2)
+        if len(lead) == 2 and cut == 1:
+            return x if x.shape[:2] == lead else x.expand(*lead, *x.shape[-2:])
+        x = x.expand(*lead, *x.shape[-2:])
+        return x.reshape(math.prod(lead[:cut]), math.prod(lead[cut:]), *x.shape[-2:])
+
+
+def region_fused(call: AttentionCall) -> tuple[Tensor, Tensor]:
+    """Context (..., Lq, Dv) and log-sum-exp (..., Lq) of a call that `region_for_kernel` has taken."""
+    passes = region_for_kernel(
+        call.score, call.normalize, call.limits, call.query, call.key, call.value, bias=call.bias
+    )
+    temperature = call.normalize.softmax_temperature
+    assert passes is not None
+    assert temperature is not None
+    lead, query, key, value = call.lead, call.query, call.key, call.value
+    if torch.is_autocast_enabled(query.device.type):
+        query, key, value = (x.to(_dtype(x)) for x in (query, key, value))
+    if call.bias is not None:
+        lead = broadcast(lead, call.bias.shape[:-2])
+    fold = FoldedAxes.of(lead, key, value)
+    context, lse = region_attention(
+        fold.queries(query),
+        fold.keys(key, value),
+        fold.keys(value, key),
+        passes.numbers,
+        mask=fold.pairs(call.limits.mask),
+        bias=fold.pairs(call.bias),
+        documents=fold.sequences(passes.documents, 2),
+        ends=fold.sequences(passes.ends, 0),
+        scale=cast("DotLike", call.score).scale(key.shape[-1]),
+        sharpness=1.0 / temperature,
+    )
+    if len(lead) == 2:
+        return context, lse
+    return context.reshape(*lead, *context.shape[-2:]), lse.reshape(*lead, lse.shape[-1])

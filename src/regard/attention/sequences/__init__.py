@@ -1,0 +1,1 @@
+"""Regions that each sequence has its own of."""

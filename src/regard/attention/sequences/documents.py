@@ -1,0 +1,102 @@
+"""Documents packed into one sequence, none of which sees another.
+
+The ids are a tensor, so the region has no name in the language. Leading axes are those of the attention
+without its heads: ids (batch, positions) in a `MultiHead`, and (batch, 1, positions) for `attend` over
+(batch, heads, positions, size).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regard.attention.region import KeyStretch, Pattern, Region
+from regard.attention.regions import Align, Relative, _check_align
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Documents(Relative):
+    """id of query = id of key: several documents in one sequence, none of which sees another.
+
+    ids: whole numbers (..., keys). They need not be in order, but documents in one piece are quick.
+    """
+
+    ids: Tensor
+    align: Align = None
+
+    def __post_init__(self) -> None:
+        check_numbers(self, self.ids, "ids")
+        if self.ids.dim() == 0:
+            raise ValueError("ids of Documents must be (..., keys), one for every position")
+        _check_align(self)
+        object.__setattr__(self, "bounds", document_bounds(self.ids))
+
+    def for_heads(self, axis: int) -> Region:
+        return self if self.ids.dim() == 1 else replace(self, ids=self.ids.unsqueeze(axis + 1))
+
+    def _checked_offset(self, queries: int, keys: int) -> int:
+        offset = self.offset(queries, keys)
+        if self.ids.shape[-1] != keys or offset < 0 or offset + queries > keys:
+            raise ValueError(
+                f"Documents has {self.ids.shape[-1]} ids, for {keys} keys and {queries} queries "
+                f"from position {offset}: there must be one for every key, and one for every query"
+            )
+        return offset
+
+    def patterns(self, queries: int, keys: int) -> None:
+        return None
+
+    def stretches(self, queries: int, keys: int) -> list[KeyStretch]:
+        offset = self._checked_offset(queries, keys)
+        bounds: Tensor = self.bounds  # type: ignore[attr-defined]
+        return [KeyStretch(Pattern(offset=offset), documents=bounds)]
+
+    def mask(
+        self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
+    ) -> Tensor:
+        offset = self._checked_offset(queries, keys)
+        ids = self.ids.to(device)
+        return ids[..., offset : offset + queries, None] == ids[..., None, :]
+
+    def __repr__(self) -> str:
+        return f"Documents(ids={tuple(self.ids.shape)})"
+
+
+def document_bounds(ids: Tensor) -> Tensor:
+    """(..., L) -> int32 (..., 5, L): a number for the id; the first position with it and the one after the
+    last; the same of those around a position without a gap. Nothing of it waits for a GPU.
+    """
+    order = ids.argsort(dim=-1, stable=True)
+    ordered = ids.gather(-1, order)
+    number = _changes(ordered).cumsum(-1)
+    low, high = _runs(ordered)
+    of_id = [number, order.gather(-1, low), order.gather(-1, high - 1) + 1]
+    back = [torch.empty_like(order).scatter(-1, order, x) for x in of_id]
+    return torch.stack([*back, *_runs(ids)], -2).int()
+
+
+def _changes(ids: Tensor) -> Tensor:
+    """1 where an id differs from the one before, else 0."""
+    same = torch.zeros_like(ids[..., :1])
+    return torch.cat([same, (ids[..., 1:] != ids[..., :-1]).to(ids.dtype)], -1).long()
+
+
+def _runs(ids: Tensor) -> tuple[Tensor, Tensor]:
+    """[low, high) of the equal ids around each position."""
+    at = torch.arange(ids.shape[-1], device=ids.device).expand(ids.shape)
+    if ids.shape[-1] == 0:
+        return at, at
+    low = (at * _changes(ids)).cummax(-1).values
+    ends = (at * _changes(ids.flip(-1))).cummax(-1).values.flip(-1)
+    return low, ids.shape[-1] - ends
+
+
+def check_numbers(region: Any, given: Any, name: str) -> None:
+    whole = isinstance(given, Tensor) and not given.is_floating_point() and not given.is_complex()
+    if not whole or given.dtype == torch.bool:
+        raise TypeError(
+            f"{name} of {type(region).__name__} must be a tensor of whole numbers, not {given!r}"
+        )

@@ -1,0 +1,310 @@
+"""The kernel of a region against the definition in float64, through `attend`.
+
+On a machine without CUDA it runs under Triton's interpreter, which must be chosen before triton is imported:
+`test_under_the_interpreter` runs this file again in a process of its own, and the rest waits for it.
+"""
+
+import math
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+import regard
+from regard.attention.attend import prepare
+from regard.attention.kernels import region_attention as operator
+from regard.attention.kernels import region_call
+from regard.attention.kernels.region_passes import region_passes
+from regard.attention.regions import as_region
+from regard.attention.sequences.documents import Documents
+from regard.attention.sequences.prefix import Prefix
+
+pytest.importorskip("triton")
+
+CUDA = torch.cuda.is_available()
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+DEVICE = "cuda" if CUDA else "cpu"
+
+if CUDA or INTERPRETED:
+    from regard.attention.kernels import region_triton
+
+runs_kernels = pytest.mark.skipif(
+    not (CUDA or INTERPRETED), reason="test_under_the_interpreter runs it"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CUDA or INTERPRETED, reason="the kernels run in this process")
+def test_under_the_interpreter(request):
+    environment = os.environ | {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
+    command += ["-m", request.config.option.markexpr]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert " passed" in run.stdout
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    """Tiles so small that a short sequence has inner ones, edges and corners."""
+    if not (CUDA or INTERPRETED):
+        return
+    torch.manual_seed(0)
+    tile = region_triton.RegionTile(16, 16)
+    monkeypatch.setattr(region_triton, "CHOSEN", dict.fromkeys(("forward", "query", "key"), tile))
+    if not CUDA:
+        here = lambda device: operator._kernels() is not None  # noqa: E731
+        monkeypatch.setattr(region_call, "available", here)
+
+
+def draw(*shape):
+    return torch.randn(shape, device=DEVICE)
+
+
+def compare(q, k, v, *, bias=None, region=None, **choices):
+    """Context and all gradients, of what may be NaN too, against the definition in float64."""
+    given = [q, k, v] if bias is None else [q, k, v, bias]
+    low = [x.clone().requires_grad_() for x in given]
+    high = [x.double().requires_grad_() for x in given]
+    region = as_region(region)
+    biases = [None, None] if bias is None else [low[3], high[3]]
+    plan = regard.explain(*low[:3], bias=biases[0], region=region, **choices)
+    assert plan.path == "region-fused", str(plan)
+    ours = regard.attend(*low[:3], bias=biases[0], region=region, **choices).context
+    call = prepare(*high[:3], bias=biases[1], region=region, **choices)
+    exact = call.run(by_definition=True).context
+    assert ours.shape == exact.shape
+    assert torch.equal(ours.isnan(), exact.isnan())
+    grad = torch.randn(ours.shape, device=DEVICE).masked_fill(ours.isnan(), 0.0)
+    grads = torch.autograd.grad(ours, low, grad)
+    wanted = torch.autograd.grad(exact, high, grad.double())
+    for a, b in zip((ours, *grads), (exact, *wanted), strict=True):
+        torch.testing.assert_close(a.double(), b, rtol=2e-5, atol=2e-5, equal_nan=True)
+    return ours
+
+
+def spoil(k, v):
+    """A NaN in a key, an infinite number in a value, and a whole key of −∞."""
+    k[..., 20, 0], v[..., 7, 1], k[..., 33, :] = math.nan, math.inf, -math.inf
+    return k, v
+
+
+REGIONS = [
+    "causal",
+    "window(3)",
+    "window(20) & causal",
+    "atrous(3)",
+    "atrous(3) & causal",
+    "sparse(5)",
+    "sparse(5) & causal",
+    "first(4) | window(6)",
+    "(first(20) | window(6)) & causal",
+    "window(0, 9) | first(40)",
+]
+
+
+@runs_kernels
+@pytest.mark.parametrize("bad", [False, True], ids=["finite", "not finite"])
+@pytest.mark.parametrize("region", REGIONS)
+def test_regions(region, bad):
+    q, k, v = draw(50, 16), draw(50, 16), draw(50, 16)
+    context = compare(q, *(spoil(k, v) if bad else (k, v)), region=region)
+    assert bad == bool(context.isnan().any())
+
+
+@runs_kernels
+@pytest.mark.parametrize("align", ["start", "end", -20, 7])
+def test_queries_that_stand_elsewhere(align):
+    region = regard.regions.Window(9, 4, align=align) | regard.regions.First(3)
+    compare(draw(2, 21, 16), draw(2, 47, 16), draw(2, 47, 16), region=region)
+    strided = regard.regions.Atrous(4, align=align)
+    compare(draw(2, 47, 16), draw(2, 21, 16), draw(2, 21, 16), region=strided)
+
+
+@runs_kernels
+@pytest.mark.parametrize(("size", "value_size"), [(16, 16), (24, 40), (3, 65)])
+def test_sizes(size, value_size):
+    compare(draw(2, 33, size), draw(2, 33, size), draw(2, 33, value_size), region="window(5)")
+
+
+@runs_kernels
+@pytest.mark.parametrize("bad", [False, True], ids=["finite", "not finite"])
+def test_sequences(bad):
+    q, k, v = draw(2, 1, 50, 16), draw(2, 1, 50, 16), draw(2, 1, 50, 16)
+    if bad:
+        spoil(k, v)
+    ids = torch.randint(0, 4, (2, 1, 50), device=DEVICE)
+    in_pieces, mixed = Documents(ids.sort().values), Documents(ids)
+    causal = regard.regions.Causal()
+    for region in (in_pieces, in_pieces & causal, mixed, mixed & regard.regions.Window(9)):
+        compare(q, k, v, region=region)
+    lengths = torch.tensor([[7], [41]], device=DEVICE)
+    compare(q, k, v, region=Prefix(lengths))
+    compare(q, k, v, region=Prefix(lengths[0, 0]) & regard.regions.Window(12))
+
+
+@runs_kernels
+@pytest.mark.parametrize("region", ["everywhere", "window(9)", "sparse(5)"])
+def test_masks(region):
+    q, k, v = draw(2, 1, 40, 16), draw(2, 1, 40, 16), draw(2, 1, 40, 16)
+    keys = torch.rand(2, 1, 1, 40, device=DEVICE) > 0.5
+    pairs = torch.rand(2, 1, 40, 40, device=DEVICE) > 0.5
+    pairs[:, :, 5] = False
+    compare(q, k, v, region=region, mask=keys)
+    compare(q, *spoil(k.clone(), v.clone()), region=region, mask=pairs)
+    lengths = torch.tensor([[0], [15]], device=DEVICE)
+    k[:, :, 15:], v[:, :, 15:] = math.nan, math.inf
+    context = compare(q, k, v, region=region, lengths=lengths)
+    assert (context[0] == 0).all()
+    assert context.isfinite().all()
+
+
+@runs_kernels
+@pytest.mark.parametrize("rows", [1, 40])
+@pytest.mark.parametrize("region", ["everywhere", "sparse(5) & causal"])
+def test_a_bias_learns(region, rows):
+    bias = draw(2, rows, 40)
+    bias[0, 0, 3] = -math.inf
+    q, k, v = draw(2, 2, 40, 16), draw(2, 2, 40, 16), draw(2, 2, 40, 16)
+    compare(q, k, v, region=region, bias=bias, normalize="softmax(0.5)")
+
+
+@runs_kernels
+def test_a_bias_that_is_not_finite_spoils_who_may_attend_to_it():
+    q, k, v, bias = draw(40, 16), draw(40, 16), draw(40, 16), draw(40, 40)
+    bias[3, 20], bias[20, 3], bias[26, 2], bias[25] = math.nan, math.nan, math.inf, -math.inf
+    q, bias = q.requires_grad_(), bias.requires_grad_()
+    context = regard.attend(q, k, v, region="causal", bias=bias).context
+    assert context.isnan().any(-1).nonzero().flatten().tolist() == [20, 26]
+    assert (context[25] == 0).all()
+    kept = context.nan_to_num()
+    assert all(x.isfinite().all() for x in torch.autograd.grad(kept.sum(), [q, bias]))
+
+
+@runs_kernels
+def test_heads_that_share_keys():
+    mask = torch.rand(2, 1, 1, 1, 40, device=DEVICE) > 0.3
+    shared = draw(2, 2, 1, 40, 16), draw(2, 2, 1, 40, 24)
+    compare(draw(2, 2, 3, 30, 16), *shared, region="causal(end)", mask=mask)
+    compare(draw(2, 4, 30, 16), draw(2, 1, 30, 16), draw(2, 1, 30, 16), region="window(4)")
+    compare(draw(2, 4, 30, 16), draw(30, 16), draw(4, 30, 16), region="window(4)")
+    compare(draw(2, 2, 3, 30, 16), *shared, region="atrous(3)", bias=draw(2, 1, 1, 40))
+
+
+@runs_kernels
+def test_a_query_that_is_not_finite_spoils_itself_and_an_empty_row_is_zero():
+    q, k, v = draw(1, 1, 40, 16), draw(1, 1, 40, 16), draw(1, 1, 40, 16)
+    mask = torch.ones(40, 40, dtype=torch.bool, device=DEVICE)
+    mask[5] = mask[30] = False
+    q[..., 5, :], q[..., 30, 2] = math.nan, math.inf
+    leaves = [x.requires_grad_() for x in (q, k, v)]
+    context = regard.attend(*leaves, region="causal", mask=mask).context
+    assert context.isfinite().all()
+    assert (context[..., [5, 30], :] == 0).all()
+    assert all(x.isfinite().all() for x in torch.autograd.grad(context.sum(), leaves))
+    with torch.no_grad():
+        q[..., 9, 1] = math.nan
+        spoilt = regard.attend(*leaves, region="causal", mask=mask).context
+    assert spoilt.isnan().any(-1).flatten().nonzero().flatten().tolist() == [9]
+
+
+def capped_with_sink(q, k, v, sink, allowed, cap):
+    s = cap * torch.tanh(q @ k.mT * 0.25 / cap)
+    s = s.masked_fill(~allowed, -math.inf)
+    every = torch.cat([s, sink[:, None, None].expand(*s.shape[:-1], 1)], -1)
+    return every.softmax(-1)[..., :-1] @ v, every.logsumexp(-1)
+
+
+@runs_kernels
+@pytest.mark.parametrize("region", ["window(4, align=-10)", "sparse(5) & causal"])
+def test_cap_sink_and_the_log_of_the_sum(region):
+    given = [draw(2, 2, 40, 16), draw(2, 2, 40, 16), draw(2, 2, 40, 16), draw(2)]
+    low = [x.clone().requires_grad_() for x in given]
+    high = [x.double().requires_grad_() for x in given]
+    region = as_region(region)
+    numbers = region_passes(region, 40, 40).numbers
+    ours, lse = operator.region_attention(*low[:3], numbers, sink=low[3], scale=0.25, cap=1.5)
+    allowed = region.mask(40, 40, device=DEVICE)
+    exact, log = capped_with_sink(*high, allowed, 1.5)
+    grad = torch.randn_like(ours)
+    wanted = torch.autograd.grad(exact, high, grad.double())
+    for a, b in zip(
+        (ours, lse, *torch.autograd.grad(ours, low, grad)), (exact, log, *wanted), strict=True
+    ):
+        torch.testing.assert_close(a.double(), b, rtol=3e-5, atol=3e-5)
+
+
+@runs_kernels
+def test_half_precision():
+    q, k, v = (draw(1, 2, 40, 16).half() for _ in range(3))
+    ours = regard.attend(q, k, v, region="sparse(5)").context
+    exact = regard.attend(q.double(), k.double(), v.double(), region="sparse(5)").context
+    assert ours.dtype == torch.float16
+    assert (ours.double() - exact).abs().max() < 2e-3
+
+
+@runs_kernels
+def test_any_memory_layout():
+    q, k, v = (draw(2, 40, 3, 16).transpose(1, 2) for _ in range(3))
+    compare(q, k, v, region="window(5)")
+    compare(q.mT.contiguous().mT, k[..., ::2].repeat(1, 1, 1, 2), v, region="atrous(3)")
+
+
+@runs_kernels
+@pytest.mark.slow
+def test_one_graph_for_every_length():
+    region = as_region("(first(4) | window(6)) & causal")
+    compiled = torch.compile(
+        lambda *x: regard.attend(*x, region=region).context,
+        fullgraph=True, dynamic=True, backend="aot_eager",
+    )  # fmt: skip
+    for length in (24, 40):
+        x = [draw(1, 2, length, 16).requires_grad_() for _ in range(3)]
+        ours, wanted = compiled(*x), regard.attend(*x, region=region).context
+        assert torch.equal(ours, wanted)
+        grads = [torch.autograd.grad(y.sum(), x) for y in (ours, wanted)]
+        assert all(torch.equal(a, b) for a, b in zip(*grads, strict=True))
+
+
+@runs_kernels
+def test_what_other_paths_compute():
+    x = draw(2, 2, 40, 16)
+    other = [
+        {},  # torch's own kernels do best
+        {"region": "~causal"},
+        {"region": "causal", "normalize": "sparsemax"},
+        {"region": "causal", "score": "distance"},
+        {"region": "causal", "weights": True},
+        {"region": "causal", "dropout": 0.5, "training": True},
+        {"region": Documents(torch.zeros(2, 2, 40, dtype=torch.long, device=DEVICE))},
+    ]
+    for choices in other:
+        assert regard.explain(x, x, **choices).path != "region-fused"
+    assert regard.explain(x.double(), x.double(), region="causal").path != "region-fused"
+    wide = draw(2, 40, 300)
+    assert regard.explain(wide, wide, region="causal").path != "region-fused"
+
+
+def test_nothing_changes_without_the_kernel():
+    x = torch.randn(2, 2, 40, 16)
+    if not INTERPRETED:
+        assert regard.explain(x, x, region="causal").path == "sdpa"
+
+
+def test_documents_and_prefixes_are_checked():
+    with pytest.raises(TypeError, match="whole numbers"):
+        Documents(torch.zeros(3))
+    with pytest.raises(ValueError, match="one for every key"):
+        regard.attend(torch.randn(5, 4), torch.randn(5, 4), region=Documents(torch.arange(4)))
+    with pytest.raises(ValueError, match="two ways"):
+        regard.attend(torch.randn(5, 4), torch.randn(6, 4), region=Prefix(torch.tensor(2)))
+
+
+def test_documents_in_heads():
+    ids = torch.tensor([[0, 0, 1, 1], [0, 1, 1, 1]])
+    attention = regard.MultiHead(8, heads=2, region=Documents(ids))
+    weights = attention(torch.randn(2, 4, 8), weights=True).weights
+    same = ids[:, None, :, None] == ids[:, None, None]
+    assert torch.equal(weights > 0, same.expand_as(weights))
