@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from regard.attention.memory import Memory
     from regard.attention.module import Attention, MultiHead
     from regard.attention.normalizers import HardChoice, Reinforce
+    from regard.attention.weights.asked_weights import Weights
     from regard.looking.look import look
     from regard.records.record import AttentionRecord
     from regard.runs.loaded_run import load
@@ -35,6 +36,7 @@ __all__ = [
     "Memory",
     "MultiHead",
     "Reinforce",
+    "Weights",
     "attend",
     "explain",
     "hf",
@@ -56,6 +58,7 @@ _HOMES = {
     "MultiHead": "regard.attention.module",
     "HardChoice": "regard.attention.normalizers",
     "Reinforce": "regard.attention.normalizers",
+    "Weights": "regard.attention.weights.asked_weights",
     "load": "regard.runs.loaded_run",
     "look": "regard.looking.look",
     "AttentionRecord": "regard.records.record",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -11,6 +11,7 @@ import torch
 from regard.attention.kernels import additive
 from regard.attention.normalizers import Normalizer
 from regard.attention.region import Pattern
+from regard.attention.weights.asked_weights import Weights
 
 if TYPE_CHECKING:
     from regard.attention.call import AttentionCall
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 SMALLEST_TEMPERATURE = 1e-6  # below this, scale / temperature could overflow a fused kernel
 LARGEST_TEMPERATURE = 1e6  # above it the scale would be 0, and 0 · -inf is NaN
 KEPT = 64 * 2**20  # bytes of additive scores up to which keeping them beats computing them twice
+BY_DEFINITION = ("dense", "additive")  # paths that hold all weights
+TILE = {"cpu": 2**20}  # weights of a tile: on a CPU as many as a cache holds
+LARGE_TILE = 2**24  # elsewhere
 
 
 class BiasLayout(NamedTuple):
@@ -107,8 +111,19 @@ class Plan:
     inner: Plan | None = None
 
     @property
+    def _tile(self) -> int:
+        """How many weights there are at one time, if they are computed by tiles."""
+        layout = self.layout
+        return math.prod(layout.lead) * tile_rows(layout) * layout.keys
+
+    @property
     def pairs(self) -> int:
         """How many scores are computed."""
+        if self.path == "tiles" and self.inner is not None and self.inner.path not in BY_DEFINITION:
+            return (
+                self.inner.pairs
+                + math.prod(self.layout.lead) * self.layout.queries * self.layout.keys
+            )
         if self.inner is not None:
             return self.inner.pairs
         rows = 1 if self.path == "one-row" else self.layout.queries
@@ -133,6 +148,8 @@ class Plan:
     @property
     def stored(self) -> int:
         """Bytes of scores or of their mask at one time: 0 where a kernel keeps them in its tiles."""
+        if self.path == "tiles":
+            return self._tile * max(torch.finfo(self.layout.dtype).bits // 8, 4)
         if self.inner is not None:
             return self.inner.stored
         if self.path == "additive-fused":
@@ -171,11 +188,13 @@ class Plan:
         lines = [f"{self.path}: {self.why}"]
         last = self
         while last.inner is not None:
+            joined = "for the context" if last.path == "tiles" else "then"
             last = last.inner
-            lines.append(f"  then {last.path}: {last.why}")
+            lines.append(f"  {joined} {last.path}: {last.why}")
         lines.append(f"  pairs    {self.pairs:,}{share}")
         lines.append(f"  forward  {_amount(self.flops, 'FLOP', 1000)}")
-        lines.append(f"  memory   {_amount(self.stored, 'B', 1024)} of {last.holds} at one time")
+        holds = "scores" if self.path == "tiles" else last.holds
+        lines.append(f"  memory   {_amount(self.stored, 'B', 1024)} of {holds} at one time")
         return "\n".join(lines)
 
 
@@ -193,6 +212,8 @@ def choose(call: AttentionCall, layout: Layout) -> Plan:
     def how() -> str:
         return f"; {_source(layout)}" if additive_scores else ""
 
+    if isinstance(call.weights, Weights):
+        return _asked(call, layout)
     if call.weights:
         return plan("dense", f"the weights were asked for, and only this path keeps them{how()}")
     if call.limits.factor is not None:
@@ -223,13 +244,38 @@ def choose(call: AttentionCall, layout: Layout) -> Plan:
     if fits_sdpa(call, layout):
         bias = "" if call.bias is None else "; the bias is its mask"
         name = type(call.score).__name__
-        return plan("sdpa", f"{name} is a dot product and nobody asked for the weights{bias}")
+        return plan("sdpa", f"{name} is a dot product and nobody asked for all weights{bias}")
     if fits_fused_additive(call, layout):
         kernel = additive.backend(layout.device)
         return plan("additive-fused", f"online softmax in the {kernel} kernel; O(L) memory")
     if additive_scores and layout.dtype != torch.float64:
         return plan("additive", f"{_source(layout)}; {_why_dense(call, layout)}")
     return plan("dense", _why_dense(call, layout) + how())
+
+
+def _asked(call: AttentionCall, layout: Layout) -> Plan:
+    """For some of the weights: tiles of them beside the path of the context, or under it."""
+    rest = choose(replace(call, weights=False), layout)
+    by_definition, name = rest.path in BY_DEFINITION, type(call.score).__name__
+
+    def dense(why: str) -> Plan:
+        return Plan("dense", why, layout, call.score.operations)
+
+    if not call.score.pairwise:
+        return dense(f"{name} scores all queries together, so that all weights are there at once")
+    if call.training and call.normalize.random:
+        return dense(f"{type(call.normalize).__name__} draws for all queries at once")
+    if by_definition and call.dropout:
+        return dense("dropout draws for all queries at once")
+    rows = tile_rows(layout)
+    why = f"of the weights some was asked for: {rows} of {layout.queries} queries at a time"
+    return Plan("tiles", why, layout, call.score.operations, rest)
+
+
+def tile_rows(layout: Layout) -> int:
+    """Of how many queries the weights are computed at one time."""
+    most = TILE.get(layout.device.type, LARGE_TILE)
+    return max(1, min(layout.queries, most // max(1, math.prod(layout.lead) * layout.keys)))
 
 
 def cancels(call: AttentionCall, layout: Layout) -> bool:
