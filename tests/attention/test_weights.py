@@ -20,6 +20,10 @@ from regard.attention import plan
 from regard.attention.weights.asked_weights import Largest, WeightSummary
 
 EACH = 40
+NEAR = {
+    torch.float64: {"rtol": 1e-7, "atol": 1e-8},
+    torch.float32: {"rtol": 2e-3, "atol": 2e-4},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -102,13 +106,13 @@ def test_it_is_what_the_matrix_says(chunk):
         wanted = read_off(weights, drawn.weighed, asked)
         got = attended(drawn, given, dtype, asked)
 
-        near = {"rtol": 1e-7, "atol": 1e-8} if dtype == torch.float64 else {"rtol": 2e-3, "atol": 2e-4}  # fmt: skip
+        near = NEAR[dtype]
         said = f"seed {seed}: {drawn} {asked}"
-        torch.testing.assert_close(got.context.double(), context, **near, msg=lambda m: said + m)
+        torch.testing.assert_close(got.context.double(), context, **near, msg=said)
         assert len(numbers(got.weights)) == len(numbers(wanted)), said
         for ours, theirs in zip(numbers(got.weights), numbers(wanted), strict=True):
             assert ours.shape == theirs.shape, said
-            torch.testing.assert_close(ours.double(), theirs, **near, msg=lambda m: said + m)
+            torch.testing.assert_close(ours.double(), theirs, **near, msg=said)
         _check_keys(drawn, asked, got.weights, said)
         if dtype == torch.float64 and drawn.normalize != "hard":
             _check_gradients(got.weights, given, wanted, plain, said)

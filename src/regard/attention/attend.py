@@ -82,7 +82,7 @@ def attend(*given: Any, **choices: Any) -> Attended:
 
     query (..., Lq, Dq), key (..., Lk, Dk), value (..., Lk, Dv; None: the keys)
         -> context (..., Lq, Dv), weights (..., Lq, Lk) if `weights`, choice of a hard attention.
-    weights: True, or a `Weights` that says what of them: rows, sums, entropy, the largest. Those need no matrix.
+    weights: True, or a `Weights` that says what of them: rows, sums, entropy, the largest.
     mask: bool, broadcast to (..., Lq, Lk), True where a key may be attended. Padding of keys (B, Lk)
         is written mask[:, None, :]. A row with no allowed key gives weights 0 and context 0.
     lengths: whole numbers (...), instead of a mask: how many keys, from the first, are real.
