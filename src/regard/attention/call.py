@@ -12,7 +12,7 @@ from torch import Generator, Tensor, is_autocast_enabled, is_grad_enabled
 from regard.attention.argument_checks import check_bias
 from regard.attention.limits import Limits
 from regard.attention.normalizers import HardChoice, Normalizer, clear
-from regard.attention.paths import Computed, dense, run
+from regard.attention.paths import Computed, dense, run, taints
 from regard.attention.plan import BiasLayout, Layout, Plan, choose
 from regard.attention.region import Pattern
 from regard.attention.regions import Fixed
@@ -148,17 +148,20 @@ class AttentionCall:
 
     def compute(self) -> Computed:
         """Context, weights and choice by the path of the plan."""
-        if isinstance(self.weights, Weights):
-            return summarised(self, self.plan())
-        return run(self.plan(), self)
+        return self._by(self.plan())
+
+    def _by(self, plan: Plan) -> Computed:
+        asked = isinstance(self.weights, Weights)
+        return summarised(self, plan) if asked else run(plan, self)
 
     def run(self, *, by_definition: bool = False) -> Attended:
         """The attention: a query that may attend to what is not finite becomes NaN, and no other.
 
         by_definition: without a plan, as where sizes are not known yet.
         """
-        context, weights, choice = dense(self) if by_definition else self.compute()
-        if self.taint is not None:
+        plan = None if by_definition else self.plan()
+        context, weights, choice = dense(self) if plan is None else self._by(plan)
+        if self.taint is not None and not (plan is not None and taints(plan, self)):
             taint = self.taint[..., None].to(context.dtype)
             context = context + taint
             if isinstance(weights, Tensor):
@@ -178,7 +181,9 @@ class AttentionCall:
     ) -> AttentionCall:
         """The same attention over rearranged tensors."""
         limits = Limits(Fixed(pattern), mask, query.shape[-2], key.shape[-2], query.device)
-        return replace(self, query=query, key=key, value=value, limits=limits, bias=bias)
+        return replace(
+            self, query=query, key=key, value=value, limits=limits, bias=bias, taint=None
+        )
 
 
 def takes_arguments_of(model: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.kernels.additive import additive_attention
+from regard.attention.limits import taint
 from regard.attention.normalizers import HardChoice, clear
 from regard.attention.plan import BY_DEFINITION, Plan
 from regard.attention.rearrange import (
@@ -26,7 +27,7 @@ from regard.attention.rearrange import (
     spans,
 )
 from regard.attention.region import Pattern
-from regard.attention.select import without
+from regard.attention.select import is_at_hand, without
 from regard.attention.shapes import as_summed, at_least_single, broadcast, of_rank
 from regard.attention.weights.asked_weights import WeightSummary
 
@@ -51,6 +52,11 @@ def run(plan: Plan, call: AttentionCall) -> Computed:
         "additive-fused": additive_fused,
     }
     return paths[plan.path](call), None, None
+
+
+def taints(plan: Plan, call: AttentionCall) -> bool:
+    """Whether the path of a plan adds the call's own taint, so that nobody else has to."""
+    return plan.path == "sdpa" and call.query.device.type == "cpu"
 
 
 def dense(call: AttentionCall) -> Computed:
@@ -149,8 +155,11 @@ def sdpa(call: AttentionCall) -> Tensor:
         context = context.reshape(*lead, *context.shape[-2:])
     if context.device.type == "cpu":
         # with few keys, torch's kernel answers 0 to a query that is NaN
-        asked = call.query.detach()
-        context = context + (asked - asked).sum(-1, keepdim=True)
+        bad = taint(call.query)
+        bad = bad if call.taint is None else bad + call.taint
+        bad = bad[..., None].to(context.dtype)
+        fresh = not context.requires_grad and is_at_hand(context) and is_at_hand(bad)
+        context = context.add_(bad) if fresh else context + bad  # fresh memory costs as much again
     context = context if empty is None else without(context, empty)
     return context if spoilt is None else context + spoilt.to(context.dtype)
 

@@ -18,7 +18,7 @@ _INTEGERS = {
 
 def without(x: Tensor, flags: Tensor) -> Tensor:
     """0 in place of the vectors that are flagged: x (..., L, D), flags (..., L)."""
-    if _is_large(x) and _is_at_hand(x) and _is_at_hand(flags):
+    if _is_large(x) and is_at_hand(x) and is_at_hand(flags):
         kept = flags[..., None].to(_INTEGERS[x.dtype]) - 1  # no bit, or all of them
         return _Bits.apply(x, kept)
     return x.masked_fill(flags[..., None], 0.0)
@@ -29,7 +29,7 @@ def _is_large(x: Tensor) -> bool:
     return x.device.type == "cpu" and x.numel() >= SMALL and x.dtype in _INTEGERS
 
 
-def _is_at_hand(x: Tensor) -> bool:
+def is_at_hand(x: Tensor) -> bool:
     """Whether its bits can be had: not in a graph, nor under a transform such as vmap."""
     functorch = torch._C._functorch
     return not (
@@ -56,7 +56,7 @@ class _Bits(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         (kept,) = ctx.saved_tensors
-        passed = _Bits.apply(grad, kept) if _is_at_hand(grad) else grad.masked_fill(kept == 0, 0.0)
+        passed = _Bits.apply(grad, kept) if is_at_hand(grad) else grad.masked_fill(kept == 0, 0.0)
         return passed.sum_to_size(ctx.shape), None
 
     @staticmethod
