@@ -43,6 +43,7 @@ def drawn_request(chance: random.Random, drawn: Drawn, lead: tuple[int, ...]) ->
         "sums": chance.random() < 0.6,
         "entropy": drawn.normalize != "raw" and chance.random() < 0.6,
         "largest": chance.randint(1, keys) if keys and chance.random() < 0.6 else None,
+        "blocks": chance.choice((1, 2, 7, 500)) if chance.random() < 0.5 else None,
     }
     try:
         return Weights(**options)
@@ -67,7 +68,17 @@ def read_off(weights: Tensor, allowed: Tensor, asked: Weights) -> WeightSummary:
         weights.sum(-2) if asked.sums else None,
         -torch.where(p > 0, p * p.clamp(min=1e-300).log(), 0.0).sum(-1) if asked.entropy else None,
         best,
+        None if asked.blocks is None else in_blocks(weights, asked.blocks),
     )  # fmt: skip
+
+
+def in_blocks(weights: Tensor, size: int) -> Tensor:
+    rows = [part.mean(-2) for part in weights.split(size, -2)] if weights.shape[-2] else []
+    if not rows or not weights.shape[-1]:
+        queries, keys = (-(-n // size) for n in weights.shape[-2:])
+        return weights.new_zeros(*weights.shape[:-2], queries, keys)
+    columns = [part.sum(-1) for part in torch.stack(rows, -2).split(size, -1)]
+    return torch.stack(columns, -1)
 
 
 def numbers(found: WeightSummary) -> list[Tensor]:
@@ -305,7 +316,7 @@ def test_modules_take_it(score, region):
     x, lengths = torch.randn(3, 20, 16), torch.tensor([20, 7, 1])
     layer = regard.MultiHead(16, heads=4, key_heads=2, score=score, region=region)
     whole = layer(x, lengths=lengths, weights=True)
-    asked = Weights(rows=[0, 6], heads=[-1, 1], sums=True, entropy=True, largest=1)
+    asked = Weights(rows=[0, 6], heads=[-1, 1], sums=True, entropy=True, largest=1, blocks=4)
     got = layer(x, lengths=lengths, weights=asked)
     torch.testing.assert_close(got.context, whole.context)
     weights = whole.weights[:, [3, 1]]
@@ -317,6 +328,8 @@ def test_modules_take_it(score, region):
     alone = layer(x[1:2, :7], weights=asked).weights
     torch.testing.assert_close(got.weights.sums[1:2, :, :7], alone.sums)
     torch.testing.assert_close(got.weights.entropy[1:2, :, :7], alone.entropy)
+    torch.testing.assert_close(got.weights.blocks[1:2, :, :2, :2], alone.blocks)
+    assert got.weights.blocks[1, :, 2:].eq(0).all()
 
 
 def test_queries_of_another_text_are_all_counted():
@@ -355,7 +368,7 @@ def test_it_compiles_to_one_graph(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "asks for no weights: give rows, sums, entropy or largest"),
+        ({}, "asks for no weights: give rows, sums, entropy, largest or blocks"),
         ({"heads": [0]}, "asks for no weights"),
         ({"rows": []}, "rows is empty"),
         ({"rows": "3"}, "rows are whole numbers, counted from 0; given '3'"),
@@ -368,8 +381,10 @@ def test_it_compiles_to_one_graph(monkeypatch):
         ({"entropy": "yes"}, "entropy is True or False, not 'yes'"),
         ({"largest": 0}, "largest must be at least 1, not 0"),
         ({"largest": -2}, "largest must be at least 1"),
-        ({"largest": True}, "largest is how many weights, a number, not True"),
+        ({"largest": True}, "largest is a whole number, not True"),
         ({"largest": 2.0}, "not 2.0"),
+        ({"blocks": 0}, "blocks must be at least 1, not 0"),
+        ({"blocks": [2]}, "blocks is a whole number, not [2]"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options, said):

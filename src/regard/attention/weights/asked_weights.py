@@ -35,6 +35,7 @@ class WeightSummary(NamedTuple):
     sums: Tensor | None = None  # (..., Lk), float32 at least: over all queries that are no padding
     entropy: Tensor | None = None  # (..., Lq), float32 at least, in nats
     largest: Largest | None = None
+    blocks: Tensor | None = None  # (..., ⌈Lq / blocks⌉, ⌈Lk / blocks⌉), float32 at least
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Weights:
     sums: how much each key gets, over all queries that are no padding.
     entropy: of each row divided by its sum, -Σ w log w in nats; 0 of a row without any key.
     largest: that many of the largest weights of each row, and their keys.
+    blocks: the weights between that many queries and that many keys in a row, as a picture of a long input
+        needs them: the mean over queries, without padding, of the sum over keys.
 
     >>> asked = Weights(rows=-1, largest=2)
     >>> attend(torch.randn(5, 8), torch.randn(7, 8), weights=asked).weights.largest.keys.shape
@@ -57,6 +60,7 @@ class Weights:
     sums: bool = False
     entropy: bool = False
     largest: int | None = None
+    blocks: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", _numbers("rows", self.rows))
@@ -64,18 +68,21 @@ class Weights:
         for name in ("sums", "entropy"):
             if not isinstance(getattr(self, name), bool):
                 raise TypeError(f"{name} is True or False, not {getattr(self, name)!r}")
-        if self.largest is not None:
-            if not _is_whole(self.largest):
-                raise TypeError(f"largest is how many weights, a number, not {self.largest!r}")
-            if self.largest < 1:
-                raise ValueError(f"largest must be at least 1, not {self.largest}")
+        for name in ("largest", "blocks"):
+            count = getattr(self, name)
+            if count is not None and not _is_whole(count):
+                raise TypeError(f"{name} is a whole number, not {count!r}")
+            if count is not None and count < 1:
+                raise ValueError(f"{name} must be at least 1, not {count}")
         if self.rows is None and not self.each_row:
-            raise ValueError("this asks for no weights: give rows, sums, entropy or largest")
+            raise ValueError(
+                "this asks for no weights: give rows, sums, entropy, largest or blocks"
+            )
 
     @property
     def each_row(self) -> bool:
         """Whether every row has to be computed, not only chosen ones."""
-        return self.sums or self.entropy or self.largest is not None
+        return self.sums or self.entropy or not self.largest is self.blocks is None
 
     def chosen_rows(self, queries: int) -> tuple[int, ...]:
         return _within("rows", self.rows, queries, "query", "queries")

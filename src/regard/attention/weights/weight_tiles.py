@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from regard.attention.limits import Limits
@@ -43,6 +43,8 @@ class WeightTile(NamedTuple):
     entropy: Tensor | None = None  # (..., T)
     weights: Tensor | None = None  # (..., T, k)
     keys: Tensor | None = None  # (..., T, k)
+    blocks: Tensor | None = None  # (..., T, ⌈Lk / blocks⌉): not yet their mean over queries
+    asking: Tensor | None = None  # (..., T or 1): which queries that mean is over
 
 
 def summarised(call: AttentionCall, plan: Plan) -> Computed:
@@ -53,7 +55,7 @@ def summarised(call: AttentionCall, plan: Plan) -> Computed:
     if plan.path == "dense":  # all rows at once, as they were drawn
         context, choice, *parts = _tile(call, asked, slice(0, queries), True)
         assert context is not None
-        return context, _summary(*parts), choice
+        return context, _summary(asked, *parts), choice
 
     assert plan.inner is not None
     in_tiles = plan.inner.path in BY_DEFINITION
@@ -71,18 +73,27 @@ def summarised(call: AttentionCall, plan: Plan) -> Computed:
     else:
         joined = WeightTile()
     assert context is not None
-    return context, _summary(chosen, *joined[3:]), choice
+    return context, _summary(asked, chosen, *joined[3:]), choice
 
 
 def _summary(
+    asked: Weights,
     rows: Tensor | None,
     sums: Tensor | None,
     entropy: Tensor | None,
     weights: Tensor | None,
     keys: Tensor | None,
+    blocks: Tensor | None,
+    asking: Tensor | None,
 ) -> WeightSummary:
     largest = None if weights is None or keys is None else Largest(weights, keys)
-    return WeightSummary(rows, sums, entropy, largest)
+    if blocks is not None:
+        assert asked.blocks is not None
+        there = blocks.new_ones(blocks.shape[-2]) if asking is None else asking.to(blocks.dtype)
+        total = _by_blocks(blocks.mT, asked.blocks).mT
+        count = _by_blocks(there.expand(*there.shape[:-1], blocks.shape[-2]), asked.blocks)
+        blocks = total / count.clamp(min=1)[..., None]
+    return WeightSummary(rows, sums, entropy, largest, blocks)
 
 
 def _joined(call: AttentionCall, asked: Weights | None, with_context: bool) -> WeightTile:
@@ -96,7 +107,7 @@ def _joined(call: AttentionCall, asked: Weights | None, with_context: bool) -> W
     ]
     if len(tiles) == 1:
         return tiles[0]
-    contexts, choices, _, sums, entropies, weights, keys = zip(*tiles, strict=True)
+    contexts, choices, _, sums, entropies, weights, keys, blocks, asking = zip(*tiles, strict=True)
     return WeightTile(
         _cat(contexts, -2),
         None if choices[0] is None else HardChoice(*(torch.cat(x, -1) for x in zip(*choices, strict=True))),
@@ -105,6 +116,8 @@ def _joined(call: AttentionCall, asked: Weights | None, with_context: bool) -> W
         _cat(entropies, -1),
         _cat(weights, -2),
         _cat(keys, -2),
+        _cat(blocks, -2),
+        _cat(asking, -1),
     )  # fmt: skip
 
 
@@ -112,7 +125,7 @@ def _of_rows(call: AttentionCall, asked: Weights) -> Tensor:
     """The weights of chosen queries, (..., R, Lk)."""
     rows = asked.chosen_rows(call.query.shape[-2])
     size = max(1, tile_rows(call.layout()))
-    only = replace(asked, sums=False, entropy=False, largest=None)
+    only = replace(asked, sums=False, entropy=False, largest=None, blocks=None)
     tiles = []
     for a in range(0, len(rows), size):
         at = torch.tensor(rows[a : a + size], device=call.query.device)
@@ -171,13 +184,28 @@ def _tile(
         entropy(weights) if asked.entropy else None,
         None if best is None else best.to(call.value.dtype),
         keys,
+        *(_blocks(weights, asking, asked.blocks) if asked.blocks is not None else ()),
     )
 
 
 def _sums(weights: Tensor, asking: Tensor | None) -> Tensor:
-    if asking is not None:
-        weights = weights.masked_fill(~asking[..., None], 0.0)
-    return weights.sum(-2)
+    return _asked_for(weights, asking).sum(-2)
+
+
+def _blocks(weights: Tensor, asking: Tensor | None, size: int) -> tuple[Tensor, Tensor | None]:
+    """Summed over keys alone, (..., T, ⌈Lk / size⌉), and which queries it is to be the mean of."""
+    asks = None if asking is None else asking.expand(*asking.shape[:-1], weights.shape[-2])
+    return _by_blocks(_asked_for(weights, asking), size), asks
+
+
+def _by_blocks(x: Tensor, size: int) -> Tensor:
+    """The sum of every `size` numbers along the last axis."""
+    return nn.functional.pad(x, (0, -x.shape[-1] % size)).unflatten(-1, (-1, size)).sum(-1)
+
+
+def _asked_for(weights: Tensor, asking: Tensor | None) -> Tensor:
+    """0 in the rows of padding."""
+    return weights if asking is None else weights.masked_fill(~asking[..., None], 0.0)
 
 
 def entropy(weights: Tensor) -> Tensor:

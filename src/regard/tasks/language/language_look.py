@@ -8,12 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.recording import recording
+from regard.attention.weights.asked_weights import Weights
 from regard.data.tokenizer import BOS, EOS, PAD
+from regard.records.blocks import block_map, block_note, block_side, block_size
 from regard.records.maps import (
     attention_map,
     attentions_in,
     check_attends,
-    check_size,
     within_budget,
 )
 from regard.records.question import Question
@@ -32,17 +33,25 @@ def look_at_language(
     attentions = attentions_in(module)
     check_attends(attentions)
     tokens = task.tokenizer.encode(question.text)
-    check_size(attentions["decoder"], len(tokens) + 1)
-
-    decoder = task.model.decoder
-    inputs = torch.tensor([[BOS, *tokens.ids]], device=task.device)
-    with task.inference(), recording(module, details=question.details) as recorded:
-        outputs = decoder.forward(inputs, task.model.encode(inputs, inputs != PAD)).outputs
-        logits = decoder.project(outputs[0, -1])
-
     layers = attentions["decoder"]
-    maps, notes = within_budget([attention_map("decoder", "text", "text", layers, recorded)])
+    size = block_size(layers, len(tokens) + 1)
+
+    def last_logits() -> Tensor:
+        decoder = task.model.decoder
+        inputs = torch.tensor([[BOS, *tokens.ids]], device=task.device)
+        outputs = decoder.forward(inputs, task.model.encode(inputs, inputs != PAD)).outputs
+        return decoder.project(outputs[0, -1])
+
     side = token_side(question.text, tokens, start=True, title="text", language=language)
+    if size == 1:
+        with task.inference(), recording(module, details=question.details) as recorded:
+            logits = last_logits()
+        maps, notes = within_budget([attention_map("decoder", "text", "text", layers, recorded)])
+    else:
+        with task.inference(), recording(module, weights=Weights(blocks=size)) as summed:
+            logits = last_logits()
+        maps = (block_map("decoder", "text", layers, summed, size),)
+        side, notes = block_side(side, size), (block_note(len(side), size),)
     return AttentionRecord(
         {"text": side},
         maps,

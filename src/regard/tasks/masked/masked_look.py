@@ -7,13 +7,14 @@ from typing import cast
 from torch import nn
 
 from regard.attention.recording import recording
+from regard.attention.weights.asked_weights import Weights
 from regard.data.padding import pad
 from regard.data.tokenizer import MASK
+from regard.records.blocks import block_map, block_note, block_side, block_size
 from regard.records.maps import (
     attention_map,
     attentions_in,
     check_attends,
-    check_size,
     within_budget,
 )
 from regard.records.question import BadQuestion, Question
@@ -35,17 +36,23 @@ def look_at_masked(
         raise BadQuestion(
             f"the text has {len(tokens):,} tokens, and the model reads {task.max_length:,}"
         )
-    check_size(attentions["encoder"], len(tokens) + 1)
+    layers = attentions["encoder"]
+    size = block_size(layers, len(tokens) + 1)
+    side = token_side(question.text, tokens, end=True, title="text", language=language)
 
     source, mask = (x.to(task.device) for x in pad([tokens.ids]))
-    with task.inference(), recording(module, details=question.details) as recorded:
-        task.model.encode(source, mask)
+    if size == 1:
+        with task.inference(), recording(module, details=question.details) as recorded:
+            task.model.encode(source, mask)
+        maps, notes = within_budget([attention_map("encoder", "text", "text", layers, recorded)])
+    else:
+        with task.inference(), recording(module, weights=Weights(blocks=size)) as summed:
+            task.model.encode(source, mask)
+        maps = (block_map("encoder", "text", layers, summed, size),)
+        side, notes = block_side(side, size), (block_note(len(side), size),)
     hidden = task.mask_token in tokens.ids
     filled = task.fill([question.text], top=1)[0].filled if hidden else question.text
 
-    layers = attentions["encoder"]
-    maps, notes = within_budget([attention_map("encoder", "text", "text", layers, recorded)])
-    side = token_side(question.text, tokens, end=True, title="text", language=language)
     nothing = () if hidden else (f"nothing was filled in: there is no {MASK} in the text",)
     return AttentionRecord(
         {"text": side},
