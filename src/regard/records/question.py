@@ -12,7 +12,8 @@ from typing import Any
 
 from regard.suggestions import meant
 
-LONGEST = 5_000  # characters of a text
+LONGEST = 5_000  # characters of a text whose tokens are all drawn
+LONGEST_OF_ALL = 100_000  # characters of one that is drawn in blocks of tokens
 WIDEST = 50  # hypotheses of a beam
 
 
@@ -73,7 +74,9 @@ class Question:
     def __post_init__(self) -> None:
         for name in ("text", "prefix", "target"):
             if name != "target" or self.target is not None:
-                _check_text(name, getattr(self, name))
+                _check_text(
+                    name, getattr(self, name), LONGEST_OF_ALL if name == "text" else LONGEST
+                )
         for name in ("beam", "nbest"):
             if getattr(self, name) is not None:
                 _check_whole(name, getattr(self, name), 1, WIDEST)
@@ -106,6 +109,10 @@ class Question:
         if not self.text.strip():
             raise BadQuestion("there is nothing to look at: the text is blank")
 
+    def check_length(self) -> None:
+        """Refuse a text that could not be drawn token by token."""
+        _check_text("text", self.text, LONGEST)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: `from_dict` makes the same question of them."""
         plain = asdict(self)
@@ -130,11 +137,11 @@ def _checked(cls: type, given: object, what: str, needed: tuple[str, ...]) -> di
     return dict(given)
 
 
-def _check_text(name: str, text: object) -> None:
+def _check_text(name: str, text: object, longest: int) -> None:
     if not isinstance(text, str):
         raise BadQuestion(f"{name} is a text, not {_seen(text)}")
-    if len(text) > LONGEST:
-        raise BadQuestion(f"{name} has {len(text):,} characters: at most {LONGEST:,} are looked at")
+    if len(text) > longest:
+        raise BadQuestion(f"{name} has {len(text):,} characters: at most {longest:,} are looked at")
 
 
 def _check_whole(name: str, number: object, least: int, most: int) -> None:

@@ -79,6 +79,7 @@ class Task(TaskReport):
     learns: ClassVar[str] = "tokenizers"  # what the fields learn, in a word
     probable: ClassVar[bool] = False  # whether a score is the probability of the answer
     searches: ClassVar[bool] = False  # whether answers are searched for with a beam
+    draws_blocks: ClassVar[bool] = False  # whether `look` shows a long text in blocks of tokens
     evaluated_with: ClassVar[tuple[str, ...]] = ()  # options of `evaluate` that mean something
 
     # the model

@@ -77,6 +77,7 @@ class LanguageTask(LikelihoodTask):
     kept_input: ClassVar = "standard-input.txt"
     command: ClassVar = "generate"
     verb: ClassVar = "continue texts"
+    draws_blocks: ClassVar = True
     evaluation: ClassVar = LanguageEvaluation
 
     text: Text

@@ -35,6 +35,7 @@ class MaskedTask(LikelihoodTask):
     kept_input: ClassVar = "standard-input.txt"
     command: ClassVar = "fill"
     verb: ClassVar = "fill gaps"
+    draws_blocks: ClassVar = True
 
     text: Text
 
