@@ -1,7 +1,7 @@
 """Ten-fold cross-validation of a classifier, as results on MR, Subj, CR and MPQA are published.
 
     REGARD_DATA=… python benchmarks/cross_validation.py cnn-subj
-    REGARD_DATA=… python benchmarks/cross_validation.py cnn-subj --folds 10 --only 3 model.dropout=0.4
+    REGARD_DATA=… python benchmarks/cross_validation.py cnn-subj --folds 10 --only 1 2 model.dropout=0.4
 
 All texts of the recipe's corpus are dealt into folds by a hash of the text, so that equal texts share one. In
 turn each fold is the test set, the next one the dev set by which the checkpoint is chosen, and the others are
@@ -41,12 +41,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("recipe")
     parser.add_argument("--folds", type=int, default=10)
-    parser.add_argument("--only", type=int, help="the first so many folds as test sets")
+    parser.add_argument("--only", type=int, nargs="+", help="the folds to test on, counted from 1")
     asked, changes = parser.parse_known_args()  # what else there is are words key=value of a recipe
     parts = dealt(asked.recipe, asked.folds)
     found = []
     with tempfile.TemporaryDirectory() as folder:
-        for fold in range(asked.only or asked.folds):
+        for fold in (n - 1 for n in asked.only or range(1, asked.folds + 1)):
             dev = (fold + 1) % asked.folds
             sets = {
                 "test": parts[fold],

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from regard.data.fields import Field, Text, Unusable
+from regard.data.formats import Kin
 from regard.data.problems import Problems, before_noun
 from regard.data.rows import read_rows
 from regard.data.spec import Corpus, Spec, parse
@@ -34,6 +35,7 @@ class Example(Mapping[str, Any]):
     line: int
     fields: Mapping[str, Any]
     corpus: str = ""  # its name in the spec
+    family: str = ""  # which a split keeps together
 
     def __getitem__(self, name: str) -> Any:
         return self.fields[name]
@@ -71,7 +73,8 @@ def read_examples(
 ) -> Iterator[Example]:
     """The examples of a corpus, in order.
 
-    A split into @train, @dev and @test is told by the first field, whatever the order of the corpus.
+    A split into @train, @dev and @test is told by the first field, whatever the order of the corpus, or by
+    the family of a row, where its format has one.
     apart: further fields whose held-out values are not in @train. join: see `joined`.
     """
     problems = Problems() if problems is None else problems
@@ -165,7 +168,7 @@ def home(identity: str) -> str:
 
 
 def _own(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterator[Example]:
-    """The examples whose first field belongs to this part; of what is held out, not too many."""
+    """The examples whose first field or family belongs to this part; of what is held out, not too many."""
     examples = _usable(corpus, fields, problems)
     if corpus.part is None:
         return examples
@@ -176,7 +179,7 @@ def _own(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterato
 def _home(corpus: Corpus, first: Field, example: Example) -> str:
     if corpus.running and isinstance(first, Text):  # a line goes on from the one before
         return PLACES.get((example.line - 1) // STRETCH % ONE_IN, "train")
-    return home(first.identity(example[first.name]))
+    return home(example.family or first.identity(example[first.name]))
 
 
 def _usable(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterator[Example]:
@@ -190,7 +193,8 @@ def _rows(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterat
         try:
             if isinstance(cells, Unusable):
                 raise cells
-            yield Example(number, read_values(fields, cells, folder), corpus.name)
+            family = cells.family if isinstance(cells, Kin) else ""
+            yield Example(number, read_values(fields, cells, folder), corpus.name, family)
         except Unusable as trouble:
             problems.add(corpus.name, str(trouble), number)
             yield None

@@ -80,3 +80,20 @@ def test_answers_as_spans_stand_in_the_fact_that_supports_them(tmp_path):
         (17, "hall"),
     ]
     assert "1 line whose answer is in no supporting fact (4)" in problems.report()
+
+
+def test_a_split_keeps_the_questions_of_a_story_together(tmp_path) -> None:
+    stories = (
+        f"1 Mary has {n} apples.\n2 Where is Mary? \tkitchen\t1\n3 John left.\n4 Where is John? \tgarden\t3\n"
+        for n in range(400)
+    )
+    (tmp_path / "a.babi").write_text("".join(stories))
+    parts = {
+        part: {
+            example["story"].split(".")[0]
+            for example in read_examples(f"{tmp_path}/a.babi@{part}", FIELDS)
+        }
+        for part in ("train", "dev", "test")
+    }
+    assert all(parts.values())
+    assert sum(map(len, parts.values())) == 400  # and no story is in two of them

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from regard.data.formats.babi import BabiStories
 from regard.data.formats.conllu import Treebank
-from regard.data.formats.format import COMPRESSED, Format, Row, bare_name
+from regard.data.formats.format import COMPRESSED, Format, Kin, Row, bare_name
 from regard.data.formats.idx import Idx
 from regard.data.formats.jsonl import JsonLines
 from regard.data.formats.npy import Npy
@@ -14,7 +14,7 @@ from regard.data.formats.sheet import Sheet
 from regard.data.formats.squad import SquadQuestions
 from regard.data.formats.tables import PlainLines, Table
 
-__all__ = ["COMPRESSED", "FORMATS", "Format", "Row", "bare_name", "format_of", "is_known"]
+__all__ = ["COMPRESSED", "FORMATS", "Format", "Kin", "Row", "bare_name", "format_of", "is_known"]
 
 FORMATS: tuple[Format, ...] = (
     Table(),

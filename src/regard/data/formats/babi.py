@@ -4,7 +4,8 @@
     2 John went to the hallway.
     3 Where is Mary? 	bathroom	1
 
-A row is a question; its story are the facts before it. The candidates are all answers of the file, in
+A row is a question; its story are the facts before it, and a split keeps the questions of a story together,
+or a question of @dev would have most of its story in @train. The candidates are all answers of the file, in
 alphabetical order; the answer as a span stands in the last supporting fact that has it.
 — Weston et al. 2015, https://arxiv.org/abs/1502.05698
 """
@@ -16,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from regard.data.formats.format import Format, Row, bare_name, in_words
+from regard.data.formats.format import Format, Kin, Row, bare_name, in_words
 from regard.data.formats.tables import numbered_lines
 from regard.data.problems import CorpusError, Unusable
 
@@ -55,11 +56,12 @@ class BabiStories(Format):
                 yield number, Unusable("lines whose answer is in no supporting fact")
                 continue
             cells["candidates"] = {"candidates": answers, "answer": cells["name"]}
-            yield number, [cells[column] for column in wanted]
+            yield number, Kin((cells[column] for column in wanted), cells["family"])
 
 
 def _questions(path: Path) -> Iterator[tuple[int, dict[str, Any] | Unusable]]:
     facts: dict[str, str] = {}  # of this story, by their numbers
+    begun = 0  # the line it begins on
     for number, line in numbered_lines(path):
         if isinstance(line, Unusable):
             yield number, line
@@ -70,7 +72,7 @@ def _questions(path: Path) -> Iterator[tuple[int, dict[str, Any] | Unusable]]:
                 yield number, Unusable("{}lines without a number")
             continue
         if found[1] == "1":
-            facts = {}
+            facts, begun = {}, number
         said, *told = (part.strip() for part in found[2].split("\t"))
         if not told:
             facts[found[1]] = said
@@ -78,7 +80,16 @@ def _questions(path: Path) -> Iterator[tuple[int, dict[str, Any] | Unusable]]:
         answer, supporting = told[0], told[1].split() if len(told) > 1 else []
         story = " ".join(facts.values())
         place = {"text": answer, "start": _place(answer, facts, supporting)}
-        yield number, {"story": story, "question": said, "name": answer, "answer": place}
+        yield (
+            number,
+            {
+                "story": story,
+                "question": said,
+                "name": answer,
+                "answer": place,
+                "family": f"line {begun}",
+            },
+        )
 
 
 def _place(answer: str, facts: Mapping[str, str], supporting: Sequence[str]) -> int | None:

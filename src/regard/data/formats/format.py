@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -15,6 +15,14 @@ NUMBER = re.compile(r"[0-9]{1,6}")  # of a column
 
 # A row's number, from 1, and its cells, or why it has none.
 Row: TypeAlias = "tuple[int, list[Any] | Unusable]"
+
+
+class Kin(list[Any]):
+    """The cells of a row that belongs with others, those of its `family`: a split keeps them together."""
+
+    def __init__(self, cells: Iterable[Any], family: str) -> None:
+        super().__init__(cells)
+        self.family = family
 
 
 class Format(ABC):
