@@ -3,9 +3,9 @@
     python benchmarks/first_call.py                  # compiled kernels are found in the cache
     python benchmarks/first_call.py --new            # as on a machine where regard never ran
 
-Every row is of processes of its own, in shuffled rounds: the median, and in brackets the least. What counts
-is import + first call. The second call says what of the first was waiting; ready: how long after the first
-call the kernel answers, where one is made ready meanwhile.
+Every row is of processes of its own, in shuffled rounds: the median of the seconds on the clock, and in
+brackets of those that the calling thread computed, which is the same on a machine that is idle. What counts
+is import + first call; the kernel is ready so long after the first call, where torch answers meanwhile.
 """
 
 from __future__ import annotations
@@ -31,25 +31,30 @@ PROGRAM = """
 import time
 import torch
 torch.softmax(torch.randn(2, 8, 8) @ torch.randn(2, 8, 8), -1)  # what torch itself does once
-begin = time.perf_counter()
+def now():
+    return time.perf_counter(), time.thread_time()
+times = [now()]
 import regard
 regard.attend, regard.scores.Additive, regard.Weights
-imported = time.perf_counter()
+times.append(now())
 torch.set_grad_enabled({learns})
 x = torch.randn(4, 128, 64, requires_grad={learns})
 given = dict({options})
-times = [time.perf_counter()]
+times.append(now())
 for _ in range(2):
     regard.attend(x, x, **given)
-    times.append(time.perf_counter())
+    times.append(now())
 from regard.attention.kernels.kernel_modules import wait
 wait()
-ready = time.perf_counter() - times[1]
-print(imported - begin, times[1] - times[0], times[2] - times[1], ready)
+times.append(now())
+for clock in zip(*times):
+    zero, imported, begin, first, second, ready = clock
+    print(imported - zero, first - begin, second - first, ready - first)
 """
 
 
 def measured(name: str, cache: str | None) -> list[float]:
+    """Import, first call, second call and kernel ready: on the clock, then of the thread."""
     program = PROGRAM.format(options=CALLS[name], learns="gradients" in name)
     environment = {**os.environ, **({} if cache is None else {"NUMBA_CACHE_DIR": cache})}
     done = subprocess.run(
@@ -74,11 +79,11 @@ def main() -> None:
     print("| call | import regard | first call | both | second call | kernel ready |")
     print("| --- " * 6 + "|")
     for name, rounds in times.items():
-        columns = [*zip(*rounds, strict=True)]
-        both = [a + b for a, b in zip(columns[0], columns[1], strict=True)]
-        row = [columns[0], columns[1], both, columns[2]]
-        shown = [f"{statistics.median(x):.3f} ({min(x):.3f})" for x in row]
-        ready = f"{statistics.median(columns[3]):.2f}" if name == "additive" else ""
+        rows = [[*each, each[0] + each[1], each[4] + each[5]] for each in rounds]
+        middle = [statistics.median(column) for column in zip(*rows, strict=True)]
+        pairs = ((0, 4), (1, 5), (8, 9), (2, 6))
+        shown = [f"{middle[wall]:.3f} ({middle[own]:.3f})" for wall, own in pairs]
+        ready = f"{middle[3]:.2f}" if name == "additive" else ""
         print(f"| {name} | {' | '.join(shown)} | {ready} |")
 
 

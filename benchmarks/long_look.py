@@ -3,7 +3,7 @@
     python benchmarks/long_look.py                          # 8,192 tokens, 4 layers of 4 heads
     python benchmarks/long_look.py --tokens 16384 --layers 2
 
-A language model of random weights reads a text; what is drawn are blocks of tokens, from tiles of the weights.
+A language model of random weights reads a text; drawn are blocks of tokens, from tiles of the weights.
 """
 
 from __future__ import annotations

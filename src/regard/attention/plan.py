@@ -109,6 +109,11 @@ class Plan:
     layout: Layout
     operations: int  # of one feature of a pair
     inner: Plan | None = None
+    asked: int = 0  # queries whose weights are computed beside the context
+
+    @property
+    def _asked_pairs(self) -> int:
+        return math.prod(self.layout.lead) * self.asked * self.layout.keys
 
     @property
     def _tile(self) -> int:
@@ -119,13 +124,8 @@ class Plan:
     @property
     def pairs(self) -> int:
         """How many scores are computed."""
-        if self.path == "tiles" and self.inner is not None and self.inner.path not in BY_DEFINITION:
-            return (
-                self.inner.pairs
-                + math.prod(self.layout.lead) * self.layout.queries * self.layout.keys
-            )
         if self.inner is not None:
-            return self.inner.pairs
+            return self.inner.pairs + self._asked_pairs
         rows = 1 if self.path == "one-row" else self.layout.queries
         if self.path == "sparse":
             near, far = sparse_parts(self.layout)
@@ -143,7 +143,8 @@ class Plan:
     @property
     def flops(self) -> int:
         """Floating-point operations of the forward pass, without the projections."""
-        return self.pairs * (self.operations * self.layout.size + 2 * self.layout.value_size)
+        summed = (self.pairs - self._asked_pairs) * 2 * self.layout.value_size
+        return self.pairs * self.operations * self.layout.size + summed
 
     @property
     def stored(self) -> int:
@@ -267,9 +268,13 @@ def _asked(call: AttentionCall, layout: Layout) -> Plan:
         return dense(f"{type(call.normalize).__name__} draws for all queries at once")
     if by_definition and call.dropout:
         return dense("dropout draws for all queries at once")
-    rows = tile_rows(layout)
-    why = f"of the weights some was asked for: {rows} of {layout.queries} queries at a time"
-    return Plan("tiles", why, layout, call.score.operations, rest)
+    asked = call.weights
+    assert isinstance(asked, Weights)
+    beside = 0 if asked.rows is None else len(asked.chosen_rows(layout.queries))
+    if asked.each_row and not by_definition:  # else the context comes from the same weights
+        beside += layout.queries
+    why = f"what was asked of the weights is computed for {tile_rows(layout)} queries at a time"
+    return Plan("tiles", why, layout, call.score.operations, rest, beside)
 
 
 def tile_rows(layout: Layout) -> int:
