@@ -21,6 +21,7 @@ MOST_TOKENS = 4096  # that have a row and a column each, whatever the number of 
 MOST_DRAWN = 2**24  # weights that a page takes token by token
 MOST_BLOCKS = 256  # rows and columns of what is drawn instead
 MOST_OF_ALL = 2**22  # weights of all heads together then
+LONGEST_TITLE = 200  # characters
 
 
 def block_size(attentions: Attentions, tokens: int) -> int:
@@ -57,6 +58,11 @@ def block_map(
     weights = torch.stack(layers).float().cpu().numpy()
     texts = dict.fromkeys(mechanism(attention) for attention in attentions.values())
     return AttentionMap(name, side, side, np.asarray(weights), mechanism="; ".join(texts))
+
+
+def block_title(text: str, size: int) -> str:
+    """The text as a heading: of one in blocks, its beginning."""
+    return text if size == 1 or len(text) <= LONGEST_TITLE else f"{text[:LONGEST_TITLE]} …"
 
 
 def block_note(tokens: int, size: int) -> str:

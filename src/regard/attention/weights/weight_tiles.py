@@ -128,7 +128,7 @@ def _of_rows(call: AttentionCall, asked: Weights) -> Tensor:
     only = replace(asked, sums=False, entropy=False, largest=None, blocks=None)
     tiles = []
     for a in range(0, len(rows), size):
-        at = torch.tensor(rows[a : a + size], device=call.query.device)
+        at = _index(rows[a : a + size], call.query.device)
         found = _once_more(call, only, at, False, len(rows) > size).rows
         assert found is not None
         tiles.append(found)
@@ -167,14 +167,14 @@ def _tile(
         weights = clear(weights + taint, part.limits.allowed)
     weights, asking = weights.expand(*part.lead, *weights.shape[-2:]), part.asking
     if asked.heads is not None:
-        heads = torch.tensor(asked.chosen_heads(weights.shape[-3]), device=weights.device)
+        heads = _index(asked.chosen_heads(weights.shape[-3]), weights.device)
         weights, allowed, asking = _on(weights, heads), _on(allowed, heads), _on(asking, heads, -2)
     rows = None
     if asked.rows is not None:
         rows = weights.to(call.value.dtype)
         if not rows_are_chosen:
             chosen = asked.chosen_rows(weights.shape[-2])
-            rows = rows.index_select(-2, torch.tensor(chosen, device=rows.device))
+            rows = rows.index_select(-2, _index(chosen, rows.device))
     best, keys = _largest(weights, allowed, asked.largest)
     return WeightTile(
         context,
@@ -277,7 +277,7 @@ def _of_heads(call: AttentionCall, asked: Weights) -> tuple[AttentionCall, Weigh
     """
     if asked.heads is None or call.score.kernel != "dot":
         return call, asked
-    heads = torch.tensor(asked.chosen_heads(call.lead[-1]), device=call.query.device)
+    heads = _index(asked.chosen_heads(call.lead[-1]), call.query.device)
     limits = replace(
         call.limits,
         mask=_on(call.limits.mask, heads),
@@ -296,6 +296,11 @@ def _of_heads(call: AttentionCall, asked: Weights) -> tuple[AttentionCall, Weigh
         gate=None,
     )
     return fewer, replace(asked, heads=None)
+
+
+def _index(numbers: Sequence[int], device: torch.device) -> Tensor:
+    """On the device, without waiting for what it is doing."""
+    return torch.tensor(numbers).to(device, non_blocking=True)
 
 
 def _on(x: X, heads: Tensor, axis: int = -3) -> X:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from regard.attention.recording import recording
 from regard.attention.weights.asked_weights import Weights
 from regard.data.tokenizer import BOS, EOS, PAD
-from regard.records.blocks import block_map, block_note, block_side, block_size
+from regard.records.blocks import block_map, block_note, block_side, block_size, block_title
 from regard.records.maps import (
     attention_map,
     attentions_in,
@@ -55,7 +55,7 @@ def look_at_language(
     return AttentionRecord(
         {"text": side},
         maps,
-        title=question.text,
+        title=block_title(question.text, size),
         model=model,
         output=_next(task, tokens.ids, logits),
         notes=(*unknown_note(question.text, tokens), *notes),

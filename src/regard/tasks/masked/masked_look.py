@@ -10,7 +10,7 @@ from regard.attention.recording import recording
 from regard.attention.weights.asked_weights import Weights
 from regard.data.padding import pad
 from regard.data.tokenizer import MASK
-from regard.records.blocks import block_map, block_note, block_side, block_size
+from regard.records.blocks import block_map, block_note, block_side, block_size, block_title
 from regard.records.maps import (
     attention_map,
     attentions_in,
@@ -57,7 +57,7 @@ def look_at_masked(
     return AttentionRecord(
         {"text": side},
         maps,
-        title=question.text,
+        title=block_title(question.text, size),
         model=model,
         output=filled,
         notes=(*nothing, *unknown_note(question.text, tokens), *notes),
