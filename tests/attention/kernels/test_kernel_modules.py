@@ -51,7 +51,9 @@ torch.testing.assert_close(additive_scores(q, k, w), plain, rtol=1e-4, atol=1e-5
     )
 
 
-@pytest.mark.parametrize("which", ["q.requires_grad_()", "w.requires_grad_()", "km.PATIENCE = 99"])
+@pytest.mark.parametrize(
+    "which", ["q.requires_grad_()", "w.requires_grad_()", "km.PATIENCE = 99", "km.wait_always()"]
+)
 def test_what_learns_or_is_large_waits_for_the_kernel(which):
     run(
         f"""

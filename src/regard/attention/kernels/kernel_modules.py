@@ -3,7 +3,7 @@
 numba takes half a second to import and to find its compiled code, and seconds to compile it for the first
 time on a machine. Small calls without gradients are not kept waiting for it: plain torch answers them while
 a thread makes the kernel ready. Calls with gradients wait, so that what is trained does not depend on how
-quick a thread was; so do large ones, for which the kernel is worth it.
+quick a thread was; so do large ones, for which the kernel is worth it, and all of them after `wait_always`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ PATIENCE = 1 << 23  # tanh: plain torch has them in less time than the kernel ta
 _LOADED: dict[str, ModuleType] = {}  # by device type
 READY = threading.Event()  # once the kernel for the CPU has run
 _thread: threading.Thread | None = None
+_always = False  # every call waits
 
 
 def kernels(device_type: str) -> ModuleType:
@@ -45,13 +46,19 @@ def named(device_type: str) -> str:
 
 def is_on_its_way(work: int) -> bool:
     """Whether the kernel for the CPU is not ready, and a call of so many tanh need not wait for it."""
-    if work > PATIENCE or named("cpu") == "torch":
+    if _always or work > PATIENCE or named("cpu") == "torch":
         return False
     global _thread
     if _thread is None:
         _thread = threading.Thread(target=_make_ready, name="regard-kernels")
         _thread.start()
     return not READY.is_set()
+
+
+def wait_always() -> None:
+    """From now on no call is answered by torch meanwhile: all numbers of a program come from one kernel."""
+    global _always
+    _always = True
 
 
 def wait() -> None:
