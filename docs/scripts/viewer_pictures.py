@@ -1,6 +1,7 @@
 """The pictures of docs/viewer: the page as a browser shows it.
 
     python docs/scripts/viewer_pictures.py RUN        # a Transformer: `regard train zh-en-transformer`
+    python docs/scripts/viewer_pictures.py runs/han-composed        # the two levels of a document alone
 
 Needs playwright and Chromium.
 """
@@ -19,26 +20,35 @@ import regard
 HERE = Path(__file__).parents[1] / "viewer" / "pictures"
 TEXT = "我们明天下午去图书馆吧。"
 EMBEDDED = "我是一个学生，今天下午要去图书馆。"
+DOCUMENT = (  # as sentences stand in the corpus: in small letters, with blanks around signs
+    '["the first hour is slow .", "then comes a warm , funny and touching story , beautifully shot .", '
+    '"a masterpiece ."]'
+)
 WIDTH, MARGIN = 1280, 24
 
 
 def main() -> None:
-    transformer = regard.look(regard.load(sys.argv[1], device="cpu"), TEXT)
-    recurrent = regard.look(regard.load(device="cpu"), EMBEDDED, explain=True)
+    run = regard.load(sys.argv[1], device="cpu")
     with sync_playwright() as running, tempfile.TemporaryDirectory() as folder:
         browser = running.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        pages = [
-            view.save(Path(folder) / f"{n}.html") for n, view in enumerate([transformer, recurrent])
-        ]
-        shoot(browser, f"{pages[0].as_uri()}#query=4", "page", until="[role=tablist]")
-        shoot(
-            browser, f"{pages[0].as_uri()}#panel=beam", "beam", since="[role=tablist]", height=800
-        )
-        explained = f"{pages[1].as_uri()}#panel=explain&query=3"
-        shoot(browser, explained, "explain", dark=True, since="[role=tablist]", height=1600)
+        page = Path(folder) / "page.html"
+        if run.recipe.model.kind == "han":
+            address = regard.look(run, DOCUMENT).save(page).as_uri()
+            shoot(browser, f"{address}#levels-open=2-3", "levels", until="[role=tablist]")
+        else:
+            shoot_translations(browser, run, page)
         browser.close()
+
+
+def shoot_translations(browser: Browser, run: regard.LoadedRun, page: Path) -> None:
+    address = regard.look(run, TEXT).save(page).as_uri()
+    shoot(browser, f"{address}#query=4", "page", until="[role=tablist]")
+    shoot(browser, f"{address}#panel=beam", "beam", since="[role=tablist]", height=800)
+    recurrent = regard.look(regard.load(device="cpu"), EMBEDDED, explain=True)
+    explained = f"{recurrent.save(page).as_uri()}#panel=explain&query=3"
+    shoot(browser, explained, "explain", dark=True, since="[role=tablist]", height=1600)
 
 
 def shoot(

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from regard import hf, normalizers, pooling, regions, scores
     from regard.attention.attend import Attended, attend, explain
     from regard.attention.memory import Memory
-    from regard.attention.module import Attention, MultiHead
+    from regard.attention.module import Attention
+    from regard.attention.multi_head import MultiHead
     from regard.attention.normalizers import HardChoice, Reinforce
     from regard.attention.weights.asked_weights import Weights
     from regard.looking.look import look
@@ -55,7 +56,7 @@ _HOMES = {
     "explain": "regard.attention.attend",
     "Attention": "regard.attention.module",
     "Memory": "regard.attention.memory",
-    "MultiHead": "regard.attention.module",
+    "MultiHead": "regard.attention.multi_head",
     "HardChoice": "regard.attention.normalizers",
     "Reinforce": "regard.attention.normalizers",
     "Weights": "regard.attention.weights.asked_weights",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from regard.looking.pictures import picture_record
+from regard.records.levels import Levels
 from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
 from regard.records.side import END, START, Side
 
@@ -166,3 +167,43 @@ def square_record(tokens: int, layers: int = 1, heads: int = 1) -> AttentionReco
     draw = np.random.default_rng(3)
     weights = softmax(3 * draw.normal(size=(layers, heads, tokens, tokens)))
     return AttentionRecord.of(weights, [f"w{n}" for n in range(tokens)], title=f"{tokens} tokens")
+
+
+def document_record(lengths: tuple[int, ...] = (4, 7, 0, 2), seed: int = 0) -> AttentionRecord:
+    """A document of sentences with so many words, none for an empty one; some words are of two tokens."""
+    draw = np.random.default_rng(seed)
+    pieces, offsets, spans, end = [], [], [], 0
+    for number, length in enumerate(lengths):
+        begin = end
+        for n in range(length):
+            piece = f"w{number}x{n}"
+            offsets.append((end, end + len(piece)))
+            pieces.append(piece)
+            end += len(piece) + (n % 3 != 0)  # every third goes on with the next: one word
+        spans.append((begin, max(begin, offsets[-1][1] if length else begin)))
+        end += 1
+    text = "".join(
+        piece.rjust(b - before)
+        for piece, (_, b), before in zip(
+            pieces, offsets, [0, *(b for _, b in offsets)][: len(offsets)], strict=True
+        )
+    )
+    upper = softmax(2 * draw.normal(size=len(lengths)))
+    shares = [softmax(2 * draw.normal(size=n)) for n in lengths if n]
+    lower = np.concatenate(shares) if shares else np.zeros(0, np.float32)
+    levels = Levels("sentences", "document", lengths, upper, lower, "score: u · tanh(W h)")
+    numbers = range(len(lengths))
+    sides = {
+        "document": Side.of(text, pieces, offsets, title="document", language="en"),
+        "sentences": Side.of(
+            text, [f"{n + 1} …" for n in numbers], spans, words=numbers, title="sentences"
+        ),
+        "label": Side.of_labels(["yes"], title="label"),
+    }
+    maps = (
+        AttentionMap("pooling", "label", "document", levels.product[None, None, None]),
+        AttentionMap("sentences", "label", "sentences", upper[None, None, None]),
+    )
+    return AttentionRecord(
+        sides, maps, title=text, model="two levels", output="yes (0.8)", levels=levels
+    )

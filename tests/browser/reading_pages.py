@@ -16,9 +16,9 @@ ROUNDED = 0.00051  # numbers are shown with three decimals
 
 
 def number(text: str) -> float:
-    """ "−0.42", "≈0" and "0.3 of 1" as numbers."""
+    """ "−0.42", "≈0", "<.001" and "0.3 of 1" as numbers."""
     first = text.strip().split()[0]
-    return 0.0 if first.startswith("≈") else float(first.replace("−", "-"))
+    return 0.0 if first.startswith(("≈", "<")) else float(first.replace("−", "-"))
 
 
 def ask(page, sentence: str) -> AttentionRecord:

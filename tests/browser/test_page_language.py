@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from made_records import image_record, translation_record
+from made_records import document_record, image_record, translation_record
 from reading_pages import expect
 
 from regard import words
@@ -52,11 +52,12 @@ def left_in_english(page, records) -> set[str]:
     return left
 
 
-@pytest.mark.parametrize("made", ["translation", "image"])
+@pytest.mark.parametrize("made", ["translation", "image", "document"])
 def test_nothing_but_names_stays_english(made, bracketed, open_records, keep):
     pairs = {
         "translation": (translation_record(), translation_record(1, "another")),
         "image": (image_record(),),
+        "document": (document_record(),),
     }
     page = open_records(*pairs[made])
     expect(page.get_by_text("⟦Export⟧")).to_be_visible()
@@ -64,6 +65,11 @@ def test_nothing_but_names_stays_english(made, bracketed, open_records, keep):
     for tab in page.get_by_role("tab").all():
         tab.click()
         assert left_in_english(page, pairs[made]) == set(), tab.text_content()
+    if made == "document":
+        page.get_by_role("button", name="⟦Open all⟧").click()
+        page.locator(".level-word").first.hover()
+        expect(page.locator(".levels-readout")).to_contain_text("⟦")
+        assert left_in_english(page, pairs[made]) == set()
     if made == "translation":
         page.get_by_role("button", name="decoder 2, ⟦head 3⟧").or_(
             page.get_by_role("button", name=re.compile("decoder 2, head 3"))

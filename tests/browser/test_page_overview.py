@@ -9,6 +9,8 @@ import pytest
 from made_records import HEADS, LAYERS, translation_record
 from reading_pages import ROUNDED, choose, expect, links_of, pick, shown_matrix
 
+from regard.records.record import AttentionRecord
+
 RECORD = translation_record()
 CROSS = RECORD.map("cross").weights
 
@@ -107,3 +109,13 @@ def test_what_the_decoder_may_not_see_is_marked(page, keep):
     expect(page.get_by_role("gridcell")).to_have_attribute(
         "aria-label", f"‘am’ attends {weight:.2f} to ‘I’"
     )
+
+
+def test_raw_weights_are_no_shares_and_have_no_rest(open_records):
+    weights = np.array([[1.0, 0.4, 0.4], [0.4, 0.3, 0.4]], np.float32)
+    for normalizer, count in (("raw", 0), ("softmax", 1)):
+        record = AttentionRecord.of(weights / 2, ["a", "b"], ["c", "d", "e"])
+        given = record.to_dict()
+        given["maps"][0]["normalizer"] = normalizer
+        page = open_records(AttentionRecord.from_dict(given))
+        expect(page.get_by_text("rest: not among these columns")).to_have_count(count)

@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from regard.attention.memory import Memory
-from regard.attention.module import AttentionModule, MultiHead
+from regard.attention.module import AttentionModule
+from regard.attention.multi_head import MultiHead
 from regard.attention.pooling import AttentionPooling
 from regard.options import ModelOptions
 from regard.recipe.recipe import Recipe

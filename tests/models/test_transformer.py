@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from regard.attention.module import MultiHead
+from regard.attention.multi_head import MultiHead
 from regard.attention.regions import Causal, Window
 from regard.attention.rotary import Rotary
 from regard.layers.embedding import Embedding

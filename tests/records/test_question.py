@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from regard.records.question import LONGEST, LONGEST_OF_ALL, BadQuestion, Force, Question
+from regard.records.question import LONGEST, LONGEST_DOCUMENT, BadQuestion, Force, Question
 
 QUESTIONS = [
     Question("我是一个学生。"),
@@ -37,11 +37,8 @@ def test_what_is_left_out_is_as_usual():
         ({"txt": "a"}, "a question has no 'txt'. Did you mean 'text'?"),
         ({"text": "a", "n_best": 2}, "a question has no 'n_best'. Did you mean 'nbest'?"),
         ({"text": 3}, "text is a text, not 3"),
-        ({"text": "a" * (LONGEST_OF_ALL + 1)}, "text has 100,001 characters: at most 100,000"),
-        (
-            {"text": "a", "prefix": "a" * (LONGEST + 1)},
-            "prefix has 5,001 characters: at most 5,000",
-        ),
+        ({"text": "a" * (LONGEST_DOCUMENT + 1)}, "text has 200,001 characters: at most 200,000"),
+        ({"text": "a", "prefix": "a" * (LONGEST + 1)}, "prefix has 5,001 characters: at most 5,"),
         ({"text": "a", "prefix": None}, "prefix is a text, not None"),
         ({"text": "a", "beam": 0}, "beam must be a whole number from 1 to 50, not 0"),
         ({"text": "a", "beam": 51}, "beam must be a whole number from 1 to 50, not 51"),
@@ -69,7 +66,8 @@ def test_a_mistake_is_named_in_one_line(given, message):
     assert len(str(error.value)) < 200
 
 
-def test_a_text_of_any_length_can_be_asked_about_where_blocks_are_drawn():
+def test_only_a_document_may_be_longer_than_a_text():
     long = Question("a" * (LONGEST + 1))
     with pytest.raises(BadQuestion, match="text has 5,001 characters: at most 5,000"):
-        long.check_length()
+        long.check_text_alone("a classifier")
+    long.check_text_alone("a reader of documents", LONGEST_DOCUMENT)

@@ -47,3 +47,11 @@ def test_accuracy_is_in_percent():
     table = str(learning_table(rows))
     assert "dev Accuracy, %" in table
     assert "62.5" in table
+
+
+def test_every_share_is_in_percent():
+    rows = [{"step": 1, "dev_exact_match": 0.5}, {"step": 2, "dev_exact_match": 0.625}]
+    (chart,) = learning_charts(rows)
+    assert "Exact match, %" in chart.title
+    assert [point.y for point in chart.lines[0].points] == [50.0, 62.5]
+    assert "dev Exact match, %" in str(learning_table(rows))

@@ -48,6 +48,8 @@ class Shouter:
         self.task = SimpleNamespace(
             searches=task == "translate",
             verb=task,
+            inputs=(),
+            fields={},
             look_extent=lambda asked: Extent(len(asked.text) + 1, None, asked.beam or 2),
         )
         self.asked: list[dict] = []

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import httpx
 import pytest
-from small_runs import RECIPES, small_run
+from small_runs import RECIPES, document_run, small_run
 from small_server import HERE, Shouter, client_of, quiet_app, shelf_of
 
 from regard.records.record import AttentionRecord
@@ -42,6 +42,24 @@ def every_task(tmp_path_factory):
     folder = tmp_path_factory.mktemp("every")
     shelf = Shelf(lambda: [small_run(kind, folder) for kind in RECIPES])
     yield shelf
+    shelf.worker.stop()
+    shelf.worker.join()
+
+
+def test_a_document_may_be_as_long_as_a_request(every_task, tmp_path):
+    shelf = Shelf(lambda: [document_run("label", tmp_path)])
+    client, text = client_of(quiet_app(shelf)), "A b c . " * 400
+    record = AttentionRecord.from_json(client.post("/attention", json={"text": text}).text)
+    assert len(record.levels.lengths) == 100
+    assert "the first 100 of 400 sentences were read" in record.notes
+    asked = {"examples": [text], "attention": True}
+    (answer,) = client.post("/predict", json=asked).json()["answers"]
+    assert [words for words, _ in answer["sentences"]] == [4] * 100
+    refused = client_of(quiet_app(every_task)).post(
+        "/attention", json={"model": "classify", "text": text}
+    )
+    assert refused.status_code == 413
+    assert "a text of 3,200 characters, and 2,000 may be" in refused.json()["error"]
     shelf.worker.stop()
     shelf.worker.join()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -106,3 +107,15 @@ def small_run(kind: str, folder: Path, *, layers: int = 2) -> LoadedRun:
     }[kind]()
     model = made if kind == "translate" else enlarge(made)
     return LoadedRun(task, task.for_inference(model).eval(), RunFolder(folder / kind))
+
+
+def document_run(output: str, folder: Path) -> LoadedRun:
+    """One that reads documents, by hierarchical attention. output: label or number."""
+    words = [f"task.output={output}", "model.embedding=8", "model.hidden=6"]
+    task = task_of(read_recipe("han-composed", words))
+    tokenizer = Tokenizer.train([f"{LETTERS} . ! ?"], kind="word", lowercase=True)
+    task.source.load(tokenizer.to_json())
+    numbers = np.array([[10.0], [14.0]], np.float32)
+    task.target.learn(["no", "yes"] if output == "label" else numbers)
+    model = enlarge(task.recipe.model.build(task.sizes))
+    return LoadedRun(task, task.for_inference(model).eval(), RunFolder(folder / "document"))

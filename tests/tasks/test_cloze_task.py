@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 
@@ -131,3 +133,15 @@ def test_a_vocabulary_without_room_for_the_names_is_told(make_cloze):
     task.text.tokenizer = type(task.text.tokenizer).train(["the a"], kind="split", size=6)
     with pytest.raises(RecipeError, match="no room for the names"):
         module_of(task)
+
+
+def test_a_name_is_drawn_with_what_the_last_word_looked_at(make_cloze):
+    task = make_cloze("attention")
+    module = module_of(task).float()
+    (answer,) = task.predict(module, task.given(["the ① was here"]), attention=True, batch=1)
+    record = task.look(module, Question("the ① was here"))
+    last = torch.from_numpy(record.maps[0].weights[0, 0, -1])
+    torch.testing.assert_close(answer.attention[0], last, atol=1e-5, rtol=0)
+    line, words = task.drawn(answer).splitlines()
+    assert line == f"{answer.answer}\t{math.exp(answer.score):.4f}"
+    assert {each.split()[0] for each in words.split("  ")} == {"the", "①", "was", "here"}

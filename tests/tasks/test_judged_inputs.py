@@ -21,6 +21,7 @@ from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_look import look_at_judgement
 from regard.tasks.classify.classify_module import Classify
 from regard.tasks.classify.number_module import Estimate
+from regard.tasks.task_module import Unanswerable
 
 TEXT = "A b c . D e ! F"
 DOCUMENTS = [TEXT, "", "h", ["a b", "c d e f g", "a"], "G ? " * 30]
@@ -79,8 +80,46 @@ def test_both_levels_of_a_document_can_be_looked_at():
     both = sentences.weights[0, 0, 0] @ words.weights[0, 0]
     np.testing.assert_allclose(both, record.map("pooling").weights[0, 0, 0], atol=1e-6)
     assert AttentionRecord.from_json(record.to_json()).to_json() == record.to_json()
-    with pytest.raises(BadQuestion, match="nothing to look at"):
-        look_at_judgement(reader("mean"), Question(TEXT))
+    np.testing.assert_array_equal(record.levels.product, record.map("pooling").weights[0, 0, 0])
+    (one,) = task.classify([TEXT], attention=True)
+    np.testing.assert_allclose(record.levels.product, one.attention, atol=1e-6)
+    assert record.levels.lengths == (4, 3, 1)
+    with pytest.raises(BadQuestion, match="the document has no words"):
+        look_at_judgement(task, Question("[]"))
+
+
+def test_a_mean_weighs_all_alike_and_a_maximum_by_the_features_that_a_word_gives():
+    levels = look_at_judgement(reader("mean"), Question(TEXT)).levels
+    np.testing.assert_allclose(levels.sentence_weights, 1 / 3, atol=1e-6)
+    wanted = [1 / n for n in levels.lengths for _ in range(n)]
+    np.testing.assert_allclose(levels.word_weights, wanted, atol=1e-6)
+    task = reader("max")
+    levels = look_at_judgement(task, Question(TEXT)).levels
+    states, taken = [], []
+    network = task.model.encoder.words
+    network.register_forward_hook(lambda _, __, encoded: states.append(encoded.states))
+    task.classify([TEXT])
+    for row, length in zip(states[0], levels.lengths, strict=True):
+        winners = row[:length].argmax(0)  # of each feature
+        taken += (torch.bincount(winners, minlength=length) / len(winners)).tolist()
+    np.testing.assert_allclose(levels.word_weights, taken, atol=1e-6)
+    assert levels.sentence_weights.sum() == pytest.approx(1, abs=1e-6)
+
+
+def test_what_of_a_document_is_not_read_is_said():
+    record = look_at_judgement(reader(), Question("A b c d e f . " + "G ! " * 30))
+    assert record.notes[:2] == (
+        "the first 20 of 31 sentences were read",
+        "of one sentence only the first 4 words were read",
+    )
+    assert len(record.levels.lengths) == 20
+
+
+def test_a_long_document_has_its_levels_without_a_map_of_all_its_words(monkeypatch):
+    monkeypatch.setattr("regard.tasks.classify.document_look.MOST_CELLS", 20)
+    record = look_at_judgement(reader(), Question(TEXT))
+    assert [each.name for each in record.maps] == ["pooling", "sentences"]
+    assert "the map of words is left out: 3 sentences × 8 words" in record.notes
 
 
 def numbers_field() -> Numbers:
@@ -183,3 +222,13 @@ def test_no_file_is_opened_that_a_question_names(tmp_path, monkeypatch):
     judge.fields["numbers"].load(field.to_json())
     with pytest.raises(ValueError, match="name a file"):
         judge.look_extent(Question("secret.npy"))
+
+
+def test_what_cannot_be_classified_is_said_with_its_name_and_place():
+    field = numbers_field()
+    task = Classify(classifier(field.size, 2, vectors=True), field, ["down", "up"])
+    with pytest.raises(Unanswerable) as refused:
+        task.classify([[[0.0] * field.size], [[float("nan")] * field.size]])
+    assert "{}" not in str(refused.value)
+    assert str(refused.value).startswith("example 2: 'numbers' value with numbers that are not")
+    assert refused.value.hint.startswith("it was [[nan")

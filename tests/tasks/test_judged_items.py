@@ -8,8 +8,11 @@ import pytest
 from toy import toy_recipe, write_corpus
 from toy_tasks import task_recipe, write_book, write_labelled
 
+from regard.measures.accuracy import Accuracy
+from regard.recipe.recipe_files import read_recipe
 from regard.runs.loaded_run import LoadedRun, load
 from regard.tasks.tag.tag_task import TagTask
+from regard.tasks.task import Tally
 from regard.training.run import train
 
 
@@ -73,7 +76,6 @@ class OfAStranger(TagTask):
 
 
 def test_of_a_measure_of_all_answers_the_mean_over_items_is_taken(monkeypatch):
-    from regard.recipe.recipe_files import read_recipe
     from regard.tasks.answer import Answer
 
     task = OfAStranger(read_recipe("tag"))
@@ -84,3 +86,26 @@ def test_of_a_measure_of_all_answers_the_mean_over_items_is_taken(monkeypatch):
     assert (measure.name, measure.share, measure.error) == ("accuracy", True, False)
     assert counts.tolist() == [[0.5, 1.0], [1.0, 1.0]]
     assert float(measure.value(counts.sum(0))) == 0.75
+
+
+class Hits(Accuracy):
+    """A share whose name does not say so."""
+
+    name = "hits"
+
+
+class OfHits(TagTask):
+    columns = ("hits",)
+
+    def measured_by(self):
+        return (Hits(),)
+
+
+def test_a_measure_says_whether_it_is_a_share(monkeypatch):
+    task = OfHits(read_recipe("tag"))
+    examples = [{"words": ["a"], "tags": ["X"]}, {"words": ["b"], "tags": ["Y"]}]
+    monkeypatch.setattr(task, "tally", lambda *_, **__: Tally((1.0, 2.0), [["X"], ["X"]]))
+    found = task.evaluate(None, "some.tsv", examples)
+    assert found.text.startswith("hits 50.00 %, loss 0.5000")
+    (score,) = task.scores(found)
+    assert (score.name, score.value) == ("hits, %", 50.0)

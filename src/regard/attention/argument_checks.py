@@ -164,3 +164,46 @@ def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tenso
         )
     bias = bias if bias.dim() > 1 else bias[(None,) * (2 - bias.dim())]
     return for_every_key(bias, key.shape[-2])
+
+
+def real_states(mask: Tensor | None, lengths: Tensor | None, states: Tensor) -> Tensor | None:
+    """The mask that was given, or that of lengths, for states (..., Lk, D)."""
+    real = real_mask(mask, lengths, states.shape[:-2], states.shape[-2])
+    return real if lengths is None or real is None else real.expand(states.shape[:-1])
+
+
+def check_width(what: str, x: Tensor, size: int) -> None:
+    """Whether vectors have the size that an attention was made for."""
+    if x.dim() < 2 or x.shape[-1] != size:
+        raise ValueError(f"{what} must be (..., length, {size}), given {tuple(x.shape)}")
+
+
+def check_pairs(pairs: Tensor, query: Tensor, keys: int) -> None:
+    """Whether a mask is one of pairs of these queries and so many keys."""
+    expected = (*query.shape[:-1], keys)
+    try:
+        fits = broadcast(pairs.shape, expected) == expected
+    except RuntimeError:
+        fits = False
+    if pairs.dtype != torch.bool or pairs.dim() != len(expected) or not fits:
+        raise ValueError(
+            f"the mask must be bool, (..., Lq, Lk) = {expected} (an axis may be 1), or "
+            f"(..., Lk) with states as the source; given {pairs.dtype} {tuple(pairs.shape)}"
+        )
+
+
+def check_score_sizes(score: Score, query_size: int, key_size: int) -> None:
+    """Whether a score is for vectors of these sizes."""
+    made = (score.query_size or query_size, score.key_size or key_size)
+    any_size = takes_any_size(score)
+    if made != (query_size, key_size) or (any_size and query_size != key_size):
+        expected = "queries and keys of one size" if any_size else f"sizes {made}"
+        raise ValueError(
+            f"{type(score).__name__} is for {expected}, but the queries have size {query_size} "
+            f"and the keys {key_size}"
+        )
+
+
+def takes_any_size(score: Score) -> bool:
+    """Whether a score compares vectors of any one size."""
+    return score.query_size is None and score.key_size is None

@@ -1,4 +1,4 @@
-"""Attention with parameters, as modules: `Attention` (one head) and `MultiHead`, and their `Memory`.
+"""Attention with parameters, as a module: `Attention` has one head; what `MultiHead` shares with it.
 
     attention = regard.Attention(query_size=512, key_size=512, score="additive")
     memory = attention.remember(states, mask)           # keys are projected once per source
@@ -10,13 +10,18 @@ Legend: query (..., Lq, Dq), states (..., Lk, Dk), mask (..., Lk): True where a 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, Literal
 
 import torch
 from torch import Generator, Tensor, nn
 
-from regard.attention.argument_checks import real_mask
+from regard.attention.argument_checks import (
+    check_pairs,
+    check_score_sizes,
+    check_width,
+    real_states,
+    takes_any_size,
+)
 from regard.attention.call import Attended, AttentionCall, refusal, takes_arguments_of
 from regard.attention.limits import Limits, overflows, without_empty, without_spoilt
 from regard.attention.memory import Memory
@@ -24,10 +29,9 @@ from regard.attention.normalizers import Normalizer, as_normalizer
 from regard.attention.plan import Plan
 from regard.attention.region import Region
 from regard.attention.regions import Everywhere, as_region
-from regard.attention.rotary import Rotary
 from regard.attention.scores import Score, as_score
 from regard.attention.select import without
-from regard.attention.shapes import as_summed, broadcast
+from regard.attention.shapes import as_summed
 from regard.attention.weights.asked_weights import Weights
 
 
@@ -95,11 +99,11 @@ class AttentionModule(nn.Module):
         lengths (...), instead of a mask: how many are. start: the position of the first of them.
         """
         size = self.query_size if self.key_size is None else self.key_size
-        _check_size("states", states, size)
+        check_width("states", states, size)
         same = values is None or values is states
         values = states if values is None else values
-        _check_size("values", values, self.value_size)
-        mask = _real_states(mask, lengths, states)
+        check_width("values", values, self.value_size)
+        mask = real_states(mask, lengths, states)
         if mask is not None:
             if mask.shape != states.shape[:-1] or mask.dtype != torch.bool:
                 raise ValueError(
@@ -141,13 +145,13 @@ class AttentionModule(nn.Module):
         generator: Generator | None = None,
     ) -> AttentionCall:
         """What `forward` runs and `explain` explains. The arguments are told at `forward`."""
-        _check_size("query", query, self.query_size)
+        check_width("query", query, self.query_size)
         if isinstance(weights, Weights) and weights.heads is not None and not self.heads_axis:
             raise ValueError(f"{type(self).__name__} has one head: leave heads out")
         if lengths is not None:
             if isinstance(source, Memory):
                 raise ValueError("a Memory knows which states are real: give lengths to remember")
-            mask = _real_states(mask, lengths, query if source is None else source)
+            mask = real_states(mask, lengths, query if source is None else source)
         query, memory, pairs = self._asked(query, source, mask, offset)
         mask = None if memory.mask is None else memory.mask[..., None, :]
         if pairs is not None:
@@ -227,7 +231,7 @@ class AttentionModule(nn.Module):
             if source.attention is not self:
                 raise ValueError("this Memory was made by another attention: use its own remember")
             if mask is not None:
-                self._check_pairs(mask, query, source.length)
+                check_pairs(mask, query, source.length)
             return query, source, mask
         states = query if source is None else source
         if source is None and self.key_size is not None:
@@ -238,7 +242,7 @@ class AttentionModule(nn.Module):
         real = mask if mask is not None and mask.dim() == states.dim() - 1 else None
         pairs = mask if real is None else None
         if pairs is not None:
-            self._check_pairs(pairs, query, states.shape[-2])
+            check_pairs(pairs, query, states.shape[-2])
         if self.nan_safe:  # before what nobody may attend meets a parameter
             unseen = self._unseen(query.shape[-2], states, real, pairs, offset)
             states = states if unseen is None else without(states, unseen)
@@ -269,18 +273,6 @@ class AttentionModule(nn.Module):
         elif region.needs_lengths and real is not None:
             pairs = real[..., None, :]
         return Limits.of(region, states, queries, states.shape[-2], pairs, self.score).unseen
-
-    def _check_pairs(self, pairs: Tensor, query: Tensor, keys: int) -> None:
-        expected = (*query.shape[:-1], keys)
-        try:
-            fits = broadcast(pairs.shape, expected) == expected
-        except RuntimeError:
-            fits = False
-        if pairs.dtype != torch.bool or pairs.dim() != len(expected) or not fits:
-            raise ValueError(
-                f"the mask must be bool, (..., Lq, Lk) = {expected} (an axis may be 1), or "
-                f"(..., Lk) with states as the source; given {pairs.dtype} {tuple(pairs.shape)}"
-            )
 
     def extra_repr(self) -> str:
         region = "" if isinstance(self.region, nn.Module) else f"region={self.region!r}, "
@@ -320,124 +312,12 @@ class Attention(AttentionModule):
         self.value_size = keys = query_size if key_size is None else key_size
         self.score = as_score(score, query_size=query_size, key_size=keys)
         self.bridge = None
-        if bridge and keys != query_size and _takes_any_size(self.score):
+        if bridge and keys != query_size and takes_any_size(self.score):
             self.bridge, keys = nn.Linear(keys, query_size, bias=False), query_size
         self.region = as_region(region, query_size=query_size)
         self.normalize = as_normalizer(normalize)
         self.projects_late = not self.score.uses_keys  # positions are known once all are there
-        _check_score_sizes(self.score, query_size, keys)
+        check_score_sizes(self.score, query_size, keys)
 
     def project_key(self, states: Tensor, start: int) -> Tensor:
         return states if self.bridge is None else self.bridge(states)
-
-
-class MultiHead(AttentionModule):
-    """Concat(head_1 .. head_h) W_O,  head_i = attend(Q W_i^Q, K W_i^K, V W_i^V)
-
-    — Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, for any score. Narrow heads share the
-    width (head_size = query_size / heads), `wide` ones have all of it each. `key_heads` < heads:
-    groups of heads share keys and values (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245).
-    rotary: positions as rotations of queries and keys. nan_safe: as in `Attention`.
-    weights are (..., heads, Lq, Lk).
-    """
-
-    heads_axis = (-3,)
-
-    def __init__(
-        self,
-        query_size: int,
-        key_size: int | None = None,
-        value_size: int | None = None,
-        *,
-        heads: int = 8,
-        key_heads: int | None = None,
-        head_size: int | None = None,
-        wide: bool = False,
-        score: Score | str | None = None,
-        region: Region | str | None = None,
-        normalize: Normalizer | str | None = None,
-        dropout: float = 0.0,
-        bias: bool = True,
-        rotary: Rotary | None = None,
-        nan_safe: bool = True,
-    ) -> None:
-        super().__init__()
-        self.query_size, self.key_size = query_size, key_size
-        self.dropout, self.rotary, self.nan_safe = dropout, rotary, nan_safe
-        self.heads, self.key_heads = heads, key_heads or heads
-        self.head_size = head_size or (query_size if wide else query_size // heads)
-        if head_size is None and not wide and query_size % heads:
-            raise ValueError(
-                f"{heads} heads do not divide query_size {query_size}: choose another number, "
-                "give head_size, or wide=True"
-            )
-        if heads % self.key_heads:
-            raise ValueError(f"key_heads {self.key_heads} must divide heads {heads}")
-        sizes: dict[str, Any] = {"query_size": self.head_size, "key_size": self.head_size}
-        self.score = as_score(score, **sizes, heads=heads)
-        self.region = as_region(region, query_size=query_size)
-        self.normalize = as_normalizer(normalize)
-        # shared keys are kept once, so each head's own projection of them waits as well
-        self.projects_late = self.key_heads != heads or not self.score.uses_keys
-        _check_score_sizes(self.score, self.head_size, self.head_size)
-        keys = query_size if key_size is None else key_size
-        self.value_size = value_size or keys
-        width, key_width = heads * self.head_size, self.key_heads * self.head_size
-        self.query = nn.Linear(query_size, width, bias=bias)
-        self.key = nn.Linear(keys, key_width, bias=bias)
-        self.value = nn.Linear(self.value_size, key_width, bias=bias)
-        self.output = nn.Linear(width, query_size, bias=bias)
-
-    def project_query(self, query: Tensor, start: int) -> Tensor:
-        heads = self._turned(_split(self.query(query), self.heads), start)
-        return self.score.project_query(heads)
-
-    def project_key(self, states: Tensor, start: int) -> Tensor:
-        return self._turned(_split(self.key(states), self.key_heads), start)
-
-    def project_value(self, values: Tensor) -> Tensor:
-        return _split(self.value(values), self.key_heads)
-
-    def recall(self, memory: Memory) -> tuple[Tensor, Tensor]:
-        group = self.heads // self.key_heads
-        if group > 1:
-            keys, values = (x.repeat_interleave(group, -3) for x in (memory.keys, memory.values))
-            memory = replace(memory, keys=keys, values=values)
-        return super().recall(memory)
-
-    def _turned(self, heads: Tensor, start: int) -> Tensor:
-        return heads if self.rotary is None else self.rotary.turn(heads, start)
-
-    def merge(self, context: Tensor) -> Tensor:
-        return self.output(context.transpose(-2, -3).flatten(-2))  # (..., Lq, H · head_size)
-
-
-def _split(x: Tensor, heads: int) -> Tensor:
-    """(..., L, H · D) -> (..., H, L, D)"""
-    return x.unflatten(-1, (heads, -1)).transpose(-2, -3)
-
-
-def _real_states(mask: Tensor | None, lengths: Tensor | None, states: Tensor) -> Tensor | None:
-    """The mask that was given, or that of lengths, for states (..., Lk, D)."""
-    real = real_mask(mask, lengths, states.shape[:-2], states.shape[-2])
-    return real if lengths is None or real is None else real.expand(states.shape[:-1])
-
-
-def _check_size(what: str, x: Tensor, size: int) -> None:
-    if x.dim() < 2 or x.shape[-1] != size:
-        raise ValueError(f"{what} must be (..., length, {size}), given {tuple(x.shape)}")
-
-
-def _check_score_sizes(score: Score, query_size: int, key_size: int) -> None:
-    made = (score.query_size or query_size, score.key_size or key_size)
-    any_size = _takes_any_size(score)
-    if made != (query_size, key_size) or (any_size and query_size != key_size):
-        expected = "queries and keys of one size" if any_size else f"sizes {made}"
-        raise ValueError(
-            f"{type(score).__name__} is for {expected}, but the queries have size {query_size} "
-            f"and the keys {key_size}"
-        )
-
-
-def _takes_any_size(score: Score) -> bool:
-    return score.query_size is None and score.key_size is None

@@ -156,11 +156,15 @@ def sdpa(call: AttentionCall) -> Tensor:
     if context.device.type == "cpu":
         # with few keys, torch's kernel answers 0 to a query that is NaN
         bad = taint(call.query)
-        bad = bad if call.taint is None else bad + call.taint
+        if call.taint is not None and empty is None:
+            bad = bad + call.taint
         bad = bad[..., None].to(context.dtype)
         fresh = not context.requires_grad and is_at_hand(context) and is_at_hand(bad)
         context = context.add_(bad) if fresh else context + bad  # fresh memory costs as much again
-    context = context if empty is None else without(context, empty)
+    if empty is not None:  # by a bias too, which keeps no NaN away: the taint comes after it
+        context = without(context, empty)
+        if call.taint is not None and context.device.type == "cpu":
+            context = context + call.taint[..., None].to(context.dtype)
     return context if spoilt is None else context + spoilt.to(context.dtype)
 
 

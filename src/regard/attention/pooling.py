@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -37,15 +37,40 @@ class Pooled(NamedTuple):
     weights: Tensor
 
 
-def last(
-    states: Tensor,
-    mask: Tensor | None = None,
-    *,
-    lengths: Tensor | None = None,
-    batch_first: bool = True,
-) -> Pooled:
+class Pooling(Protocol):
+    """A pooling without parameters."""
+
+    def __call__(
+        self,
+        states: Tensor,
+        mask: Tensor | None = None,
+        *,
+        lengths: Tensor | None = None,
+        batch_first: bool = True,
+    ) -> Pooled: ...
+
+
+def pooling(weigh: Callable[[Tensor, Tensor | None], Tensor]) -> Pooling:
+    """The pooling by these weights, of states (..., L, D) and their mask (..., L)."""
+
+    def pool(
+        states: Tensor,
+        mask: Tensor | None = None,
+        *,
+        lengths: Tensor | None = None,
+        batch_first: bool = True,
+    ) -> Pooled:
+        states, mask = _batch_first(states, mask, lengths, batch_first)
+        return _weighted(weigh(states, mask), states, mask, batch_first)
+
+    for name in ("__name__", "__qualname__", "__doc__"):  # the signature stays its own
+        setattr(pool, name, getattr(weigh, name))
+    return pool
+
+
+@pooling
+def last(states: Tensor, mask: Tensor | None) -> Tensor:
     """h_T, T the last real step of each row."""
-    states, mask = _batch_first(states, mask, lengths, batch_first)
     at = source_lengths(mask)
     at = (
         torch.full(states.shape[:-2], states.shape[-2], device=states.device)[..., None]
@@ -53,40 +78,26 @@ def last(
         else at
     )
     steps = torch.arange(1, states.shape[-2] + 1, device=states.device)
-    return _weighted((steps == at).to(states.dtype), states, mask, batch_first)
+    return (steps == at).to(states.dtype)
 
 
-def mean(
-    states: Tensor,
-    mask: Tensor | None = None,
-    *,
-    lengths: Tensor | None = None,
-    batch_first: bool = True,
-) -> Pooled:
+@pooling
+def mean(states: Tensor, mask: Tensor | None) -> Tensor:
     """1/T Σ h_t over the T real steps."""
-    states, mask = _batch_first(states, mask, lengths, batch_first)
     real = torch.ones_like(states[..., 0], dtype=torch.bool) if mask is None else mask
     count = real.sum(-1, keepdim=True).clamp(min=1)
     # in float32 at least: float16 ends at 65,504 steps
-    weights = (real / count.to(at_least_single(states).dtype)).to(states.dtype)
-    return _weighted(weights, states, mask, batch_first)
+    return (real / count.to(at_least_single(states).dtype)).to(states.dtype)
 
 
-def max(
-    states: Tensor,
-    mask: Tensor | None = None,
-    *,
-    lengths: Tensor | None = None,
-    batch_first: bool = True,
-) -> Pooled:
+@pooling
+def max(states: Tensor, mask: Tensor | None) -> Tensor:
     """max_t h_t, channel by channel: a hard attention for each, so its weights are (..., L, D)."""
-    states, mask = _batch_first(states, mask, lengths, batch_first)
     if states.shape[-2] == 0:
-        return _weighted(torch.zeros_like(states), states, mask, batch_first)
+        return torch.zeros_like(states)
     scores = states if mask is None else states.masked_fill(~mask[..., None], -math.inf)
     index = scores.detach().argmax(-2, keepdim=True)
-    weights = torch.zeros_like(states).scatter(-2, index, 1.0)
-    return _weighted(weights, states, mask, batch_first)
+    return torch.zeros_like(states).scatter(-2, index, 1.0)
 
 
 class AttentionPooling(nn.Module):

@@ -22,12 +22,12 @@ from regard.compare.verdicts import (
     signed,
     unit,
 )
-from regard.report.report_page import POLICY
 from regard.report.report_page import stylesheet as report_stylesheet
 from regard.view.charts import Axis
 from regard.view.markup import Markup, element, join
 from regard.view.samples import scrolled
-from regard.words import ENGLISH, language, t, translations
+from regard.view.static_page import static_page
+from regard.words import t
 
 
 def page(found: Findings) -> str:
@@ -40,20 +40,7 @@ def page(found: Findings) -> str:
         (t("How it was done"), _method(found)),
         (t("To paste"), _tables(found)),
     ]
-    sections = [element("section", element("h2", title), body) for title, body in parts if body]
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", f"{found.title} · regard compare"),
-        element("style", Markup(stylesheet())),
-    )
-    spoken = language() if translations(language()) else ENGLISH
-    footer = element("p", t("Written by regard. Opens anywhere, loads nothing."))
-    body = element("body", element("main", _header(found), *sections), element("footer", footer))
-    return f"<!doctype html>\n{element('html', head, body, lang=spoken)}\n"
+    return static_page(f"{found.title} · regard compare", stylesheet(), _header(found), parts)
 
 
 def stylesheet() -> str:

@@ -34,6 +34,16 @@ class Unusable(ValueError):
     """A row or a cell that cannot be used. `{}` in the words is its field's name, where there are several."""
 
 
+def said_of_value(trouble: ValueError, name: str) -> str:
+    """What is wrong with one value of a field, in the words for lines of a corpus.
+
+    >>> said_of_value(Unusable("{}lines that are not finite"), "number")
+    'number value that are not finite'
+    """
+    words = str(trouble).replace("lines", "value").replace("'{}'", repr(name))
+    return words.replace("{}", f"{before_noun(name)} ")  # no format: it may quote the value
+
+
 @dataclass
 class Found:
     """One kind of problem: how many lines, and the numbers of the first."""

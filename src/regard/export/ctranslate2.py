@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 import torch
 from torch import Tensor, nn
 
-from regard.attention.module import MultiHead
+from regard.attention.multi_head import MultiHead
 from regard.attention.scores import DotLike
 from regard.data.tokenizer import SPECIALS, Tokenizer
 from regard.export.unsupported import check_for_ctranslate2, need

@@ -9,7 +9,7 @@ from typing import cast
 
 from torch import nn
 
-from regard.attention.module import MultiHead
+from regard.attention.multi_head import MultiHead
 from regard.attention.normalizers import Normalizer, Softmax, Sparsemax
 from regard.attention.region import Region
 from regard.attention.regions import Causal, Everywhere

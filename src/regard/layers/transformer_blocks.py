@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from regard.attention.call import Attended
 from regard.attention.memory import Memory
-from regard.attention.module import MultiHead
+from regard.attention.multi_head import MultiHead
 from regard.layers.attend_per_sentence import attend_per_sentence
 from regard.layers.dropout import dropout
 from regard.layers.feed_forward import FeedForward

@@ -74,8 +74,6 @@ def look_at(run: LoadedRun, question: Question) -> AttentionRecord:
     if question.text.lstrip().startswith("{") and len(run.task.inputs) == 1:
         (value,) = asked_example(run.task, question.text).values()
         question = replace(question, text=value) if isinstance(value, str) else question
-    if not run.task.draws_blocks:
-        question.check_length()
     return run.task.look(run.module, question, model=run_name(run))
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 Counts = np.ndarray  # (..., K): float64
+SHARES = ("accuracy", "exact_match", "f1", "precision", "recall", "error_rate")  # in names
 
 
 class Measure(ABC):
@@ -61,3 +62,8 @@ class Mean(Measure):
     def value(self, sums: Counts) -> np.ndarray:
         total: np.ndarray = sums[..., 0] / sums[..., 1]
         return total
+
+
+def named_as_share(name: str) -> bool:
+    """Whether a number goes from 0 to 1, where nothing is known of it but what it is called."""
+    return any(word in name for word in SHARES)

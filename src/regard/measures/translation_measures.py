@@ -18,21 +18,27 @@ ORDER = 4  # the longest n-grams of BLEU
 BETA2 = 4.0  # of chrF2: recall counts twice as much
 
 
-class CorpusBleu(Measure):
+class SacrebleuCounts(Measure):
+    """What one of sacreBLEU's metrics counts of a sentence."""
+
+    _metric: BLEU | CHRF
+
+    def count(self, wanted: str, answer: str) -> Sequence[float]:
+        return self.counts([wanted], [answer])[0].tolist()
+
+    def counts(self, wanted: Iterable[Any], answers: Iterable[Any]) -> Counts:
+        """(items, 10) of BLEU, (items, 18) of chrF"""
+        found = self._metric._extract_corpus_statistics(list(answers), [list(wanted)])
+        return np.array(found, dtype=np.float64)
+
+
+class CorpusBleu(SacrebleuCounts):
     """BLEU-4, smoothed; of a sentence: its length, the reference's, n-grams right and n-grams made."""
 
     name: ClassVar = "bleu"
 
     def __init__(self, tokenize: str = "13a") -> None:
         self._metric = BLEU(tokenize=tokenize, force=True)
-
-    def count(self, wanted: str, answer: str) -> Sequence[float]:
-        return self.counts([wanted], [answer])[0].tolist()
-
-    def counts(self, wanted: Iterable[Any], answers: Iterable[Any]) -> Counts:
-        """(items, 10)"""
-        found = self._metric._extract_corpus_statistics(list(answers), [list(wanted)])
-        return np.array(found, dtype=np.float64)
 
     def value(self, sums: Counts) -> np.ndarray:
         made, wanted = sums[..., 0], sums[..., 1]
@@ -47,21 +53,13 @@ class CorpusBleu(Measure):
         return np.where(whole, short * np.exp(np.where(whole, mean, 0.0)), 0.0)
 
 
-class CorpusChrf(Measure):
+class CorpusChrf(SacrebleuCounts):
     """chrF2; of a sentence: n-grams of characters made, wanted and right, for every n."""
 
     name: ClassVar = "chrf"
 
     def __init__(self) -> None:
         self._metric = CHRF()
-
-    def count(self, wanted: str, answer: str) -> Sequence[float]:
-        return self.counts([wanted], [answer])[0].tolist()
-
-    def counts(self, wanted: Iterable[Any], answers: Iterable[Any]) -> Counts:
-        """(items, 18)"""
-        found = self._metric._extract_corpus_statistics(list(answers), [list(wanted)])
-        return np.array(found, dtype=np.float64)
 
     def value(self, sums: Counts) -> np.ndarray:
         made, wanted, right = (sums[..., i::3] for i in range(3))

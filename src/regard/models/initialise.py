@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 import torch
 from torch import nn
 
-from regard.attention.module import MultiHead
+from regard.attention.multi_head import MultiHead
 from regard.attention.scores import Score
 from regard.layers.recurrent_cells import Cell
 from regard.layers.special_tokens import BOS, PAD

@@ -57,6 +57,19 @@ class Summary(nn.Module):
         pooled = self.pool(encoded.states, encoded.mask)
         return Attended(pooled.vector[:, None], pooled.weights[:, None])
 
+    def shares(self, encoded: Encoded) -> Tensor | None:
+        """How much of the vector each state is, (B, S); of a maximum, the share of features that it gave."""
+        states, mask = encoded.states, encoded.mask
+        match self.kind:
+            case "mean":
+                return pooling.mean(states, mask).weights
+            case "max":
+                return pooling.max(states, mask).weights.mean(-1)
+            case "attention":
+                return self.pool(states, mask).weights
+            case _:
+                return None
+
     def forward(self, encoded: Encoded) -> Tensor:
         states, mask = encoded.states, encoded.mask
         match self.kind:

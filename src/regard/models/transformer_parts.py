@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import nn
 
-from regard.attention.module import MultiHead
+from regard.attention.multi_head import MultiHead
 from regard.attention.normalizers import as_normalizer
 from regard.attention.region import Region
 from regard.attention.regions import Causal, as_region

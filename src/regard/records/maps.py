@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.attention.mechanism_text import mechanism, written_normalizer
-from regard.attention.module import AttentionModule, MultiHead
+from regard.attention.module import AttentionModule
+from regard.attention.multi_head import MultiHead
 from regard.attention.recording import Recorded
-from regard.records.question import BadQuestion
-from regard.records.record import AttentionMap
+from regard.records.question import BadQuestion, Question
+from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.side import Side
 
 MOST_DETAILS = (
     2**18
@@ -98,6 +100,32 @@ def attention_map(
         factor=None if (factor == 1).all() else _array(factor),
         values=_stacked([layer.values for layer in layers]),
     )
+
+
+def record_of(
+    question: Question,
+    sides: Mapping[str, Side],
+    maps: Sequence[AttentionMap],
+    *,
+    notes: Sequence[str] = (),
+    after: Sequence[str] = (),
+    **parts: Any,
+) -> AttentionRecord:
+    """The answer to a question: its maps, as far as they fit, with a note between `notes` and `after` if not.
+
+    parts: other fields of the record.
+    """
+    if not maps:
+        raise BadQuestion(NOTHING)
+    kept, cut = within_budget(maps)
+    parts = {"title": question.text, "question": question.to_dict(), **parts}
+    return AttentionRecord(dict(sides), kept, notes=(*notes, *cut, *after), **parts)
+
+
+def used_sides(sides: Mapping[str, Side], maps: Sequence[AttentionMap]) -> dict[str, Side]:
+    """Those that a map is over."""
+    used = {name for each in maps for name in (each.queries, each.keys)}
+    return {name: side for name, side in sides.items() if name in used}
 
 
 def within_budget(

@@ -12,8 +12,10 @@ from typing import Any
 
 from regard.suggestions import meant
 
-LONGEST = 5_000  # characters of a text whose tokens are all drawn
-LONGEST_OF_ALL = 100_000  # characters of one that is drawn in blocks of tokens
+LONGEST = 5_000  # characters of a text
+LONGEST_DOCUMENT = (
+    200_000  # … of one that is read sentence by sentence, or drawn in blocks of tokens
+)
 WIDEST = 50  # hypotheses of a beam
 
 
@@ -72,11 +74,10 @@ class Question:
     details: bool = True  # also keep scores and values
 
     def __post_init__(self) -> None:
-        for name in ("text", "prefix", "target"):
-            if name != "target" or self.target is not None:
-                _check_text(
-                    name, getattr(self, name), LONGEST_OF_ALL if name == "text" else LONGEST
-                )
+        _check_text("text", self.text, LONGEST_DOCUMENT)
+        _check_text("prefix", self.prefix)
+        if self.target is not None:
+            _check_text("target", self.target)
         for name in ("beam", "nbest"):
             if getattr(self, name) is not None:
                 _check_whole(name, getattr(self, name), 1, WIDEST)
@@ -100,18 +101,19 @@ class Question:
             values["force"] = Force.from_dict(values["force"])
         return cls(**values)
 
-    def check_text_alone(self, what: str) -> None:
+    def check_length(self, longest: int = LONGEST) -> None:
+        """Refuse a text that is too long for who is asked; a document may be longer than others."""
+        _check_text("text", self.text, longest)
+
+    def check_text_alone(self, what: str, longest: int = LONGEST) -> None:
         """Refuse what only a translation has. what: who is asked, "a classifier"."""
+        self.check_length(longest)
         for field in fields(self):
             given = getattr(self, field.name)
             if field.name in ("prefix", "beam", "nbest", "target", "force") and given:
                 raise BadQuestion(f"{what} has no {field.name}: ask it about a text alone")
         if not self.text.strip():
             raise BadQuestion("there is nothing to look at: the text is blank")
-
-    def check_length(self) -> None:
-        """Refuse a text that could not be drawn token by token."""
-        _check_text("text", self.text, LONGEST)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: `from_dict` makes the same question of them."""
@@ -137,7 +139,7 @@ def _checked(cls: type, given: object, what: str, needed: tuple[str, ...]) -> di
     return dict(given)
 
 
-def _check_text(name: str, text: object, longest: int) -> None:
+def _check_text(name: str, text: object, longest: int = LONGEST) -> None:
     if not isinstance(text, str):
         raise BadQuestion(f"{name} is a text, not {_seen(text)}")
     if len(text) > longest:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.records.levels import Levels
 from regard.records.packed_arrays import pack, pack_bits, unpack
 from regard.records.side import NotARecord, Side
 
@@ -192,6 +193,7 @@ class AttentionRecord:
     explanations: tuple[Explanation, ...] = ()
     glimpses: tuple[tuple[Box, ...], ...] = ()  # for each query of the first map, where it looked
     question: Mapping[str, Any] = field(default_factory=dict)  # what was asked, to ask it again
+    levels: Levels | None = None  # of a document: its sentences, and the words of each
 
     def __post_init__(self) -> None:
         for each in self.maps:
@@ -204,6 +206,8 @@ class AttentionRecord:
                         f"{'queries' if axis == 2 else 'keys'}, but its side {name!r} has "
                         f"{len(self.sides[name])} tokens"
                     )
+        if self.levels is not None:
+            self.levels.check(self.sides)
 
     @classmethod
     def of(
@@ -260,6 +264,7 @@ class AttentionRecord:
             "explanations": [each.to_dict() for each in self.explanations],
             "glimpses": [[list(box) for box in boxes] for boxes in self.glimpses],
             "question": dict(self.question),
+            "levels": None if self.levels is None else self.levels.to_dict(),
         }
 
     def to_json(self) -> str:
@@ -283,6 +288,7 @@ class AttentionRecord:
                 tuple(Explanation.from_dict(each) for each in given.get("explanations", ())),
                 tuple(tuple(tuple(box) for box in boxes) for boxes in given.get("glimpses", ())),
                 given.get("question", {}),
+                None if given.get("levels") is None else Levels.from_dict(given["levels"]),
             )
         except (KeyError, TypeError) as error:
             raise NotARecord(

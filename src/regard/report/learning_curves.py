@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
+from regard.measures.measure import named_as_share
 from regard.view.charts import Axis, Chart, Line, Point
 from regard.view.markup import Markup, element
 from regard.words import t
@@ -19,7 +20,6 @@ Metrics = Sequence[Mapping[str, float | None]]
 Values = list[tuple[float, float]]  # (step, value)
 
 COLUMN = re.compile(r"(train|dev|test)_(.+)")
-SHARES = ("accuracy", "macro_f1")  # 0 … 1 in the rows, shown in %
 RISING = ("bleu", "chrf", "accuracy", "macro_f1")  # better when higher
 FALLING = ("loss", "perplexity", "aer", "bits_per_character", "bits_per_byte")
 MOST = 200  # points of a training line, and rows of the table; more are averaged, or left out
@@ -122,7 +122,7 @@ def _value(row: Mapping[str, float | None], name: str) -> float | None:
     value = row.get(name)
     if value is None or not math.isfinite(value):
         return None
-    return 100 * value if _parts(name)[1] in SHARES else value
+    return 100 * value if named_as_share(_parts(name)[1]) else value
 
 
 def _parts(column: str) -> tuple[str, str]:
@@ -147,7 +147,8 @@ def _name(measure: str) -> str:
         "bits_per_character": t("Bits per character"),
         "bits_per_byte": t("Bits per byte"),
     }
-    return names.get(measure, measure.replace("_", " ").capitalize())
+    plain = measure.replace("_", " ").capitalize()
+    return names.get(measure, f"{plain}, %" if named_as_share(measure) else plain)
 
 
 def _number(value: float | None) -> str:

@@ -18,11 +18,10 @@ from regard.tasks.report_part import Drawing, NextStep, plain_names
 from regard.view import charts
 from regard.view.markup import Markup, element, join
 from regard.view.samples import Sample, SampleNames, sample_list, scrolled
-from regard.words import ENGLISH, language, t, translations
+from regard.view.static_page import static_page
+from regard.words import t
 
 __all__ = ["NextStep", "Report", "Sample", "render", "stylesheet"]
-
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # the page may load nothing at all
 
 
 @dataclass(frozen=True)
@@ -55,23 +54,8 @@ def render(report: Report) -> str:
         (t("The data"), _problems, report.problems),
         (t("What to try next"), _next_steps, report.next_steps),
     ]
-    sections = [
-        element("section", element("h2", title), body)
-        for title, write, given in parts
-        if given and (body := write(report))
-    ]
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", f"{report.title} · regard"),
-        element("style", Markup(stylesheet())),
-    )
-    spoken = language() if translations(language()) else ENGLISH
-    body = element("body", element("main", _header(report), *sections), _footer())
-    return f"<!doctype html>\n{element('html', head, body, lang=spoken)}\n"
+    sections = ((title, write(report)) for title, write, given in parts if given)
+    return static_page(f"{report.title} · regard", stylesheet(), _header(report), sections)
 
 
 def _drawn(body: Markup) -> Callable[[Report], Markup]:
@@ -182,7 +166,3 @@ def _next_steps(report: Report) -> Markup:
 
 def _command(command: str) -> Markup:
     return element("pre", element("code", command), class_="command", tabindex="0")
-
-
-def _footer() -> Markup:
-    return element("footer", element("p", t("Written by regard. Opens anywhere, loads nothing.")))

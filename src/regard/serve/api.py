@@ -41,6 +41,7 @@ from regard.serve.requests import Looking, Predicting, Scoring, Translating
 if TYPE_CHECKING:
     from regard.records.question import Question
     from regard.tasks.prediction import Prediction
+    from regard.tasks.task import Task
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": said}
@@ -101,7 +102,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         """The answer to each example, whatever the model was trained for."""
         served = shelf.find(asked.model)
         try:
-            sizes = [_written_size(example, shelf) for example in asked.examples]
+            sizes = [_written_size(example, served.run.task, shelf) for example in asked.examples]
         except RecursionError:
             raise Refused(422, "an example is nested too deeply") from None
         _check_total(sum(sizes), shelf)
@@ -130,6 +131,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         beam = asked.beam
         if shelf.beam is not None and beam is None and served.run.task.searches:
             beam = max(shelf.beam, asked.nbest or 1)
+        _check_length(asked.text, served.run.task, shelf)
         with _mistakes_told():
             question = _question(asked, beam)
         work = served.estimates.looking(question)
@@ -161,12 +163,20 @@ def api_routes(shelf: Shelf) -> APIRouter:
     return routes
 
 
-def _written_size(example: Any, shelf: Shelf) -> int:
+def _check_length(text: str, task: Task, shelf: Shelf) -> None:
+    """A document is read sentence by sentence: it may be as long as all texts of a request."""
+    from regard.data.fields import Document
+
+    documents = any(isinstance(task.fields[name], Document) for name in task.inputs)
+    longest = shelf.limits.total if documents else shelf.limits.characters
+    if len(text) > longest:
+        raise Refused(413, f"a text of {len(text):,} characters, and {longest:,} may be")
+
+
+def _written_size(example: Any, task: Task, shelf: Shelf) -> int:
     """Of an example in JSON; a text in it may be as long as any other text."""
     for text in _texts(example):
-        if len(text) > shelf.limits.characters:
-            seen = f"a text of {len(text):,} characters"
-            raise Refused(413, f"{seen}, and {shelf.limits.characters:,} may be")
+        _check_length(text, task, shelf)
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise Refused(422, "a text holds half of a character (a lone surrogate)")
     return len(json.dumps(example, ensure_ascii=False))

@@ -20,6 +20,7 @@ def _whole(number: object) -> object:
 
 Whole = Annotated[int, BeforeValidator(_whole)]
 Text = Annotated[str, Field(max_length=MAX.characters)]
+LongText = Annotated[str, Field(max_length=MAX.total)]
 Texts = Annotated[list[Text], Field(min_length=1, max_length=MAX.texts)]
 Model = Annotated[
     str | None, Field(description="The name of a served model; the first if not given.")
@@ -151,6 +152,9 @@ class Predicted(Message):
     answer: Any
     score: float | None
     attention: list[list[float]] | None
+    sentences: list[list[int | float]] | None = Field(
+        None, description="Of a document: how many of the weights each has, and its own."
+    )
 
 
 class PredictAnswer(Message):
@@ -173,7 +177,9 @@ class ForcedStep(Asked):
 
 
 class AttentionRequest(Asked):
-    text: Text
+    text: LongText = Field(
+        description=f"At most {MAX.characters:,} characters, or {MAX.total:,} for a model of documents."
+    )
     prefix: Text = Field("", description="What the output must begin with.")
     target: Text | None = Field(None, description="Show this output instead of searching for one.")
     beam: Beam = None

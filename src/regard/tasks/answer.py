@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from torch import Tensor
+
+Examples: TypeAlias = Sequence[Mapping[str, Any]]  # the values of each by the names of its fields
 
 
 @dataclass(frozen=True)
@@ -15,7 +17,8 @@ class Answer:
     """input: the example, or its value where there is one input field. answer: plain values, for JSON.
 
     attention (rows, columns): what each part of the answer looked at, over parts of the input; None if it
-    was not asked for, or if the model has none. rows, columns: what these parts are called.
+    was not asked for, or if the model has none. rows, columns: what these parts are called. sentences: of a
+    document, how many of the columns each has, and what it weighs.
     """
 
     input: Any
@@ -26,6 +29,7 @@ class Answer:
     attention: Tensor | None = None
     rows: Sequence[str] = ()
     columns: Sequence[str] = ()
+    sentences: Sequence[tuple[int, float]] = ()
 
     @property
     def parts(self) -> list[str]:
@@ -40,7 +44,7 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; attention in six digits."""
         weights = None if self.attention is None else self.attention.tolist()
-        return {
+        plain = {
             "input": plain_value(self.input),
             "answer": self.answer,
             "score": self.score if self.score is None or math.isfinite(self.score) else None,
@@ -48,6 +52,9 @@ class Answer:
             if weights is None
             else [[round(w, 6) for w in row] for row in weights],
         }
+        if self.sentences:
+            plain["sentences"] = [[words, round(w, 6)] for words, w in self.sentences]
+        return plain
 
 
 def answer_parts(answer: Any) -> list[str]:

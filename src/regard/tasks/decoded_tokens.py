@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from regard.data.tokenizer import Tokenizer, Tokens
+from regard.data.tokenizer import EOS, Tokenizer, Tokens
+from regard.records.side import END
+from regard.records.token_sides import label_of
 
 
 def spell(
@@ -20,3 +22,11 @@ def spell(
         # a token owns its letters, not the space before them
         offsets.append((max(start, end - len(tokenizer.decode([token], alone))), end))
     return text, Tokens(list(ids), [text[start:end] for start, end in offsets], offsets)
+
+
+def last_label(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
+    """What is shown of the last of these: as the text has it, with the space before it if there is one."""
+    if ids[-1] == EOS:
+        return END
+    before, whole = tokenizer.decode(ids[:-1]), tokenizer.decode(ids)
+    return label_of(whole[len(before) :], ids[-1])

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from regard.clock import clock
-from regard.words import say_plural, t
+from regard.words import t
 
-SHARES = (
-    "accuracy",
-    "exact_match",
-    "f1",
-    "precision",
-    "recall",
-    "error_rate",
-)  # in measures' names
+if TYPE_CHECKING:
+    from regard.tasks.task import Task
 
 
 class Evaluation(ABC):
@@ -40,17 +34,15 @@ class Evaluation(ABC):
 
 @dataclass(frozen=True)
 class Measured(Evaluation):
-    """Answers to examples, and measures of them."""
+    """Answers to the examples of a task, and measures of them."""
 
+    task: Task
     corpus: str
-    noun: str
-    scored: str  # what a loss is the mean of
     examples: Sequence[Any]
     answers: Sequence[Any]  # none, where nothing was asked
     counts: tuple[float, ...]  # summed over the examples
     loss: float  # nats for each that is scored
     measures: Mapping[str, float]
-    words: str  # the measures for people
     seconds: float  # of answering
 
     @property
@@ -63,11 +55,15 @@ class Measured(Evaluation):
         )
 
     @property
+    def words(self) -> str:
+        """The measures for people."""
+        return measures_in_words(self.measures, self.task.shares)
+
+    @property
     def told(self) -> str:
         """What was measured on."""
-        count = len(self.examples)
-        noun = say_plural(count, self.noun[:-1], self.noun)
-        told = t("{count} {noun} of {corpus}", count=f"{count:,}", noun=noun, corpus=self.corpus)
+        count, noun = f"{len(self.examples):,}", self.task.called(len(self.examples))
+        told = t("{count} {noun} of {corpus}", count=count, noun=noun, corpus=self.corpus)
         if not self.answers:
             return told
         return t("{told}, answered in {time}", told=told, time=clock(self.seconds))
@@ -75,7 +71,7 @@ class Measured(Evaluation):
     def to_dict(self) -> dict[str, Any]:
         return {
             "corpus": self.corpus,
-            self.noun: len(self.examples),
+            self.task.noun: len(self.examples),
             **self.measures,
             "loss": self.loss,
             "seconds": self.seconds,
@@ -104,11 +100,11 @@ def measure_name(name: str) -> str:
     return known.get(name, name.replace("_", " "))
 
 
-def measures_in_words(measures: Mapping[str, float]) -> str:
+def measures_in_words(measures: Mapping[str, float], shares: Set[str]) -> str:
     """`accuracy 91.20 %, perplexity 3.456`"""
     return ", ".join(
         f"{measure_name(name)} {100 * value:.2f} %"
-        if is_share(name)
+        if name in shares
         else f"{measure_name(name)} {value:.4g}"
         for name, value in measures.items()
     )
@@ -127,11 +123,6 @@ def listed(parts: Sequence[str]) -> str:
 def on_set(name: str, measure: str) -> str:
     """`test loss`, of the part of the data that it was measured on."""
     return t("{set} {measure}", set=name, measure=measure)
-
-
-def is_share(measure: str) -> bool:
-    """Whether a measure goes from 0 to 1 and is shown in percent, by its name."""
-    return any(word in measure for word in SHARES)
 
 
 def last(found: Mapping[str, Any]) -> Any:

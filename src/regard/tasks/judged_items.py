@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regard.measures.measure import Counts, Mean, Measure
+from regard.measures.measure import Counts, Mean, Measure, named_as_share
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,9 @@ class JudgedItems:
 class ItemMean(Mean):
     """The mean over items of a measure that a task takes of one answer: (value, 1) for each."""
 
-    def __init__(self, name: str, *, share: bool, error: bool) -> None:
-        self.name, self.share, self.error = name, share, error  # type: ignore[misc]
+    def __init__(self, name: str, *, error: bool) -> None:
+        self.name, self.error = name, error  # type: ignore[misc]
+        self.share = named_as_share(name)  # type: ignore[misc]
 
     def score(self, wanted: Any, answer: float) -> float:
         return answer

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from regard.measures.likelihood import Likelihood
 from regard.measures.likelihood_measures import Perplexity, TokenAccuracy, TokenLoss
+from regard.measures.measure import Measure
 from regard.tasks.evaluation import Measured
 from regard.tasks.judged_items import JudgedItems
 from regard.tasks.task import Tally, Task, Validation
@@ -26,7 +27,9 @@ class LikelihoodEvaluation(Measured):
     @property
     def told(self) -> str:
         """What was measured on."""
-        tokens = t("{count} {scored}", count=f"{self.likelihood.tokens:,}", scored=say(self.scored))
+        tokens = t(
+            "{count} {scored}", count=f"{self.likelihood.tokens:,}", scored=say(self.task.scored)
+        )
         return t("{tokens} in {texts}", tokens=tokens, texts=super().told)
 
     def to_dict(self) -> dict[str, Any]:
@@ -34,19 +37,30 @@ class LikelihoodEvaluation(Measured):
 
 
 class LikelihoodTask(Task):
-    """Its counts are those of a `Likelihood`."""
+    """Its counts are those of a `Likelihood`, which `likely` measure."""
 
     columns: ClassVar[tuple[str, ...]] = ("perplexity", "accuracy")
     evaluation: ClassVar[type[Measured]] = LikelihoodEvaluation
+    likely: ClassVar[tuple[Measure, ...]] = (TokenLoss(), Perplexity(), TokenAccuracy())
 
     @abstractmethod
     def likelihoods(self, module: Any, examples: Sequence[Any]) -> list[Likelihood]:
         """How probable the model finds what is to be told of each of these examples."""
 
+    def measured_by(self) -> Sequence[Measure]:
+        """The measures of answers, where there are any, beside those of likelihoods."""
+        return ()
+
+    @property
+    def shares(self) -> Set[str]:
+        return super().shares | {one.name for one in self.likely if one.share}
+
     def judge(self, module: Any, examples: Sequence[Any]) -> JudgedItems:
-        likely = self.likelihoods(module, examples)
-        measures = TokenLoss(), Perplexity(), TokenAccuracy()
-        return JudgedItems([(one, one.counts(examples, likely)) for one in measures])
+        judged = super().judge(module, examples) if self.measured_by() else JudgedItems(())
+        found = self.likelihoods(module, examples)
+        wanted = [self.wanted(example) for example in examples]
+        likely = [(one, one.counts(wanted, found)) for one in self.likely]
+        return replace(judged, counts=[*judged.counts, *likely])
 
     def tally(self, module: Any, examples: Sequence[Any], *, beam: int | None = None) -> Tally:
         found = sum(self.likelihoods(module, examples), Likelihood())
@@ -54,4 +68,5 @@ class LikelihoodTask(Task):
 
     def validation(self, found: Tally, examples: Sequence[Any]) -> Validation:
         total = Likelihood.summed(found.counts)
-        return Validation(total.loss, {"perplexity": total.perplexity, "accuracy": total.accuracy})
+        tokens = {"perplexity": total.perplexity, "accuracy": total.accuracy}
+        return Validation(total.loss, {**tokens, **self.measure(found.answers, examples)})

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torch import Tensor
 
-from regard.data.tokenizer import Tokenizer, Tokens
+from regard.data.tokenizer import EOS, Tokenizer, Tokens
 from regard.search import Hypothesis
+from regard.tasks.answer import Answer
 from regard.tasks.decoded_tokens import spell
+from regard.view.samples import Sample
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,17 @@ class Prediction:
             attention=attention,
         )
 
+    @classmethod
+    def best(cls, ranked: Iterable[Prediction]) -> Prediction:
+        """The first of them, with the others as its alternatives."""
+        first, *others = ranked
+        return replace(first, alternatives=tuple(others))
+
+    @property
+    def ids(self) -> list[int]:
+        """Of its tokens, EOS at the end if it ended."""
+        return [*self.tokens.ids, EOS] if self.finished else self.tokens.ids
+
     @property
     def rows(self) -> list[str]:
         """What the rows of its attention are called."""
@@ -64,6 +77,24 @@ class Prediction:
     @property
     def columns(self) -> list[str]:
         return [*self.source_tokens.pieces, "EOS"]
+
+    @property
+    def answer(self) -> Answer:
+        """In the form that every task has."""
+        shown = self.attention, self.rows, self.columns
+        return Answer(self.source, self.text, self.score, *shown)
+
+    def sample(self, reference: str) -> Sample:
+        """For a report, beside what was wanted."""
+        return Sample(
+            source=self.source,
+            hypothesis=self.text,
+            reference=reference,
+            scores={"log p": self.log_prob},
+            source_tokens=self.columns,
+            tokens=self.rows,
+            attention=[] if self.attention is None else self.attention.tolist(),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; attention in six digits."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -18,15 +18,14 @@ import torch
 from torch import nn
 
 from regard.data.batch import Batch, collate
-from regard.data.problems import before_noun
 from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer
-from regard.tasks.evaluation import Evaluation, Measured, is_share, measures_in_words
+from regard.tasks.answer import Answer, Examples
+from regard.tasks.evaluation import Evaluation, Measured, measures_in_words
 from regard.tasks.judged_items import ItemMean, JudgedItems
 from regard.tasks.longest_first import batches_by_length
-from regard.tasks.task_module import TaskModule, Unanswerable
+from regard.tasks.task_module import TaskModule, Unanswerable, accepted, shortened
 from regard.tasks.task_report import TaskReport
 from regard.tasks.text_look import (
     SeenAttention,
@@ -35,7 +34,10 @@ from regard.tasks.text_look import (
     look_at_text,
     with_attention,
 )
+from regard.view.shaded_words import shaded_words
 from regard.view.terminal import heat_map
+
+ENDS = ("BOS", "EOS")  # columns that are no words
 
 
 class Tally(NamedTuple):
@@ -79,7 +81,6 @@ class Task(TaskReport):
     learns: ClassVar[str] = "tokenizers"  # what the fields learn, in a word
     probable: ClassVar[bool] = False  # whether a score is the probability of the answer
     searches: ClassVar[bool] = False  # whether answers are searched for with a beam
-    draws_blocks: ClassVar[bool] = False  # whether `look` shows a long text in blocks of tokens
     evaluated_with: ClassVar[tuple[str, ...]] = ()  # options of `evaluate` that mean something
 
     # the model
@@ -106,7 +107,7 @@ class Task(TaskReport):
                 if len(self.inputs) > 1:
                     named = ", ".join(f"{name!r}: …" for name in self.inputs)
                     raise Unanswerable(
-                        f"example {number} is {_seen(values)}: there are {len(self.inputs)} inputs",
+                        f"example {number} is {shortened(values)}: there are {len(self.inputs)} inputs",
                         f"give a mapping: {{{named}}}",
                     )
                 values = {self.inputs[0]: values}
@@ -116,18 +117,9 @@ class Task(TaskReport):
                     f"example {number} has no {missing[0]!r}; it has {there}",
                     f"the inputs are {', '.join(self.inputs)}",
                 )
-            found.append(
-                {name: self._accept(name, values[name], number, files) for name in self.inputs}
-            )
+            given = ((self.fields[name], values[name]) for name in self.inputs)
+            found.append({f.name: accepted(f, value, number, files=files) for f, value in given})
         return found
-
-    def _accept(self, name: str, value: Any, number: int, files: bool) -> Any:
-        try:
-            return self.fields[name].accept(value, files=files)
-        except ValueError as error:
-            what = str(error).replace("lines", "value").replace("'{}'", repr(name))
-            what = what.replace("{}", f"{before_noun(name)} ")  # no format: it may quote the value
-            raise Unanswerable(f"example {number}: {what}", f"it was {_seen(value)}") from None
 
     def of_line(self, line: str) -> Any:
         """A JSON object is an example with a value for each input; else the line is the one input's value."""
@@ -150,12 +142,7 @@ class Task(TaskReport):
         raise NotImplementedError(f"{type(self).__name__} answers nothing")
 
     def predict(
-        self,
-        module: Any,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
+        self, module: Any, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         """The answer to each example, in their order.
 
@@ -178,16 +165,24 @@ class Task(TaskReport):
         return [found[row] for row in range(len(examples))]
 
     def drawn(self, answer: Answer) -> str:
-        """An answer for a terminal: its line, and what it came from."""
+        """An answer for a terminal: its line, and what it came from; its words shaded, if it looked once."""
         line = self.line(answer)
         if answer.attention is None or not answer.attention.numel():
             return line
-        return f"{line}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}"
+        if len(answer.attention) > 1:
+            return f"{line}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}"
+        pairs = zip(answer.columns, answer.attention[0].tolist(), strict=True)
+        words = [pair for pair in pairs if pair[0] not in ENDS]
+        return f"{line}\n{shaded_words([word for word, _ in words], [w for _, w in words])}"
 
     def line(self, answer: Answer) -> str:
         """An answer in one line, with its probability if it has one."""
-        sure = f"\t{answer.score:.4f}" if self.probable and answer.score is not None else ""
-        return f"{answer.line}{sure}"
+        chance = self.probability(answer)
+        return answer.line if chance is None else f"{answer.line}\t{chance:.4f}"
+
+    def probability(self, answer: Answer) -> float | None:
+        """Of the answer; None where its score does not say."""
+        return answer.score if self.probable else None
 
     def extent(self, example: Mapping[str, Any]) -> Extent:
         """How large the answer to an example is, before it is made."""
@@ -201,7 +196,7 @@ class Task(TaskReport):
 
     def batches(
         self,
-        examples: Sequence[Mapping[str, Any]],
+        examples: Examples,
         device: torch.device,
         *,
         inputs: bool = False,
@@ -222,11 +217,19 @@ class Task(TaskReport):
             yield rows, collate(fields, parts, rows).to(device)
 
     def measured_by(self) -> Sequence[Measure]:
-        """The measures of `columns`, for a task whose answers are measured one by one."""
-        raise NotImplementedError(f"{type(self).__name__} measures nothing")
+        """The measures of `columns`; of a task with a `measure` of its own, means of what it finds."""
+        errors = self.recipe.task.errors
+        return [ItemMean(name, error=name in errors) for name in self.columns]
+
+    @property
+    def shares(self) -> Set[str]:
+        """The measures that go from 0 to 1, and are shown in per cent."""
+        return {one.name for one in self.measured_by() if one.share}
 
     def measure(self, answers: Sequence[Any], examples: Sequence[Any]) -> dict[str, float]:
         """The measures by the names of `columns`, from the answers to all of the examples."""
+        if type(self).measured_by is Task.measured_by:
+            raise NotImplementedError(f"{type(self).__name__} measures nothing")
         wanted = [self.wanted(example) for example in examples]
         return {one.name: one.of(wanted, answers) for one in self.measured_by()}
 
@@ -237,17 +240,13 @@ class Task(TaskReport):
         """
         found = self.predict(module, examples, batch=self.recipe.search.batch)
         answers = [one.answer for one in found]
+        measures = self.measured_by()
         if type(self).measured_by is not Task.measured_by:
             wanted = [self.wanted(example) for example in examples]
-            each = [(one, one.counts(wanted, answers)) for one in self.measured_by()]
-            return JudgedItems(each, answers)
+            return JudgedItems([(one, one.counts(wanted, answers)) for one in measures], answers)
         pairs = zip(answers, examples, strict=True)
         alone = [self.measure([answer], [example]) for answer, example in pairs]
-        errors, nothing = self.recipe.task.errors, [None] * len(alone)
-        means = [
-            ItemMean(name, share=is_share(name), error=name in errors) for name in self.columns
-        ]
-        each = [(one, one.counts(nothing, [values[one.name] for values in alone])) for one in means]
+        each = [(one, one.counts(alone, [found[one.name] for found in alone])) for one in measures]
         return JudgedItems(each, answers)
 
     def tally(self, module: Any, examples: Sequence[Any], *, beam: int | None = None) -> Tally:
@@ -269,24 +268,22 @@ class Task(TaskReport):
 
     def measures_line(self, found: Validation) -> str:
         """The measures in a line of the log."""
-        return measures_in_words(found.measures)
+        return measures_in_words(found.measures, self.shares)
 
     def evaluate(
         self, module: Any, corpus: str, examples: Sequence[Any], *, beam: int | None = None
     ) -> Evaluation:
-        """All there is to know about a run on these examples."""
-        tally = self.tally(module, examples, beam=beam)
+        """All there is to know about a run on these examples. beam: that of the recipe if not given."""
+        tally = self.tally(module, examples, beam=beam or self.recipe.search.beam)
         found = self.validation(tally, examples)
         return self.evaluation(
+            task=self,
             corpus=corpus,
-            noun=self.noun,
-            scored=self.scored,
             examples=examples,
             answers=tally.answers,
             counts=tally.counts,
             loss=found.loss,
             measures=found.measures,
-            words=self.measures_line(found),
             seconds=tally.seconds,
         )
 
@@ -299,8 +296,3 @@ class Task(TaskReport):
     def look_extent(self, question: Question) -> Extent:
         """How large a look is, before it is made."""
         return self.extent(asked_example(self, question.text))
-
-
-def _seen(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"

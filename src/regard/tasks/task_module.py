@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
 
+from regard.data.fields import Field
+from regard.data.padding import pad
+from regard.data.problems import said_of_value
+from regard.measures.likelihood import Likelihood
+from regard.tasks.longest_first import batches_by_length
+
+T = TypeVar("T")
 BATCH = 64  # examples that are worked on side by side
 
 
@@ -20,6 +27,24 @@ class Unanswerable(ValueError):
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
         self.hint = hint
+
+
+def accepted(field: Field, value: Any, number: int, *, files: bool = False) -> Any:
+    """What a field makes of a value that is to be answered about; `Unanswerable` says why nothing.
+
+    files: whether it may be the path of a file here; not one that comes from elsewhere.
+    """
+    try:
+        return field.accept(value, files=files)
+    except ValueError as error:
+        what = f"example {number}: {said_of_value(error, field.name)}"
+        raise Unanswerable(what, f"it was {shortened(value)}") from None
+
+
+def shortened(value: Any) -> str:
+    """A value as an error shows it."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 class Loss(NamedTuple):
@@ -46,6 +71,28 @@ class TaskModule(nn.Module):
     def device(self) -> torch.device:
         return next(self.parameters()).device
 
+    def padded(self, ids: Sequence[Sequence[int]], *, bos: bool = False) -> tuple[Tensor, Tensor]:
+        """A batch of tokens (B, S) and which of them are real (B, S), where the model is."""
+        tokens, mask = pad(ids, bos=bos)
+        return tokens.to(self.device), mask.to(self.device)
+
+    def in_batches(
+        self,
+        lengths: Iterable[int],
+        size: int,
+        answer: Callable[[list[int]], Iterable[T]],
+        tokens: int | None = None,
+    ) -> list[T]:
+        """What `answer` gives for inputs of these lengths, in their order.
+
+        It is called under `inference` with the numbers of those that are worked on side by side.
+        """
+        lengths, found = list(lengths), dict[int, T]()
+        with self.inference():
+            for rows in batches_by_length(lengths, size, tokens):
+                found |= zip(rows, answer(rows), strict=True)
+        return [found[i] for i in range(len(lengths))]
+
     @contextmanager
     def inference(self) -> Iterator[None]:
         """No gradients and no dropout; training goes on afterwards as before."""
@@ -56,3 +103,13 @@ class TaskModule(nn.Module):
                 yield
         finally:
             self.train(training)
+
+
+class LikelihoodModule(TaskModule):
+    """One that can tell how probable it finds each of some texts."""
+
+    likelihoods: Callable[..., list[Likelihood]]
+
+    def likelihood(self, *given: Any, **options: Any) -> Likelihood:
+        """How probable it finds all of them together: perplexity and token accuracy."""
+        return sum(self.likelihoods(*given, **options), Likelihood())

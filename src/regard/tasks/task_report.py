@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from regard.measures.translation import MeasuredScore
 from regard.tasks.answer import answer_parts
-from regard.tasks.evaluation import is_share, last, listed, measure_name, on_set
+from regard.tasks.evaluation import last, listed, measure_name, on_set
 from regard.tasks.report_part import Drawing, NextStep, ReportPart, plain_names
 from regard.tasks.task_corpus import TaskCorpus
 from regard.view.samples import Sample, SampleNames
@@ -51,9 +51,10 @@ class TaskReport(TaskCorpus):
 
     def scores(self, one: Any) -> Sequence[MeasuredScore]:
         """The most important first."""
+        shares = one.task.shares
         return [
             MeasuredScore(f"{measure_name(name)}, %", 100 * value, one.corpus)
-            if is_share(name)
+            if name in shares
             else MeasuredScore(measure_name(name), value, one.corpus)
             for name, value in one.measures.items()
         ]

@@ -5,20 +5,29 @@ Legend: B inputs, H heads, Q queries, S positions of the text: its tokens, with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor, nn
 
 from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
+from regard.attention.weights.asked_weights import Weights
 from regard.data.fields import Text
 from regard.data.tokenizer import Tokens
-from regard.records.maps import NOTHING, attention_map, check_size, within_budget
+from regard.records.blocks import block_map, block_note, block_side, block_size, block_title
+from regard.records.maps import (
+    attention_map,
+    attentions_in,
+    check_attends,
+    check_size,
+    record_of,
+    used_sides,
+)
 from regard.records.pooled_maps import PooledStates, pooling_map, recording_poolings
-from regard.records.question import BadQuestion, Question
+from regard.records.question import LONGEST_DOCUMENT, BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
 from regard.records.token_sides import token_side, unknown_note
@@ -117,23 +126,60 @@ def look_at_text(
     }
     lengths = {name: len(each) for name, each in sides.items()}
     maps = _maps(seen, attentions, lengths, details=question.details)
-    if not maps:
-        raise BadQuestion(NOTHING)
-    kept, notes = within_budget(maps)
-    used = {name for each in maps for name in (each.queries, each.keys)}
-    return AttentionRecord(
-        {name: each for name, each in sides.items() if name in used},
-        kept,
+    return record_of(
+        question,
+        used_sides(sides, maps),
+        maps,
         title=shown,
         model=model,
         output=answer.line,
-        notes=(
-            *_left_out(seen, maps),
-            *unknown_note(shown, tokens),
-            *notes,
-            *_unmeasured(question),
-        ),
-        question=question.to_dict(),
+        notes=(*_left_out(seen, maps), *unknown_note(shown, tokens)),
+        after=unmeasured_note(question),
+    )
+
+
+def look_at_itself(
+    module: Any,
+    question: Question,
+    kind: Literal["encoder", "decoder"],
+    read: Callable[[Tokens], tuple[str, Sequence[str]]],
+    *,
+    who: str,
+    longest: int | None = None,
+    model: str = "",
+    language: str = "",
+) -> AttentionRecord:
+    """Map `kind`: a text whose tokens attend to each other, by a module with one tokenizer.
+
+    read: the model reads the tokens, once; what it says then, and notes. longest: tokens that it can read.
+    """
+    question.check_text_alone(who, LONGEST_DOCUMENT)
+    attentions = attentions_in(module.model)
+    check_attends(attentions)
+    tokens, layers = module.tokenizer.encode(question.text), attentions[kind]
+    if longest is not None and len(tokens) > longest:
+        raise BadQuestion(f"the text has {len(tokens):,} tokens, and the model reads {longest:,}")
+    ends = {"start" if kind == "decoder" else "end": True}
+    side = token_side(question.text, tokens, **ends, title=TEXT, language=language)
+    size, in_blocks = block_size(layers, len(side)), ""
+    if size == 1:
+        with module.inference(), recording(module.model, details=question.details) as recorded:
+            output, said = read(tokens)
+        shown = attention_map(kind, TEXT, TEXT, layers, recorded)
+    else:
+        with module.inference(), recording(module.model, weights=Weights(blocks=size)) as summed:
+            output, said = read(tokens)
+        shown = block_map(kind, TEXT, layers, summed, size)
+        in_blocks, side = block_note(len(side), size), block_side(side, size)
+    notes = (*said, *unknown_note(question.text, tokens), in_blocks)
+    return record_of(
+        question,
+        {TEXT: side},
+        [shown],
+        model=model,
+        output=output,
+        title=block_title(question.text, size),
+        notes=tuple(filter(None, notes)),
     )
 
 
@@ -190,7 +236,7 @@ def _left_out(seen: SeenAttention, maps: Sequence[AttentionMap]) -> tuple[str, .
     return (f"{missing} {many} not over the tokens of the text, and not shown",) if missing else ()
 
 
-def _unmeasured(question: Question) -> tuple[str, ...]:
+def unmeasured_note(question: Question) -> tuple[str, ...]:
     """There are measures of explanation for some tasks only."""
     return (
         "how far the weights explain the answer is not measured for this task",

@@ -14,7 +14,9 @@ from typing import Any
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.view.html import page_html
+from regard.view.level_lines import level_lines, shown_levels
 from regard.view.picked_matrix import Pick, picked
+from regard.view.shaded_sentences import shaded_sentences
 from regard.view.stills.png import rasterise
 from regard.view.stills.still_picture import draw
 from regard.view.terminal import heat_map
@@ -118,6 +120,8 @@ class View:
         return {"text/html": frame, **bundle}
 
     def _text(self, record: AttentionRecord, colour: bool | None) -> str:
+        if shown_levels(record, self.pick):
+            return shaded_sentences(level_lines(record, tokens=self.pick.tokens), colour=colour)
         matrix = picked(record, self.pick)
         shown = matrix.weights[:MOST_ROWS]
         title = " — ".join(part for part in (record.title, matrix.aggregation) if part)

@@ -17,20 +17,25 @@ NAMED = 5  # words that are named where there is no colour
 
 
 def shaded_words(
-    words: Sequence[object], weights: Sequence[float], *, colour: bool | None = None
+    words: Sequence[object],
+    weights: Sequence[float],
+    *,
+    colour: bool | None = None,
+    full: float | None = None,
+    indent: int = 0,
 ) -> str:
     """The words, the heaviest as bright as can be; the heaviest by name where there is no colour.
 
-    colour: None asks the terminal (and NO_COLOR, FORCE_COLOR).
+    colour: None asks the terminal (and NO_COLOR, FORCE_COLOR). full: the weight of the brightest, if it is
+    not the heaviest of these. indent: blanks before each line but the first.
     """
-    bits = 0 if colour is False else colours.colour_bits(sys.stdout)
-    bits = 8 if colour and bits == 0 else bits
+    bits = bits_for(colour)
     shown = [visible(word) for word in words]
     if bits == 0:
         order = sorted(range(len(shown)), key=lambda i: -weights[i])[:NAMED]
         return "  ".join(f"{shown[i]} {number(weights[i])}" for i in order)
-    heaviest = max(weights, default=0.0) or 1.0
-    space, lines, room = shutil.get_terminal_size().columns, [""], 0
+    heaviest = full or max(weights, default=0.0) or 1.0
+    space, lines, room = shutil.get_terminal_size().columns - indent, [""], 0
     for word, weight in zip(shown, weights, strict=True):
         painted = colours.paint(word, colours.shade(colours.VIRIDIS, weight / heaviest, bits), bits)
         room -= width(word) + 1
@@ -38,4 +43,10 @@ def shaded_words(
             lines.append("")
             room = space - width(word)
         lines[-1] += f" {painted}" if lines[-1] else painted
-    return "\n".join(lines[1:])
+    return f"\n{' ' * indent}".join(lines[1:])
+
+
+def bits_for(colour: bool | None) -> colours.Bits:
+    """What to write to standard output; True: colours, whatever it is."""
+    bits = 0 if colour is False else colours.colour_bits(sys.stdout)
+    return 8 if colour and bits == 0 else bits

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import unicodedata
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 
@@ -78,3 +80,19 @@ def pad(text: str, cells: int, align: str = "<") -> str:
     free = max(cells - width(text), 0)
     left = {"<": 0, ">": free, "^": free // 2}[align]
     return " " * left + isolate(text) + " " * (free - left)
+
+
+def words_over(words: Sequence[str], labels: Sequence[str], room: int | None = None) -> str:
+    """Words, and under each its label, in pairs of lines of at most `room` cells: those of the terminal."""
+    space = room or shutil.get_terminal_size().columns
+    lines: list[list[str]] = []
+    used = space + 1
+    for word, label in zip(map(visible, words), map(visible, labels), strict=True):
+        cells = max(width(word), width(label))
+        if used + cells > space:
+            lines += [[], []]
+            used = 0
+        lines[-2].append(pad(word, cells))
+        lines[-1].append(pad(label, cells))
+        used += cells + 1
+    return "\n".join(" ".join(line).rstrip() for line in lines)

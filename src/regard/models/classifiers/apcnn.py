@@ -79,13 +79,7 @@ def apcnn(
     """source: how many words there are or, of vectors, their size. answers: labels, or 1 for a number."""
     options = Apcnn.of(options, changes)
     size, hidden = options.embedding, options.hidden
-    read = InputVectors(
-        source,
-        size,
-        vectors=vectors,
-        dropout=options.dropout,
-        word_dropout=options.word_dropout,
-    )
+    read = InputVectors.of(options, source, vectors=vectors)
     sentence = RecurrentNetwork(size, hidden, cell="lstm", bidirectional=True)
     initialise.default(sentence)
     encoder = WindowsAndSentence(read, Convolutions(size, hidden, options.windows), sentence)

@@ -58,13 +58,7 @@ def classifier(
     source: how many words there are or, of vectors, their size. answers: labels, or 1 for a number.
     """
     options = Classifier.of(options, changes)
-    read = InputVectors(
-        source,
-        options.embedding,
-        vectors=vectors,
-        dropout=options.dropout,
-        word_dropout=options.word_dropout,
-    )
+    read = InputVectors.of(options, source, vectors=vectors)
     encoder = SequenceEncoder(read, _network(options))
     size = encoder.output_size
     layers = AnswerLayers(size, answers, drop=options.dropout)

@@ -58,9 +58,7 @@ class DocumentEncoder(nn.Module):
 def han(source: int, answers: int, options: Han | None = None, /, **changes: Any) -> EncoderDecoder:
     """source: how many words there are; answers: labels, or 1 for a number."""
     options = Han.of(options, changes)
-    read = InputVectors(
-        source, options.embedding, dropout=options.dropout, word_dropout=options.word_dropout
-    )
+    read = InputVectors.of(options, source)
     shape = {"cell": options.cell, "bidirectional": True}
     words = SequenceEncoder(read, RecurrentNetwork(options.embedding, options.hidden, **shape))
     between = RecurrentNetwork(words.output_size, options.hidden, **shape)

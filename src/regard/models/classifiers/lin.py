@@ -57,13 +57,7 @@ def lin(
 ) -> EncoderDecoder:
     """y = W relu(V M), with `penalty` · ‖A Aᵀ - I‖²_F beside it in the loss."""
     options = Lin.of(options, changes)
-    read = InputVectors(
-        source,
-        options.embedding,
-        vectors=vectors,
-        dropout=options.dropout,
-        word_dropout=options.word_dropout,
-    )
+    read = InputVectors.of(options, source, vectors=vectors)
     network = RecurrentNetwork(options.embedding, options.hidden, cell="lstm", bidirectional=True)
     initialise.default(network)
     encoder = SequenceEncoder(read, network)

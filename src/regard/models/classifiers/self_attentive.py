@@ -65,13 +65,7 @@ def self_attentive(
     """The last layer's states are pooled by attention as well: Σ_t α_t h_t is judged."""
     options = SelfAttentive.of(options, changes)
     size = options.embedding
-    read = InputVectors(
-        source,
-        size,
-        vectors=vectors,
-        dropout=options.dropout,
-        word_dropout=options.word_dropout,
-    )
+    read = InputVectors.of(options, source, vectors=vectors)
     stack = SelfAttentiveStack(size, options.hidden, cell=options.cell, layers=options.layers)
     initialise.default(stack)
     encoder = SequenceEncoder(read, stack)

@@ -41,6 +41,12 @@ class InputVectors(nn.Module):
         if isinstance(self.embed, nn.Embedding):
             nn.init.normal_(self.embed.weight, std=0.1)
 
+    @classmethod
+    def of(cls, options: Any, source: int, *, vectors: bool = False) -> InputVectors:
+        """As the options of a model say."""
+        drop, words = options.dropout, options.word_dropout
+        return cls(source, options.embedding, vectors=vectors, dropout=drop, word_dropout=words)
+
     def forward(self, source: Tensor, mask: Tensor) -> Tensor:
         kept = mask
         if self.training and self.word_dropout:

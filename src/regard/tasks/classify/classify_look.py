@@ -1,36 +1,33 @@
-"""Looking at a judgement: what weighed in the vector that was judged, and how it was read.
-
-Legend: S sentences, W words of all of them.
-"""
+"""Looking at a judgement: what weighed in the vector that was judged, and how it was read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, cast
 
-import numpy as np
 from torch import nn
 
 from regard.attention.recording import recording
 from regard.data.fields import Document, Field, Text
+from regard.data.problems import said_of_value
 from regard.data.tokenizer import Tokens
-from regard.records.maps import (
-    NOTHING,
-    attention_map,
-    attentions_in,
-    check_size,
-    within_budget,
-)
+from regard.records.maps import attention_map, attentions_in, check_size, record_of
 from regard.records.pooled_maps import PooledStates, pooling_map, recording_poolings
-from regard.records.question import BadQuestion, Question
+from regard.records.question import LONGEST, LONGEST_DOCUMENT, BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord, Explanation
 from regard.records.side import Side
 from regard.records.token_sides import unknown_note
+from regard.tasks.classify.classify_explain import explain_classification
 from regard.tasks.classify.classify_module import Classify
-from regard.tasks.classify.judge import Judge, Judgement
+from regard.tasks.classify.document_look import (
+    cut_note,
+    document_levels,
+    level_maps,
+    recording_shares,
+    sentence_side,
+)
+from regard.tasks.classify.judge import Judge
 from regard.tasks.classify.judged_input import input_side, positions_read, shown_text
-
-SENTENCE_LABEL = 5  # words of a sentence that it is called by
 
 
 def look_at_judgement(
@@ -38,11 +35,12 @@ def look_at_judgement(
 ) -> AttentionRecord:
     """Map "pooling", whose one query is the answer, and "encoder" where the text attends to itself.
 
-    Of a document, "sentences", what each weighs in the answer, "words", what each word weighs in its
-    sentence, and "pooling", the product of both.
+    Of a document, its levels, and as maps "sentences", what each weighs in the answer, "words", what each
+    word weighs in its sentence, and "pooling", the product of both.
     """
-    question.check_text_alone("a classifier")
     field, network = module.given, cast(nn.Module, module.model)
+    longest = LONGEST_DOCUMENT if isinstance(field, Document) else LONGEST
+    question.check_text_alone("a classifier", longest)
     value = _accepted(field, question.text)
     (tokens,) = positions_read(field, [value])
     layers = attentions_in(network)
@@ -53,32 +51,33 @@ def look_at_judgement(
     with (
         recording(network, details=question.details) as recorded,
         recording_poolings(network) as pooled,
+        recording_shares(network) as shares,
     ):
         (found,) = module.judge([value], attention=True)
     label, output = module.said(found)
     sides = {field.name: side, "label": Side.of_labels([label], title="label")}
+    levels, cut = None, _cut_note(module, value, tokens)
     if isinstance(field, Document):
         (sentences,) = field.tokens([value])
-        sides["sentences"] = _sentence_side(value.text, sentences, language)
-        maps = _levels(found, [len(each) for each in sentences], field.name)
+        sides["sentences"] = sentence_side(value.text, sentences, language)
+        levels = document_levels(shares, sentences, field.name)
+        maps, left_out = level_maps(levels) if levels else ([], ())
+        cut = (*cut_note(field, value, sentences), *left_out)
     else:
         maps = _poolings(pooled, len(side), field.name, details=question.details)
         for name, queries in (("cross", "label"), ("encoder", field.name)):
             if layers[name]:
                 maps.append(attention_map(name, queries, field.name, layers[name], recorded))
-    if not maps:
-        raise BadQuestion(NOTHING)
-    kept, notes = within_budget(maps)
     text = shown_text(field, value)
-    return AttentionRecord(
+    return record_of(
+        question,
         sides,
-        kept,
-        title=question.text,
+        maps,
         model=model,
         output=output,
-        notes=(*_cut_note(module, value, tokens), *unknown_note(text, tokens), *notes),
+        notes=(*cut, *unknown_note(text, tokens)),
         explanations=_explanations(module, tokens) if question.explain else (),
-        question=question.to_dict(),
+        levels=levels,
     )
 
 
@@ -99,46 +98,6 @@ def _poolings(
     ]
 
 
-def _levels(found: Judgement, lengths: Sequence[int], keys: str) -> list[AttentionMap]:
-    """The two levels of a document, and both in one; none if it was not pooled by attention."""
-    if found.weights is None or found.sentences is None or not lengths:
-        return []
-    product, upper = found.weights.numpy(), found.sentences.numpy()
-    owner = np.repeat(np.arange(len(lengths)), lengths)  # (W,): the sentence of each word
-    inside = owner == np.arange(len(lengths))[:, None]  # (S, W)
-    share = np.divide(product, upper[owner], out=np.zeros_like(product), where=upper[owner] > 0)
-    mechanism = "score: u · tanh(W h) · normalize: softmax"
-    levels: list[tuple[str, str, str, Any, Any]] = [
-        ("pooling", "label", keys, product[None], None),
-        ("sentences", "label", "sentences", upper[None], None),
-        ("words", "sentences", keys, np.where(inside, share, 0.0), inside),
-    ]
-    return [
-        AttentionMap(
-            name,
-            queries,
-            each,
-            weights[None, None].astype(np.float32),
-            mechanism="sentence × word" if name == "pooling" else mechanism,
-            allowed=None if allowed is None else allowed[None, None],
-        )
-        for name, queries, each, weights, allowed in levels
-    ]
-
-
-def _sentence_side(text: str, sentences: Sequence[Tokens], language: str) -> Side:
-    """A position for every sentence, called by its number and its first words."""
-    labels, places = [], []
-    for number, each in enumerate(sentences, 1):
-        last = min(len(each), SENTENCE_LABEL) - 1
-        begin, end = each.offsets[0][0], each.offsets[-1][1]
-        more = " …" if len(each) > SENTENCE_LABEL else ""
-        labels.append(f"{number} {text[begin : each.offsets[last][1]]}{more}")
-        places.append((begin, end))
-    words = range(len(labels))
-    return Side.of(text, labels, places, words=words, title="sentences", language=language)
-
-
 def _cut_note(module: Judge, value: Any, read: Tokens) -> tuple[str, ...]:
     field = module.given
     if not isinstance(field, Text):
@@ -150,8 +109,6 @@ def _cut_note(module: Judge, value: Any, read: Tokens) -> tuple[str, ...]:
 
 
 def _explanations(module: Judge, tokens: Tokens) -> tuple[Explanation, ...]:
-    from regard.tasks.classify.classify_explain import explain_classification
-
     if not isinstance(module, Classify) or not isinstance(module.given, Text):
         return ()
     return explain_classification(module, tokens)
@@ -162,5 +119,4 @@ def _accepted(field: Field, text: str) -> Any:
     try:
         return field.accept(field.of_line(text), files=False)
     except ValueError as error:
-        said = str(error).replace("{}", f"{field.name} ").replace("lines", "value")
-        raise BadQuestion(said) from None
+        raise BadQuestion(said_of_value(error, field.name)) from None

@@ -18,7 +18,7 @@ from regard.data.tokenizer import Tokens
 from regard.tasks.classify.judge import Judge, Judgement
 from regard.tasks.classify.judged_input import positions_read, shown_text
 from regard.tasks.prediction import plain_tokens
-from regard.tasks.task_module import BATCH, Loss
+from regard.tasks.task_module import BATCH, Loss, accepted
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Classify(Judge):
         self, given: Sequence[Any], *, attention: bool = False, batch: int = BATCH
     ) -> list[Classification]:
         """The label of everything that is given as a user writes it, in their order."""
-        values = [self.given.accept(one, files=False) for one in given]  # anybody may ask a server
+        values = [accepted(self.given, one, number) for number, one in enumerate(given, 1)]
         return self.classify_values(values, attention=attention, batch=batch)
 
     def classify_values(

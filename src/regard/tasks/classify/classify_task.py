@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,18 +11,18 @@ from typing import Any, ClassVar
 from torch import nn
 
 from regard.data.examples import Example
-from regard.data.fields import Label, Text
+from regard.data.fields import Label
 from regard.measures.accuracy import Accuracy
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.classify.classify_module import Classification, Classify
+from regard.tasks.classify.judge import Judgement
 from regard.tasks.classify.judge_task import JudgeTask
 from regard.tasks.confused_labels import LabelEvaluation, confusion_drawings
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.task import Tally
 from regard.view.samples import Sample, SampleNames
-from regard.view.shaded_words import shaded_words
 from regard.words import t
 
 SAMPLES = 8  # texts shown
@@ -43,25 +44,14 @@ class ClassifyTask(JudgeTask):
         return Classify(model, self.source, self.target.labels, label_smoothing=smoothing)
 
     def predict(
-        self,
-        module: Classify,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
+        self, module: Classify, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
-        values = self.read_values(examples)
-        found = module.classify_values(values, attention=attention, batch=batch)
-        end = ["EOS"] if isinstance(self.source, Text) else []
-        return [_answer(one, end) for one in found]
+        def said(found: Judgement) -> tuple[str, float]:
+            chances = module.log_probs(found)
+            label = max(chances, key=chances.__getitem__)
+            return label, math.exp(chances[label])
 
-    def drawn(self, answer: Answer) -> str:
-        """The label, its probability, and the words that it came from."""
-        if answer.attention is None:
-            return self.line(answer)
-        weights = answer.attention[0].tolist()
-        read = len(answer.columns) - isinstance(self.source, Text)  # the end is no word
-        return f"{self.line(answer)}\n{shaded_words(answer.columns[:read], weights[:read])}"
+        return self.judgements(module, examples, said, attention=attention, batch=batch)
 
     # how good it is
 
@@ -102,12 +92,6 @@ class ClassifyTask(JudgeTask):
             NextStep(f"regard classify -m {folder}", own),
             NextStep(f"regard evaluate -m {folder} --data TEXTS,LABELS", again),
         ]
-
-
-def _answer(found: Classification, end: Sequence[str]) -> Answer:
-    weights = None if found.attention is None else found.attention[None]
-    columns = [*found.tokens.pieces, *end]
-    return Answer(found.text, found.label, found.probability, weights, [found.label], columns)
 
 
 def _sample(example: Example, answer: Classification) -> Sample:

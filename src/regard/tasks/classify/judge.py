@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from regard.data.fields import Field
 from regard.layers.contracts import Translator
 from regard.layers.special_tokens import BOS
-from regard.tasks.longest_first import batches_by_length
 from regard.tasks.task_module import BATCH, TaskModule
 
 
@@ -67,15 +66,14 @@ class Judge(TaskModule):
     ) -> list[Judgement]:
         """Every value, in their order; those of like lengths side by side."""
         parts = self.given.encode([{self.given.name: value} for value in values])
-        found: dict[int, Judgement] = {}
-        with self.inference():
-            for rows in batches_by_length([sum(map(len, each)) for each in parts], batch):
-                tensors = self.given.collate([parts[i] for i in rows])
-                tensors = {name: x.to(self.device) for name, x in tensors.items()}
-                judged = self.judge_batch(tensors, weights=attention)
-                mask = tensors[f"{self.given.name}_mask"]
-                found |= zip(rows, _apart(judged, mask), strict=True)
-        return [found[i] for i in range(len(values))]
+
+        def judged(rows: list[int]) -> Iterator[Judgement]:
+            tensors = self.given.collate([parts[i] for i in rows])
+            tensors = {name: x.to(self.device) for name, x in tensors.items()}
+            found = self.judge_batch(tensors, weights=attention)
+            return _apart(found, tensors[f"{self.given.name}_mask"])
+
+        return self.in_batches([sum(map(len, each)) for each in parts], batch, judged)
 
 
 def _apart(judged: BatchJudgement, mask: Tensor) -> Iterator[Judgement]:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any, ClassVar
 
-from regard.data.fields import Document, Field, Numbers
+from regard.data.fields import Document, Field, Numbers, Text
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.classify.judge import Judge
-from regard.tasks.classify.judged_input import InputField, input_field
+from regard.tasks.answer import Answer, Examples
+from regard.tasks.classify.judge import Judge, Judgement
+from regard.tasks.classify.judged_input import (
+    InputField,
+    input_field,
+    positions_read,
+    shown_text,
+)
 from regard.tasks.task import Extent, Task
+from regard.view.level_lines import LevelLine
+from regard.view.shaded_sentences import shaded_sentences
 
 
 class OfDocuments:
@@ -62,6 +72,46 @@ class JudgeTask(Task):
         from regard.tasks.classify.classify_look import look_at_judgement
 
         return look_at_judgement(module, question, model=model, language=self.recipe.data.source)
+
+    def judgements(
+        self,
+        module: Judge,
+        examples: Examples,
+        said: Callable[[Judgement], tuple[Any, float | None]],
+        *,
+        attention: bool,
+        batch: int,
+    ) -> list[Answer]:
+        """What is said of each, an answer and its score, with the words that it came from."""
+        values = self.read_values(examples)
+        found = module.judge(values, attention=attention, batch=batch)
+        tokens = positions_read(self.source, values)
+        end = ["EOS"] if isinstance(self.source, Text) else []
+        answers = []
+        for value, one, read in zip(values, found, tokens, strict=True):
+            answer = Answer(shown_text(self.source, value), *said(one))
+            if one.weights is not None:
+                columns, rows = [*read.pieces, *end], [answer.line]
+                answer = replace(answer, attention=one.weights[None], rows=rows, columns=columns)
+            if isinstance(self.source, Document) and one.sentences is not None:
+                lengths = [len(each) for each in self.source.tokens([value])[0]]
+                weighed = list(zip(lengths, one.sentences.tolist(), strict=True))
+                answer = replace(answer, sentences=weighed)
+            answers.append(answer)
+        return answers
+
+    def drawn(self, answer: Answer) -> str:
+        """The answer, its probability, and the words that it came from; of a document, by sentences."""
+        if not answer.sentences or answer.attention is None:
+            return super().drawn(answer)
+        every = zip(answer.columns, answer.attention[0].tolist(), strict=True)
+        lines = []
+        for number, (length, weight) in enumerate(answer.sentences, 1):
+            words = tuple(islice(every, length))
+            text = tuple(word for word, _ in words)
+            weights = tuple(both / weight if weight else 0.0 for _, both in words)
+            lines.append(LevelLine(number, weight, " ".join(text), text, weights))
+        return f"{self.line(answer)}\n{shaded_sentences(lines)}"
 
     def read_values(self, examples: Sequence[Any]) -> list[Any]:
         """What is read of each example."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from torch import nn
 
-from regard.data.batch import Batch
 from regard.data.fields import Numbers
 from regard.measures.correlation import Pearson
 from regard.measures.errors import MeanAbsoluteError, MeanSquaredError
 from regard.measures.measure import Measure
+from regard.tasks.answer import Answer, Examples
+from regard.tasks.classify.judge import Judgement
 from regard.tasks.classify.judge_task import JudgeTask
 from regard.tasks.classify.number_module import Estimate
 
@@ -29,8 +30,18 @@ class NumberTask(JudgeTask):
     def for_training(self, model: nn.Module) -> Estimate:
         return Estimate(model, self.source, self.target)
 
-    def answers(self, module: Estimate, batch: Batch) -> Iterator[tuple[float, None]]:
-        return ((number, None) for number in module.numbers(batch).tolist())
+    def predict(
+        self,
+        module: Estimate,
+        examples: Examples,
+        *,
+        attention: bool = False,
+        batch: int,
+    ) -> list[Answer]:
+        def said(found: Judgement) -> tuple[float, None]:
+            return self.target.original(found.outputs).item(), None
+
+        return self.judgements(module, examples, said, attention=attention, batch=batch)
 
     def wanted(self, example: Any) -> float:
         return float(example["number"].item())

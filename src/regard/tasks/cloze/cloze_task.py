@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 from torch import nn
@@ -18,6 +19,7 @@ from regard.data.tokenizer import UNK
 from regard.measures.accuracy import Accuracy
 from regard.measures.measure import Measure
 from regard.recipe.mistakes import RecipeError
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.cloze.cloze_module import Cloze
 from regard.tasks.cloze.cloze_options import ClozeOptions
 from regard.tasks.evaluation import Measured
@@ -109,6 +111,26 @@ class ClozeTask(Task):
         best, names = module.logits(batch["text"], batch["text_mask"]).log_softmax(-1).max(-1)
         for name, score in zip(names.tolist(), best.tolist(), strict=True):
             yield self.name.labels[name], score
+
+    def predict(
+        self,
+        module: Cloze,
+        examples: Examples,
+        *,
+        attention: bool = False,
+        batch: int,
+    ) -> list[Answer]:
+        """attention: of the last word, after which the name is told."""
+        found = super().predict(module, examples, attention=attention, batch=batch)
+        return [
+            one
+            if one.attention is None
+            else replace(one, attention=one.attention[-1:], rows=[one.line])
+            for one in found
+        ]
+
+    def probability(self, answer: Answer) -> float | None:
+        return None if answer.score is None else math.exp(answer.score)
 
     # how good it is
 

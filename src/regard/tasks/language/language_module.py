@@ -12,21 +12,19 @@ from itertools import groupby
 
 from torch import Tensor, nn
 
-from regard.data.padding import pad
 from regard.data.text_blocks import TextBlock
 from regard.data.tokenizer import Tokenizer
-from regard.layers.contracts import Encoded, Translator, longest_target
+from regard.layers.contracts import Translator, longest_target
 from regard.measures.likelihood import Likelihood
 from regard.search import Search, search
-from regard.tasks.longest_first import batches_by_length
 from regard.tasks.loss import smoothed_cross_entropy
 from regard.tasks.prediction import Prediction
-from regard.tasks.task_module import BATCH, Loss, TaskModule, Unanswerable
+from regard.tasks.task_module import BATCH, LikelihoodModule, Loss, Unanswerable
 
 LENGTH = 200  # tokens that follow a prompt, if nobody says how many
 
 
-class Language(TaskModule):
+class Language(LikelihoodModule):
     """A model without a source, whose decoder scores the next token.
 
     running: what it learns from are blocks of a longer text, so that the end of a block is not the
@@ -55,20 +53,15 @@ class Language(TaskModule):
             wanted.new_tensor(len(wanted)),
         )
 
-    def likelihood(self, blocks: Sequence[TextBlock], *, batch: int = BATCH) -> Likelihood:
-        """How probable the model finds these texts or blocks."""
-        return sum(self.likelihoods(blocks, batch=batch), Likelihood())
-
     def likelihoods(self, blocks: Sequence[TextBlock], *, batch: int = BATCH) -> list[Likelihood]:
-        """How probable the model finds each of them."""
-        found: dict[int, Likelihood] = {}
-        with self.inference():
-            for rows in batches_by_length([len(block.ids) for block in blocks], batch):
-                text = pad([blocks[i].ids for i in rows], bos=True)
-                logits, wanted = self._force(*(x.to(self.device) for x in text))
-                lengths = [len(blocks[i].ids) + (not self.running) for i in rows]
-                found |= dict(zip(rows, Likelihood.of_each(logits, wanted, lengths), strict=True))
-        return [found[i] for i in range(len(blocks))]
+        """How probable the model finds each of these texts or blocks."""
+
+        def of_each(rows: list[int]) -> list[Likelihood]:
+            ids = [blocks[i].ids for i in rows]
+            logits, wanted = self._force(*self.padded(ids, bos=True))
+            return Likelihood.of_each(logits, wanted, [len(x) + (not self.running) for x in ids])
+
+        return self.in_batches([len(block.ids) for block in blocks], batch, of_each)
 
     def generate(
         self,
@@ -103,17 +96,14 @@ class Language(TaskModule):
                     rows = numbers[start : start + batch]
                     answers = search(
                         self.model.decoder,
-                        self._nothing(len(rows)),
+                        self.model.encode(*self.padded([[]] * len(rows))),  # no source
                         limited,
                         prefix=[read[i].ids for i in rows],
                         numbers=rows,
                     )
-                    for i, answer in zip(rows, answers, strict=True):
-                        best, *others = (
-                            Prediction.of(one, prompts[i], read[i], self.tokenizer)
-                            for one in answer
-                        )
-                        found[i] = replace(best, alternatives=tuple(others))
+                    for i, ranked in zip(rows, answers, strict=True):
+                        asked = prompts[i], read[i], self.tokenizer
+                        found[i] = Prediction.best(Prediction.of(one, *asked) for one in ranked)
         return [found[i] for i in range(len(prompts))]
 
     def _force(self, text: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -126,7 +116,3 @@ class Language(TaskModule):
         decoder = self.model.decoder
         decoded = decoder.forward(text[:, :-1], encoded)
         return decoder.project(decoded.outputs[scored]), text[:, 1:][scored]
-
-    def _nothing(self, rows: int) -> Encoded:
-        source, mask = pad([[] for _ in range(rows)])
-        return self.model.encode(source.to(self.device), mask.to(self.device))

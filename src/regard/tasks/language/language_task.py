@@ -15,16 +15,10 @@ from regard.data.spec import Spec
 from regard.data.store import Rows, Store, Stored
 from regard.data.text_blocks import TextBlock, blocks
 from regard.measures import Likelihood
-from regard.measures.likelihood_measures import (
-    BitsPerCharacter,
-    Perplexity,
-    TokenAccuracy,
-    TokenLoss,
-)
+from regard.measures.likelihood_measures import BitsPerCharacter, TokenLoss
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer
-from regard.tasks.judged_items import JudgedItems
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.language.language_module import LENGTH, Language
 from regard.tasks.language.language_options import LanguageOptions
 from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
@@ -77,8 +71,8 @@ class LanguageTask(LikelihoodTask):
     kept_input: ClassVar = "standard-input.txt"
     command: ClassVar = "generate"
     verb: ClassVar = "continue texts"
-    draws_blocks: ClassVar = True
     evaluation: ClassVar = LanguageEvaluation
+    likely: ClassVar = (TokenLoss(), BitsPerCharacter(), *LikelihoodTask.likely[1:])
 
     text: Text
 
@@ -147,12 +141,7 @@ class LanguageTask(LikelihoodTask):
         return Language(model, self.text.tokenizer, running=running, label_smoothing=smoothing)
 
     def predict(
-        self,
-        module: Language,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
+        self, module: Language, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         """The prompts with what follows them, the likeliest token after the other."""
         prompts = [example["text"] for example in examples]
@@ -171,15 +160,13 @@ class LanguageTask(LikelihoodTask):
     def likelihoods(self, module: Language, examples: Sequence[TextBlock]) -> list[Likelihood]:
         return module.likelihoods(examples, batch=self.recipe.search.batch)
 
-    def judge(self, module: Language, examples: Sequence[TextBlock]) -> JudgedItems:
-        likely = self.likelihoods(module, examples)
-        characters = [block.characters for block in examples]
-        measures = TokenLoss(), BitsPerCharacter(), Perplexity(), TokenAccuracy()
-        return JudgedItems([(one, one.counts(characters, likely)) for one in measures])
+    def wanted(self, example: TextBlock) -> int:
+        """How many characters are to be told."""
+        return example.characters
 
     def validation(self, found: Tally, examples: Sequence[TextBlock]) -> Validation:
         known = super().validation(found, examples)
-        bits = Likelihood.summed(found.counts).bits(sum(block.characters for block in examples))
+        bits = Likelihood.summed(found.counts).bits(sum(map(self.wanted, examples)))
         return Validation(known.loss, {**known.measures, "bits_per_character": bits})
 
     def facts(self, one: LanguageEvaluation) -> dict[str, str]:

@@ -7,20 +7,19 @@ Legend: B texts, S positions with EOS, M hidden positions, V the vocabulary.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
-from regard.data.padding import pad
 from regard.data.tokenizer import EOS, MASK, SPECIALS, Tokenizer, Tokens
 from regard.layers.contracts import Encoded
 from regard.measures.likelihood import Likelihood
-from regard.tasks.longest_first import batches_by_length
 from regard.tasks.loss import smoothed_cross_entropy
-from regard.tasks.task_module import BATCH, Loss, TaskModule, Unanswerable
+from regard.tasks.task_module import BATCH, LikelihoodModule, Loss, Unanswerable
 
 HIDDEN, OTHER = 0.8, 0.1  # of the chosen tokens become MASK, become another token; the rest stays
 
@@ -67,7 +66,7 @@ class Filling:
         }
 
 
-class Masked(TaskModule):
+class Masked(LikelihoodModule):
     """Some tokens of a text are chosen, `rate` of them and at least one; the loss is of these alone.
 
     Of the chosen, 80 % are hidden behind MASK, 10 % are another token, 10 % stay as they are.
@@ -101,30 +100,23 @@ class Masked(TaskModule):
         total = smoothed_cross_entropy(logits, wanted, self.label_smoothing)
         return Loss(total, hidden.chosen.sum())
 
-    def likelihood(
-        self, texts: Sequence[str], numbers: Sequence[int], *, batch: int = BATCH
-    ) -> Likelihood:
-        """Of what is hidden in all texts."""
-        return sum(self.likelihoods(texts, numbers, batch=batch), Likelihood())
-
     def likelihoods(
         self, texts: Sequence[str], numbers: Sequence[int], *, batch: int = BATCH
     ) -> list[Likelihood]:
         """Of what is hidden in each text; that depends on its number alone."""
         read = [ids[: self.max_length] for ids in self.tokenizer.encode_ids(texts)]
-        found: dict[int, Likelihood] = {}
-        with self.inference():
-            for rows in batches_by_length([len(ids) for ids in read], batch):
-                source, real = (x.to(self.device) for x in pad([read[i] for i in rows]))
-                drawn = torch.ones(3, *source.shape)
-                for place, i in enumerate(rows):
-                    chance = torch.Generator().manual_seed(numbers[i])
-                    drawn[:, place, : len(read[i])] = torch.rand(3, len(read[i]), generator=chance)
-                hidden = self.hide(source, real, drawn.to(self.device))
-                logits, wanted = self._guess(hidden, real), source[hidden.chosen]
-                each = Likelihood.of_each(logits, wanted, hidden.chosen.sum(-1).tolist())
-                found |= dict(zip(rows, each, strict=True))
-        return [found[i] for i in range(len(texts))]
+
+        def of_each(rows: list[int]) -> list[Likelihood]:
+            source, real = self.padded([read[i] for i in rows])
+            drawn = torch.ones(3, *source.shape)
+            for place, i in enumerate(rows):
+                chance = torch.Generator().manual_seed(numbers[i])
+                drawn[:, place, : len(read[i])] = torch.rand(3, len(read[i]), generator=chance)
+            hidden = self.hide(source, real, drawn.to(self.device))
+            logits, wanted = self._guess(hidden, real), source[hidden.chosen]
+            return Likelihood.of_each(logits, wanted, hidden.chosen.sum(-1).tolist())
+
+        return self.in_batches(map(len, read), batch, of_each)
 
     def hide(self, source: Tensor, real: Tensor, drawn: Tensor) -> Hidden:
         """Choose and hide by numbers from 0 to 1, drawn (3, B, S): which, how, by what."""
@@ -141,19 +133,18 @@ class Masked(TaskModule):
     def fill(self, texts: Sequence[str], *, top: int = 5, batch: int = BATCH) -> list[Filling]:
         """The likeliest tokens at every `<mask>` of each text."""
         read = [self._masked(text) for text in texts]
-        found: dict[int, Filling] = {}
-        with self.inference():
-            for rows in batches_by_length([len(tokens) for tokens in read], batch):
-                source, real = (x.to(self.device) for x in pad([read[i].ids for i in rows]))
-                chosen = source == self.mask_token
-                logits = self._guess(Hidden(source, chosen), real)
-                logits[:, [*range(len(SPECIALS)), self.mask_token]] = -math.inf
-                best = logits.float().softmax(-1).topk(min(top, logits.shape[-1]))
-                every = zip(best.values.tolist(), best.indices.tolist(), strict=True)
-                for place, i in enumerate(rows):
-                    mine = [next(every) for _ in range(int(chosen[place].sum()))]
-                    found[i] = self._filling(texts[i], read[i], mine)
-        return [found[i] for i in range(len(texts))]
+
+        def filled(rows: list[int]) -> Iterator[Filling]:
+            source, real = self.padded([read[i].ids for i in rows])
+            chosen = source == self.mask_token
+            logits = self._guess(Hidden(source, chosen), real)
+            logits[:, [*range(len(SPECIALS)), self.mask_token]] = -math.inf
+            best = logits.float().softmax(-1).topk(min(top, logits.shape[-1]))
+            every = zip(best.values.tolist(), best.indices.tolist(), strict=True)
+            for i, count in zip(rows, chosen.sum(-1).tolist(), strict=True):
+                yield self._filling(texts[i], read[i], list(islice(every, count)))
+
+        return self.in_batches(map(len, read), batch, filled)
 
     def _guess(self, hidden: Hidden, real: Tensor) -> Tensor:
         """logits (M, V)"""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -14,7 +15,7 @@ from regard.data.tokenizer import MASK
 from regard.measures import Likelihood
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.evaluation import Measured
 from regard.tasks.likelihood_task import LikelihoodTask
 from regard.tasks.masked.masked_module import Filling, Masked
@@ -22,6 +23,7 @@ from regard.tasks.masked.masked_options import MaskedOptions
 from regard.tasks.report_part import NextStep
 from regard.tasks.task import Extent
 from regard.tasks.task_report import spread
+from regard.tasks.text_look import SeenAttention
 from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
@@ -30,12 +32,12 @@ SAMPLES = 8  # texts shown, each with its middle token hidden
 
 class MaskedTask(LikelihoodTask):
     inputs: ClassVar = ("text",)
+    probable: ClassVar = True
     noun: ClassVar = "texts"
     scored: ClassVar = "hidden tokens"
     kept_input: ClassVar = "standard-input.txt"
     command: ClassVar = "fill"
     verb: ClassVar = "fill gaps"
-    draws_blocks: ClassVar = True
 
     text: Text
 
@@ -59,16 +61,16 @@ class MaskedTask(LikelihoodTask):
         )
 
     def predict(
-        self,
-        module: Masked,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
+        self, module: Masked, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
-        """The texts filled in; a score is the mean probability of what stands in the gaps."""
+        """The texts filled in; a score is the mean probability of what stands in the gaps.
+
+        attention: what each gap looked at, in the last layer, a mean over its heads.
+        """
         texts = [example["text"] for example in examples]
-        return [_answer(found) for found in module.fill(texts, top=1, batch=batch)]
+        if not attention:
+            return [_answer(found) for found in module.fill(texts, top=1, batch=batch)]
+        return [_looked(module, text) for text in texts]
 
     # how good it is
 
@@ -108,6 +110,19 @@ class MaskedTask(LikelihoodTask):
         from regard.tasks.masked.masked_look import look_at_masked
 
         return look_at_masked(module, question, model=model, language=self.recipe.data.source)
+
+
+def _looked(module: Masked, text: str) -> Answer:
+    with SeenAttention.by(cast(nn.Module, module.model)) as seen:
+        (found,) = module.fill([text], top=1)
+    answer, positions = _answer(found), len(found.tokens) + 1
+    weights = seen.over(0, positions, positions)
+    if weights is None or len(weights) != positions:
+        return answer
+    gaps = [place for place, token in enumerate(found.tokens.ids) if token == module.mask_token]
+    names = [guesses[0].token for guesses in found.guesses]
+    columns = [*found.tokens.pieces, "EOS"]
+    return replace(answer, attention=weights[gaps], rows=names, columns=columns)
 
 
 def _answer(found: Filling) -> Answer:

@@ -15,14 +15,14 @@ import torch
 from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded
 from regard.data.fields import Text
-from regard.records.maps import NOTHING, attention_map, within_budget
+from regard.records.maps import attention_map, record_of, used_sides
 from regard.records.pooled_maps import pooling_map
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
 from regard.records.token_sides import token_side, unknown_note
 from regard.tasks.answer import Answer
-from regard.tasks.text_look import SeenAttention, asked_example
+from regard.tasks.text_look import SeenAttention, asked_example, unmeasured_note
 
 if TYPE_CHECKING:
     from regard.tasks.match.match_task import MatchTask
@@ -81,18 +81,15 @@ def look_at_pair(
     said = answer.line if answer.score is None else f"{answer.line} ({answer.score:.2f})"
     sides[ANSWER] = Side.of_labels([answer.line], title="answer")
     maps = [*_pair_maps(module.model, seen, sides), *_poolings(seen, details=question.details)]
-    if not maps:
-        raise BadQuestion(NOTHING)
-    kept, notes = within_budget(maps)
-    used = {name for each in maps for name in (each.queries, each.keys)}
-    return AttentionRecord(
-        {name: side for name, side in sides.items() if name in used},
-        kept,
+    return record_of(
+        question,
+        used_sides(sides, maps),
+        maps,
         title=" ⟷ ".join(text for text, _ in texts.values()),
         model=model,
         output=said,
-        notes=(*_unknown(texts), *notes, *_unmeasured(question)),
-        question=question.to_dict(),
+        notes=_unknown(texts),
+        after=unmeasured_note(question),
     )
 
 
@@ -137,9 +134,3 @@ def _poolings(seen: SeenAttention, *, details: bool) -> list[AttentionMap]:
 
 def _unknown(texts: Mapping[str, tuple[str, Any]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(note for one in texts.values() for note in unknown_note(*one)))
-
-
-def _unmeasured(question: Question) -> tuple[str, ...]:
-    return (
-        "how far the weights explain the answer is not measured for this task",
-    ) * question.explain

@@ -13,7 +13,7 @@ from regard.data.fields import Field, Text
 from regard.data.spec import Spec
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.evaluation import Measured
 from regard.tasks.match.match_look import look_at_pair, with_pair_attention
 from regard.tasks.match.match_module import Match
@@ -96,12 +96,7 @@ class MatchTask(Task):
         return super().of_line(line)
 
     def predict(
-        self,
-        module: Match,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
+        self, module: Match, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         """attention: between the words of the texts, or of a pooling the weights of both texts' words."""
         if not attention:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
-from regard.records.maps import NOTHING, attention_map, within_budget
+from regard.records.maps import attention_map, record_of, used_sides
 from regard.records.pooled_maps import pooling_map, recording_poolings
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord
@@ -89,18 +89,14 @@ def look_at_reading(
     } | {ANSWER: Side.of_labels([answer.line or "—"], title=ANSWER)}
     maps = _maps(attentions, seen, len(sides[QUESTION]))
     maps += [pooling_map(one, ANSWER, QUESTION, details=question.details) for one in pooled[-1:]]
-    if not maps:
-        raise BadQuestion(NOTHING)
-    kept, notes = within_budget(maps)
-    used = {name for each in maps for name in (each.queries, each.keys)}
-    return AttentionRecord(
-        {name: side for name, side in sides.items() if name in used},
-        kept,
+    return record_of(
+        question,
+        used_sides(sides, maps),
+        maps,
         title=texts[QUESTION],
         model=model,
         output=f"{answer.line} ({answer.score:.2f})",
-        notes=(*unknown_note(texts[STORY], story), *unknown_note(texts[QUESTION], asked), *notes),
-        question=question.to_dict(),
+        notes=(*unknown_note(texts[STORY], story), *unknown_note(texts[QUESTION], asked)),
     )
 
 

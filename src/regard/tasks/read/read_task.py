@@ -28,7 +28,7 @@ from regard.measures.measure import Measure
 from regard.measures.span_f1 import SpanF1
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.read.read_look import SeenReading, look_at_reading
 from regard.tasks.read.read_module import Choose, PointOut
 from regard.tasks.read.read_options import ReadOptions
@@ -79,12 +79,7 @@ class ReadTask(Task):
         """The answer to each example of a batch, and its probability."""
 
     def predict(
-        self,
-        module: Any,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
+        self, module: Any, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         """attention: where in the story the reader looked, for each word of the question or for all of it."""
         answers: dict[int, Answer] = {}
@@ -124,6 +119,7 @@ class ReadTask(Task):
 
     def asked(self, question: Question) -> dict[str, Any]:
         """The example of a question: a JSON object with its inputs."""
+        question.check_length()
         try:
             given = json.loads(question.text)
         except (ValueError, RecursionError):

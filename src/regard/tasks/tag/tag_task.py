@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,11 +15,14 @@ from regard.data.fields.words import Words
 from regard.measures import Confusion
 from regard.measures.accuracy import SentenceAccuracy, WordAccuracy
 from regard.measures.measure import Measure
+from regard.tasks.answer import Answer
 from regard.tasks.confused_labels import LabelEvaluation, confusion_drawings
 from regard.tasks.report_part import Drawing
 from regard.tasks.tag.tag_module import Tag
 from regard.tasks.task import Task
 from regard.view.samples import SampleNames
+from regard.view.terminal import heat_map
+from regard.view.terminal_cells import words_over
 from regard.words import t
 
 
@@ -66,6 +70,16 @@ class TagTask(Task):
             labels.tolist(), real.sum(-1).tolist(), sums, strict=True
         ):
             yield [self.tags.labels[number] for number in numbers[:length]], score
+
+    def drawn(self, answer: Answer) -> str:
+        """The words over their labels, how probable all of these are, and what they came from."""
+        (words,) = self.words.tokens([answer.input])
+        said = words_over(words.pieces, answer.parts)
+        if answer.score is not None:
+            said = f"{said}\n{t('all of them: {chance}', chance=f'{math.exp(answer.score):.4f}')}"
+        if answer.attention is None or not answer.attention.numel():
+            return said
+        return f"{said}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}"
 
     # how good it is
 

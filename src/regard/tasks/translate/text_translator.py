@@ -5,14 +5,13 @@ Legend: B sentences, S source and T target positions, M real target tokens, V th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 
-from regard.data.padding import pad
 from regard.data.tokenizer import UNK, Tokenizer, Tokens
 from regard.layers.contracts import Encoded, Translator
 from regard.layers.positions import TooLong
@@ -21,9 +20,8 @@ from regard.search import Hypothesis, Search, search
 from regard.search import replace_unknown as attended_words
 from regard.search.settings import coverage
 from regard.tasks.decoded_tokens import spell
-from regard.tasks.longest_first import batches_by_length
 from regard.tasks.prediction import Prediction
-from regard.tasks.task_module import BATCH, TaskModule, Unanswerable
+from regard.tasks.task_module import BATCH, LikelihoodModule, Unanswerable
 
 SCORED = 1 << 14  # target tokens of a score that are read side by side: there is no beam of them
 LOGITS = (
@@ -40,7 +38,7 @@ class ForcedTargets(NamedTuple):
     weights: Tensor | None  # (B, T, S)
 
 
-class TextTranslator(TaskModule):
+class TextTranslator(LikelihoodModule):
     """A source-to-target model that is asked in text and answers in text."""
 
     model: Translator
@@ -70,20 +68,19 @@ class TextTranslator(TaskModule):
         sources = self.source_tokenizer.encode_many(texts)
         self._check_lengths(sources)
         firsts = None if prefixes is None else self.target_tokenizer.encode_ids(prefixes)
-        found = [_nothing(text, tokens) for text, tokens in zip(texts, sources, strict=True)]
         asked = [i for i, text in enumerate(texts) if text.strip()]
-        with self.inference():
-            for places in batches_by_length([len(sources[i]) for i in asked], batch):
-                rows = [asked[place] for place in places]
-                prefix = None if firsts is None else [firsts[i] for i in rows]
-                answers = self._search([sources[i] for i in rows], looking, prefix, rows)
-                for i, answer in zip(rows, answers, strict=True):
-                    best, *others = (
-                        self._prediction(texts[i], sources[i], one, settings, replace_unknown)
-                        for one in answer
-                    )
-                    found[i] = replace(best, alternatives=tuple(others))
-        return found
+
+        def best(places: list[int]) -> Iterator[Prediction]:
+            rows = [asked[place] for place in places]
+            prefix = None if firsts is None else [firsts[i] for i in rows]
+            answers = self._search([sources[i] for i in rows], looking, prefix, rows)
+            for i, ranked in zip(rows, answers, strict=True):
+                given = texts[i], sources[i], settings, replace_unknown
+                yield Prediction.best(self._prediction(one, *given) for one in ranked)
+
+        found = iter(self.in_batches([len(sources[i]) for i in asked], batch, best))
+        pairs = zip(texts, sources, strict=True)
+        return [next(found) if text.strip() else _nothing(text, source) for text, source in pairs]
 
     def score(
         self,
@@ -103,52 +100,44 @@ class TextTranslator(TaskModule):
                 f"there are {len(sources):,} sources but {len(targets):,} targets: "
                 "one is needed for each"
             )
-        read = self.source_tokenizer.encode_many(sources)
+        read, written = self.source_tokenizer.encode_many(sources), [*map(self._written, targets)]
         self._check_lengths(read)
-        written = [self._written(target) for target in targets]
-        found: dict[int, Prediction] = {}
-        with self.inference():
-            # both sides are padded, and either can be the long one
-            pairs = zip(read, written, strict=True)
-            longer = [max(len(source), len(target)) for source, (_, target) in pairs]
-            for rows in batches_by_length(longer, batch, SCORED):
-                wanted = [written[i][1].ids for i in rows]
-                forced = self._force([read[i] for i in rows], wanted, weights=settings.weighs)
-                for i, log_probs, weights in zip(rows, *self._by_sentence(forced), strict=True):
-                    weights = None if weights is None else weights[:, : len(read[i]) + 1]
-                    found[i] = Prediction(
-                        source=sources[i],
-                        text=written[i][0],
-                        score=_score(log_probs, weights, settings),
-                        log_prob=sum(log_probs),
-                        log_probs=tuple(log_probs),
-                        source_tokens=read[i],
-                        tokens=written[i][1],
-                        finished=True,
-                        attention=weights if settings.attention else None,
-                    )
-        return [found[i] for i in range(len(sources))]
 
-    def likelihood(
-        self, sources: Sequence[str], targets: Sequence[str], *, batch: int = BATCH
-    ) -> Likelihood:
-        """How probable the model finds these translations: perplexity and token accuracy."""
-        return sum(self.likelihoods(sources, targets, batch=batch), Likelihood())
+        def scored(rows: list[int]) -> Iterator[Prediction]:
+            wanted = [written[i][1].ids for i in rows]
+            forced = self._force([read[i] for i in rows], wanted, weights=settings.weighs)
+            for i, log_probs, weights in zip(rows, *self._by_sentence(forced), strict=True):
+                weights = None if weights is None else weights[:, : len(read[i]) + 1]
+                yield Prediction(
+                    source=sources[i],
+                    text=written[i][0],
+                    score=_score(log_probs, weights, settings),
+                    log_prob=sum(log_probs),
+                    log_probs=tuple(log_probs),
+                    source_tokens=read[i],
+                    tokens=written[i][1],
+                    finished=True,
+                    attention=weights if settings.attention else None,
+                )
+
+        # both sides are padded, and either can be the long one
+        pairs = zip(read, written, strict=True)
+        longer = [max(len(source), len(target)) for source, (_, target) in pairs]
+        return self.in_batches(longer, batch, scored, SCORED)
 
     def likelihoods(
         self, sources: Sequence[str], targets: Sequence[str], *, batch: int = BATCH
     ) -> list[Likelihood]:
-        """How probable the model finds each of them."""
+        """How probable the model finds each of these translations."""
         read = self.source_tokenizer.encode_many(sources)
         written = self.target_tokenizer.encode_ids(targets)
-        found: dict[int, Likelihood] = {}
-        with self.inference():
-            for rows in batches_by_length([len(tokens) for tokens in read], batch):
-                forced = self._force([read[i] for i in rows], [written[i] for i in rows])
-                logits = self.model.decoder.project(forced.outputs)
-                each = Likelihood.of_each(logits, forced.wanted, forced.lengths)
-                found |= dict(zip(rows, each, strict=True))
-        return [found[i] for i in range(len(sources))]
+
+        def of_each(rows: list[int]) -> list[Likelihood]:
+            forced = self._force([read[i] for i in rows], [written[i] for i in rows])
+            logits = self.model.decoder.project(forced.outputs)
+            return Likelihood.of_each(logits, forced.wanted, forced.lengths)
+
+        return self.in_batches(map(len, read), batch, of_each)
 
     def _search(
         self,
@@ -158,7 +147,7 @@ class TextTranslator(TaskModule):
         numbers: Sequence[int],
     ) -> list[list[Hypothesis]]:
         """The nbest hypotheses of each source, best first."""
-        encoded = self._encode(sources)
+        encoded = self.encode(sources)
         return search(self.model.decoder, encoded, settings, prefix=prefix, numbers=numbers)
 
     def _check_lengths(self, sources: Sequence[Tokens]) -> None:
@@ -171,17 +160,16 @@ class TextTranslator(TaskModule):
                     f"{longest - 1} and the end: cut it in two"
                 )
 
-    def _encode(self, sources: Sequence[Tokens]) -> Encoded:
-        source, mask = pad([tokens.ids for tokens in sources])
-        return self.model.encode(source.to(self.device), mask.to(self.device))
+    def encode(self, sources: Sequence[Tokens]) -> Encoded:
+        """A batch of sources as the model reads them."""
+        return self.model.encode(*self.padded([tokens.ids for tokens in sources]))
 
     def _force(
         self, sources: Sequence[Tokens], targets: Sequence[Sequence[int]], *, weights: bool = False
     ) -> ForcedTargets:
-        encoded = self._encode(sources)
-        target, real = (x.to(encoded.mask.device) for x in pad(targets, bos=True))
+        target, real = self.padded(targets, bos=True)
         decoder, real = self.model.decoder, real[:, 1:]
-        decoded = decoder.forward(target[:, :-1], encoded, weights=weights)
+        decoded = decoder.forward(target[:, :-1], self.encode(sources), weights=weights)
         return ForcedTargets(
             decoded.outputs[real],
             target[:, 1:][real],
@@ -214,7 +202,7 @@ class TextTranslator(TaskModule):
         return spell(self.target_tokenizer, target.ids)
 
     def _prediction(
-        self, text: str, source: Tokens, found: Hypothesis, settings: Search, copy: bool
+        self, found: Hypothesis, text: str, source: Tokens, settings: Search, copy: bool
     ) -> Prediction:
         ids, weights = found.tokens, found.attention
         return Prediction.of(

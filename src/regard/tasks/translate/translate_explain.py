@@ -1,4 +1,4 @@
-"""A translation as its model reads it: the answers under other weights, without a token, and gradients.
+"""A translation as its model reads it: the answers under other weights.
 
 Each target token is made with other weights alone: those before it are given, and the model reads them as
 it would. Legend: as in `model_readings`; Q target tokens.
@@ -7,24 +7,20 @@ it would. Legend: as in `model_readings`; Q target tokens.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import one_hot
 
 from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
 from regard.attention.steering import Steer, steering
-from regard.data.tokenizer import BOS, EOS, Tokens
+from regard.data.tokenizer import BOS, Tokens
+from regard.explanations.decoder_readings import DecodedReading, differentiable
 from regard.explanations.decoder_steps import all_steps
-from regard.explanations.embedded_inputs import embedding, times_input
-from regard.explanations.explained_model import differentiable, encoder_rollout
 from regard.explanations.explaining_work import answer_work
-from regard.explanations.measured import measure
 from regard.explanations.model_readings import Weighed
-from regard.explanations.model_work import GRADIENT, ModelWork, pieces
-from regard.layers.contracts import Encoded, Translator
+from regard.layers.contracts import Translator
 from regard.records.record import Explanation
 from regard.tasks.translate.text_translator import TextTranslator
 
@@ -40,76 +36,30 @@ def explain_translation(
     if not target or not len(source):
         return ()
     with translator.inference(), differentiable():
-        found = measure(TranslationReading(translator.model, source.ids, target), "cross")
-        return (*found, *encoder_rollout(translator.model, source.ids, translator.device))
+        return TranslationReading(translator.model, source.ids, target).explained("cross")
 
 
-class TranslationReading:
+class TranslationReading(DecodedReading):
     """source: ids without EOS; said: the ids of all target tokens, EOS too where it was said."""
 
-    weighed: Weighed | None = None
-
     def __init__(self, model: Translator, source: Sequence[int], said: Sequence[int]) -> None:
-        self.model, self.module = model, cast(nn.Module, model)
-        device = next(self.module.parameters()).device
-        self.source = torch.tensor([[*source, EOS]], device=device)
-        self.said = torch.tensor(said, device=device)
-        self.inputs = torch.tensor([[BOS, *said[:-1]]], device=device)
-        self.encoded = self._encode(self.source)
-        self.heads: dict[
-            str, int | None
-        ] = {}  # of every attention to the source; None: no such axis
+        super().__init__(model, source, [BOS, *said[:-1]])
+        self.said = torch.tensor(said, device=self.source.device)
+        self.heads = dict[str, int | None]()  # of every attention to the source; None: no such axis
         with recording(self.module) as recorded:
-            decoded = model.decoder.forward(self.inputs, self.encoded, weights=True)
-        self.answers = self._distributions(decoded.outputs[0])
-        if decoded.attended is not None and decoded.attended.weights is not None:
-            self.weighed = self._weighed(recorded, decoded.attended.weights[0].float())
+            outputs, reported = self._decode()
+        self.answers = self._distributions(outputs)
+        if reported is not None:
+            self.weighed = self._weighed(recorded, reported)
         self.steps = all_steps(model.decoder, self.inputs[0], self.encoded)
-        work = ModelWork.of(self.module)
-        self.whole = work.reading(self.source.shape[1], len(said))
-        self.work = answer_work(work, self.source.shape[1], len(said), self.steps is not None)
+        in_steps = self.steps is not None
+        self.work = answer_work(self.costs, self.source.shape[1], len(said), in_steps)
 
     def steered(self, weights: Tensor, rows: slice) -> Tensor:
         return self._run(weights, rows)[0]
 
     def reported(self, weights: Tensor, rows: slice) -> Tensor:
         return self._run(weights[None], rows)[1][0]
-
-    def gradients(self) -> Tensor:
-        parts = pieces(len(self.said), GRADIENT * self.whole)
-        return torch.cat([self._gradients(rows) for rows in parts])
-
-    def without_each(self) -> Tensor:
-        return torch.cat(
-            [self._without(keys) for keys in pieces(len(self.source[0]), self.whole)], 1
-        )
-
-    def _gradients(self, rows: slice) -> Tensor:
-        said = self.said[rows]
-        copies = self.source.expand(len(said), -1)
-        with torch.enable_grad():
-            with embedding(self.module) as kept:
-                encoded = self._encode(copies)
-            inputs = self.inputs[:, : rows.stop].expand(len(said), -1)
-            outputs = self.model.decoder.forward(inputs, encoded).outputs
-            own = outputs[torch.arange(len(said)), torch.arange(rows.start, rows.stop)]
-            log_probs = self.model.decoder.project(own).float().log_softmax(-1)
-            return times_input(log_probs.gather(-1, said[:, None]).sum(), kept, copies)
-
-    def _without(self, left_out: slice) -> Tensor:
-        """p(y) (Q, N) if one of these N tokens were not there."""
-        ids = self.source[0]
-        others = ~torch.eye(len(ids), dtype=torch.bool, device=ids.device)[left_out]
-        encoded = self._encode(ids.expand(len(others), -1)[others].view(len(others), -1))
-        outputs = self.model.decoder.forward(self.inputs.expand(len(others), -1), encoded).outputs
-        said = self.said[None, :, None].expand(len(others), -1, 1)
-        return self._distributions(outputs).gather(-1, said).squeeze(-1).T
-
-    def _encode(self, source: Tensor) -> Encoded:
-        return self.model.encode(source, torch.ones_like(source, dtype=torch.bool))
-
-    def _distributions(self, outputs: Tensor) -> Tensor:
-        return self.model.decoder.project(outputs).float().softmax(-1)
 
     def _weighed(self, recorded: list[Recorded], reported: Tensor) -> Weighed:
         """The rows of all attentions to the source, and where these might have looked."""

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
+from itertools import accumulate
 from typing import cast
 
 import torch
 from torch import Tensor, nn
 
 from regard.attention.recording import Recorded, recording
-from regard.data.padding import pad
-from regard.data.tokenizer import BOS, EOS, Tokens
-from regard.layers.contracts import Encoded
+from regard.data.tokenizer import BOS, Tokenizer, Tokens
 from regard.records.maps import (
     attention_map,
     attentions_in,
     check_attends,
     check_size,
-    within_budget,
+    record_of,
 )
 from regard.records.question import BadQuestion, Question
-from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
-from regard.records.side import END, Side
-from regard.records.token_sides import label_of, token_side, unknown_note
+from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode
+from regard.records.side import Side
+from regard.records.token_sides import token_side, unknown_note
 from regard.search import Ensemble, Search, TreeNode, search_trees
 from regard.search.search_tree import path
-from regard.tasks.decoded_tokens import spell
+from regard.tasks.decoded_tokens import last_label
+from regard.tasks.prediction import Prediction
 from regard.tasks.translate.forced_attention import forced_note, forcing
 from regard.tasks.translate.text_translator import TextTranslator
+from regard.tasks.translate.translate_explain import explain_translation
 
 SHOWN = 5  # hypotheses that have a rank if nobody says how many
 AXES = {  # the sides of the queries and of the keys
@@ -36,20 +38,6 @@ AXES = {  # the sides of the queries and of the keys
     "encoder": ("source", "source"),
     "decoder": ("target", "prefix"),
 }
-
-
-@dataclass(frozen=True)
-class ChosenTarget:
-    """The translation that is looked at, and the tree it was found in."""
-
-    text: str
-    tokens: Tokens  # without EOS
-    finished: bool
-    tree: list[TreeNode]
-
-    @property
-    def ids(self) -> list[int]:
-        return [*self.tokens.ids, EOS] if self.finished else self.tokens.ids
 
 
 def look_at_translation(
@@ -66,6 +54,7 @@ def look_at_translation(
     """
     if isinstance(translator.model, Ensemble):
         raise BadQuestion("several models together have no one attention: look at one of them")
+    question.check_length()
     if not question.text.strip():
         raise BadQuestion("there is nothing to translate: the text is blank")
     module = cast(nn.Module, translator.model)
@@ -82,46 +71,40 @@ def look_at_translation(
     steps = question.force, attentions["cross"], len(source) + 1
     with translator.inference():
         with forcing(module, *steps):
-            chosen = _choose(translator, source, question, settings)
+            chosen, tree = _choose(translator, source, question, settings)
         with forcing(module, *steps):
             recorded = _read(translator, source, chosen.ids, details=question.details)
 
     sides = _sides(question.text, source, chosen, languages)
-    maps, notes = within_budget(
-        [
-            attention_map(kind, *AXES[kind], layers, recorded)
-            for kind, layers in attentions.items()
-            if layers
-        ]
-    )
+    there = [(kind, layers) for kind, layers in attentions.items() if layers]
+    maps = [attention_map(kind, *AXES[kind], layers, recorded) for kind, layers in there]
     if maps[0].name == "cross":
-        maps = (_reported(maps[0], translator), *maps[1:])
-    return AttentionRecord(
+        maps[0] = _reported(maps[0], translator)
+    why = explain_translation(translator, source, chosen.ids) if question.explain else ()
+    return record_of(
+        question,
         sides,
         maps,
-        title=question.text,
         model=model,
         output=chosen.text,
-        notes=(*forced_note(question, sides), *unknown_note(question.text, source), *notes),
-        beam=_beam(translator, chosen.tree),
-        explanations=_explanations(translator, source, chosen) if question.explain else (),
-        question=question.to_dict(),
+        notes=(*forced_note(question, sides), *unknown_note(question.text, source)),
+        beam=_beam(translator.target_tokenizer, tree),
+        explanations=why,
     )
 
 
 def _choose(
     translator: TextTranslator, source: Tokens, question: Question, settings: Search
-) -> ChosenTarget:
-    settings = _settings(question, settings)
+) -> tuple[Prediction, list[TreeNode]]:
+    """The translation that is looked at, and the tree it was found in."""
+    settings, tokenizer = _settings(question, settings), translator.target_tokenizer
     if question.target is not None:
-        return _given(translator, question.text, question.target, settings)
-    prefix = translator.target_tokenizer.encode(question.prefix).ids
-    encoded = _encode(translator, source)
+        (given,) = translator.score([question.text], [question.target], settings)
+        return given, _path(given)
+    encoded, prefix = translator.encode([source]), tokenizer.encode(question.prefix).ids
     decoder = translator.model.decoder
     (found,), (tree,) = search_trees(decoder, encoded, settings, prefix=[prefix])
-    best = found[0]
-    ids = best.tokens[:-1] if best.finished else best.tokens
-    return ChosenTarget(*spell(translator.target_tokenizer, ids), best.finished, tree)
+    return Prediction.of(found[0], question.text, source, tokenizer), tree
 
 
 def _settings(question: Question, settings: Search) -> Search:
@@ -130,19 +113,15 @@ def _settings(question: Question, settings: Search) -> Search:
     return replace(settings, beam=beam, nbest=question.nbest or min(beam, SHOWN), attention=True)
 
 
-def _given(translator: TextTranslator, text: str, target: str, settings: Search) -> ChosenTarget:
-    """A translation that nobody searched for: its tree has one path."""
-    (scored,) = translator.score([text], [target], settings)
+def _path(given: Prediction) -> list[TreeNode]:
+    """The tree of a translation that nobody searched for."""
+    each, seen = given.log_probs, given.attention
     tree: list[TreeNode] = []
-    total = 0.0
-    for step, (token, log_prob) in enumerate(
-        zip([*scored.tokens.ids, EOS], scored.log_probs, strict=True)
-    ):
-        total += log_prob
-        weights = None if scored.attention is None else scored.attention[step]
-        tree.append(TreeNode(step - 1, token, log_prob, total, "open", attention=weights))
-    tree[-1] = replace(tree[-1], fate="ended", score=scored.score, rank=0)
-    return ChosenTarget(target, scored.tokens, True, tree)
+    for step, made in enumerate(zip(given.ids, each, accumulate(each), strict=True)):
+        weights = None if seen is None else seen[step]
+        tree.append(TreeNode(step - 1, *made, "open", attention=weights))
+    tree[-1] = replace(tree[-1], fate="ended", score=given.score, rank=0)
+    return tree
 
 
 def _read(
@@ -152,7 +131,7 @@ def _read(
     inputs = torch.tensor([[BOS, *ids[:-1]]], device=translator.device)
     model = cast(nn.Module, translator.model)
     with recording(model, details=details) as recorded:
-        translator.model.decoder.forward(inputs, _encode(translator, source))
+        translator.model.decoder.forward(inputs, translator.encode([source]))
     if _is_static(translator):
         recorded = [_for_every_token(each, len(ids)) for each in recorded]
     return recorded
@@ -175,11 +154,6 @@ def _for_every_token(recorded: Recorded, tokens: int) -> Recorded:
     )
 
 
-def _encode(translator: TextTranslator, source: Tokens) -> Encoded:
-    ids, mask = (x.to(translator.device) for x in pad([source.ids]))
-    return translator.model.encode(ids, mask)
-
-
 def _reported(cross: AttentionMap, translator: TextTranslator) -> AttentionMap:
     """Which of the cross-attentions the model itself reports."""
     layer: int | None = getattr(translator.model.decoder, "reported", None)
@@ -189,35 +163,24 @@ def _reported(cross: AttentionMap, translator: TextTranslator) -> AttentionMap:
 
 
 def _sides(
-    text: str, source: Tokens, chosen: ChosenTarget, languages: tuple[str, str]
+    text: str, source: Tokens, chosen: Prediction, languages: tuple[str, str]
 ) -> dict[str, Side]:
     before = chosen.tokens
     if not chosen.finished:  # nothing was predicted after the last token
         before = Tokens(before.ids[:-1], before.pieces[:-1], before.offsets[:-1])
+    written = partial(token_side, chosen.text, language=languages[1])
     return {
         "source": token_side(text, source, end=True, title="source", language=languages[0]),
-        "target": token_side(
-            chosen.text,
-            chosen.tokens,
-            end=chosen.finished,
-            title="target",
-            language=languages[1],
-        ),
-        "prefix": token_side(
-            chosen.text,
-            before,
-            start=True,
-            title="what was written before",
-            language=languages[1],
-        ),
+        "target": written(chosen.tokens, end=chosen.finished, title="target"),
+        "prefix": written(before, start=True, title="what was written before"),
     }
 
 
-def _beam(translator: TextTranslator, tree: Sequence[TreeNode]) -> Beam:
+def _beam(tokenizer: Tokenizer, tree: Sequence[TreeNode]) -> Beam:
     nodes = tuple(
         BeamNode(
             node.parent,
-            _spelt(translator, [tree[place].token for place in path(tree, number)]),
+            last_label(tokenizer, [tree[place].token for place in path(tree, number)]),
             node.log_prob,
             node.total,
             node.fate,
@@ -228,19 +191,3 @@ def _beam(translator: TextTranslator, tree: Sequence[TreeNode]) -> Beam:
     )
     rows = [node.attention for node in tree if node.attention is not None]
     return Beam(nodes, torch.stack(rows).numpy() if len(rows) == len(nodes) else None)
-
-
-def _spelt(translator: TextTranslator, ids: Sequence[int]) -> str:
-    """The last of these tokens as the text has it: with the space before it, if there is one."""
-    if ids[-1] == EOS:
-        return END
-    decode = translator.target_tokenizer.decode
-    return label_of(decode(ids)[len(decode(ids[:-1])) :], ids[-1])
-
-
-def _explanations(
-    translator: TextTranslator, source: Tokens, chosen: ChosenTarget
-) -> tuple[Explanation, ...]:
-    from regard.tasks.translate.translate_explain import explain_translation
-
-    return explain_translation(translator, source, chosen.ids)

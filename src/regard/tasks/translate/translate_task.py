@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -20,51 +19,28 @@ from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.data.tokenizer import Tokenizer
 from regard.layers.contracts import Translator
-from regard.measures import BleuScore, LengthCurve, Likelihood, MeasuredScore, bleu, by_length, chrf
+from regard.measures import Likelihood, MeasuredScore
+from regard.measures.measure import Measure
 from regard.measures.translation_measures import CorpusBleu, CorpusChrf
 from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer
-from regard.tasks.evaluation import Measured, measures_in_words
-from regard.tasks.judged_items import JudgedItems
-from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
-from regard.tasks.prediction import Prediction
+from regard.tasks.answer import Answer, Examples
+from regard.tasks.likelihood_task import LikelihoodTask
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.search_settings import search_settings
-from regard.tasks.task import Extent, Tally, Validation
+from regard.tasks.task import Extent, Tally
 from regard.tasks.task_report import spread
-from regard.tasks.translate.target_languages import bleu_tokenizer, length_unit
 from regard.tasks.translate.text_translator import TextTranslator
+from regard.tasks.translate.translate_evaluation import TranslationEvaluation, bleu_tokenizer
 from regard.tasks.translate.translate_loss import Translate
-from regard.view.length_chart import length_section, length_table
+from regard.view.length_chart import length_section
 from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
 SAMPLES = 8  # sentences shown with their attention
 LONG = 100  # tokens: kernels of long texts are used from here on
 LONGEST = 30  # tokens of such a sentence: what still fits a page
-
-
-@dataclass(frozen=True)
-class TranslationEvaluation(LikelihoodEvaluation):
-    """The scores of a run on one corpus."""
-
-    bleu: BleuScore
-    chrf: MeasuredScore
-    by_length: LengthCurve
-
-    @property
-    def text(self) -> str:
-        return f"{self.bleu.text}\n{self.chrf.text}\n{super().text}"
-
-    @property
-    def table(self) -> str:
-        return length_table({"": self.by_length})
-
-    def to_dict(self) -> dict[str, Any]:
-        more = {name: asdict(getattr(self, name)) for name in ("bleu", "chrf", "by_length")}
-        return {**super().to_dict(), **more, "sentences": len(self.examples)}
 
 
 class TranslateTask(LikelihoodTask):
@@ -76,6 +52,7 @@ class TranslateTask(LikelihoodTask):
     verb: ClassVar = "translate"
     searches: ClassVar = True
     evaluated_with: ClassVar = ("join", "beam")
+    evaluation: ClassVar = TranslationEvaluation
 
     source: Text
     target: Text
@@ -130,49 +107,35 @@ class TranslateTask(LikelihoodTask):
 
     def for_training(self, model: nn.Module) -> Translate:
         training = self.recipe.training
-        reinforce = None
-        if is_hard(self.recipe):
-            given = training.reinforce
-            baseline = None if given.baseline == "none" else given.baseline
-            reinforce = Reinforce(baseline, entropy=given.entropy)
+        given, forcing = training.reinforce, training.teacher_forcing
+        baseline = None if given.baseline == "none" else given.baseline
         return Translate(
             cast(Translator, model),
             *self.tokenizers,
             label_smoothing=training.label_smoothing,
-            teacher_forcing=training.teacher_forcing.ratio,
-            forcing_draw=training.teacher_forcing.draw,
-            reinforce=reinforce,
-            reinforce_weight=training.reinforce.weight,
+            teacher_forcing=forcing.ratio,
+            forcing_draw=forcing.draw,
+            reinforce=Reinforce(baseline, entropy=given.entropy) if is_hard(self.recipe) else None,
+            reinforce_weight=given.weight,
         )
 
     def for_inference(self, model: nn.Module) -> TextTranslator:
         return TextTranslator(cast(Translator, model), *self.tokenizers)
 
     def predict(
-        self,
-        module: TextTranslator,
-        examples: Sequence[Mapping[str, Any]],
-        *,
-        attention: bool = False,
-        batch: int,
+        self, module: TextTranslator, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         settings = search_settings(self.recipe, attention=attention)
         texts = [example["source"] for example in examples]
-        return [_answer(found) for found in module.predict(texts, settings, batch=batch)]
+        return [found.answer for found in module.predict(texts, settings, batch=batch)]
 
     # how good it is
 
     def likelihoods(self, module: TextTranslator, examples: Sequence[Example]) -> list[Likelihood]:
         return module.likelihoods(*_sides(examples), batch=self.recipe.search.batch)
 
-    def judge(self, module: TextTranslator, examples: Sequence[Example]) -> JudgedItems:
-        """BLEU and chrF of what is found by the search of the recipe, and what all of this task have."""
-        sources, references = _sides(examples)
-        size, settings = self.recipe.search.batch, search_settings(self.recipe)
-        texts = [found.text for found in module.predict(sources, settings, batch=size)]
-        measures = CorpusBleu(bleu_tokenizer(self.recipe)), CorpusChrf()
-        counts = [(one, one.counts(references, texts)) for one in measures]
-        return JudgedItems([*counts, *super().judge(module, examples).counts], texts)
+    def measured_by(self) -> Sequence[Measure]:
+        return CorpusBleu(bleu_tokenizer(self.recipe)), CorpusChrf()
 
     def tally(
         self, module: TextTranslator, examples: Sequence[Example], *, beam: int | None = None
@@ -184,39 +147,6 @@ class TranslateTask(LikelihoodTask):
         texts = [p.text for p in module.predict(sources, settings, batch=search.batch)]
         seconds = time.monotonic() - start
         return super().tally(module, examples)._replace(answers=texts, seconds=seconds)
-
-    def validation(self, found: Tally, examples: Sequence[Example]) -> Validation:
-        known = super().validation(found, examples)
-        scores = {name: one.value for name, one in self._scores(found.answers, examples).items()}
-        return Validation(known.loss, {**known.measures, **scores})
-
-    def _scores(self, texts: Sequence[str], examples: Sequence[Example]) -> dict[str, Any]:
-        _, references = _sides(examples)
-        tokenize = bleu_tokenizer(self.recipe)
-        return {
-            "bleu": bleu(texts, references, tokenize=tokenize),
-            "chrf": chrf(texts, references),
-        }
-
-    def evaluate(
-        self,
-        module: TextTranslator,
-        corpus: str,
-        examples: Sequence[Example],
-        *,
-        beam: int | None = None,
-    ) -> TranslationEvaluation:
-        beam = search_settings(self.recipe, beam=beam).beam
-        found = super().evaluate(module, corpus, examples, beam=beam)
-        assert isinstance(found, Measured)
-        sources, references = _sides(examples)
-        unit, tokenize = length_unit(self.recipe), bleu_tokenizer(self.recipe)
-        tokens = {name: found.measures[name] for name in LikelihoodTask.columns}
-        return TranslationEvaluation(
-            **vars(replace(found, words=measures_in_words(tokens))),
-            **self._scores(found.answers, examples),
-            by_length=by_length(sources, found.answers, references, unit=unit, tokenize=tokenize),
-        )
 
     # what is said of it
 
@@ -244,11 +174,12 @@ class TranslateTask(LikelihoodTask):
     def samples(self, module: TextTranslator, one: TranslationEvaluation) -> list[Sample]:
         """Sentences from all over the corpus that are not too long to draw."""
         lengths = map(len, self.source.tokenizer.encode_ids(_sides(one.examples)[0]))
-        pairs = zip(one.examples, lengths, strict=True)
-        chosen = spread([each for each, length in pairs if 0 < length <= LONGEST], SAMPLES)
+        known = zip(one.examples, lengths, strict=True)
+        chosen = spread([each for each, length in known if 0 < length <= LONGEST], SAMPLES)
         settings = search_settings(self.recipe, attention=True)
         answers = module.predict([example["source"] for example in chosen], settings)
-        return [_sample(*pair) for pair in zip(answers, _sides(chosen)[1], strict=True)]
+        pairs = zip(answers, chosen, strict=True)
+        return [answer.sample(example["target"]) for answer, example in pairs]
 
     def sample_names(self) -> SampleNames:
         return SampleNames(t("Translations"), t("source"), t("reference"), t("translation"))
@@ -297,20 +228,3 @@ def is_hard(recipe: Recipe) -> bool:
 
 def _sides(examples: Sequence[Example]) -> tuple[list[str], list[str]]:
     return [each["source"] for each in examples], [each["target"] for each in examples]
-
-
-def _answer(found: Prediction) -> Answer:
-    names = found.rows, found.columns
-    return Answer(found.source, found.text, found.score, found.attention, *names)
-
-
-def _sample(answer: Prediction, reference: str) -> Sample:
-    return Sample(
-        source=answer.source,
-        hypothesis=answer.text,
-        reference=reference,
-        scores={"log p": answer.log_prob},
-        source_tokens=answer.columns,
-        tokens=answer.rows,
-        attention=[] if answer.attention is None else answer.attention.tolist(),
-    )

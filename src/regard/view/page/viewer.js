@@ -10,6 +10,7 @@ import { mountExport } from "./stage/export_menu.js";
 import { mountHeader } from "./stage/header.js";
 import { mountHeads } from "./stage/head_thumbnails.js";
 import { Heatmap } from "./stage/heatmap.js";
+import { DocumentLevels } from "./stage/document_levels.js";
 import { mountLegend } from "./stage/colour_legend.js";
 import { picturePanel } from "./panels/picture_panel.js";
 import { readoutOf } from "./stage/readout.js";
@@ -88,6 +89,7 @@ export class Viewer {
       exportMenu,
       header,
       toolbar: mountToolbar(places.toolbar, set),
+      levels: new DocumentLevels(places.levels, set),
       sentences: new Sentences(places.sentences, actions),
       heatmap: new Heatmap(places.heatmap, actions),
       legend: mountLegend(places.legend),
@@ -105,7 +107,7 @@ export class Viewer {
   /** @returns {(() => void)[]} what undoes it */
   listen() {
     const { model, skeleton } = this;
-    const unsubscribe = this.store.subscribe((state) => this.changed(state));
+    const unsubscribe = this.store.subscribe((state, before) => this.changed(state, before));
     const newState = () => this.set({ ...INITIAL_STATE, ...cleanState(model.get("state")) });
     const newRecords = () => {
       this.records = recordsOf(model);
@@ -133,17 +135,26 @@ export class Viewer {
     ];
   }
 
-  /** @param {State} state */
-  changed(state) {
+  /** @param {State} state @param {State} before */
+  changed(state, before) {
     this.pointed = null;
     this.model.set("state", { ...state });
     this.model.save_changes();
-    this.update();
+    const changed = Object.keys(state).filter((name) => state[name] !== before[name]);
+    if (this.view?.levels && changed.every((name) => name.startsWith("levels-"))) this.updateLevels();
+    else this.update();
+  }
+
+  /** A sentence was opened or closed: nothing else has changed. */
+  updateLevels() {
+    const { record } = this.shownView();
+    this.view = viewOf(record, this.store.get());
+    this.parts.levels.update(this.view);
   }
 
   update() {
     const { parts, store, skeleton, records } = this;
-    const { root, places, body, empty } = skeleton;
+    const { root, places, stage, body, empty } = skeleton;
     const state = store.get();
     const record = records[Math.min(state.record, records.length - 1)];
     root.dataset.theme = effectiveTheme(state.theme);
@@ -156,8 +167,11 @@ export class Viewer {
     const { map } = this.view;
     root.style.setProperty("--heads", String(map.H > 1 ? map.H : Math.min(map.L, 4)));
     parts.toolbar.update(this.view, records);
-    parts.heads.update(this.view);
-    for (const part of [parts.sentences, parts.heatmap, parts.legend]) part.update(this.view);
+    const inLevels = this.view.levels !== null;
+    places.levels.hidden = !inLevels;
+    for (const part of [places.sentences, stage]) part.hidden = inLevels;
+    const shown = inLevels ? [parts.levels] : [parts.heads, parts.sentences, parts.heatmap, parts.legend];
+    for (const part of shown) part.update(this.view);
     parts.tabs.update(this.context(this.view));
     this.highlight();
   }
@@ -225,7 +239,7 @@ export class Viewer {
   /** Lights up what is pointed at, or else what is pinned. */
   highlight() {
     this.frame = 0;
-    if (!this.view) return;
+    if (!this.view || this.view.levels) return;
     const active = this.pointed ?? this.view.pinned;
     this.parts.sentences.highlight(active);
     this.parts.heatmap.highlight(active);

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from regard.records.record import AttentionRecord
+from regard.view.level_lines import level_lines, shown_levels
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Matrix, Pick, picked
 from regard.view.stills.drawn_cells import draw_cells, draw_scale
+from regard.view.stills.drawn_levels import draw_levels
 from regard.view.stills.drawn_lines import draw_lines
 from regard.view.stills.drawn_picture import draw_panels
 from regard.view.stills.paper import EM, Scale, Theme, length, theme_named, wrapped, write
@@ -51,20 +54,28 @@ def draw(
     if not records:
         raise ValueError("there is no record to draw")
     paper = theme_named(theme)
-    matrices = [picked(record, pick or Pick()) for record in records]
-    scale = common_scale(matrices, paper)
-    blocks = [
-        _titled(record, matrix, _weights(record, matrix, scale, style), paper, style)
-        for record, matrix in zip(records, matrices, strict=True)
-    ]
+    chosen = pick or Pick()
+    found = [None if shown_levels(each, chosen) else picked(each, chosen) for each in records]
+    scale = common_scale([matrix for matrix in found if matrix], paper)
+    blocks, captions = [], []
+    for record, matrix in zip(records, found, strict=True):
+        if matrix is None:
+            lines = level_lines(record, tokens=chosen.tokens)
+            block, caption = Block(*draw_levels(lines, paper)), _of_levels(record)
+        else:
+            block, caption = (
+                _weights(record, matrix, scale, style),
+                _of_matrix(record, matrix, style),
+            )
+        blocks.append(_titled(caption, block, paper))
+        captions.append(caption)
     wide = sum(block.wide for block in blocks) + GAP * (len(blocks) - 1) + 2 * MARGIN
     high = max(block.high for block in blocks) + 2 * MARGIN
     placed, x = [], float(MARGIN)
     for block in blocks:
         placed.append(element("g", block.markup, transform=f"translate({x:.1f} {MARGIN})"))
         x += block.wide + GAP
-    each = zip(records, matrices, strict=True)
-    said = "; ".join(": ".join(filter(None, (r.title or r.model, m.aggregation))) for r, m in each)
+    said = "; ".join(caption.said for caption in captions)
     return element(
         "svg",
         element("title", t("attention. {what}", what=visible(said))),
@@ -81,7 +92,7 @@ def draw(
 def common_scale(matrices: Sequence[Matrix], theme: Theme) -> Scale:
     """The strongest colour is the largest weight of all of them."""
     finite = [matrix.weights[np.isfinite(matrix.weights)] for matrix in matrices]
-    every = np.concatenate([part.ravel() for part in finite])
+    every = np.concatenate([np.empty(0), *(part.ravel() for part in finite)])
     full = float(np.abs(every).max()) if every.size else 0.0
     return Scale(full or 1.0, bool(every.size and every.min() < 0), theme)
 
@@ -98,21 +109,43 @@ def _weights(record: AttentionRecord, matrix: Matrix, scale: Scale, style: str) 
     return Block(join([cells, below]), max(wide, legend_wide), high + 16 + legend_high)
 
 
-def _titled(
-    record: AttentionRecord, matrix: Matrix, block: Block, theme: Theme, style: str
-) -> Block:
-    """The name of the record, its model, mechanism and aggregation, over its weights."""
+class Caption(NamedTuple):
+    """What stands over the weights: a heading, and lines below it, in the languages of both."""
+
+    heading: str
+    small: Sequence[str]
+    said: str  # the whole in a few words
+    languages: tuple[str, str] = ("", "")
+
+
+def _of_matrix(record: AttentionRecord, matrix: Matrix, style: str) -> Caption:
+    """The name of the record, its output, model, mechanism and aggregation."""
+    small = [record.output, record.model, matrix.map.mechanism, matrix.aggregation]
+    said = ": ".join(filter(None, (record.title or record.model, matrix.aggregation)))
+    languages = matrix.columns.language, matrix.rows.language
+    heading = record.title or record.model or matrix.map.name
+    return Caption(heading, (*small, _axes(matrix, style)), said, languages)
+
+
+def _of_levels(record: AttentionRecord) -> Caption:
+    """What came out: the document itself is what is drawn."""
+    assert record.levels is not None
+    what = t("words and sentences")
+    small = ("", record.model, record.levels.mechanism, what)
+    said = ": ".join(filter(None, (record.model, record.output, what)))
+    return Caption(record.output or record.model or what, small, said)
+
+
+def _titled(caption: Caption, block: Block, theme: Theme) -> Block:
+    """The caption, and the weights below it."""
     wide = max(block.wide, NARROWEST)
     lines: list[Markup] = []
     y = 0.0
-    heading = record.title or record.model or matrix.map.name
-    small = [record.output, record.model, matrix.map.mechanism, matrix.aggregation]
-    small.append(_axes(matrix, style))
-    for number, text in enumerate((heading, *small)):
-        if not text or (number and text == heading):
+    for number, text in enumerate((caption.heading, *caption.small)):
+        if not text or (number and text == caption.heading):
             continue
         size = TITLE if number == 0 else SMALL + (2 if number == 1 else 0)
-        language = matrix.columns.language if number == 0 else matrix.rows.language
+        language = caption.languages[min(number, 1)]
         for line in wrapped(text, int(wide / (size * EM))):
             y += size * 1.45
             fill = theme.ink if number < 2 else theme.muted

@@ -3,6 +3,7 @@
 import { columnAt, matrixImage } from "./painted_cells.js";
 import { hexColour, inkOn } from "./colours.js";
 import { penOf, s } from "../elements/dom.js";
+import { levelsFigure } from "./levels_figure.js";
 import { chooseLinks, curve, MOST_TOKENS_WITH_ALL_LINES } from "./link_lines.js";
 import { colourOf, isAllowed, shortWeight, weightAt } from "./view.js";
 import { t } from "../words/messages.js";
@@ -32,13 +33,11 @@ const PAPER = {
 export function figureOf(view, active) {
   const paper = PAPER[view.theme];
   const captions = captionsOf(view, paper);
-  const long = Math.max(view.matrix.rows, view.matrix.cols) > MOST_TOKENS_WITH_ALL_LINES;
-  const sentences = long ? null : sentencesFigure(view, active, paper);
-  const cells = cellsFigure(view, paper);
-  const inner = Math.ceil(Math.max(captions.width, sentences?.width ?? 0, cells.width));
+  const parts = [captions, ...figureParts(view, active, paper)];
+  const inner = Math.ceil(Math.max(...parts.map((part) => part.width)));
   const width = inner + 2 * MARGIN;
   let height = MARGIN;
-  const stacked = [captions, ...(sentences ? [sentences] : []), cells].map((part) => {
+  const stacked = parts.map((part) => {
     const left = part === captions ? MARGIN : MARGIN + (inner - part.width) / 2;
     const node = s("g", { transform: `translate(${left.toFixed(1)} ${height.toFixed(1)})` }, part.nodes);
     height += part.height + 30;
@@ -54,17 +53,25 @@ export function figureOf(view, active) {
   );
 }
 
+/** @param {View} view @param {Active} active @param {Paper} paper */
+function figureParts(view, active, paper) {
+  const { levels, matrix } = view;
+  if (levels) return [levelsFigure({ ...view, levels }, paper, penWidth(15))];
+  const long = Math.max(matrix.rows, matrix.cols) > MOST_TOKENS_WITH_ALL_LINES;
+  return [...(long ? [] : [sentencesFigure(view, active, paper)]), cellsFigure(view, paper)];
+}
+
 /** @param {View} view */
-const captionText = (view) => [view.record.model, view.matrix.title].filter(Boolean).join(" · ");
+const captionText = ({ record, levels, matrix }) => [record.model, levels ? t("words and sentences") : matrix.title].filter(Boolean).join(" · ");
 
 /** @param {View} view @param {Paper} paper */
 function captionsOf(view, paper) {
   /** @type {[string, number, string][]} */
   const all = [
-    [view.record.title, 15, paper.soft],
+    [view.levels ? "" : view.record.title, 15, paper.soft], // a document is drawn below
     [view.record.output, 20, paper.ink],
     [captionText(view), 12.5, paper.soft],
-    [view.map.mechanism, 12.5, paper.soft],
+    [(view.levels ?? view.map).mechanism, 12.5, paper.soft],
   ];
   const lines = all.filter(([text]) => text);
   let bottom = 0;

@@ -32,6 +32,7 @@ import { diverging, effectiveTheme, sequential, strongest } from "./colours.js";
  * @property {boolean} reversed keys run from right to left
  * @property {Float32Array|null} rest for each row what is not on the screen; null where all is
  * @property {{row: number|null, col: number|null}} pinned
+ * @property {import("../record/levels.js").Levels|null} levels shown in the place of the matrix, until a map is chosen
  */
 
 /** @param {AttentionRecord} record @param {State} asked @returns {View} */
@@ -56,8 +57,9 @@ export function viewOf(record, asked) {
     full: strongest(matrix, state.scale),
     signed: matrix.data.some((weight) => weight < 0),
     reversed: state.reverse === "on" || (state.reverse === "auto" && map.keys.rightToLeft),
-    rest: restOf(matrix, map.rounding),
+    rest: map.normalizer === "raw" ? null : restOf(matrix, map.rounding), // raw weights are no shares
     pinned: { row: groupWith(matrix.rowMembers, state.query), col: groupWith(matrix.colMembers, state.key) },
+    levels: record.maps.some((each) => each.name === asked.map) ? null : record.levels,
   };
 }
 

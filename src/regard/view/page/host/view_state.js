@@ -19,7 +19,7 @@
  * @property {string} model who was asked; "" is the first
  */
 
-/** @typedef {ViewState & Record<string, any>} State with what the panels keep for themselves: "step", "beam-node" */
+/** @typedef {ViewState & Record<string, any>} State with what the panels keep for themselves: "step", "beam-node", "levels-open" */
 
 /** @type {ViewState} */
 export const INITIAL_STATE = Object.freeze({
@@ -73,12 +73,12 @@ const READ_STATE = {
   key: readPlaceOrNone,
   panel: readText(200),
   theme: readOneOf("auto", "light", "dark"),
-  text: readText(2000),
+  text: readText(50_000), // a document
   model: readText(200),
 };
 
-/** What a panel keeps for itself: "step", "beam-node", "compare-layer". */
-const PANEL_PART = /^(step|(beam|compare|picture)-[a-z]{1,20})$/;
+/** What a part of the page keeps for itself: "step", "beam-node", "compare-layer", "levels-open". */
+const PANEL_PART = /^(step|(beam|compare|levels|picture)-[a-z]{1,20})$/;
 /** @type {Read} */
 const readPanelPart = (value) => (["number", "string"].includes(typeof value) ? readText(2000)(String(value)) : undefined);
 

@@ -3,6 +3,7 @@
 
 import { unpack } from "./packed_arrays.js";
 import { aggregate, allowedPairs } from "./aggregation.js";
+import { readLevels } from "./levels.js";
 import { groupLabel, isRightToLeft, wordGroups } from "./token_words.js";
 import { caption, captions, t } from "../words/messages.js";
 
@@ -29,6 +30,7 @@ const KINDS = captions.kinds;
  * @property {GivenExplanation[]} [explanations]
  * @property {number[][][]} [glimpses] for each query boxes: left, top, width, height in shares of the picture
  * @property {Record<string, any>} [question]
+ * @property {import("./levels.js").GivenLevels|null} [levels]
  */
 
 /**
@@ -101,6 +103,7 @@ const KINDS = captions.kinds;
  * @property {AttentionMap[]} maps
  * @property {Beam|null} beam
  * @property {Explanation[]} explanations
+ * @property {import("./levels.js").Levels|null} levels of a document
  * @property {(name: string) => AttentionMap} map of that name, or the first
  * @property {(mapName: string, choice: Choice) => Matrix} matrix
  */
@@ -192,6 +195,7 @@ export function readRecord(given) {
     maps,
     beam: given.beam ? lazily({ ...given.beam }, { weights: given.beam.weights }) : null,
     explanations: (given.explanations ?? []).map((each) => lazily({ ...each }, { matrix: each.matrix })),
+    levels: given.levels ? readLevels(given.levels, sides) : null,
     /** The map of that name, or the first. */
     map: (name) => maps.find((map) => map.name === name) ?? maps[0],
     /** @returns {Matrix} */

@@ -47,16 +47,16 @@ export function mountHeader(element, given) {
       question?.offer(view?.record.question.text ?? "");
       headline.hidden = !view;
       if (!view) return;
-      const { record, matrix } = view;
+      const { record, matrix, levels } = view;
       const sourceSide = record.sides.source ?? null;
-      source.hidden = given.canAsk || !(record.title || sourceSide);
+      source.hidden = given.canAsk || levels !== null || !(record.title || sourceSide); // a document is shown below
       source.textContent = record.title || sourceSide?.text || "";
       source.lang = sourceSide?.language ?? "";
       output.hidden = !record.output;
       output.textContent = record.output;
       output.lang = record.sides.target?.language ?? "";
-      fill(caption, record.model ? h("b", null, record.model) : null, record.model ? " · " : null, matrix.title);
-      mechanism.textContent = mechanismLine(view.map);
+      fill(caption, record.model ? h("b", null, record.model) : null, record.model ? " · " : null, levels ? t("words and sentences") : matrix.title);
+      mechanism.textContent = levels ? levels.mechanism : mechanismLine(view.map);
       mechanism.hidden = mechanism.textContent === "";
       notes.hidden = record.notes.length === 0;
       fill(notes, record.notes.map((note) => h("li", null, note)));

@@ -36,15 +36,15 @@ export function mountToolbar(element, set) {
 
   /** @param {View} view @param {AttentionRecord[]} records */
   function update(view, records) {
-    const { map, state, record } = view;
+    const { map, state, record, levels } = view;
     /** @type {Record<string, boolean>} */
     const has = {
       record: records.length > 1,
-      map: record.maps.length > 1,
-      layer: map.L > 1,
-      head: map.H > 1,
-      specials: [...map.queries.special, ...map.keys.special].some(Boolean),
-      reverse: map.keys.rightToLeft || state.reverse !== "auto",
+      map: record.maps.length > 1 || record.levels !== null,
+      layer: !levels && map.L > 1,
+      head: !levels && map.H > 1,
+      specials: !levels && [...map.queries.special, ...map.keys.special].some(Boolean),
+      reverse: !levels && (map.keys.rightToLeft || state.reverse !== "auto"),
       units: true,
       scale: true,
     };
@@ -53,14 +53,16 @@ export function mountToolbar(element, set) {
       placeOptions(records.map((each, n) => recordName(each, n, records))),
       records.indexOf(record),
     );
-    controls.map.update(record.maps.map((each) => [each.name, mapName(each.name)]), map.name);
+    /** @type {import("../elements/controls.js").Option[]} */
+    const maps = record.maps.map((each) => [each.name, mapName(each.name)]);
+    controls.map.update(record.levels ? [["", t("both levels")], ...maps] : maps, levels ? "" : map.name);
     controls.layer.update(
       [["mean", t("mean of all")], ["max", t("max of all")], ...placeOptions(map.layers)],
       state.layer,
     );
     controls.head.update([["mean", t("mean of all")], ["max", t("max of all")], ...placeOptions(headNames(map.H))], state.head);
     controls.units.update([["words", t("words")], ["tokens", t("tokens")]], state.units);
-    controls.scale.update([["matrix", t("whole")], ["row", t("row")]], state.scale);
+    controls.scale.update([["matrix", t("whole")], ["row", levels ? t("sentence") : t("row")]], state.scale);
     controls.specials.update(state.specials);
     controls.reverse.update(view.reversed);
   }
