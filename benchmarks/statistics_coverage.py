@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from simulated_scores import (
     of_differences,
     p_values,
     parts,
+    right_or_wrong,
     spread_for,
 )
 
@@ -277,6 +279,48 @@ def power(times: int) -> None:
     table([*head, "guessed from 3 seeds: 10 %, median, 90 %", "of 60: items too few"], rows)
 
 
+def few_items(times: int) -> None:
+    """Right or wrong, three seeds that agree: with the exact test of few items, and by a t alone."""
+    rng = np.random.default_rng(9)
+
+    def drawn(items: int, better: float, worse: float) -> list[list[Difference]]:
+        found = [
+            compare_scores(*right_or_wrong(rng, 3, items, better, worse), mean)
+            for _ in range(times)
+        ]
+        return [found, [replace(one, items_exact=0.0) for one in found]]
+
+    def both(shares: list[float], digits: int = 1) -> str:
+        return f"{100 * shares[0]:.{digits}f} ({100 * shares[1]:.{digits}f})"
+
+    print("**Equal variants told apart, in per cent; by a t alone in brackets**\n")
+    rows = []
+    for items, share in ((6, 1.0), (10, 0.6), (20, 0.3), (20, 1.0), (200, 0.03), (1000, 0.02)):
+        each = drawn(items, share / 2, share / 2)
+        levels = (
+            both([np.mean([one.p < level for one in found]) for found in each], 2)
+            for level in (0.05, 0.0075, 0.001)
+        )
+        rows.append([items, f"{share * items:g}", *levels])
+    table(["items", "that differ, mean", "p < 0.05", "p < 0.0075", "p < 0.001"], rows)
+    print("**Coverage of the 95 % interval, in per cent; of a t alone in brackets**\n")
+    rows = []
+    for items in (5, 10, 20, 50, 200):
+        cells = []
+        for better, worse in ((0.9, 0.05), (0.6, 0.0), (0.3, 0.1)):
+            truth = better - worse
+            each = drawn(items, better, worse)
+            held = (
+                np.mean(
+                    [one.interval[0] - 1e-12 <= truth <= one.interval[1] + 1e-12 for one in found]
+                )
+                for found in each
+            )
+            cells.append(both(list(map(float, held))))
+        rows.append([items, *cells])
+    table(["items", "0.9, 0.05", "0.6, 0", "0.3, 0.1"], rows)
+
+
 TABLES = {
     "coverage": coverage,
     "bootstrap": bootstrap,
@@ -287,6 +331,7 @@ TABLES = {
     "holm": family,
     "better": better,
     "power": power,
+    "few": few_items,
 }
 
 

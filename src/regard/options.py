@@ -16,7 +16,7 @@ trains: what is past them is a slip, which would otherwise end in an abort of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import (
@@ -96,6 +96,9 @@ class ModelOptions(OptionsOfKind):
     """A kind of model: what can be chosen about it, and how it is built."""
 
     task: ClassVar[str] = "translate"  # the kind of task it is for
+    attends_by: ClassVar[
+        Mapping[str, str]
+    ] = {}  # options that say how it attends, and which attention
 
     def build(self, sizes: Mapping[str, Any]) -> nn.Module:
         """The network. sizes: by field of the task, its vocabulary or its number of labels.
@@ -105,15 +108,31 @@ class ModelOptions(OptionsOfKind):
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how it is built")
 
+    def uniform_attention(self, section: str) -> ModelOptions | None:
+        """The same model that looks everywhere alike, if it can.
+
+        `regard compare` trains it beside the others, to tell whether it matters where a model looks. Where
+        that option has a normaliser, it is `uniform`; where it is a word, it may be "uniform" or "mean".
+        """
+        given = getattr(self, section, None)
+        if "normalize" in getattr(type(given), "model_fields", {}):
+            return self.model_copy(
+                update={section: given.model_copy(update={"normalize": "uniform"})}  # type: ignore[union-attr]
+            )
+        return self._first_valid(section, ("uniform", "mean") if isinstance(given, str) else ())
+
     def without_attention(self, section: str) -> ModelOptions | None:
         """The same model without the attention that these options have under a name, if it can do without.
 
         `regard compare` trains it beside the others, to tell whether attention helps at all. Where that
-        option may be None, or "none", this is it.
+        option may be None, "none" or "last", this is it.
         """
-        for nothing in (None, "none"):
+        return self._first_valid(section, (None, "none", "last"))
+
+    def _first_valid(self, name: str, values: Sequence[Any]) -> ModelOptions | None:
+        for value in values:
             try:
-                return type(self).model_validate({**dict(self), section: nothing})
+                return type(self).model_validate({**dict(self), name: value})
             except ValidationError:
                 continue
         return None

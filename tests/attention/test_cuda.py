@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import regard
+from regard.attention.argument_checks import real_mask
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 
@@ -149,3 +150,15 @@ def test_which_biases_the_fused_kernels_take():
         assert regard.explain(x, x, bias=bias).path == "sdpa"
         low = regard.attend(x, x, bias=bias).context
     torch.testing.assert_close(low, regard.attend(x, x, bias=bias).context, atol=0.03, rtol=0.03)
+
+
+def test_lengths_are_taken_without_waiting_for_them():
+    """What a CPU refuses is no more than none and all of them here: to look would stall."""
+    lengths = torch.tensor([4, -1, 9, 0], device="cuda")
+    before = torch.cuda.get_sync_debug_mode()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        real = real_mask(None, lengths, (4,), 6)
+    finally:
+        torch.cuda.set_sync_debug_mode(before)
+    assert real.sum(-1).tolist() == [4, 0, 6, 0]

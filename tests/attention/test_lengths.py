@@ -139,11 +139,37 @@ def test_taggers_and_masked_models_take_lengths():
         ([1, 2, 3, 4], TypeError, "not list"),
         (torch.tensor([1, 2, 3]), ValueError, r"must be \(4,\)"),
         (torch.tensor(3), ValueError, "one for every sequence"),
+        (torch.tensor([1, -1, 3, 4]), ValueError, "from 0 to 6, .*given -1"),
+        (torch.tensor([1, 2, 7, 4]), ValueError, "from 0 to 6, .*given 7"),
     ],
 )
 def test_what_no_lengths_are_is_told(lengths, error, said):
     with pytest.raises(error, match=said):
         regard.attend(QUERY, STATES, lengths=lengths)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.int32, torch.int64])
+def test_whole_numbers_of_any_size_are_lengths(dtype):
+    wanted = regard.attend(QUERY, STATES, lengths=LENGTHS)
+    same(regard.attend(QUERY, STATES, lengths=LENGTHS.to(dtype)), wanted)
+
+
+def test_of_no_sequence_there_is_no_length():
+    found = regard.attend(QUERY[:0], STATES[:0], lengths=LENGTHS[:0])
+    assert found.context.shape == (0, 3, 8)
+
+
+def test_in_a_graph_and_under_a_transform_the_numbers_are_not_looked_at():
+    torch.manual_seed(0)
+    score = regard.scores.Additive(8, 8, 4).double()
+
+    def one(query, states, lengths):
+        return regard.attend(query, states, lengths=lengths, score=score).context
+
+    wanted = one(QUERY, STATES, LENGTHS)
+    compiled = torch.compile(one, backend="aot_eager", fullgraph=True)
+    torch.testing.assert_close(compiled(QUERY, STATES, LENGTHS), wanted)
+    torch.testing.assert_close(torch.func.vmap(one)(QUERY, STATES, LENGTHS), wanted)
 
 
 def test_mask_and_lengths_together_are_refused():

@@ -1,4 +1,7 @@
-"""No call reads a number of a tensor in Python: that would stall a GPU, and a graph has none to read."""
+"""No call reads a number of a tensor in Python: that would stall a GPU, and a graph has none to read.
+
+Lengths are read, on a CPU alone, to refuse those that there cannot be.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "mask": {"mask": REAL[:, None]},
     "pairs": {"mask": PAIRS},
     "nobody": {"mask": torch.zeros(2, 1, 6, dtype=torch.bool)},
-    "lengths": {"lengths": torch.tensor([6, 0])},
     "bias": {"bias": torch.randn(2, 6, 6).masked_fill(~PAIRS, -torch.inf)},
     "window": {"region": "window(1)", "mask": REAL[:, None]},
     "atrous": {"region": "atrous(2) & causal"},

@@ -67,3 +67,26 @@ def test_a_page_of_real_runs(open_page, runs, tmp_path):
     page = open_page((tmp_path / "compare.html").as_uri())
     expect(page.locator("table.ranking tbody tr")).to_have_count(2)
     expect(page.locator(".sides table.heat").first).to_be_visible()
+
+
+def test_numbers_of_every_pair_can_be_read_without_a_pointer(open_page, tmp_path):
+    page = open_page(made_page(tmp_path), width=390)
+    rows = page.locator("details", has_text="Every pair in numbers").locator("tbody tr")
+    expect(rows).to_have_count(6)
+    expect(rows.first).to_be_hidden()
+    page.get_by_text("Every pair in numbers").first.click()
+    expect(rows.first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_names_of_variants_stay_in_sight_on_a_phone(open_page, tmp_path, shots):
+    page = open_page(made_page(tmp_path), width=390)
+    name = page.locator("table.ranking tbody th").last
+    before = name.bounding_box()
+    assert before["width"] >= 90  # letters are not one below the other
+    page.locator(".scroll", has=page.locator("table.ranking")).evaluate("(e) => e.scrollLeft = 200")
+    assert name.bounding_box()["x"] == before["x"]
+    chart = page.locator("figure.intervals svg").first
+    size = chart.locator("text").last.evaluate("(e) => e.getBoundingClientRect().height")
+    assert size >= 8  # pixels
+    page.screenshot(path=shots / "compare-phone.png", full_page=True)

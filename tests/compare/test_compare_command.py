@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,31 +40,55 @@ def regard(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=WITHIN)
 
 
+def started(folder: Path, said: Path) -> subprocess.Popen[bytes]:
+    """The command at work: it has written one more checkpoint than there were."""
+    before = set(checkpoints(folder))
+    with said.open("wb") as stderr:
+        process = subprocess.Popen(
+            COMPARED, cwd=folder, stdout=subprocess.DEVNULL, stderr=stderr, start_new_session=True
+        )
+    end = time.monotonic() + WITHIN
+    while not set(checkpoints(folder)) - before:
+        assert process.poll() is None, "it ended before it could be stopped"
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return process
+
+
+def checkpoints(folder: Path) -> Iterator[Path]:
+    return (folder / OUT).glob("*/*/checkpoints/step-*")
+
+
+def regard_when_free(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Again, as soon as no training of before is still saving."""
+    end = time.monotonic() + WITHIN
+    again = regard(folder)
+    while "another process is training" in again.stderr and time.monotonic() < end:
+        time.sleep(1.0)
+        again = regard(folder)
+    return again
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """whole: compared without a break; killed: killed when one run was done and another had begun."""
+    """whole: compared without a break; stopped: by Ctrl-C, then killed with all its trainings, each time
+    in the middle of them, and then finished. stderr: what it said of Ctrl-C.
+    """
     folder = tmp_path_factory.mktemp("command")
     write_labelled(folder)
-    whole, killed = (write_recipe(folder / name, folder) for name in ("whole", "killed"))
+    whole, stopped = (write_recipe(folder / name, folder) for name in ("whole", "stopped"))
     done = regard(whole)
     assert done.returncode == 0, done.stderr
     (folder / "said").write_text(done.stdout)
 
-    first = subprocess.Popen(
-        COMPARED, cwd=killed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    end = time.monotonic() + WITHIN
-    while not list((killed / OUT).glob("*/*/checkpoints/step-*")):
-        assert first.poll() is None, "it ended before it could be killed"
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    first.send_signal(signal.SIGKILL)
-    assert first.wait() == -signal.SIGKILL
-    assert not (killed / OUT / "compare.json").exists()
-    again = regard(killed)
-    while "another process is training" in again.stderr and time.monotonic() < end:
-        time.sleep(1.0)  # a training that was told to end is still saving
-        again = regard(killed)
+    first = started(stopped, folder / "stderr")
+    os.killpg(first.pid, signal.SIGINT)  # as a terminal sends it, to all of them
+    assert first.wait(WITHIN) == 130
+    second = started(stopped, folder / "stderr of the killed")
+    os.killpg(second.pid, signal.SIGKILL)
+    assert second.wait(WITHIN) == -signal.SIGKILL
+    assert not (stopped / OUT / "compare.json").exists()
+    again = regard_when_free(stopped)
     assert again.returncode == 0, again.stderr
     return folder
 
@@ -76,13 +102,20 @@ def without_costs(found: dict) -> dict:
     return found
 
 
-def test_killed_and_resumed_it_finds_the_same(folder):
-    whole, killed = (
+def test_stopped_killed_and_resumed_it_finds_the_same(folder):
+    whole, stopped = (
         without_costs(json.loads((folder / name / OUT / "compare.json").read_text("utf-8")))
-        for name in ("whole", "killed")
+        for name in ("whole", "stopped")
     )
-    assert whole == killed
+    assert whole == stopped
     assert [len(variant["seeds"]) for variant in whole["variants"]] == [2, 2]
+
+
+def test_stopped_it_says_how_to_go_on(folder):
+    said = (folder / "stderr").read_text()
+    *_, last = [line for line in said.splitlines() if "to go on" in line]
+    assert last == f"stopped; to go on: regard {shlex.join(COMPARED[3:])}"
+    assert "Traceback" not in said
 
 
 def test_it_prints_the_table_and_what_it_says(folder):
@@ -109,7 +142,7 @@ def times(folder: Path) -> dict[str, int]:
 
 def test_what_is_trained_is_not_trained_again(folder):
     before = times(folder / "whole")
-    done = regard(folder / "whole", "--measure", "macro_f1")
+    done = regard(folder / "whole", "--measure", "macro-F1")
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("trained before") == 4
     assert times(folder / "whole") == before
@@ -141,6 +174,11 @@ def test_runs_of_another_recipe_or_a_longer_one_are_refused(folder, monkeypatch,
         (["--until", "later"], "--until takes decided"),
         (["data.test=nowhere.tsv#1,0"], "nowhere.tsv"),
         (["--until", "decided", "--seeds", "2"], "3 seeds or more"),
+        (["--until", "decided", "--seeds", "4", "--most-seeds", "3"], "less than --seeds 4"),
+        (["--hours", "2"], "--hours is for --until decided"),
+        (["--most-seeds", "9"], "--most-seeds is for --until decided"),
+        (["--measure", "loss"], "task.kind=classify has --measure accuracy, macro_f1"),
+        (["--vary", "training.clip=1.0,1e0"], "training.clip=1e0 are the same variant"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_trained(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import attending_tasks
 import pytest
 from toy import toy_recipe, write_corpus
 from toy_tasks import task_recipe, write_book, write_labelled
@@ -22,11 +23,17 @@ MEASURES = {
     "translate": "bleu",
     "tag": "accuracy",
     "stranger": "accuracy",
+    "cloze": "accuracy",
+    "match": "accuracy",
+    "read": "accuracy",
+    "read a span": "f1",
 }
 STRANGER = Path(__file__).parents[2] / "examples" / "task" / "src"
 
 
 def recipe_of(kind: str, folder: Path, monkeypatch) -> Recipe:
+    if kind.startswith(("match", "read")):
+        return attending_tasks.recipe_of(kind, attending_tasks.KINDS[kind][0], folder)
     if kind == "translate":
         write_corpus(folder)
         return toy_recipe(folder, training={"steps": 3})

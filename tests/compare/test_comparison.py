@@ -17,6 +17,7 @@ from regard.compare import experiment
 from regard.compare.compare_page import page
 from regard.compare.comparison import Comparison, ScoredVariant
 from regard.compare.cost_chart import front
+from regard.compare.findings import Findings
 from regard.compare.score_table import ScoreTable, csv_of
 from regard.compare.slices import slices
 from regard.compare.verdicts import sentences
@@ -128,6 +129,36 @@ def test_one_seed_tells_nothing_of_others_and_says_so():
     assert "One seed does not tell" in said
 
 
+def test_few_items_are_told_wherever_a_result_is():
+    assert not any("Only" in one for one in sentences(findings(ALIKE, items=100)))
+    made = findings(ALIKE, items=40)
+    assert "Only 40 texts: one of them is 2.50 points." in sentences(made)
+    assert "Only 40 texts" in page(made)
+    assert all("40 texts" in each for each in (ScoreTable.of(made).markdown, page(made)))
+
+
+def made_of(differ: int, items: int = 200) -> Findings:
+    """Two variants of three seeds that agree: one is better, on so many items and no others."""
+    made = findings(APART, items=items)
+    right = np.ones((items, 2))
+    wrong = right.copy()
+    wrong[:differ, 0] = 0
+    pairs = {"one": right, "other": wrong}
+    variants = [ScoredVariant(n, dict.fromkeys((1, 2, 3), c)) for n, c in pairs.items()]
+    return replace(made, comparison=Comparison(Accuracy(), variants))
+
+
+def test_items_that_differ_are_few_or_none():
+    said = " ".join(sentences(made_of(5)))
+    assert "one and other differ on 5 of 200 texts: fewer than 6 show nothing" in said
+    assert "No difference shown" in said
+    assert "differ on" not in " ".join(sentences(made_of(6)))
+    assert "one is the best" in " ".join(sentences(made_of(6)))
+    said = " ".join(sentences(made_of(0)))
+    assert "do the same with all of 200 texts" in said
+    assert "less than 1.5 %" in said  # 1 - 0.05^(1/200)
+
+
 def test_the_front_is_what_nothing_beats():
     places = {"a": (1.0, 5.0), "b": (2.0, 6.0), "c": (2.0, 5.5), "d": (3.0, 6.0), "e": (0.5, 1.0)}
     assert front(places) == ["e", "a", "b"]
@@ -163,7 +194,7 @@ def test_the_json_is_enough_to_do_the_statistics_again():
         )
         for variant in read["variants"]
     }
-    assert len(read["items"]) == counts["one"].shape[1]
+    assert len(read["items"]) == read["item_count"] == counts["one"].shape[1]
     assert [{p["a"], p["b"]} for p in read["pairs"]] == [set(p) for p in combinations(counts, 2)]
     again = []
     for pair in read["pairs"]:
@@ -184,15 +215,17 @@ def test_the_json_is_enough_to_do_the_statistics_again():
 def test_tables_to_paste():
     table = ScoreTable.of(findings(APART | {"a_b & <c>": 0.5}))
     lines = table.markdown.splitlines()
-    assert len(lines) == 5
+    assert lines[5:] == ["", "400 texts of made.tsv; 3 seeds; intervals of 95 %"]
+    lines = lines[:5]
     assert {line.count(" | ") for line in lines} == {len(table.heads) - 1}
     assert "**" in lines[2]
     assert r"a\_b \& <c>" in table.latex
-    assert table.latex.count(r"\\") == 4
+    assert table.latex.count(r"\\") == 5
+    assert r"{\footnotesize 400 texts of made.tsv; 3 seeds; intervals of 95 \%} \\" in table.latex
     assert table.latex.startswith(r"\begin{tabular}{l" + "r" * (len(table.heads) - 1) + "}")
     text = table.text.splitlines()
     assert text[0].startswith("variant")
-    assert len(text) == 4
+    assert len(text) == 5
 
 
 def test_the_csv_has_a_line_for_every_run():
@@ -201,6 +234,7 @@ def test_the_csv_has_a_line_for_every_run():
         (name, str(seed)) for name in ("strong", "weak") for seed in (1, 2, 3)
     ]
     assert all(0 < float(row["accuracy"]) < 1 for row in rows)
+    assert {row["items"] for row in rows} == {"400"}
 
 
 def test_the_page_escapes_whatever_it_shows():
@@ -235,5 +269,9 @@ def test_runs_take_turns_on_the_gpus_and_one_thread_on_a_cpu(monkeypatch):
     monkeypatch.setattr(experiment, "device_of", lambda _: torch.device("cuda"))
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert [experiment.one_place(recipe, n).devices for n in range(3)] == [[0], [1], [0]]
+    monkeypatch.setattr(experiment, "cores", lambda: 16)
+    assert experiment.one_place(recipe, 0, jobs=4).threads == 4
+    assert experiment.one_place(recipe, 0, jobs=40).threads == 1
+    assert experiment.one_place(read_recipe("mr", ["trainer.threads=7"]), 0, jobs=4).threads == 7
     chosen = read_recipe("mr", ["trainer.devices=[1]"])
     assert experiment.one_place(chosen, 0).devices == [1]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from toy_tasks import task_recipe
 
+from regard.cli import main
 from regard.compare.cases import item_weights
 from regard.compare.compare_files import write_outputs
 from regard.compare.existing_runs import compare_runs
@@ -117,8 +118,8 @@ def test_runs_of_different_tasks(runs, attending, tmp_path):
     other = train(
         task_recipe(attending, "masked", training={"steps": 2}), tmp_path / "masked", quiet=True
     )
-    with pytest.raises(RecipeError, match=r"task\.kind=classify") as told:
-        compare_runs([runs[0], other], tmp_path, data=f"{attending}/test.tsv#1,0", device="cpu")
+    with pytest.raises(RecipeError, match=r"different tasks: .* task\.kind=classify") as told:
+        compare_runs([runs[0], other], tmp_path, device="cpu")
     assert str(other) in str(told.value)
 
 
@@ -198,3 +199,10 @@ def test_a_judgement_that_was_changed_by_hand_is_made_anew(tmp_path):
     assert kept_judgement(file, made_of) is None
     file.write_text(json.dumps({"made_of": made_of})[:9])
     assert kept_judgement(file, made_of) is None
+
+
+def test_nothing_is_trained_of_runs_that_exist(runs, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", str(runs[0]), str(runs[2]), "--seeds", "5"])
+    assert ended.value.code == 2
+    assert "--seeds is for variants that are trained" in capsys.readouterr().err

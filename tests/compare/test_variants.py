@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from regard.compare.variants import plan, split_values, variant_name
+from regard.compare.variants import Variant, plan, split_values, variant_name
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import read_recipe
@@ -122,3 +122,68 @@ def test_mistakes_are_told_as_in_train(vary, said):
     with pytest.raises(RecipeError) as told:
         plan("mr", vary=[vary])
     assert said.lower() in str(told.value).lower()
+
+
+@pytest.mark.parametrize("values", ["0.1,.10", "0.1,1e-1", "1,1.0"])
+def test_one_value_in_two_spellings_is_refused(values):
+    with pytest.raises(RecipeError, match="are the same variant"):
+        plan("mr", vary=[f"training.clip={values}"])
+
+
+def test_folders_of_very_long_names_are_short_and_their_own():
+    long = ["window(5)"] * 30
+    values = ",".join(f"[{','.join([*long, last])}]" for last in ("causal", "everywhere"))
+    names = [
+        Variant(variant_name({"a.region": v}), read_recipe("mr")) for v in split_values(values)
+    ]
+    folders = [variant.folder for variant in names]
+    assert len(set(folders)) == 2
+    assert all(len(folder.encode()) <= 100 for folder in folders)
+    assert all(folder.startswith("region=-window-5") for folder in folders)
+    assert Variant("字" * 80, read_recipe("mr")).folder.startswith("字" * 29 + "-")
+    assert Variant("cosine, clip=1.0", read_recipe("mr")).folder == "cosine-clip=1.0"
+
+
+def roles(recipe: str, vary: str, *words: str) -> dict[str, str]:
+    return {v.name: v.role for v in plan(recipe, words, vary=[vary]).variants}
+
+
+def test_a_reader_runs_along_uniform_and_by_its_last_states():
+    found = plan("reader-attentive", vary=["model.attention.score=additive,dot"])
+    along = models(found)
+    assert along["uniform"].focus == "uniform"
+    assert along["no attention"].focus == "last"
+    assert roles("reader-attentive", "model.focus=attentive,impatient,uniform") == {
+        "attentive": "",
+        "impatient": "",
+        "uniform": "uniform",
+        "no attention": "no attention",
+    }
+
+
+def test_abcnn_runs_along_without_its_attention():
+    found = plan("abcnn-paraphrase", vary=["model.variant=1,3"])
+    assert models(found)["no attention"].kind == "bcnn"
+    assert models(found)["no attention"].width == found.recipe.model.width
+    assert any("uniform" in note for note in found.notes)
+
+
+def test_pooling_by_the_mean_is_uniform_and_by_the_last_state_no_attention():
+    assert roles("lstm-mr", "model.pool=attention,max") == {
+        "attention": "",
+        "max": "no attention",
+        "uniform": "uniform",
+        "no attention": "no attention",
+    }
+    assert roles("mr", "model.pool=attention,mean") == {"attention": "", "mean": "uniform"}
+    # nothing that attends is compared: nothing is to be measured by
+    assert roles("lstm-mr", "model.pool=last,max") == {
+        "last": "no attention",
+        "max": "no attention",
+    }
+
+
+def test_what_cannot_run_along_is_told_unless_it_was_asked_for():
+    assert plan("han-imdb", vary=["model.pool=attention,max"]).notes == []
+    (note,) = plan("han-imdb", vary=["model.pool=attention,mean"]).notes
+    assert note == "han cannot do without pool"

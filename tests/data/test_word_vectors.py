@@ -91,8 +91,23 @@ def test_no_word_at_all_is_an_empty_find(write):
         ("alone\n", "begins with 'alone'"),
         ("dog 1 2 3\nthe 1 nan 3\n", "line 2: the vector of 'the' is not all numbers"),
         ("dog 1 2 3\nthe 1 x 3\n", "line 2: the vector of 'the'"),
+        ("a 1 2 3\nthe 1 2\ndog 3 4\n", "line 2: .* a word and 3 numbers, .* 1 of the other 2"),
+        ("2 3\nthe 1 2\ncat 3 4\n", "line 2: .* a word and 3 numbers"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(write, text, said):
     with pytest.raises(CorpusError, match=said):
         read_vectors(write(text), words("the cat"))
+
+
+def test_lines_that_are_no_word_and_its_numbers_are_counted_and_passed_over(write):
+    good = "".join(f"word{n} 1 2 3\n" for n in range(300))
+    spoilt = "the 1 2\n" + good + "\n. . . 1 2 3\ncat 4 5 6\n" + "the 1 2 3 x y\n" + "do"
+    found = read_vectors(write("dog 0 0 0 \n" + spoilt), words("the cat dog"))
+    assert len(found.tokens) == 2
+    assert list(found.malformed) == [2, 306, 307]  # neither the blank line nor the word of blanks
+
+
+def test_a_file_that_is_cut_off_is_used_as_far_as_it_goes(write):
+    found = read_vectors(write("the 1 2 3\ncat 4 5"), words("the cat"))
+    assert (len(found.tokens), list(found.malformed)) == (1, [2])

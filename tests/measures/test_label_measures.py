@@ -36,3 +36,12 @@ def test_errors_of_numbers():
     assert MeanAbsoluteError().of(wanted, answers) == pytest.approx(3.5 / 3)
     assert MeanSquaredError().of(wanted, answers) == pytest.approx(9.25 / 3)
     assert MeanAbsoluteError.error is MeanSquaredError.error is True
+
+
+def test_macro_f1_of_a_label_that_there_is_not():
+    with pytest.raises(
+        ValueError, match=r"no label 'nevr'. Did you mean 'never'\? There are a, b, c"
+    ):
+        MacroF1(LABELS).of(["a"], ["nevr"])
+    with pytest.raises(ValueError, match=r"There are 0, .*, 11 …"):
+        MacroF1([str(n) for n in range(30)]).of(["x"], ["1"])

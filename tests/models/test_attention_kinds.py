@@ -2,105 +2,180 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
-from torch import nn
+from registered_models import MODELS, built, drawn, drawn_of, run, texts_of
+from torch import Tensor, nn
 
 from regard.attention.memory import Memory
 from regard.attention.module import AttentionModule
 from regard.attention.multi_head import MultiHead
 from regard.attention.pooling import AttentionPooling
-from regard.options import ModelOptions
-from regard.recipe.recipe import Recipe
-from regard.registry import BUILT_IN, find, kinds
-from regard.tasks.recipe_task import task_of
+from regard.models.reader_answers import Pointer
+from regard.registry import find
 
-SMALL = {"size": 8, "embedding": 8, "hidden": 8, "inner": 8, "maxout": 8, "heads": 2, "layers": 2}
-MODELS = kinds("models")
 TRANSLATORS = [kind for kind in MODELS if find("models", kind).task == "translate"]
-LENGTH = 6
-
-
-def built(kind: str) -> nn.Module:
-    """A model of this kind, small, of random weights."""
-    options: type[ModelOptions] = find("models", kind)
-    small = {name: value for name, value in SMALL.items() if name in options.model_fields}
-    (reads, *_) = getattr(options, "reads", ("",))
-    task = {"kind": options.task} | ({"input": reads} if reads else {})
-    given = {"task": task, "model": {"kind": kind, **small}}
-    recipe = Recipe.model_validate(given)
-    sizes = {name: field.any_size for name, field in task_of(recipe).fields.items()}
-    torch.manual_seed(0)
-    model = recipe.model.build(sizes).double().eval()
-    for parameter in model.parameters():
-        nn.init.normal_(parameter, std=0.8)
-    return model
+SEVERAL = [kind for kind in MODELS if len(texts_of(kind)) > 1]
+SPAN = {"answers": "span"}
+# Options with which a model attends to what it does not attend to as usual; the first is as it is.
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "luong": [{}, {"attention": "local-p"}, {"score": "location"}],
+    "recurrent": [{}, {"attention": {"normalize": "uniform"}}, {"attention": {"dynamic": False}}],
+    "recurrent-language": [{"attention": {}}],
+    "classifier": [{}, {"encoder": "transformer"}],
+    "abcnn": [{"variant": variant, "width": 2} for variant in (1, 2, 3)],
+    "reader": [
+        {},
+        {"focus": "uniform"},
+        {"focus": "impatient"},
+        {"focus": "impatient", "question": "general", "attention": {"dynamic": False}},
+        {"question": "general"},
+        {"question": "self", "focus": "last"},
+        {"task": SPAN},
+        {"task": SPAN, "dynamic": True},
+    ],
+    "deep-lstm-reader": [{}, {"task": SPAN}],
+}
+WAYS = [
+    pytest.param(kind, way, id=f"{kind}-{number}")
+    for kind in MODELS
+    for number, way in enumerate(VARIANTS.get(kind, [{}]))
+]
+OF_SEVERAL = [way for way in WAYS if way.values[0] in SEVERAL]
 
 
 def attentions(model: nn.Module) -> dict[str, AttentionModule]:
     return {n: m for n, m in model.named_modules() if isinstance(m, AttentionModule)}
 
 
-@pytest.mark.parametrize("kind", MODELS)
-def test_the_weights_of_self_attention_are_deaf_to_another_query_and_those_of_general_are_not(kind):
-    for name, attention in attentions(built(kind)).items():
+def poolings(model: nn.Module) -> dict[str, AttentionPooling]:
+    return {n: m for n, m in model.named_modules() if isinstance(m, AttentionPooling)}
+
+
+class Call(NamedTuple):
+    """One call of one attention inside a model."""
+
+    name: str
+    query: Tensor | None  # None: of a pooling, which has its own
+    states: Tensor  # what is attended to: states, or the keys that are remembered of them
+    given: tuple[Any, dict[str, Any]]
+    weights: Tensor
+
+
+def calls(model: nn.Module, kind: str, texts: dict[str, Tensor]) -> list[Call]:
+    """All of them, in a forward pass over these texts."""
+    seen: list[Call] = []
+    undo = []
+    if find("models", kind).task == "read":
+        texts = {name: text for name, text in texts.items() if _reads(model, name)}
+
+    def ask(_: nn.Module, args: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        return args, {**given, "weights": True}
+
+    def keep(name: str) -> Any:
+        def kept(_: nn.Module, args: Any, given: dict[str, Any], made: Any) -> None:
+            if isinstance(made.weights, Tensor):
+                query, *source = args if hasattr(made, "context") else (None, *args)
+                states = query if not source else source[0]
+                states = states.keys if isinstance(states, Memory) else states
+                seen.append(Call(name, query, states, (args, given), made.weights))
+
+        return kept
+
+    for name, part in (attentions(model) | poolings(model)).items():
+        if isinstance(part, AttentionModule):
+            undo.append(part.register_forward_pre_hook(ask, with_kwargs=True))
+        undo.append(part.register_forward_hook(keep(name), with_kwargs=True))
+    with torch.no_grad():
+        run(model, kind, texts)
+    for each in undo:
+        each.remove()
+    return seen
+
+
+def _reads(model: nn.Module, name: str) -> bool:
+    return name != "candidates" or hasattr(model, "output")
+
+
+@pytest.mark.parametrize(("kind", "way"), WAYS)
+def test_a_query_that_is_not_attended_to_moves_the_weights_if_and_only_if_it_is_general(kind, way):
+    """In place: what the model itself attends with and to, and its query changed alone."""
+    model = built(kind, **way)
+    found = calls(model, kind, drawn_of(kind))
+    parts = attentions(model)
+    pointers = {f"{n}.attention" for n, m in model.named_modules() if isinstance(m, Pointer)}
+    assert {call.name for call in found} | pointers == {*parts, *poolings(model)}
+    for call in found:
+        if call.query is None:
+            assert poolings(model)[call.name].kind == "self", call.name
+            continue
+        attention, ((query, *source), given) = parts[call.name], call.given
+        if attention.key_size is None:  # the queries are the states that are attended to
+            assert attention.kind == "self", call.name
+            memory = source[0] if source else attention.remember(query)
+            assert isinstance(memory, Memory)
+            torch.testing.assert_close(attention.remember(query).keys, memory.keys)
+            continue
+        other = torch.randn(query.shape, generator=torch.Generator().manual_seed(3)).to(query)
+        moved = attention(other, *source, **given).weights
+        assert torch.allclose(moved, call.weights) == (attention.kind == "self"), call.name
+
+
+@pytest.mark.parametrize(("kind", "way"), WAYS)
+def test_every_attention_tells_two_queries_apart_if_and_only_if_it_is_general(kind, way):
+    """By itself, over states of any kind: also a pointer, whose scores are the answer of its model."""
+    for name, attention in attentions(built(kind, **way)).items():
         if attention.key_size is None:
             assert attention.kind == "self", name
-            continue  # there is no other text: the next test
-        states = torch.randn(2, LENGTH, attention.key_size).double()
+            continue
+        states = torch.randn(2, 6, attention.key_size).double()
         queries = (torch.randn(2, 3, attention.query_size).double() for _ in range(2))
         here, there = (attention(query, states, weights=True).weights for query in queries)
         assert torch.allclose(here, there) == (attention.kind == "self"), name
 
 
+@pytest.mark.parametrize(("kind", "way"), OF_SEVERAL)
+def test_another_text_moves_the_weights_over_this_one_if_and_only_if_they_are_general(kind, way):
+    """A text is changed; where what is attended to stays as it was, only a query can have moved them."""
+    model = built(kind, **way)
+    says = {name: part.kind for name, part in (attentions(model) | poolings(model)).items()}
+    texts = drawn_of(kind)
+    proved, touched = set(), set()
+    before = calls(model, kind, texts)
+    for name in texts:
+        after = calls(model, kind, {**texts, name: drawn(name, 1)})
+        for a, b in zip(before, after, strict=True):
+            asked = a.query is not None and not torch.equal(a.query, b.query)
+            if not torch.equal(a.states, b.states):
+                touched.add((a.name, name))
+            elif asked or says[a.name] == "self":
+                moved = not torch.allclose(a.weights, b.weights)
+                assert moved == (says[a.name] == "general"), (a.name, name)
+                proved.add(a.name)
+    for (
+        call
+    ) in before:  # what is read with the other text in mind is told by the test before this one
+        knows_all = {(call.name, name) for name in texts if name != "candidates"} <= touched
+        assert call.name in proved or knows_all, call.name
+
+
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_pooling_has_a_query_of_its_own(kind):
-    for name, pooling in built(kind).named_modules():
-        if isinstance(pooling, AttentionPooling):
-            assert pooling.kind == "self", name
-            states = torch.randn(2, LENGTH, pooling._size()).double()
-            other = torch.cat([states[:1], torch.randn_like(states[1:])])
-            torch.testing.assert_close(pooling(states).weights[0], pooling(other).weights[0])
+    for name, pooling in poolings(built(kind)).items():
+        assert pooling.kind == "self", name
+        states = torch.randn(2, 6, pooling._size()).double()
+        other = torch.cat([states[:1], torch.randn_like(states[1:])])
+        torch.testing.assert_close(pooling(states).weights[0], pooling(other).weights[0])
 
 
-def run(model: nn.Module, task: str, seed: int) -> None:
-    """A forward pass over a source that is always the same and a target drawn by the seed."""
-    mask = torch.ones(2, LENGTH, dtype=torch.bool)
-    source = torch.tensor([[4, 3, 4, 4, 3, 4], [3, 3, 4, 3, 4, 4]])
-    target = torch.randint(3, 5, (2, LENGTH), generator=torch.Generator().manual_seed(seed))
-    match task:
-        case "translate":
-            model(source, mask, target)
-        case "classify":
-            model(source, mask, target[:, :1])
-        case "language":
-            model(source[:, :1], mask[:, :1], source)
-        case "masked":
-            model.encode(source, mask)
-        case "tag":
-            model(source, mask, source[..., None].expand(-1, -1, 3))
-        case _:
-            pytest.skip(f"nothing here knows what a model for {task} reads")
-
-
-@pytest.mark.parametrize("kind", BUILT_IN["models"])
-def test_what_a_model_hands_to_self_attention_is_one_sequence(kind):
-    """Where there is no source of keys, the keys are those of the queries' own sequence."""
-    model, task = built(kind), find("models", kind).task
-    if "text" not in getattr(find("models", kind), "reads", ("text",)):
-        pytest.skip("it reads no plain text")
-    seen: list[tuple[AttentionModule, tuple[Any, ...]]] = []
-    for attention in attentions(model).values():
-        attention.register_forward_hook(lambda module, args, _: seen.append((module, args)))
-    run(model, task, 0)
-    assert bool(seen) == bool(attentions(model))
-    for attention, (query, *source) in seen:
-        if attention.key_size is None:
-            memory = source[0] if source else attention.remember(query)
-            assert isinstance(memory, Memory)
-            torch.testing.assert_close(attention.remember(query).keys, memory.keys)
+def test_what_attends_without_a_module_says_it_too():
+    """Bare self-attention has no parameters, and its model no module of the heart."""
+    encoder = built("bare-classifier").encoder
+    assert encoder.kind == "self"
+    assert not attentions(encoder)
+    assert not poolings(encoder)
 
 
 @pytest.mark.parametrize("kind", TRANSLATORS)
@@ -114,10 +189,10 @@ def test_another_target_moves_general_weights_and_leaves_those_of_the_source_alo
         attention.register_forward_hook(
             lambda _, args, made, name=name: kept.setdefault(name, []).append(made.weights)
         )
-    run(model, "translate", 0)
+    run(model, kind, drawn_of(kind), target=0)
     first = {name: torch.cat(each, -2) for name, each in kept.items()}
     kept.clear()
-    run(model, "translate", 1)
+    run(model, kind, drawn_of(kind), target=1)
     for name, attention in attentions(model).items():
         same = torch.allclose(first[name], torch.cat(kept[name], -2))
         assert same == name.startswith("encoder."), name

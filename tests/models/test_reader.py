@@ -20,6 +20,18 @@ READERS = {
     for question in ("apart", "vector", "general", "self")
     for focus in ("last", "uniform", "attentive", "impatient")
 }
+STATIC = {
+    f"static-{question}-{focus}": lambda choice, question=question, focus=focus: reader(
+        WORDS,
+        choice=choice,
+        question=question,
+        focus=focus,
+        attention={"dynamic": False},
+        **SMALL,
+    )
+    for question, focus in (("apart", "impatient"), ("general", "last"), ("general", "impatient"))
+}
+READERS |= STATIC
 READERS["two-layers"] = lambda choice: reader(WORDS, choice=choice, layers=2, cell="gru", **SMALL)
 READERS["deep-lstm"] = lambda choice: deep_lstm_reader(WORDS, choice=choice, layers=2, **SMALL)
 CHOOSERS = {
@@ -185,6 +197,65 @@ def test_the_impatient_reader_is_its_formula_with_its_gradients():
     same_with_gradients(found, torch.stack(rows), look, story)
 
 
+def test_a_static_impatient_reader_is_its_formula_with_its_gradients():
+    look, story = LookPerWord(4, score="additive", dynamic=False).double(), read_story()
+    torch.nn.init.normal_(look.first)
+    score, found, rows = look.attention.score, look(story), []
+    for b, (length, asked) in enumerate(((5, 3), (2, 2))):
+        by = torch.cat([look.first, story.question.vector[b]]) @ score.query_weight
+        scores = [
+            torch.tanh(story.states[b, t] @ score.key_weight + by) @ score.vector[:, 0]
+            for t in range(length)
+        ]
+        context = sum(s * story.states[b, t] for t, s in enumerate(softmax(scores)))
+        r = look.first
+        for _ in range(asked):
+            r = context + torch.tanh(look.again.weight @ r)
+        rows.append(r)
+    same_with_gradients(found, torch.stack(rows), look, story)
+
+
+@pytest.mark.parametrize("choice", [True, False], ids=["choice", "span"])
+@pytest.mark.parametrize("name", STATIC)
+def test_static_attention_has_one_distribution_for_all_steps_and_dynamic_one_for_each(name, choice):
+    """The steps are the words of the question, or those of the story: 6 of the first, 2 of the other."""
+    end, kinds = (6 if choice else 4), {}
+    given = alone(inputs(), 0)[:end]
+    for static in (True, False):
+        torch.manual_seed(1)
+        made = STATIC[name] if static else READERS[name.removeprefix("static-")]
+        model = made(choice).double().eval()
+        with recording(model) as seen:
+            model(*given)
+        for each in seen:
+            kinds.setdefault(each.name, {}).setdefault(static, []).append(each.weights[0])
+    kinds = {place: both for place, both in kinds.items() if place.startswith("reader.")}
+    assert kinds
+    for place, both in kinds.items():
+        once, steps = torch.cat(both[True]), torch.cat(both[False])
+        assert len(once) == 1, place
+        assert len(steps) == (2 if "focus" in place else 6), place
+        assert not torch.allclose(steps, steps[:1]), place
+
+
+@pytest.mark.parametrize("step", range(6))
+def test_beside_every_word_stands_the_same_whichever_word_is_changed(step):
+    """A word of the story moves what is found in the question for all words alike, or for itself alone."""
+    story, mask, question, asked = alone(inputs(), 0)[:4]
+    other = story.clone()
+    other[0, step] = (story[0, step] - 4 + 1) % (WORDS - 4) + 4
+    for dynamic in (False, True):
+        torch.manual_seed(1)
+        how = {"dynamic": dynamic}
+        model = reader(WORDS, question="general", attention=how, **SMALL).double().eval().reader
+        question_read = model._ask(question, asked)
+        here, there = (model.beside(model.embed(x), mask, question_read)[0] for x in (story, other))
+        moved = (here - there).abs().sum(-1) > 1e-9
+        assert torch.allclose(here, here[:1]) == (not dynamic)
+        assert torch.allclose(there, there[:1]) == (not dynamic)
+        assert moved.tolist() == [not dynamic or t == step for t in range(6)]
+
+
 def same_with_gradients(found: Tensor, wanted: Tensor, look, story: ReadStory) -> None:
     torch.testing.assert_close(found, wanted, rtol=0, atol=1e-12)
     towards = [*look.parameters(), story.states, story.question.states, story.question.vector]
@@ -280,5 +351,8 @@ def test_a_static_span_has_one_look_and_a_dynamic_one_two():
 def test_what_cannot_be_is_told():
     with pytest.raises(ValueError, match="dynamic is of spans"):
         reader(WORDS, dynamic=True)
+    for focus in ("attentive", "uniform", "last"):
+        with pytest.raises(ValueError, match=f"focus={focus} .* is static as it is"):
+            reader(WORDS, focus=focus, attention={"dynamic": False})
     with pytest.raises(ValueError, match="first=story"):
         deep_lstm_reader(WORDS, choice=False, first="story")

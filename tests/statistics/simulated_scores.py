@@ -132,3 +132,16 @@ def p_values(by_seed, influences, truth=0.0):
 
 def half_widths(by_seed, influences, outside=0.05):
     return np.maximum(*(law.quantile(outside) for law in laws(by_seed, influences)))
+
+
+def right_or_wrong(rng, seeds, items, better, worse, flip=0.0):
+    """Counts of two variants (seeds, items, 2) that answer most items alike: a share `better` is right by
+    the first alone, a share `worse` by the second alone; in one seed of 1 / flip this is not seen.
+
+    The true difference is (better - worse) · (1 - flip).
+    """
+    drawn = rng.random(items)
+    sign = np.where(drawn < better, 1, np.where(drawn < better + worse, -1, 0))
+    seen = sign * (rng.random((seeds, items)) >= flip)
+    for side in (1, -1):
+        yield np.stack([seen == side, np.ones_like(seen)], -1).astype(float)

@@ -143,9 +143,11 @@ def test_it_takes_the_counts_of_a_measure():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_simulations_compute_what_is_computed_for_one(kind):
-    """The tests of coverage take many experiments at a time: they are the same as one by one."""
+    """The tests of coverage take many experiments at a time: they are the same as one by one, where items
+    are not few (test_few_items.py).
+    """
     draw, value = KINDS[kind]
-    a, b = draw(np.random.default_rng(0), 4, 3, 25, 0.3)
+    a, b = draw(np.random.default_rng(0), 4, 3, 90, 0.3)
     found = [compare_scores(one, other, value) for one, other in zip(a, b, strict=True)]
     np.testing.assert_allclose([one.p for one in found], p_values(*parts(a, b, value)), rtol=1e-9)
     halves = [(one.interval[1] - one.interval[0]) / 2 for one in found]
@@ -180,6 +182,10 @@ def test_mistakes_are_told():
         compare_scores(good, 0 * good, lambda sums: 1 / (2 - sums[..., 0]))
     with pytest.raises(ValueError, match="between 0 and 1"):
         compare_scores(good, good, mean, level=95)
+    with pytest.raises(ValueError, match=r"up to 1e\+200, .* item 1 of seed 0"):
+        compare_scores(counts([1, 1e200]), counts([1, 1]), mean)
+    with pytest.raises(ValueError, match="one seed or more, not 0"):
+        compare_scores(*[counts([1, 2], [3, 5])] * 2, mean).with_seeds(0)
     with pytest.raises(ValueError, match="more than 0"):
         compare_scores(good, good, mean).seeds_for(0)
 

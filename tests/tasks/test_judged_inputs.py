@@ -213,14 +213,14 @@ def test_no_file_is_opened_that_a_question_names(tmp_path, monkeypatch):
     field = numbers_field()
     np.save("secret.npy", np.ones((2, field.size), np.float32))
     task = Classify(classifier(field.size, 2, vectors=True), field, ["down", "up"])
-    with pytest.raises(ValueError, match="name a file"):
+    with pytest.raises(ValueError, match="names a file"):
         task.classify(["secret.npy"])
-    with pytest.raises(BadQuestion, match="name a file"):
+    with pytest.raises(BadQuestion, match="names a file"):
         look_at_judgement(task, Question("secret.npy"))
     recipe = read_recipe("lstm-mr", ["task.input=numbers", "task.output=number"])
     judge = recipe.task.task(recipe)
     judge.fields["numbers"].load(field.to_json())
-    with pytest.raises(ValueError, match="name a file"):
+    with pytest.raises(ValueError, match="names a file"):
         judge.look_extent(Question("secret.npy"))
 
 

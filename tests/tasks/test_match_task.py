@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 
 import pytest
 
@@ -14,6 +15,7 @@ from regard.recipe.recipe_files import read_recipe
 from regard.records.question import BadQuestion, Question
 from regard.report.run_evaluation import evaluate
 from regard.runs.loaded_run import load
+from regard.tasks.task_module import Unanswerable
 from regard.training.run import train
 
 NOUNS, VERBS = ("cat", "dog", "bird", "man"), ("sat", "ran", "slept")
@@ -94,6 +96,9 @@ def test_it_learns_and_is_judged_by_what_fits(run):
         assert found.measures[name] > least, name
     assert run.recipe.training.metric == next(iter(measures))
     page = run.folder.report.read_text()
+    if run.recipe.task.answer == "rank":  # 20 questions of 3 candidates
+        assert "20 questions with a right candidate, among 60 pairs of" in found.text
+        assert (found.to_dict()["questions"], found.to_dict()["pairs"]) == (20, 60)
     if run.recipe.task.answer == "label":
         assert "yes" in found.table
         assert found.to_dict()["f1"]["yes"] > 0.7
@@ -135,6 +140,26 @@ def test_texts_without_words_are_answered(run):
 def test_what_is_no_pair_is_told(run, wrong):
     with pytest.raises(ValueError, match="example 1"):
         run.predict([run.task.of_line(wrong) if isinstance(wrong, str) else wrong])
+
+
+def test_the_hint_is_json_that_can_be_answered(run):
+    for wrong in ("the cat", {"first": "the cat"}):
+        with pytest.raises(Unanswerable) as told:
+            run.predict([wrong])
+        written = shlex.split(told.value.hint)
+        example = next(part for part in written if part.startswith("{"))
+        (answer,) = run.predict([json.loads(example)])
+        assert answer.input == {"first": "…", "second": "…"}
+
+
+def test_questions_without_a_right_candidate_are_counted_apart(tmp_path):
+    recipe = recipe_of(tmp_path, "bag-of-words-pair", "rank", epochs=1)
+    with open(tmp_path / "test.txt", "a") as file:
+        file.write("x\tnobody knows\tthis\t0\nx\tnobody knows\tthat\t0\n")
+    found = evaluate(load(train(recipe, tmp_path / "run", quiet=True), device="cpu"))
+    assert "20 questions with a right candidate, among 62 pairs of" in found.text
+    assert "; 1 without one are left out)" in found.text
+    assert found.to_dict()["questions_without_right"] == 1
 
 
 def test_it_is_looked_at_where_it_attends(run):
@@ -180,6 +205,16 @@ def test_a_right_label_that_no_candidate_has_is_told(tmp_path):
     wrong = recipe.model_copy(update={"task": recipe.task.model_copy(update={"right": "yes"})})
     with pytest.raises(RecipeError, match="no candidate has the label 'yes': there are 0, 1"):
         train(wrong, tmp_path / "run", quiet=True)
+
+
+def test_a_dev_set_that_cannot_be_ranked_is_told_before_training(tmp_path):
+    recipe = recipe_of(tmp_path, "bag-of-words-pair", "rank")
+    rows = (tmp_path / "dev.txt").read_text().splitlines()
+    (tmp_path / "dev.txt").write_text("\n".join(row[:-1] + "0" for row in rows[1:]) + "\n")
+    (tmp_path / "dev.txt").write_text(rows[0] + "\n" + (tmp_path / "dev.txt").read_text())
+    with pytest.raises(RecipeError, match=r"dev\.txt.*: no question has a right candidate"):
+        train(recipe, tmp_path / "run", quiet=True)
+    assert not (tmp_path / "run" / "metrics.csv").exists()
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,16 @@ KINDS = {
     "uniform": ("choice", 0, {"kind": "reader", "focus": "uniform"}),
     "deep-lstm": ("choice", 0, {"kind": "deep-lstm-reader"}),
     "question-self": ("choice", 0, {"kind": "reader", "question": "self", "focus": "last"}),
+    "impatient-static": (
+        "choice",
+        0,
+        {
+            "kind": "reader",
+            "focus": "impatient",
+            "question": "general",
+            "attention": {"dynamic": False},
+        },
+    ),
     "span-dynamic": ("span", 0, {"kind": "reader", "question": "general", "dynamic": True}),
 }
 LEARNT = {"attentive": 12, "impatient-markers": 30, "span-dynamic": 12}  # epochs until it can do it
@@ -124,8 +134,12 @@ def test_probabilities_do_not_depend_on_what_is_asked_beside(run):
     alone = [run.predict([example])[0] for example in examples]
     for one, beside in zip(alone, run.predict(examples, attention=True), strict=True):
         assert one.answer == beside.answer
-        assert one.score == pytest.approx(beside.score, abs=1e-5)
-        assert math.isfinite(one.score)
+        if one.answer is None:
+            assert (beside.score, one.input["story"]) == (None, "")
+            assert "candidates" not in run.task.inputs
+        else:
+            assert one.score == pytest.approx(beside.score, abs=1e-5)
+            assert math.isfinite(one.score)
         assert json.loads(json.dumps(beside.to_dict()))["input"]["story"] == one.input["story"]
 
 
@@ -138,6 +152,7 @@ def test_what_was_attended_to_is_told_and_drawn(run):
         "impatient-markers": (["Where", "is", "John", "?", "EOS"], {"focus": (5, 13)}),
         "uniform": ([answer.answer], {"focus": (1, 14)}),
         "deep-lstm": ([], {}),
+        "impatient-static": ([answer.answer], {"focus": (1, 14), "question": (1, 5)}),
         "question-self": ([], {"pooling": (1, 5)}),
         "span-dynamic": (
             ["wood shed"],
@@ -158,6 +173,23 @@ def test_what_was_attended_to_is_told_and_drawn(run):
     assert record.output == f"{answer.answer} ({answer.score:.2f})"
     if kind == "impatient-markers":  # a candidate of two words is one marker
         assert "wood shed" in record.sides["story"].tokens
+
+
+@pytest.mark.parametrize("story", ["", "   ", "\n\t"])
+def test_a_story_without_words_has_no_span_and_no_probability_of_one(run, story):
+    kind, run = run
+    example = asked(run, story, "Where is John?")
+    (answer,) = run.predict([example], attention=True)
+    if not kind.startswith("span"):
+        assert answer.answer in PLACES
+        assert 0 < answer.score <= 1
+        return
+    assert (answer.answer, answer.score, answer.line) == (None, None, "")
+    assert run.task.line(answer) == ""
+    assert json.loads(json.dumps(answer.to_dict(), allow_nan=False))["answer"] is None
+    assert look(run, json.dumps(example)).records[0].output == "—"
+    for measure in run.task.measured_by():
+        assert measure.score(["…", "park"], None) == 0
 
 
 def test_a_question_that_cannot_be_asked_is_told(run):
@@ -240,15 +272,17 @@ def test_a_permutation_is_its_definition():
     assert permuted(ids, order, 7).tolist() == [[3, 9, 7], [7, 8, 0]]
 
 
-def test_the_likeliest_span_is_the_best_of_all_that_are_allowed():
+@pytest.mark.parametrize("longest", [1, 3, 7, 30])
+def test_the_likeliest_span_is_the_best_of_all_that_are_allowed(longest):
     chance = torch.Generator().manual_seed(3)
     first, last = torch.randn(2, 20, 7, generator=chance).log_softmax(-1)
-    found = likeliest_span(first, last, 3)
+    last[::2, 5:] = -torch.inf  # padding
+    found = likeliest_span(first, last, longest)
     for b in range(20):
         best = max(
             (float(first[b, i] + last[b, j]), i, j)
             for i in range(7)
-            for j in range(i, min(i + 3, 7))
+            for j in range(i, min(i + longest, 7))
         )
         assert (int(found.first[b]), int(found.last[b])) == best[1:]
         assert float(found.log_prob[b]) == pytest.approx(best[0])

@@ -148,7 +148,7 @@ def test_an_example_of_several_inputs_is_an_object():
     assert task.look_extent(asked).source == 1 + 6 + 1
     with pytest.raises(Unanswerable, match="there are 2 inputs") as told:
         task.look(module, Question(TEXTS[0]))
-    assert "give a mapping: {'text': …, 'label': …}" in told.value.hint
+    assert 'give them as \'{"text": "…", "label": "…"}\'' in told.value.hint
     with pytest.raises(Unanswerable, match="has no 'label'; it has text"):
         task.look(module, Question(json.dumps({"text": TEXTS[0]})))
 

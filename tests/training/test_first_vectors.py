@@ -70,6 +70,14 @@ def test_frozen_vectors_are_in_the_model_as_the_file_has_them(folder):
     )
 
 
+def test_what_is_passed_over_in_the_file_is_told(folder):
+    lines = (folder / "vectors.txt").read_text()
+    (folder / "vectors.txt").write_text(f"{lines}dull 0 0\n")
+    run = train(recipe(folder), folder / "run")
+    said = "vectors.txt: lines that are no word and its numbers are passed over: 1, the first is 8"
+    assert said in (run / "train.log").read_text()
+
+
 def test_others_are_learnt_from_there(folder):
     table, known = table_and_words(train(recipe(folder), folder / "run"))
     moved = torch.stack([table[known[word]] - given(folder)[word] for word in WORDS[:6]])
@@ -94,8 +102,11 @@ def test_the_run_goes_on_and_answers_without_the_file(folder):
 def test_vectors_of_another_size_are_refused_and_both_sizes_named(folder):
     wide = recipe(folder).model_dump(mode="json")
     wide["model"]["embedding"] = 12
-    with pytest.raises(RecipeError, match=r"have 8 numbers, and the model embeds a token .* in 12"):
+    with pytest.raises(
+        RecipeError, match=r"have 8 numbers, and the model embeds a token .* in 12"
+    ) as told:
         train(Recipe.model_validate(wide), folder / "run")
+    assert told.value.hint == "model.embedding=8, or take vectors of 12"
     assert not (folder / "run").exists()
 
 
@@ -129,6 +140,15 @@ def test_every_model_with_an_embedding_of_words_takes_them(folder, kind):
     )
     if any(hasattr(type(f), "tokenizer") for f in task.fields.values()):
         check_vectors(task.recipe)
+        other = folder / "other.txt"
+        other.write_text("the " + "0 " * 9 + "0\n")
+        wrong = task.recipe.model_copy(
+            update={"vectors": type(task.recipe.vectors)(source=str(other))}
+        )
+        with pytest.raises(RecipeError) as told:
+            check_vectors(wrong)
+        option = next(name for name in ("embedding", "size", "hidden") if name in small)
+        assert told.value.hint == f"model.{option}=10, or take vectors of 8"
     shared = [f for f in task.fields.values() if hasattr(type(f), "tokenizer")]
     texts = [f for f in shared if f.file is not None]
     if not texts:

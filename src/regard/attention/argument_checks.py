@@ -9,6 +9,7 @@ from torch import Tensor
 
 from regard.attention.limits import for_every_key
 from regard.attention.scores import Score
+from regard.attention.select import is_at_hand
 from regard.attention.shapes import broadcast
 
 
@@ -101,8 +102,8 @@ def real_mask(
 ) -> Tensor | None:
     """The mask that was given, or that of lengths (...): (..., positions), True before the length.
 
-    lead: the axes that lengths have. Whatever is past the last position is no more than all of them; the
-    numbers themselves are not looked at, which would stall a GPU.
+    lead: the axes that lengths have. The numbers themselves are looked at on a CPU alone: on a GPU, where it
+    would stall, what is below 0 is none and what is past the last position is all.
     """
     if lengths is None:
         return mask
@@ -127,7 +128,21 @@ def real_mask(
         raise ValueError(
             f"lengths must be {expected}, one for every sequence (an axis may be 1); given {given}.{hint}"
         )
+    _check_counts(lengths, positions)
     return torch.arange(positions, device=lengths.device) < lengths[..., None]
+
+
+def _check_counts(lengths: Tensor, positions: int) -> None:
+    if type(lengths) is not Tensor or lengths.device.type != "cpu" or not is_at_hand(lengths):
+        return
+    if not lengths.numel():
+        return
+    low, high = (int(end) for end in lengths.aminmax())
+    if low < 0 or high > positions:
+        raise ValueError(
+            f"lengths must be from 0 to {positions}, the positions that there are; given "
+            f"{low if low < 0 else high}"
+        )
 
 
 def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tensor:

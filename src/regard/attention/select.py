@@ -30,7 +30,7 @@ def _is_large(x: Tensor) -> bool:
 
 
 def is_at_hand(x: Tensor) -> bool:
-    """Whether its bits can be had: not in a graph, nor under a transform such as vmap."""
+    """Whether its numbers can be looked at: not in a graph, nor under a transform such as vmap."""
     functorch = torch._C._functorch
     return not (
         torch.compiler.is_compiling()

@@ -31,7 +31,9 @@ def check_texts(texts: list[str], command: str) -> None:
 def chunks(texts: list[str], command: str, *, full: bool = False) -> Iterator[list[str]]:
     """The texts; `-` stands for the lines of standard input, as they arrive."""
     if texts != ["-"]:
-        yield texts
+        from regard.data.text_lines import whole_text
+
+        yield [whole_text(text) for text in texts]
         return
 
     from regard.cli.streams import arriving, decoded

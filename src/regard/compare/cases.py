@@ -18,11 +18,13 @@ from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.runs.loaded_run import LoadedRun
 from regard.statistics.influence import influence
+from regard.tasks.answer import plain_value
+from regard.tasks.task import Task
 from regard.tasks.task_module import Unanswerable
 
 SHOWN = 6  # items: half of them where a is better, half where b is
 NOTHING = 1e-9  # a difference that is one of rounding
-LONGEST = 30  # words of an item whose attention is drawn
+LONGEST = 30, 100, 400  # words of an item whose attention is drawn, if there are enough such items
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,8 @@ def cases(
     pairs = [(judged[a][seed], judged[b][seed]) for seed in seeds]
     if not pairs:
         pairs = list(zip(judged[a].values(), judged[b].values(), strict=False))
-    short = [row for row, item in enumerate(items) if 0 < item.words <= LONGEST]
     rows = sorted(  # of equals the shortest: it is read at a glance
-        short or range(len(items)), key=lambda row: (-abs(weights[row]), items[row].words)
+        _readable(items, weights), key=lambda row: (-abs(weights[row]), items[row].words)
     )
     chosen = [row for row in rows if weights[row] > 0][: SHOWN // 2]
     chosen += [row for row in rows if weights[row] < 0][: SHOWN // 2]
@@ -63,6 +64,16 @@ def cases(
         answers = _answer(runs[0], row), _answer(runs[1], row)
         made.append(Case(row, float(weights[row]), runs, answers))
     return made
+
+
+def _readable(items: Sequence[Item], weights: np.ndarray) -> list[int]:
+    """Those that differ, short ones if there are enough of them."""
+    differing = [row for row in range(len(items)) if weights[row]]
+    for longest in LONGEST:
+        short = [row for row in differing if 0 < items[row].words <= longest]
+        if len(short) >= SHOWN:
+            return short
+    return differing
 
 
 def item_weights(found: Comparison, a: str, b: str) -> np.ndarray:
@@ -84,7 +95,7 @@ def with_records(
     for judged, name in zip(case.runs, names, strict=True):
         run = load(judged.path)
         try:
-            question = Question(_text(run, examples[case.row]), details=False)
+            question = Question(asked_line(run.task, examples[case.row]), details=False)
             records.append(run.task.look(run.module, question, model=name))
         except (BadQuestion, Unanswerable, NotARecord, NotImplementedError) as error:
             records.append(None)
@@ -92,12 +103,12 @@ def with_records(
     return replace(case, records=(records[0], records[1]), why_not=why)
 
 
-def _text(run: LoadedRun, example: Any) -> str:
-    """What is asked: the one text that there is."""
-    if len(run.task.inputs) > 1:
-        raise BadQuestion("it answers about several inputs: what it attends to is not shown")
-    value: Any = example[run.task.inputs[0]] if isinstance(example, Mapping) else None
-    return json.dumps(value.tolist()) if hasattr(value, "tolist") else text_of(run.task, example)
+def asked_line(task: Task, example: Any) -> str:
+    """The line that asks about an example: its text, or all its inputs as JSON."""
+    if not isinstance(example, Mapping):
+        return text_of(task, example)
+    given = plain_value(task.bare(example))
+    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, default=list)
 
 
 def _answer(run: JudgedRun, row: int) -> str:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from regard.compare.case_maps import attention_drawing, shown_maps
 from regard.compare.cases import Case
 from regard.compare.findings import Closer, Findings
 from regard.compare.interval_chart import IntervalRow, interval_chart
 from regard.compare.slices import Slice, slice_title
 from regard.compare.verdicts import interval, score, signed, unit
 from regard.measures.measure import Measure
-from regard.records.record import AttentionRecord
-from regard.view.heat_table import heat_table
 from regard.view.markup import Markup, element, join
-from regard.view.picked_matrix import Pick, picked
-from regard.view.samples import scrolled
 from regard.words import t
 
 LONGEST = 600  # characters of a text
@@ -36,7 +33,7 @@ def closer_section(found: Findings) -> Markup:
 def _block(found: Findings, one: Closer, *, first: bool) -> Markup:
     title = t("{a} against {b}", a=one.a, b=one.b)
     charts = [
-        element("figure", _chart(list(parts), by, found.measure))
+        element("figure", _chart(list(parts), by, found.measure), class_="intervals")
         for by, parts in groupby(one.slices, key=lambda part: part.by)
     ]
     drawn = [_case(found, one, case) for case in one.cases]
@@ -44,7 +41,7 @@ def _block(found: Findings, one: Closer, *, first: bool) -> Markup:
     return element(
         "details",
         element("summary", title),
-        *charts,
+        element("div", *charts, class_="slices") if charts else "",
         lead,
         *drawn,
         class_="closer",
@@ -76,13 +73,13 @@ def _chart(parts: Sequence[Slice], by: str, measure: Measure) -> Markup:
 def _case(found: Findings, one: Closer, case: Case) -> Markup:
     item = found.items[case.row]
     better = one.a if case.weight > 0 else one.b
-    shown = _shown_map(case)
+    shown = shown_maps(case.records)
     sides = [
         element(
             "div",
             element("h5", t("{name}, seed {seed}", name=name, seed=run.seed)),
             _answer(answer),
-            _weights(record, name, shown),
+            attention_drawing(record, name, shown),
         )
         for name, run, answer, record in zip(
             (one.a, one.b), case.runs, case.answers, case.records, strict=True
@@ -102,34 +99,6 @@ def _case(found: Findings, one: Closer, case: Case) -> Markup:
 
 def _answer(answer: str) -> Markup | str:
     return element("p", _cut(answer), class_="answer", dir="auto") if answer else ""
-
-
-def _shown_map(case: Case) -> str:
-    """The attention that the two do not have in common, or the one that is closest to the answer."""
-    maps = [{m.name: m.mechanism for m in record.maps} for record in case.records if record]
-    if not maps:
-        return ""
-    shared = [name for name in maps[0] if all(name in each for each in maps)]
-    differing = [name for name in shared if len({each[name] for each in maps}) > 1]
-    usual = [name for name in ("cross", "pooling") if name in shared]
-    return next(iter([*differing, *usual, *shared]), "")
-
-
-def _weights(record: AttentionRecord | None, name: str, shown: str) -> Markup | str:
-    if record is None or not record.maps:
-        return ""
-    there = shown in [each.name for each in record.maps]
-    matrix = picked(record, Pick(map=shown if there else None))
-    caption = t("Attention of {name}", name=name)
-    table = heat_table(
-        matrix.weights.tolist(),
-        list(matrix.queries),
-        list(matrix.keys),
-        caption=caption,
-        query_language=matrix.rows.language,
-        key_language=matrix.columns.language,
-    )
-    return join([scrolled(table, caption), element("p", matrix.aggregation, class_="signature")])
 
 
 def _cut(text: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
+from itertools import combinations
 
 from regard.clock import clock
 from regard.compare.closer_look import closer_section
@@ -12,8 +14,9 @@ from regard.compare.cost_chart import cost_chart
 from regard.compare.findings import Findings
 from regard.compare.interval_chart import IntervalRow, interval_chart
 from regard.compare.judged_run import Cost
-from regard.compare.score_table import ScoreTable, megabytes
+from regard.compare.score_table import ScoreTable, judged_by, megabytes
 from regard.compare.verdicts import (
+    amount,
     display_name,
     interval,
     resolution,
@@ -27,7 +30,11 @@ from regard.view.charts import Axis
 from regard.view.markup import Markup, element, join
 from regard.view.samples import scrolled
 from regard.view.static_page import static_page
+from regard.view.terminal_cells import shorten
 from regard.words import t
+
+SHORT = 24  # characters of a name in the title of a chart
+ALIKE = 1.02  # costs that are nearer than this factor are the same
 
 
 def page(found: Findings) -> str:
@@ -49,13 +56,23 @@ def stylesheet() -> str:
 
 
 def _header(found: Findings) -> Markup:
-    said = [element("li", sentence) for sentence in sentences(found)]
+    said = [element("li", *_unbroken(sentence)) for sentence in sentences(found)]
     return element(
         "header",
         element("p", t("regard · comparison"), class_="eyebrow"),
         element("h1", found.title),
+        element("p", judged_by(found), class_="judged-by"),
         element("ul", *said, class_="verdicts"),
     )
+
+
+def _unbroken(sentence: str) -> list[str]:
+    """The sentence, with each interval on one line."""
+    parts = re.split(r"(\[[^\[\]]*\])", sentence)
+    return [
+        element("span", part, class_="whole") if place % 2 else part
+        for place, part in enumerate(parts)
+    ]
 
 
 def _scores(found: Findings) -> Markup:
@@ -67,7 +84,7 @@ def _scores(found: Findings) -> Markup:
         written = [
             element("td", cell, class_=kind) for cell, kind in zip(cells[1:], classes, strict=False)
         ]
-        along = element("span", t("to measure by"), class_="role") if role else ""
+        along = element("span", t("baseline"), class_="role") if role else ""
         rows.append(
             element(
                 "tr",
@@ -91,7 +108,7 @@ def _scores(found: Findings) -> Markup:
         [
             element("p", note, class_="note"),
             scrolled(drawn, t("Scores")),
-            element("figure", _against_best(comparison)),
+            element("figure", _against_best(comparison), class_="intervals"),
         ]
     )
 
@@ -116,7 +133,8 @@ def _against_best(found: Comparison) -> Markup:
                 [factor * one for one in each],
             )
         )
-    return interval_chart(t("Against {best}", best=best), unit(measure), spans)
+    title = t("Difference from {best}, the best on average", best=shorten(best, SHORT))
+    return interval_chart(title, unit(measure), spans)
 
 
 def _shown(shown: bool) -> str:
@@ -168,8 +186,57 @@ def _pairs(found: Findings) -> Markup:
         count=len(comparison.pairs),
     )
     return join(
-        [element("p", note, class_="note"), scrolled(table, t("Differences between variants"))]
+        [
+            element("p", note, class_="note"),
+            scrolled(table, t("Differences between variants")),
+            _every_pair(found),
+        ]
     )
+
+
+def _every_pair(found: Findings) -> Markup:
+    """What a cell says where the pointer rests, in a table that can be read without one."""
+    comparison, measure = found.comparison, found.measure
+    heads = [
+        t("variant"),
+        t("against"),
+        t("difference"),
+        t("interval"),
+        t("P(better)"),
+        "p",
+        t("p by Holm"),
+        t("shown"),
+        t("seeds"),
+        t("items that differ"),
+        t("resolves"),
+    ]
+    rows = []
+    for first, second in combinations(comparison.order, 2):
+        pair = comparison.pair(first, second)
+        one, resolves = pair.difference, pair.difference.resolves
+        cells = [
+            second,
+            signed(one.difference, measure),
+            interval(one, measure),
+            f"{one.better:.3f}",
+            f"{one.p:.3g}",
+            f"{pair.p_holm:.3g}",
+            t("yes") if pair.shown else t("no"),
+            str(one.seeds),
+            "–" if one.differing is None else f"{one.differing:,}",
+            "–" if resolves is None else amount(resolves, measure),
+        ]
+        head = element("th", first, scope="row")
+        rows.append(element("tr", head, *(element("td", cell) for cell in cells)))
+    title = t("Every pair in numbers")
+    table = element(
+        "table",
+        element("caption", title),
+        element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
+        element("tbody", *rows),
+        class_="numbers",
+    )
+    return element("details", element("summary", title), scrolled(table, title))
 
 
 def _costs(found: Findings) -> Markup:
@@ -192,7 +259,7 @@ def _costs(found: Findings) -> Markup:
             for name in means
             if name in costs and (value := getattr(costs[name], kind)) is not None
         }
-        if len(set(known.values())) < 2:  # nothing to choose by
+        if not known or max(known.values()) < ALIKE * min(known.values()):  # nothing to choose by
             continue
         places = {name: (value, means[name]) for name, value in known.items()}
         said = {name: f"{name}: {_of(costs[name])}" for name in known}
@@ -223,7 +290,7 @@ def _method(found: Findings) -> Markup:
     seeds = {name: list(runs) for name, runs in found.judged.items()}
     facts = {
         t("measure"): display_name(found.measure),
-        t("judged on"): f"{found.data}: {len(found.items):,} {found.noun}",
+        t("judged on"): f"{found.data}: {found.counted_items}",
         t("seeds"): _seeds(seeds),
         t("budget"): found.budget or "–",
         t("pairs"): f"{len(comparison.pairs):,}",

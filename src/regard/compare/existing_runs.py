@@ -10,7 +10,7 @@ from typing import Any
 from regard.compare.comparison import Comparison, ScoredVariant
 from regard.compare.experiment import budget_of
 from regard.compare.findings import Findings
-from regard.compare.judgement import RunJudge, Set
+from regard.compare.judgement import RunJudge, Set, check_one_task
 from regard.compare.variants import variant_name
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
@@ -38,6 +38,7 @@ def compare_runs(
     recipes = {path: _recipe(path) for path in paths}
     if len(recipes) < len(paths):
         raise RecipeError("a run is named twice", "name each once")
+    check_one_task(recipes)
     variants = _variants(recipes)
     if len(variants) < 2:
         raise RecipeError(

@@ -14,7 +14,7 @@ import torch
 
 from regard.compare.comparison import Comparison, Names, ScoredVariant
 from regard.compare.findings import Findings
-from regard.compare.judgement import RunJudge, Set
+from regard.compare.judgement import RunJudge, Set, check_one_task
 from regard.compare.trainings import PlannedRun, train_all
 from regard.compare.variants import Variant, VariantPlan, replaced
 from regard.recipe.mistakes import RecipeError
@@ -60,6 +60,7 @@ def compare(
     from regard.training.preflight import check  # not needed to compare runs that exist
 
     variants = {variant.name: variant for variant in given.variants}
+    check_one_task({name: variant.recipe for name, variant in variants.items()})
     for variant in given.variants:
         try:
             check(variant.recipe)
@@ -111,17 +112,25 @@ def usual_jobs(recipe: Recipe) -> int:
     """A process for every core; one for every GPU."""
     if (device := device_of(recipe)).type != "cpu":
         return torch.cuda.device_count() if device.type == "cuda" else 1
+    return cores()
+
+
+def cores() -> int:
+    """That this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def one_place(recipe: Recipe, number: int) -> Trainer:
-    """Where a run is trained that is one of many: on one thread, or on one GPU, each in its turn."""
+def one_place(recipe: Recipe, number: int, jobs: int = 1) -> Trainer:
+    """Where a run is trained that is one of many: on one thread, or on one GPU, each in its turn, with its
+    share of the cores.
+    """
     given, device = recipe.trainer, device_of(recipe)
-    if device.type == "cpu" and given.threads is None:
-        return given.model_copy(update={"threads": 1})
+    chosen: dict[str, Any] = {}
+    if given.threads is None:
+        chosen["threads"] = 1 if device.type == "cpu" else max(1, cores() // jobs)
     if device.type == "cuda" and given.devices == "auto":
-        return given.model_copy(update={"devices": [number % torch.cuda.device_count()]})
-    return given
+        chosen["devices"] = [number % torch.cuda.device_count()]
+    return given.model_copy(update=chosen)
 
 
 def device_of(recipe: Recipe) -> torch.device:
@@ -204,7 +213,7 @@ class _Work:
 
     def _planned(self, variant: Variant, seed: int) -> PlannedRun:
         place = list(self.variants).index(variant.name) + seed * len(self.variants)
-        trainer = one_place(variant.recipe, place)
+        trainer = one_place(variant.recipe, place, self.jobs)
         recipe = replaced(variant.recipe, seed=seed, name=variant.name, trainer=trainer)
         folder = RunFolder(self.out / variant.folder / f"seed-{seed}")
         return PlannedRun(variant.name, recipe, folder)

@@ -13,6 +13,7 @@ from regard.compare.items import Item
 from regard.compare.judged_run import Cost, JudgedRun
 from regard.compare.slices import Slice
 from regard.measures.measure import Measure
+from regard.words import say_plural
 
 FORMAT = 1
 
@@ -49,6 +50,12 @@ class Findings:
     def measure(self) -> Measure:
         return self.comparison.measure
 
+    @property
+    def counted_items(self) -> str:
+        """How many there are, and what they are: 1,072 texts."""
+        count = len(self.items)
+        return f"{count:,} {say_plural(count, self.noun[:-1], self.noun)}"
+
     def scores(self, measure: Measure) -> dict[str, dict[int, float]]:
         """By variant and seed."""
         return {
@@ -72,6 +79,7 @@ class Findings:
             "command": self.command,
             "task": self.task,
             "data": self.data,
+            "item_count": len(self.items),
             "budget": self.budget,
             "measure": self.measure.name,
             "level": self.comparison.level,

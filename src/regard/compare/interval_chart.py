@@ -10,9 +10,9 @@ from regard.view.charts import Axis
 from regard.view.markup import Markup, element
 from regard.view.terminal_cells import shorten, width
 
-WIDE, ROW, TOP, BELOW = 720, 26, 30, 40
+WIDE, ROW, TOP, BELOW = 460, 26, 30, 40
 CELL = 7.0  # about how wide a character is
-MOST_NAME = 34  # characters
+MOST_NAME = 24  # characters
 
 
 @dataclass(frozen=True)

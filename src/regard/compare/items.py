@@ -58,11 +58,10 @@ def words_in(text: str) -> list[str]:
 
 
 def _item(task: Task, example: Any, seen: Counter[str] | None) -> Item:
-    text = text_of(task, example)
-    words = words_in(text)
+    words = words_in(" ".join(_given(task, example).values()))
     return Item(
         line=int(getattr(example, "line", 0)),
-        text=text,
+        text=text_of(task, example),
         wanted=in_words(_wanted(task, example)),
         words=len(words),
         rarest=min((seen[word] for word in words), default=None) if seen else None,
@@ -71,11 +70,19 @@ def _item(task: Task, example: Any, seen: Counter[str] | None) -> Item:
 
 
 def text_of(task: Task, example: Any) -> str:
-    """What is given, for people."""
+    """What is given, for people: one value, or a line for each."""
+    given = _given(task, example)
+    if len(given) == 1:
+        return next(iter(given.values()))
+    return "\n".join(f"{name}: {value}" for name, value in given.items())
+
+
+def _given(task: Task, example: Any) -> dict[str, str]:
+    """By input, in words."""
     if isinstance(example, Mapping):
-        return "  ".join(_read(task.fields[name], example[name]) for name in task.inputs)
+        return {name: _read(task.fields[name], example[name]) for name in task.inputs}
     texts = [field for field in task.fields.values() if isinstance(field, Text)]
-    return texts[0].tokenizer.decode(example.ids) if texts else str(example)
+    return {"text": texts[0].tokenizer.decode(example.ids) if texts else str(example)}
 
 
 def _read(field: Field, value: Any) -> str:
@@ -103,7 +110,7 @@ def _trained_words(task: Task, spec: Spec) -> Counter[str] | None:
     found: Counter[str] = Counter()
     try:
         for example in islice(task.read(spec), MOST):
-            found.update(words_in(text_of(task, example)))
+            found.update(words_in(" ".join(_given(task, example).values())))
     except (OSError, ValueError):
         return None
     return found

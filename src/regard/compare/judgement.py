@@ -24,6 +24,7 @@ from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs.loaded_run import LoadedRun, load
 from regard.suggestions import meant
+from regard.tasks.likelihood_task import LikelihoodTask
 from regard.tasks.recipe_task import task_of
 from regard.words import t
 
@@ -36,6 +37,30 @@ class Set(NamedTuple):
 
     spec: Spec
     part: str  # data, test or dev
+
+
+def check_one_task(recipes: Mapping[Any, Recipe]) -> None:
+    """Refuse what does not do the same. recipes: by what each is called."""
+    (first, recipe), *others = recipes.items()
+    for name, other in others:
+        if other.task.kind != recipe.task.kind:
+            raise RecipeError(
+                f"different tasks: {first} is for task.kind={recipe.task.kind}, {name} for "
+                f"task.kind={other.task.kind}",
+                "what does the same can be compared",
+            )
+        known, found = task_of(recipe).columns, task_of(other).columns
+        if known != found:
+            raise RecipeError(
+                f"different answers: {first} is measured by {', '.join(known)}, {name} by "
+                f"{', '.join(found)}",
+                "what answers alike can be compared",
+            )
+
+
+def _plainly(name: str) -> str:
+    """macro_f1 of macro-F1 or Macro F1."""
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 @dataclass
@@ -52,15 +77,19 @@ class RunJudge:
     _examples: list[Any] = field(default_factory=list)
 
     def check(self, recipe: Recipe) -> None:
-        """The corpus and the measure, before anything is trained."""
+        """The corpus and the measure, before anything is trained; the measure as tasks spell it."""
         task = task_of(recipe)
         task.corpora(self.items.spec)
-        known = list(dict.fromkeys([*task.columns, *recipe.task.own_metrics]))
-        if self.wanted is not None and self.wanted not in known:
+        known = [*task.columns, *(["loss"] if isinstance(task, LikelihoodTask) else [])]
+        if self.wanted is None:
+            return
+        spelt = {_plainly(name): name for name in known}.get(_plainly(self.wanted))
+        if spelt is None:
             raise RecipeError(
-                f"no measure {self.wanted!r}.{meant(self.wanted, known)}",
-                f"task.kind={recipe.task.kind} is measured by {', '.join(known)}",
+                f"items are not measured by {self.wanted!r}.{meant(self.wanted, known)}",
+                f"task.kind={recipe.task.kind} has --measure {', '.join(known)}",
             )
+        self.wanted = spelt
 
     @property
     def measure(self) -> Measure:
@@ -91,7 +120,6 @@ class RunJudge:
             self._first, self._examples = run, read_items(run, self.items.spec, Problems())
             examples = self._examples
         else:
-            self._check_task(run)
             examples = read_items(run, self.items.spec, Problems())
         found, measures = judge(run, self.items.spec, examples, self.kept)
         self.measures = self.measures or measures
@@ -186,15 +214,6 @@ class RunJudge:
                 "good, for all variants alike"
             )
         ]
-
-    def _check_task(self, run: LoadedRun) -> None:
-        assert self._first is not None
-        kinds = self._first.recipe.task.kind, run.recipe.task.kind
-        if kinds[0] != kinds[1]:
-            raise RecipeError(
-                f"{self._first.folder.path} is for task.kind={kinds[0]}, {run.folder.path} for {kinds[1]}",
-                "runs are compared that do the same",
-            )
 
     def _check_items(self, found: JudgedRun) -> None:
         for runs in self.judged.values():

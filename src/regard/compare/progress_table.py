@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import mean
 
 from rich.console import Console
 from rich.live import Live
@@ -101,16 +103,33 @@ def words(trainings: Sequence[PlannedRun], left: float | None) -> str:
 
 
 def time_left(trainings: Sequence[PlannedRun]) -> float | None:
-    """Seconds until all are trained, if those to come take as long as those here did."""
-    running = [one for one in trainings if one.running]
-    took = [one.seconds for one in trainings if one.seconds is not None]
-    for one in running:
-        share = one.share
-        if share > 0.02 and one.began is not None:
-            took.append((time.monotonic() - one.began) / share)
-    if not took:
+    """Seconds until all are trained: each takes as long as others of its variant did, here or before."""
+    over = _means(one for one in trainings if one.done)
+    means = _means(one for one in trainings if not one.done) | over  # a guess, where none is over
+    if not means:
         return None
-    mean, now = sum(took) / len(took), time.monotonic()
-    left = [max(mean - (now - (one.began or now)), 0.0) for one in running]
-    waiting = sum(not (one.done or one.running or one.failure) for one in trainings)
-    return (sum(left) + waiting * mean) / max(len(running), 1)
+    usual = mean(means.values())  # of a variant that none is known of
+
+    def left(one: PlannedRun) -> float:
+        """By what is done, and, since starting and reporting take time too, by the clock."""
+        whole = means.get(one.variant, usual)
+        if not one.running or one.began is None:
+            return whole * (1 - one.share)
+        by_clock = whole * (1 - one.before) - (time.monotonic() - one.began)
+        return max(whole * (1 - one.share), by_clock)
+
+    ends = [left(one) for one in trainings if one.running] or [0.0]
+    for one in trainings:  # each is begun where one ends first
+        if not (one.done or one.running or one.failure):
+            heapq.heapify(ends)
+            heapq.heapreplace(ends, ends[0] + left(one))
+    return max(ends)
+
+
+def _means(trainings: Iterable[PlannedRun]) -> dict[str, float]:
+    """Seconds of a training of each variant, where they are known."""
+    took: dict[str, list[float]] = {}
+    for one in trainings:
+        if (seconds := one.whole) is not None:
+            took.setdefault(one.variant, []).append(seconds)
+    return {name: mean(each) for name, each in took.items()}

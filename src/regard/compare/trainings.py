@@ -5,13 +5,16 @@ A run that is whole is not trained again; one that was killed goes on where it s
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO
 
 from regard.recipe.mistakes import RecipeError
@@ -24,6 +27,10 @@ from regard.runs.model_file import is_whole, read_config, recipe_of
 from regard.runs.run_folder import RunFolder, check_recipe
 
 POLL = 0.2  # seconds
+LEAST, KNOWN = (
+    0.02,
+    0.5,
+)  # shares: too little to tell its time by; of a rest that tells less than all
 PATIENCE = 60.0  # seconds that a process may take to save and end
 
 
@@ -43,6 +50,8 @@ class PlannedRun:
     done: bool = False
     began: float | None = None  # by time.monotonic
     seconds: float | None = None  # that it took here
+    before: float = 0.0  # the share of it that was done before it began here
+    spent: float | None = None  # seconds of a training that is over, from its folder
     failure: str = ""
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _said: IO[bytes] | None = field(default=None, repr=False)
@@ -50,6 +59,18 @@ class PlannedRun:
     @property
     def running(self) -> bool:
         return self._process is not None
+
+    @property
+    def whole(self) -> float | None:
+        """Seconds of all of it, by what is known of it alone; None: nothing is yet."""
+        if self.done:
+            if self.seconds is None or self.before >= KNOWN:
+                return self.spent
+            return self.seconds / (1 - self.before)
+        made = self.share - self.before
+        if self.began is None or made < LEAST:
+            return None
+        return (time.monotonic() - self.began) / made
 
     @property
     def share(self) -> float:
@@ -79,14 +100,13 @@ class PlannedRun:
                     f"it is now to be: the variants would not have equal budgets",
                     "--out names another folder",
                 )
-        self.done = self._is_whole()
+        self._see_whether_done()
 
     def start(self, environment: dict[str, str]) -> None:
         self.folder.path.mkdir(parents=True, exist_ok=True)
-        recipe = self.folder.path.parent / f"{self.folder.path.name}.yaml"
-        write_whole(recipe, dump_recipe(self.recipe))
+        write_whole(self._given, dump_recipe(self.recipe))
         self._said = (self.folder.path.parent / f"{self.folder.path.name}.log").open("wb")
-        command = [sys.executable, "-m", "regard", "train", str(recipe), "--quiet"]
+        command = [sys.executable, "-m", "regard", "train", str(self._given), "--quiet"]
         self._process = subprocess.Popen(
             [*command, "--run", str(self.folder.path)],
             stdin=subprocess.DEVNULL,
@@ -95,7 +115,7 @@ class PlannedRun:
             env=environment,
             preexec_fn=_die_with_parent if sys.platform == "linux" else None,
         )
-        self.began = time.monotonic()
+        self.began, self.before = time.monotonic(), self.share
 
     def ended(self) -> bool:
         """Whether it ran and is over now."""
@@ -106,7 +126,8 @@ class PlannedRun:
         self._process = None
         if said is not None:
             said.close()
-        self.done = status == 0 and self._is_whole()
+        if status == 0:
+            self._see_whether_done()
         if not self.done:
             log = self.folder.path.parent / f"{self.folder.path.name}.log"
             lines = log.read_text("utf-8", errors="replace").strip().splitlines()
@@ -126,6 +147,24 @@ class PlannedRun:
         if self._process.poll() is None:
             self._process.kill()
             self._process.wait()
+
+    def _see_whether_done(self) -> None:
+        self.done = self._is_whole()
+        if self.done:
+            self.spent = self._seconds_of_before()
+
+    def _seconds_of_before(self) -> float | None:
+        """From the start of its process to its model, by the times of the files; at least its training."""
+        trained = (read_config(self.folder).get("spent") or {}).get("seconds")
+        with suppress(OSError):
+            whole = self.folder.model.stat().st_mtime - self._given.stat().st_mtime
+            return max(whole, trained or 0.0)
+        return trained
+
+    @property
+    def _given(self) -> Path:
+        """The recipe that its process was started with."""
+        return self.folder.path.parent / f"{self.folder.path.name}.yaml"
 
     def _is_whole(self) -> bool:
         if not is_whole(self.folder) or not self.folder.scores.is_file():
@@ -176,10 +215,18 @@ def train_all(
         )
 
 
+def _prctl() -> Callable[[int, int], int] | None:
+    """Found here: a child of a process with threads may open no library before its program starts."""
+    with suppress(OSError, AttributeError):
+        found: Callable[[int, int], int] = ctypes.CDLL(None).prctl
+        return found
+    return None
+
+
+PRCTL, END_WITH_PARENT = _prctl(), 1  # PR_SET_PDEATHSIG
+
+
 def _die_with_parent() -> None:
     """Before the program of a child starts: end, with a checkpoint, if this process is killed."""
-    import ctypes
-    import signal
-
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+    if PRCTL is not None:
+        PRCTL(END_WITH_PARENT, signal.SIGTERM)

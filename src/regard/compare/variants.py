@@ -7,6 +7,7 @@ Nothing here needs torch. A key or a value that there is not is refused as `rega
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ VARY = "as in --vary model.attention.score=additive,bilinear"
 OPENING, CLOSING = "([{", ")]}"
 PARTS = ("score", "region", "normalize", "pool")  # of an attention
 PLAIN = re.compile(r"[^\W\d_][\w ().,-]*")  # a value that says what it is, unlike true or 0.5
+LONGEST = 100  # bytes of a folder's name; a file system takes 255, and paths go on
 UNIFORM, WITHOUT = "uniform", "no attention"  # roles of the variants that run along
 
 
@@ -36,8 +38,13 @@ class Variant:
 
     @property
     def folder(self) -> str:
-        """Its name as a path."""
-        return re.sub(r"[^\w.=+-]+", "-", self.name).strip("-.") or "variant"
+        """Its name as a path; of a very long one the beginning, and a digest of all of it."""
+        name = re.sub(r"[^\w.=+-]+", "-", self.name).strip("-.") or "variant"
+        if len(name.encode()) <= LONGEST:
+            return name
+        digest = hashlib.sha256(self.name.encode()).hexdigest()[:12]
+        kept = name.encode()[: LONGEST - len(digest) - 1].decode(errors="ignore")
+        return f"{kept.rstrip('-.')}-{digest}"
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,7 @@ def plan(recipe: str, words: Sequence[str] = (), *, vary: Sequence[str]) -> Vari
         changes = dict(zip(choices, values, strict=True))
         made = read_recipe(recipe, [*words, *(f"{key}={value}" for key, value in changes.items())])
         variants.append(Variant(variant_name(changes), made, changes))
+    _check_differ(variants)
     if len(variants) < 2:
         raise RecipeError("there is one variant: vary a key by two values or more", VARY)
     variants, notes = _with_baselines(base, choices, variants)
@@ -108,6 +116,19 @@ def _choices(given: str) -> tuple[str, list[str]]:
     return key.strip(), values
 
 
+def _check_differ(variants: Sequence[Variant]) -> None:
+    """Refuse one value in two spellings, 0.1 and 1e-1."""
+    seen: dict[str, Variant] = {}
+    for each in variants:
+        before = seen.setdefault(repr(each.recipe.model_dump(mode="json")), each)
+        if before is not each:
+            one, other = (
+                ", ".join(f"{key}={value}" for key, value in variant.changes.items())
+                for variant in (before, each)
+            )
+            raise RecipeError(f"--vary: {one} and {other} are the same variant", "name it once")
+
+
 def _given(key: str, words: Sequence[str]) -> bool:
     return any(word.partition("=")[0].strip() == key for word in words)
 
@@ -116,13 +137,20 @@ def _with_baselines(
     base: Recipe, choices: Mapping[str, Sequence[str]], variants: Sequence[Variant]
 ) -> tuple[list[Variant], list[str]]:
     """With uniform weights and no attention, for every attention that is varied; and why not."""
-    found, notes = list(variants), list[str]()
+    found, notes = [_pooled_without(each, choices) for each in variants], list[str]()
+    attending = any(not each.role for each in found)
     sections = list(dict.fromkeys(filter(None, (_section(key, base) for key in choices))))
+    sections = sections if attending else []
     for section in sections:
         beside = f" of {section}" if len(sections) > 1 else ""
-        for role, model in ((UNIFORM, _uniform(base, section)), (WITHOUT, _none(base, section))):
+        along = {
+            UNIFORM: base.model.uniform_attention(section),
+            WITHOUT: base.model.without_attention(section),
+        }
+        for role, model in along.items():
             if model is None:
-                notes.append(_missing(role, base, section))
+                if not any(each.role == role for each in found):
+                    notes.append(_missing(role, base, section))
                 continue
             recipe = replaced(base, model=model)
             same = [n for n, each in enumerate(found) if each.recipe.model == recipe.model]
@@ -138,22 +166,19 @@ def _section(key: str, base: Recipe) -> str:
     path = key.split(".")
     if path[0] != "model" or len(path) < 2:
         return ""
+    if path[1] in base.model.attends_by:
+        return base.model.attends_by[path[1]]
     if path[1] in PARTS:  # it stands beside the attention that it is of
         return "attention" if path[1] != "pool" and hasattr(base.model, "attention") else path[1]
     return path[1] if "attention" in path[1] and "dropout" not in path[1] else ""
 
 
-def _uniform(base: Recipe, section: str) -> Any:
-    options = getattr(base.model, section, None)
-    if "normalize" not in getattr(type(options), "model_fields", {}):
-        return None
-    return base.model.model_copy(
-        update={section: options.model_copy(update={"normalize": "uniform"})}  # type: ignore[union-attr]
-    )
-
-
-def _none(base: Recipe, section: str) -> Any:
-    return base.model.without_attention(section)
+def _pooled_without(variant: Variant, choices: Mapping[str, Sequence[str]]) -> Variant:
+    """With its role, where pooling is varied and this one pools without attention."""
+    pool = getattr(variant.recipe.model, "pool", "attention")
+    if "model.pool" not in choices or pool == "attention":
+        return variant
+    return replace(variant, role=UNIFORM if pool == "mean" else WITHOUT)
 
 
 def _missing(role: str, base: Recipe, section: str) -> str:

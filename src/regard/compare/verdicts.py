@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from regard.compare.comparison import Compared, Comparison
 from regard.compare.findings import Findings
@@ -14,11 +15,13 @@ from regard.words import t
 
 KNOWN = {"bleu": "BLEU", "chrf": "chrF", "macro_f1": "macro-F1"}
 NAMED = 4  # variants in a sentence
+FEW_ITEMS = 100  # to be judged by: fewer are worth a warning
 
 
 def sentences(found: Findings) -> list[str]:
     """The most important first."""
-    said = [*_best(found.comparison), *_resolution(found.comparison), *_attention(found)]
+    comparison = found.comparison
+    said = [*_best(comparison), *_few_items(found), *_resolution(comparison), *_attention(found)]
     if found.comparison.looks is not None:
         said.append(_seeds(found.comparison))
     return said
@@ -51,6 +54,42 @@ def _best(found: Comparison) -> list[str]:
     ]
 
 
+def _few_items(found: Findings) -> list[str]:
+    """Warnings: few items in all, or few on which the first two differ."""
+    comparison, said, count = found.comparison, list[str](), len(found.items)
+    known: dict[str, Any] = {"items": found.counted_items}
+    if count < FEW_ITEMS and found.measure.share:
+        each = amount(1 / max(count, 1), found.measure)
+        said.append(t("Only {items}: one of them is {each} points.", each=each, **known))
+    elif count < FEW_ITEMS:
+        said.append(t("Only {items}: others may well say otherwise.", **known))
+    pair = comparison.pair(*comparison.order[:2])
+    known |= {"one": pair.a, "other": pair.b, "count": pair.difference.differing}
+    if pair.difference.differing == 0:
+        share = f"{100 * (1 - (1 - comparison.level) ** (1 / max(count, 1))):.2g}"
+        message = t(
+            "{one} and {other} do the same with all of {items}: that tells no more than that of others "
+            "they differ on less than {share} %.",
+            share=share,
+            **known,
+        )
+        said.append(message)
+    elif (pair.difference.differing or count) < (need := _fewest(comparison)) and not pair.shown:
+        message = t(
+            "{one} and {other} differ on {count} of {items}: fewer than {need} show nothing, however "
+            "clear they are.",
+            need=need,
+            **known,
+        )
+        said.append(message)
+    return said
+
+
+def _fewest(found: Comparison) -> int:
+    """Items that have to differ before anything can be shown of the first pair that is."""
+    return math.ceil(1 - math.log2((1 - found.level) / len(found.pairs)))
+
+
 def _resolution(found: Comparison) -> list[str]:
     """3 seeds resolve 0.9 BLEU; 0.3 would need about 14."""
     pair = found.pair(*found.order[:2])
@@ -70,30 +109,32 @@ def resolution(pair: Compared, measure: Measure) -> str:
         "resolves": amount(difference.resolves, measure),
         "measure": unit(measure),
     }
-    effect = _smaller(difference)
+    seen = abs(difference.difference)
+    of_use = difference.resolves / 10 < seen < difference.resolves * 0.9  # to be asked about
+    effect = seen if of_use else difference.resolves / 3
     need = difference.seeds_for(effect)
-    smaller = amount(effect, measure)
+    known |= {"smaller": amount(effect, measure), "need": f"{need or 0:,}"}
+    if need is None and of_use:
+        return t(
+            "{seeds} seeds resolve {resolves} {measure}; the {smaller} seen here would need more items, "
+            "not more seeds.",
+            **known,
+        )
     if need is None:
-        return t.plural(
-            difference.seeds,
-            "One seed resolves {resolves} {measure}; {smaller} would need more items, not more seeds.",
-            "{seeds} seeds resolve {resolves} {measure}; {smaller} would need more items, not more seeds.",
-            smaller=smaller,
+        return t(
+            "{seeds} seeds resolve {resolves} {measure}; a third of that, {smaller}, would need more items, "
+            "not more seeds.",
+            **known,
+        )
+    if of_use:
+        return t(
+            "{seeds} seeds resolve {resolves} {measure}; the {smaller} seen here would need about {need}.",
             **known,
         )
     return t(
-        "{seeds} seeds resolve {resolves} {measure}; {smaller} would need about {need}.",
-        smaller=smaller,
-        need=f"{need:,}",
+        "{seeds} seeds resolve {resolves} {measure}; a third of that, {smaller}, would need about {need}.",
         **known,
     )
-
-
-def _smaller(difference: Difference) -> float:
-    """What was seen, if it was too small to be shown; else a third of what is resolved."""
-    resolved = difference.resolves or 0.0
-    seen = abs(difference.difference)
-    return seen if resolved / 10 < seen < resolved * 0.9 else resolved / 3
 
 
 def _attention(found: Findings) -> list[str]:

@@ -30,18 +30,25 @@ def before_noun(name: str) -> str:
     return repr(name) if name.endswith("s") else name
 
 
+def said_of_value(said: object, name: str) -> str:
+    """What is said of lines, by an `Unusable`, of one value of a field; it may quote the value.
+
+    >>> said_of_value("{}lines that are not numbers", "number")
+    'number value that is not numbers'
+    """
+    text = _of_one(str(said), "value").replace("'{}'", repr(name), 1)
+    return text.replace("{}", f"{before_noun(name)} ", 1)
+
+
+def _of_one(said: str, noun: str) -> str:
+    """What is said of lines, of one of them."""
+    for many, one in (("are", "is"), ("name", "names"), ("do", "does")):
+        said = said.replace(f"lines that {many} ", f"{noun} that {one} ", 1)
+    return said.replace("lines", noun, 1)
+
+
 class Unusable(ValueError):
     """A row or a cell that cannot be used. `{}` in the words is its field's name, where there are several."""
-
-
-def said_of_value(trouble: ValueError, name: str) -> str:
-    """What is wrong with one value of a field, in the words for lines of a corpus.
-
-    >>> said_of_value(Unusable("{}lines that are not finite"), "number")
-    'number value that are not finite'
-    """
-    words = str(trouble).replace("lines", "value").replace("'{}'", repr(name))
-    return words.replace("{}", f"{before_noun(name)} ")  # no format: it may quote the value
 
 
 @dataclass
@@ -111,6 +118,6 @@ class Problems:
 
 
 def _words(kind: str, found: Found) -> str:
-    name = kind.replace("lines", "line", 1) if found.count == 1 else kind
+    name = _of_one(kind, "line") if found.count == 1 else kind
     more = ", …" if found.count > len(found.first) else ""
     return f"{found.count:,} {name} ({', '.join(map(str, found.first))}{more})"

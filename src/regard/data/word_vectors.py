@@ -3,12 +3,13 @@
     the 0.418 0.24968 -0.41242 …
 
 Only lines of words that are wanted are parsed, one at a time. Words with blanks in them, which some files
-have, belong to no vocabulary here and are passed over.
+have, belong to no vocabulary here and are passed over. What is no word and its numbers is passed over too,
+but counted; a file with more of it than one line in a hundred is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,12 +21,15 @@ from regard.data.problems import CorpusError
 from regard.data.tokenizer import Tokenizer
 from regard.data.vocabulary import SPACE, SPECIALS
 
+MOST_MALFORMED = 100  # one line in so many, and one in any file: a download may be cut off
+
 
 class FoundVectors(NamedTuple):
     """Tokens of a vocabulary, each once, and their vectors."""
 
     tokens: list[int]  # in order
     vectors: NDArray[np.float32]  # (tokens, size)
+    malformed: Sequence[int] = ()  # the numbers of lines that are no word and its numbers
 
 
 def vector_size(path: Path) -> int:
@@ -60,34 +64,61 @@ def read_vectors(path: Path, tokenizer: Tokenizer) -> FoundVectors:
         lowered.setdefault(word.lower(), []).extend(tokens)
     exact: dict[int, NDArray[np.float32]] = {}
     nearly: dict[int, NDArray[np.float32]] = {}
-    for word, vector in _lines(path, size, {**lowered, **spelt}):
+    malformed: list[int] = []
+    for word, vector in _lines(path, size, {**lowered, **spelt}, malformed):
         for found, known in ((exact, spelt), (nearly, lowered)):
             for token in known.get(word, ()):
                 found.setdefault(token, vector)
     vectors = {**nearly, **exact}
     tokens = sorted(vectors)
     none = np.empty((0, size), np.float32)
-    return FoundVectors(tokens, np.stack([vectors[i] for i in tokens]) if tokens else none)
+    rows = np.stack([vectors[i] for i in tokens]) if tokens else none
+    return FoundVectors(tokens, rows, malformed)
 
 
 def _lines(
-    path: Path, size: int, wanted: Mapping[str, object]
+    path: Path, size: int, wanted: Mapping[str, object], malformed: list[int]
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """malformed: the numbers of lines that cannot be used are added to it."""
+    number = 0
     for number, line in enumerate(byte_lines(path), 1):
         assert line is not None
+        line = line.rstrip()
+        if line.count(b" ") != size:
+            if line and not _is_head(number, line) and not _has_blanks(line, size):
+                malformed.append(number)
+            continue
         word = line.split(b" ", 1)[0].decode("utf-8", errors="replace")
         if word not in wanted:
             continue
-        numbers = _fields(line)[1:]
-        if len(numbers) != size:  # a word with a blank in it, or the first line of word2vec
-            continue
-        try:
-            vector = np.array(numbers, np.float32)
-        except ValueError:
-            vector = np.array([np.nan], np.float32)
-        if not np.isfinite(vector).all():
+        vector = _vector(_fields(line)[1:])
+        if vector is None:
             raise CorpusError(f"{path}, line {number}: the vector of {word!r} is not all numbers")
         yield word, vector
+    if len(malformed) > max(1, number // MOST_MALFORMED):
+        raise CorpusError(
+            f"{path}, line {malformed[0]}: it is not a word and {size} numbers, as the file begins; nor are "
+            f"{len(malformed) - 1:,} of the other {number - 1:,} lines"
+        )
+
+
+def _is_head(number: int, line: bytes) -> bool:
+    """`count size`, how word2vec begins"""
+    return number == 1 and line.count(b" ") == 1 and line.replace(b" ", b"").isdigit()
+
+
+def _has_blanks(line: bytes, size: int) -> bool:
+    """Whether it is a word with blanks in it, and its numbers."""
+    return line.count(b" ") > size and _vector(_fields(line)[-size:]) is not None
+
+
+def _vector(numbers: Sequence[str]) -> NDArray[np.float32] | None:
+    """None: they are not all numbers."""
+    try:
+        vector = np.array(numbers, np.float32)
+    except ValueError:
+        return None
+    return vector if np.isfinite(vector).all() else None
 
 
 def _fields(line: bytes) -> list[str]:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
+from regard.attention.argument_checks import real_mask
 from regard.layers.dropout import dropout
 from regard.layers.recurrent_cells import GRU, LSTM, Cell, CellState, Elman, Gates, make_cell
 from regard.layers.scan import flip, last_real, scan
@@ -106,10 +107,18 @@ class Recurrent(nn.Module):
         inputs: Tensor,
         mask: Tensor | None = None,
         state: tuple[CellState, ...] | None = None,
+        *,
+        lengths: Tensor | None = None,
     ) -> Unrolled:
-        """inputs (B, T, D), mask (B, T) True where a step is real -> outputs (B, T, directions · n)"""
+        """inputs (B, T, D), mask (B, T) True where a step is real, or lengths (B,)
+
+        -> outputs (B, T, directions · n)
+        """
+        mask = real_mask(mask, lengths, inputs.shape[:1], inputs.shape[1])
         lengths = None if mask is None else mask.sum(-1).clamp(min=1)
         state = self.start(inputs.shape[0]) if state is None else state
+        if 0 in inputs.shape[:2]:  # no text, or only texts without steps
+            return Unrolled(inputs.new_zeros(*inputs.shape[:2], self.output_size), state)
         final = []
         for layer, first in enumerate(state):
             inputs = self._drop(inputs) if layer else inputs

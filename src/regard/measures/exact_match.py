@@ -21,7 +21,9 @@ class ExactMatch(Mean):
     def __init__(self, language: str = "en") -> None:
         self.language = language
 
-    def score(self, wanted: Sequence[str], answer: str) -> float:
-        """wanted: answers, any of which is right"""
+    def score(self, wanted: Sequence[str], answer: str | None) -> float:
+        """wanted: answers, any of which is right; None, no answer, never is"""
+        if answer is None:
+            return 0.0
         found = answer_words(answer, self.language)
         return float(any(found == answer_words(one, self.language) for one in wanted))

@@ -8,6 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from regard.measures.measure import Counts, Measure
+from regard.suggestions import meant
+
+SHOWN = 12  # labels in a message
 
 
 class MacroF1(Measure):
@@ -27,6 +30,12 @@ class MacroF1(Measure):
 
     def count(self, wanted: str, answer: str) -> Sequence[float]:
         """Of each label: right, and how often it was wanted or answered."""
+        if unknown := [label for label in (wanted, answer) if label not in self.labels]:
+            near = meant(str(unknown[0]), self.labels)
+            known = ", ".join(list(self.labels)[:SHOWN]) + (
+                " …" if len(self.labels) > SHOWN else ""
+            )
+            raise ValueError(f"no label {unknown[0]!r}.{near} There are {known}")
         counts = np.zeros((len(self.labels), 2))
         counts[self.labels[wanted], 0] = wanted == answer
         counts[self.labels[wanted], 1] += 1

@@ -24,8 +24,10 @@ class SpanF1(Mean):
     def __init__(self, language: str = "en") -> None:
         self.language = language
 
-    def score(self, wanted: Sequence[str], answer: str) -> float:
-        """wanted: answers, any of which is right"""
+    def score(self, wanted: Sequence[str], answer: str | None) -> float:
+        """wanted: answers, any of which is right; None, no answer, never is"""
+        if answer is None:
+            return 0.0
         return max((self._of(one, answer) for one in wanted), default=0.0)
 
     def _of(self, wanted: str, answer: str) -> float:

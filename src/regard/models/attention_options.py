@@ -36,6 +36,16 @@ class DecoderAttentionOptions(AttentionOptions):
     )
 
 
+class ReaderAttentionOptions(AttentionOptions):
+    """The attention of a reader to the story, and of the story to the question."""
+
+    dynamic: bool = Field(
+        True,
+        description="weights of its own for every word of the question (focus=impatient) and for every word "
+        "of the story (question=general); false: static, once for all of them",
+    )
+
+
 class HeadOptions(Options):
     """The heads of a stack of layers: a score, region and normaliser, by name."""
 

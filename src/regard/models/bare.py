@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from torch import Tensor, nn
 
@@ -10,22 +10,32 @@ from regard.attention.attend import attend
 from regard.layers.contracts import Encoded
 from regard.layers.dropout import dropout
 from regard.models.bare_options import BareClassifier
-from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.encoder_decoder import EncoderDecoder, first_state
 from regard.models.modes import LabelDecoder
 from regard.models.summary import Summary
 
 
-def bare_self_attention(x: Tensor, mask: Tensor | None = None, *, softmax: bool = True) -> Tensor:
+def bare_self_attention(
+    x: Tensor,
+    mask: Tensor | None = None,
+    *,
+    lengths: Tensor | None = None,
+    softmax: bool = True,
+) -> Tensor:
     """y_i = Σ_j w_ij x_j,  w_i = softmax_j(x_i · x_j), or x_i · x_j as it is
 
-    x (B, L, D), mask (B, L): True where a position is real. y(P x) = P y(x) for every permutation P.
+    x (B, L, D), mask (B, L): True where a position is real, or lengths (B,).
+    y(P x) = P y(x) for every permutation P.
     """
     keys = None if mask is None else mask[:, None, :]
-    return attend(x, x, score="dot", normalize="softmax" if softmax else "raw", mask=keys).context
+    how = "softmax" if softmax else "raw"
+    return attend(x, x, score="dot", normalize=how, mask=keys, lengths=lengths).context
 
 
 class BareEncoder(nn.Module):
     """Embeddings, then bare self-attention, `layers` times: only the embeddings are learned."""
+
+    kind: Literal["self"] = "self"  # nothing but the attended vectors enters the weights
 
     def __init__(self, vocabulary: int, options: BareClassifier) -> None:
         super().__init__()
@@ -39,7 +49,7 @@ class BareEncoder(nn.Module):
         for _ in range(self.layers):
             x = bare_self_attention(x, mask, softmax=self.softmax)
         states = x.masked_fill(~mask[..., None], 0.0)
-        return Encoded(states, mask, states[:, 0])
+        return Encoded(states, mask, first_state(states))
 
 
 def bare_classifier(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.layers.dropout import dropout
@@ -46,6 +47,8 @@ class DeepLstm(StoryReader):
         given = [(question, question_mask), (story, story_mask)]
         (before, before_mask), (after, after_mask) = given if self._question_first else given[::-1]
         words, mask = joined(before, before_mask, after, after_mask)
+        if not words.shape[1]:  # at least one column, of padding
+            words, mask = F.pad(words, (0, 1)), F.pad(mask, (0, 1))
         x = self._drop(self.embed(words))
         outputs: list[Tensor] = []
         for layer in self.layers:

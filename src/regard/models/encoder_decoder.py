@@ -19,7 +19,10 @@ class EncoderDecoder(nn.Module):
     def encode(
         self, source: Tensor, mask: Tensor | None = None, *, lengths: Tensor | None = None
     ) -> Encoded:
-        """mask (B, S), True where a token is real, or lengths (B,); neither: all are."""
+        """mask (B, S), True where a token is real, or lengths (B,); neither: all are.
+
+        A document (B, S, W) has masks of its words, and the lengths (B, S) of its sentences.
+        """
         return self.encoder(source, token_mask(source, mask, lengths))
 
     def forward(
@@ -35,8 +38,19 @@ class EncoderDecoder(nn.Module):
         return self.decoder(inputs, self.encode(source, mask, lengths=lengths), weights=weights)
 
 
+def first_state(states: Tensor) -> Tensor:
+    """(B, S, D) -> (B, D), 0 where there is none"""
+    return states[:, :1].sum(1)
+
+
 def token_mask(source: Tensor, mask: Tensor | None, lengths: Tensor | None) -> Tensor:
-    """Which tokens of source (B, S) are real: as mask (B, S) or lengths (B,) say, or all."""
+    """Which tokens of source (..., S) are real: as mask (..., S) or lengths (...) say, or all.
+
+    Of vectors (..., S, E), the last axis is that of their features.
+    """
+    shape = source.shape[:-1] if source.is_floating_point() else source.shape
     if lengths is not None:
-        mask = real_mask(mask, lengths, source.shape[:1], source.shape[1])
-    return torch.ones_like(source, dtype=torch.bool) if mask is None else mask
+        real = real_mask(mask, lengths, shape[:-1], shape[-1])
+        assert real is not None
+        return real.expand(shape)
+    return torch.ones(shape, dtype=torch.bool, device=source.device) if mask is None else mask

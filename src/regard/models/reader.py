@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from regard.attention import pooling
+from regard.attention.memory import Memory
 from regard.attention.module import Attention
 from regard.attention.pooling import AttentionPooling
 from regard.layers.dropout import dropout
@@ -71,13 +73,12 @@ class LookPerWord(nn.Module):
     """r(i) = Σ_t s(i, t) y_d(t) + tanh(W_rr r(i-1)),  i = 1 … |q|, and r(|q|): (B, D)
 
     s(i) = softmax_t(w · tanh(W_dm y_d(t) + W_rm r(i-1) + W_qm y_q(i))): general attention. The Impatient
-    Reader; r(0) is learnt.
+    Reader; r(0) is learnt. static: s is one for all words, asked by [r(0); u].
     """
 
-    per_word = True  # a look for each word of the question
-
-    def __init__(self, size: int, **mechanisms: Any) -> None:
+    def __init__(self, size: int, *, dynamic: bool = True, **mechanisms: Any) -> None:
         super().__init__()
+        self.per_word = dynamic  # a look for each word of the question
         self.attention = Attention(
             2 * size, size, **mechanisms, bridge=True
         )  # asked by [r(i-1); y_q(i)]
@@ -88,30 +89,41 @@ class LookPerWord(nn.Module):
         question = story.question
         memory = self.attention.remember(story.states, story.mask)
         read = self.first.expand(len(story.states), -1)
+        seen = None if self.per_word else self._look(read, question.vector, memory)
         for word, real in zip(question.states.unbind(1), question.mask.unbind(1), strict=True):
-            asked = torch.cat([read, word], -1)[:, None]
-            new = self.attention(asked, memory).context[:, 0] + torch.tanh(self.again(read))
-            read = torch.where(real[:, None], new, read)
+            now = self._look(read, word, memory) if seen is None else seen
+            read = torch.where(real[:, None], now + torch.tanh(self.again(read)), read)
         return read
+
+    def _look(self, read: Tensor, asked: Tensor, memory: Memory) -> Tensor:
+        """(B, D)"""
+        return self.attention(torch.cat([read, asked], -1)[:, None], memory).context[:, 0]
 
 
 class BesideWords(nn.Module):
     """What of the question stands beside each word of the story: (B, S, D)
 
-    general: q_t = Σ_j softmax_j(w · tanh(W p_t + U y_q(j))) y_q(j), asked by the words p_t of the story.
+    general: q_t = Σ_j softmax_j(w · tanh(W p_t + U y_q(j))) y_q(j), asked by the words p_t of the story;
+    static: asked once, by their mean, and the same for every word.
     vector, self: the vector of the question, the same for every word.
     """
 
-    def __init__(self, embedding: int, size: int, **mechanisms: Any) -> None:
+    def __init__(
+        self, embedding: int, size: int, *, dynamic: bool = True, **mechanisms: Any
+    ) -> None:
         super().__init__()
+        self.dynamic = dynamic
         self.attention = (
             Attention(embedding, size, **mechanisms, bridge=True) if mechanisms else None
         )
 
-    def forward(self, words: Tensor, question: AskedQuestion) -> Tensor:
-        if self.attention is not None:
-            return self.attention(words, question.states, mask=question.mask).context
-        return question.vector[:, None].expand(-1, words.shape[1], -1)
+    def forward(self, words: Tensor, mask: Tensor, question: AskedQuestion) -> Tensor:
+        """words (B, S, E) of the story, mask (B, S)"""
+        if self.attention is None:
+            return question.vector[:, None].expand(-1, words.shape[1], -1)
+        asked = words if self.dynamic else pooling.mean(words, mask).vector[:, None]
+        found = self.attention(asked, question.states, mask=question.mask).context
+        return found.expand(-1, words.shape[1], -1)
 
 
 class PairReader(StoryReader):
@@ -122,7 +134,8 @@ class PairReader(StoryReader):
 
     def __init__(self, words: int, options: reader_options.Reader) -> None:
         super().__init__()
-        size, chosen = 2 * options.hidden, options.attention.model_dump()
+        size, attention = 2 * options.hidden, options.attention
+        chosen = {**attention.mechanism, "dynamic": attention.dynamic}
         cells: dict[str, Any] = {
             "cell": options.cell,
             "layers": options.layers,
@@ -149,7 +162,7 @@ class PairReader(StoryReader):
         asked = self._ask(question, question_mask)
         words = self._drop(self.embed(story))
         if self.beside is not None:
-            words = torch.cat([words, self.beside(words, asked)], -1)
+            words = torch.cat([words, self.beside(words, story_mask, asked)], -1)
         states, final = self.story(words, story_mask)
         return ReadStory(self._drop(states), story_mask, self._drop(final[-1][0]), asked)
 
@@ -174,7 +187,9 @@ def _focus(name: str, size: int, chosen: dict[str, Any]) -> nn.Module:
         return LastStates()
     if name == "uniform":
         return OneLook(size, score="dot", normalize="uniform")
-    return (OneLook if name == "attentive" else LookPerWord)(size, **chosen)
+    if name == "impatient":
+        return LookPerWord(size, **chosen)
+    return OneLook(size, **{part: it for part, it in chosen.items() if part != "dynamic"})
 
 
 def reader(
@@ -187,4 +202,10 @@ def reader(
 ) -> ChoiceReader | SpanReader:
     """words: how many there are, markers included. choice: answers are candidates, else spans."""
     options = reader_options.Reader.of(options, changes)
+    looks_once = options.focus != "impatient" and options.question != "general"
+    if looks_once and not options.attention.dynamic:
+        raise ValueError(
+            f"attention.dynamic=false: focus={options.focus} with question={options.question} is static as "
+            "it is, with one distribution at most; it is of focus=impatient and question=general"
+        )
     return answering(PairReader(words, options), words, choice, dynamic=options.dynamic)

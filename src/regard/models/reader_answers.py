@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.module import Attention
+from regard.models.encoder_decoder import token_mask
 
 
 class StoryReader(nn.Module):
@@ -42,13 +43,23 @@ class ChoiceReader(nn.Module):
     def forward(
         self,
         story: Tensor,
-        story_mask: Tensor,
+        story_mask: Tensor | None,
         question: Tensor,
-        question_mask: Tensor,
+        question_mask: Tensor | None,
         candidates: Tensor,
-        candidates_mask: Tensor,
+        candidates_mask: Tensor | None,
+        *,
+        story_lengths: Tensor | None = None,
+        question_lengths: Tensor | None = None,
+        candidates_lengths: Tensor | None = None,
     ) -> Tensor:
-        """candidates (B, K, L) -> logits (B, K), -inf for those that an example has not"""
+        """candidates (B, K, L) -> logits (B, K), -inf for those that an example has not
+
+        Masks, or lengths instead: (B,) of stories and questions, (B, K) of candidates.
+        """
+        story_mask = token_mask(story, story_mask, story_lengths)
+        question_mask = token_mask(question, question_mask, question_lengths)
+        candidates_mask = token_mask(candidates, candidates_mask, candidates_lengths)
         read = self.reader(story, story_mask, question, question_mask)
         vector = self.reader.understood(read)
         real = candidates_mask[..., None]
@@ -90,9 +101,21 @@ class SpanReader(nn.Module):
         self.found = nn.Linear(sizes[1], sizes[1], bias=False) if dynamic else None
 
     def forward(
-        self, story: Tensor, story_mask: Tensor, question: Tensor, question_mask: Tensor
+        self,
+        story: Tensor,
+        story_mask: Tensor | None,
+        question: Tensor,
+        question_mask: Tensor | None,
+        *,
+        story_lengths: Tensor | None = None,
+        question_lengths: Tensor | None = None,
     ) -> Tensor:
-        """logits (B, 2, S) of the first and of the last word, -inf where no word is real"""
+        """logits (B, 2, S) of the first and of the last word, -inf where no word is real
+
+        Masks, or lengths (B,) instead.
+        """
+        story_mask = token_mask(story, story_mask, story_lengths)
+        question_mask = token_mask(question, question_mask, question_lengths)
         read = self.reader(story, story_mask, question, question_mask)
         vector = self.reader.understood(read)
         first = self.first(vector, read.states)
@@ -111,6 +134,7 @@ def answering(
         return SpanReader(reader, dynamic=dynamic)
     if dynamic:
         raise ValueError(
-            "dynamic is of spans: a choice is one output. focus=impatient looks for each word of the question"
+            "dynamic is of spans, which have two ends: a choice is one output, and static. "
+            "attention.dynamic is of the looks before it, for the words of question and story"
         )
     return ChoiceReader(reader, words)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from regard.models.attention_options import AttentionOptions
+from regard.models.attention_options import ReaderAttentionOptions
 from regard.options import Few, ModelOptions, Rate, Width
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ class Reader(ModelOptions):
     """Story and question are read apart, and the question says where to look in the story."""
 
     task: ClassVar[str] = "read"
+    attends_by: ClassVar[Mapping[str, str]] = {"focus": "attention", "question": "attention"}
     kind: Literal["reader"] = "reader"
     cell: Literal["lstm", "gru", "gru-reset-before", "elman"] = Field(
         "lstm", description="the recurrent cell"
@@ -38,8 +39,9 @@ class Reader(ModelOptions):
         description="how the story becomes one vector: its last states, their mean, by one look of the whole "
         "question, or by a look of each of its words, which knows what was read before",
     )
-    attention: AttentionOptions = Field(
-        AttentionOptions(), description="how the question attends to the story, and the story to it"
+    attention: ReaderAttentionOptions = Field(
+        ReaderAttentionOptions(),
+        description="how the question attends to the story, and the story to it",
     )
     dynamic: bool = Field(
         False,
@@ -52,6 +54,17 @@ class Reader(ModelOptions):
         from regard.models.reader import reader
 
         return reader(sizes["story"], self, choice="candidates" in sizes)
+
+    def uniform_attention(self, section: str) -> Reader:
+        return self._looking("uniform")
+
+    def without_attention(self, section: str) -> Reader:
+        return self._looking("last")
+
+    def _looking(self, focus: str) -> Reader:
+        """The question is one vector at most, and nothing of it says where to look."""
+        question = "apart" if self.question == "apart" else "vector"
+        return self.model_copy(update={"focus": focus, "question": question, "dynamic": False})
 
 
 class DeepLstmReader(ModelOptions):

@@ -15,6 +15,7 @@ from regard.attention.call import Attended
 from regard.layers.contracts import Encoded
 from regard.layers.names import check_name
 from regard.layers.recurrent_cells import CellState
+from regard.models.encoder_decoder import first_state
 
 KINDS = ("last", "backward", "transform", "mean", "max", "ends", "linear", "attention")
 
@@ -84,7 +85,7 @@ class Summary(nn.Module):
             case "max":
                 return pooling.max(states, mask).vector
             case "ends":
-                return torch.cat([states[:, 0], pooling.last(states, mask).vector], -1)
+                return torch.cat([first_state(states), pooling.last(states, mask).vector], -1)
             case "linear":
                 window = states.new_zeros(len(states), self.max_length, states.shape[-1])
                 kept = min(self.max_length, states.shape[1])

@@ -16,6 +16,7 @@ from regard.attention.memory import Memory
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.layers.transformer_blocks import DecoderBlock, EncoderBlock
 from regard.models.attention_options import HeadOptions
+from regard.models.encoder_decoder import first_state
 from regard.models.transformer_options import BlockOptions
 from regard.models.transformer_parts import (
     make_cross_attention,
@@ -63,15 +64,15 @@ class TransformerEncoder(nn.Module):
 
     def forward(self, source: Tensor, mask: Tensor) -> Encoded:
         if self.first is not None:
-            begin = torch.full_like(source[:, :1], self.first)
+            begin = source.new_full((len(source), 1), self.first)
             source = torch.cat([begin, source], 1)
-            mask = torch.cat([torch.ones_like(mask[:, :1]), mask], 1)
+            mask = torch.cat([mask.new_ones(len(mask), 1), mask], 1)
         x, keys = self.embed(source), never_empty(mask)
         for block in self.blocks:
             x = block(x, keys)
         # padding is 0, whatever the attention of its positions was
         states = self.norm(x).masked_fill(~mask[..., None], 0.0)
-        return Encoded(states, mask, states[:, 0])
+        return Encoded(states, mask, first_state(states))
 
 
 @dataclass(frozen=True)

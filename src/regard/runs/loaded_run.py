@@ -72,10 +72,10 @@ class LoadedRun:
         An example is a mapping from the names of the input fields to their values, or the bare value
         where there is one input field. attention: with what was looked at, where the model has it.
         """
-        if isinstance(examples, str | bytes | Mapping):
+        if isinstance(examples, str | bytes | Mapping) or not isinstance(examples, Iterable):
             raise ValueError(f"give a list of examples, as in predict([{_short(examples)}])")
+        size = self._batch(batch)
         given = self.task.given(examples)
-        size = batch or self.recipe.search.batch
         return self.task.predict(self.module, given, attention=attention, batch=size)
 
     @property
@@ -114,7 +114,7 @@ class LoadedRun:
             settings,
             prefixes=prefixes,
             replace_unknown=replace_unknown,
-            batch=batch or self.recipe.search.batch,
+            batch=self._batch(batch),
         )
 
     def score(
@@ -136,7 +136,7 @@ class LoadedRun:
         """The label of every text, with the probability of each label."""
         _check_list(texts, "classify")
         module = self._able_to("classify")
-        return module.classify(texts, attention=attention, batch=batch or self.recipe.search.batch)
+        return module.classify(texts, attention=attention, batch=self._batch(batch))
 
     def generate(
         self,
@@ -157,8 +157,7 @@ class LoadedRun:
         if search.get("method", "beam") == "beam":
             search["beam"] = beam or 1
         settings = search_settings(self.recipe, **search)
-        size = batch or self.recipe.search.batch
-        return module.generate(prompts, settings, length=length, batch=size)
+        return module.generate(prompts, settings, length=length, batch=self._batch(batch))
 
     def fill(
         self, texts: Sequence[str], *, top: int = 5, batch: int | None = None
@@ -166,7 +165,17 @@ class LoadedRun:
         """The likeliest tokens at every `<mask>` of each text."""
         _check_list(texts, "fill")
         module = self._able_to("fill")
-        return module.fill(texts, top=top, batch=batch or self.recipe.search.batch)
+        return module.fill(texts, top=top, batch=self._batch(batch))
+
+    def _batch(self, batch: int | None) -> int:
+        """How many are answered side by side; those of the recipe if not given."""
+        if batch is None:
+            return self.recipe.search.batch
+        if not isinstance(batch, int) or batch < 1:
+            raise ValueError(
+                f"batch is how many are answered side by side: 1 or more, not {batch!r}"
+            )
+        return batch
 
     def _able_to(self, wish: str, method: str = "") -> Any:
         """The module, if it has the method of this wish."""

@@ -16,8 +16,16 @@ from regard.statistics.influence import (
     mean_item_variance,
     seed_variance,
 )
-from regard.statistics.student_sum import StudentSum
+from regard.statistics.item_swaps import (
+    MOST_SWAPPED,
+    differing_items,
+    implied_error,
+    swap_moves,
+    swap_p,
+)
+from regard.statistics.student_sum import NORMAL, StudentSum
 
+LARGEST = 1e100  # of counts: their squares, added up, are numbers still
 MOST_SEEDS = 1_000_000  # who needs more needs more items
 POWER = 0.8  # what "resolves" means: a difference that is shown in four of five experiments
 
@@ -35,6 +43,8 @@ class Difference:
     spread_seeds: float | None  # standard deviation from seed to seed; None: one seed cannot tell
     spread_items: float | None  # … from one test set of as many items to another; None: one item
     items_alone: float = 0.0  # standard error for these very seeds; the whole one is no smaller
+    differing: int | None = None  # items on which anything differs; None: not told
+    items_exact: float = 0.0  # standard error by an exact test, where few items differ
     level: float = 0.95
     error: bool = False  # of the measure: smaller is better
 
@@ -86,6 +96,8 @@ class Difference:
         """What is to be expected of so many seeds, with the same spread and the same items."""
         if self.spread_seeds is None:
             raise ValueError("one seed does not tell how much seeds differ: train two or more")
+        if not seeds >= 1:
+            raise ValueError(f"there is one seed or more, not {seeds}")
         shared = (self.spread_items or 0.0) ** 2
         noise = max(self.items_alone**2 - shared, 0.0) * self.seeds / seeds
         return replace(self, seeds=seeds, items_alone=math.sqrt(shared + noise))
@@ -119,6 +131,7 @@ class Difference:
             "level": self.level,
             "seeds": self.seeds,
             "items": self.items,
+            "differing_items": self.differing,
             "over": list(self.over),
             "spread_seeds": self.spread_seeds,
             "spread_items": self.spread_items,
@@ -129,12 +142,15 @@ class Difference:
         return (self.with_seeds(seeds).resolves or 0.0) <= effect
 
     def _laws(self) -> list[StudentSum]:
-        """The error of seeds and items together, and that of the items alone: the wider one holds."""
+        """The error of seeds and items together, that of the items alone, and that of few items: the widest
+        one holds.
+        """
         seeds, items = max(self.seeds - 1, 1), max(self.items - 1, 1)
         by_seed = (self.spread_seeds or 0.0) / math.sqrt(self.seeds)
         return [
             StudentSum(by_seed, seeds, self.spread_items or 0.0, items),
             StudentSum(0.0, 1, self.items_alone, items),
+            StudentSum(0.0, 1, self.items_exact, NORMAL),
         ]
 
 
@@ -178,13 +194,20 @@ def compare_scores(
     spread_items = None
     if items > 1:
         spread_items = math.sqrt(item_variance(influences)) if seeds > 1 else alone
+    difference, exact = float(by_seed.mean()), 0.0
+    differing = differing_items(counts_a, counts_b)
+    if len(differing) <= MOST_SWAPPED and seeds <= MOST_SWAPPED:
+        moves = swap_moves(counts_a, counts_b, differing, value) if items > 1 else by_seed
+        exact = implied_error(difference, swap_p(moves))
     return Difference(
-        difference=float(by_seed.mean()),
+        difference=difference,
         seeds=seeds,
         items=items,
         spread_seeds=math.sqrt(seed_variance(by_seed)) if seeds > 1 else None,
         spread_items=spread_items,
         items_alone=alone,
+        differing=len(differing),
+        items_exact=exact,
         level=level,
         error=error,
     )
@@ -201,6 +224,12 @@ def _checked(counts_a: np.ndarray, counts_b: np.ndarray) -> tuple[np.ndarray, np
             seed, item = np.argwhere(~np.isfinite(counts))[0][:2]
             raise ValueError(
                 f"counts of {name} are not all numbers: look at item {item} of seed {seed}"
+            )
+        if (large := np.abs(counts).max()) > LARGEST:
+            seed, item = np.argwhere(np.abs(counts) == large)[0][:2]
+            raise ValueError(
+                f"counts of {name} are up to {large:g}, too large to be squared and added up: look at "
+                f"item {item} of seed {seed}"
             )
     for axis, what in enumerate(("seeds", "items", "counts of an item")):
         one, other = counts_a.shape[axis], counts_b.shape[axis]

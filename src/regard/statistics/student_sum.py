@@ -15,6 +15,7 @@ import numpy as np
 
 from regard.statistics.normal import both_tails
 
+NORMAL = 0  # in place of degrees of freedom: without end
 _STEP = 0.4  # of the integral over log χ²; by trapezes, which are exact to 1e-9 here
 _LEAST = 1e-9  # weight of a node that is worth its time
 _STEPS, _NEAR = 100, 1e-9  # of the search for a quantile
@@ -24,7 +25,7 @@ _STEPS, _NEAR = 100, 1e-9  # of the search for a quantile
 class StudentSum:
     """first · t(first_df) + second · t(second_df)
 
-    first, second: (...), scales, zero where there is no such part; their df: 1 or more.
+    first, second: (...), scales, zero where there is no such part; their df: 1 or more, or NORMAL.
 
     >>> law = StudentSum(1.0, 2, 0.0, 1)
     >>> round(float(law.quantile(0.05)), 3)  # the t of 2 degrees of freedom
@@ -68,8 +69,8 @@ class StudentSum:
 
         (..., nodes), (..., nodes), (nodes,)
         """
-        one, one_weights = _inverse_chi_square(self.first_df if np.any(self.first) else 0)
-        two, two_weights = _inverse_chi_square(self.second_df if np.any(self.second) else 0)
+        one, one_weights = _inverse_chi_square(self.first_df if np.any(self.first) else NORMAL)
+        two, two_weights = _inverse_chi_square(self.second_df if np.any(self.second) else NORMAL)
         first = np.square(self.first)[..., None, None] * one[:, None]
         second = np.square(self.second)[..., None, None] * two
         both = first + second  # (..., nodes of one, nodes of two)
@@ -82,8 +83,8 @@ class StudentSum:
 
 @lru_cache(maxsize=256)
 def _inverse_chi_square(df: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of df / χ²(df); a single node for a part that is not there."""
-    if not df:
+    """Nodes and weights of df / χ²(df); a single node for a part that is normal, or not there."""
+    if df == NORMAL:
         return np.ones(1), np.ones(1)
     width = math.sqrt(2 / df)  # of log χ², for many degrees
     step = min(_STEP, 0.8 * width)

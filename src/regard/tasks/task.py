@@ -105,21 +105,26 @@ class Task(TaskReport):
             values = example
             if not isinstance(values, Mapping):
                 if len(self.inputs) > 1:
-                    named = ", ".join(f"{name!r}: …" for name in self.inputs)
                     raise Unanswerable(
                         f"example {number} is {shortened(values)}: there are {len(self.inputs)} inputs",
-                        f"give a mapping: {{{named}}}",
+                        f"give them as '{self.any_example}'",
                     )
                 values = {self.inputs[0]: values}
             if missing := [name for name in self.inputs if name not in values]:
                 there = ", ".join(map(str, values)) or "nothing"
                 raise Unanswerable(
                     f"example {number} has no {missing[0]!r}; it has {there}",
-                    f"the inputs are {', '.join(self.inputs)}",
+                    f"the inputs are {', '.join(self.inputs)}: '{self.any_example}'",
                 )
             given = ((self.fields[name], values[name]) for name in self.inputs)
             found.append({f.name: accepted(f, value, number, files=files) for f, value in given})
         return found
+
+    @property
+    def any_example(self) -> str:
+        """What is answered, in JSON, for a hint: so it is written in Python, and between ' in a shell."""
+        cells = {name: self.fields[name].any_cell for name in self.inputs}
+        return json.dumps(cells, ensure_ascii=False)
 
     def of_line(self, line: str) -> Any:
         """A JSON object is an example with a value for each input; else the line is the one input's value."""

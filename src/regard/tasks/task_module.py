@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from regard.data.fields import Field
 from regard.data.padding import pad
 from regard.data.problems import said_of_value
+from regard.data.text_lines import whole_text
 from regard.measures.likelihood import Likelihood
 from regard.tasks.longest_first import batches_by_length
 
@@ -35,7 +36,7 @@ def accepted(field: Field, value: Any, number: int, *, files: bool = False) -> A
     files: whether it may be the path of a file here; not one that comes from elsewhere.
     """
     try:
-        return field.accept(value, files=files)
+        return field.accept(whole_text(value), files=files)
     except ValueError as error:
         what = f"example {number}: {said_of_value(error, field.name)}"
         raise Unanswerable(what, f"it was {shortened(value)}") from None

@@ -13,6 +13,7 @@ from regard.data.fields import Field
 from regard.data.spec import locate
 from regard.data.word_vectors import read_vectors, vector_size
 from regard.layers.positions import Learned
+from regard.options import ModelOptions
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.tasks.recipe_task import task_of
@@ -59,6 +60,14 @@ def take_vectors(task: Task, model: nn.Module) -> Iterator[str]:
             field=field.name,
             file=path.name,
         )
+        if found.malformed:
+            yield t(
+                "{file}: lines that are no word and its numbers are passed over: {count}, "
+                "the first is {line}",
+                count=f"{len(found.malformed):,}",
+                file=path.name,
+                line=f"{found.malformed[0]:,}",
+            )
 
 
 def freeze_vectors(task: Task, model: nn.Module) -> None:
@@ -88,7 +97,7 @@ def _given(task: Task, model: nn.Module, sizes: dict[str, Any]) -> Iterator[Give
             raise RecipeError(
                 f"{told} is {path}: its vectors have {size} numbers, and the model embeds a token of the "
                 f"{name} in {width}",
-                f"make the embedding of the model {size} wide, or take vectors of {width}",
+                f"{_widened(task.recipe.model, field, sizes, width, size)}, or take vectors of {width}",
             )
         yield GivenVectors(told, path, field, tables)
     for key in given:
@@ -96,6 +105,23 @@ def _given(task: Task, model: nn.Module, sizes: dict[str, Any]) -> Iterator[Give
             raise RecipeError(
                 f"vectors.{key} is {given[key]}: task.kind={task.recipe.task.kind} has no such text"
             )
+
+
+def _widened(
+    model: ModelOptions, field: Field, sizes: dict[str, Any], width: int, size: int
+) -> str:
+    """What to write so that the tokens of a field are embedded in `size` numbers instead of `width`."""
+    for name, value in dict(model).items():
+        if value != width or isinstance(value, bool):
+            continue
+        try:
+            with torch.device("meta"):
+                other = model.of(model, {name: size}).build(sizes)
+        except ValueError:
+            continue
+        if {table.embedding_dim for table in _tables(other, field, sizes[field.name])} == {size}:
+            return f"model.{name}={size}"
+    return f"make the embedding of the model {size} wide"
 
 
 def _located(key: str, path: str) -> Path:

@@ -270,6 +270,7 @@ def _set_torch(recipe: Recipe) -> None:
     if recipe.trainer.threads is not None:
         torch.set_num_threads(recipe.trainer.threads)
     if recipe.trainer.deterministic:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # or cuBLAS refuses
         torch.use_deterministic_algorithms(True)
     for name in ("lightning.fabric", "lightning.pytorch", "lightning"):
         logging.getLogger(name).setLevel(logging.ERROR)  # tips and greetings

@@ -102,10 +102,10 @@ def _sample(sample: Sample, names: SampleNames, source: str, target: str) -> Mar
 def _sentence(text: str, language: str, marks: Sequence[tuple[int, int, float]]) -> Markup:
     if not text.strip():
         return element("dd", t("(empty)"), class_="empty")
-    return element("dd", *_marked(text, marks), dir="auto", lang=language or None)
+    return element("dd", *marked_text(text, marks), dir="auto", lang=language or None)
 
 
-def _marked(text: str, marks: Sequence[tuple[int, int, float]]) -> list[str]:
+def marked_text(text: str, marks: Sequence[tuple[int, int, float]]) -> list[str]:
     """The text in parts, those with weight marked as strongly as they weigh."""
     heaviest = max((weight for *_, weight in marks), default=0.0)
     parts: list[str] = []

@@ -60,7 +60,7 @@ def test_what_can_be_read():
         ("", "two candidates"),
         (3, "list of candidates"),
         (None, "list of candidates"),
-        (["a", 3], "list of candidates"),
+        (["a", True], "list of candidates"),
     ],
 )
 def test_what_cannot(cell, said):

@@ -81,7 +81,7 @@ def test_sizes():
     ]
     with pytest.raises(ValueError, match="over 100 sizes"):
         field.learn(np.zeros(n) for n in range(1, 300))
-    with pytest.raises(ValueError, match="there is no x to learn from"):
+    with pytest.raises(ValueError, match="nothing to learn the size of x from"):
         field.learn([])
 
 

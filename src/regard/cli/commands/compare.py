@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from regard.compare.findings import Findings
 
 FEWEST = 3  # seeds of a first look: fewer tell too little of how much they differ
-
+SEEDS, MOST_SEEDS = 3, 10  # where nothing else is said
 MOST_HOURS = 100_000.0  # eleven years: more is a slip
 
 
@@ -34,8 +34,11 @@ def compare(
         typer.Option(metavar="KEY=A,B", help="Values to compare; several keys: all combinations."),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, max=1_000, metavar="N", help="Trainings of every variant.")
-    ] = 3,
+        int | None,
+        typer.Option(
+            min=1, max=1_000, metavar="N", help="Trainings of every variant; 3 if not given."
+        ),
+    ] = None,
     data: Annotated[
         str | None,
         typer.Option(metavar="SPEC", help="The corpus to judge by; the test set if not given."),
@@ -53,10 +56,14 @@ def compare(
         typer.Option(metavar="WHEN", help="decided: add seeds where the decision is open."),
     ] = None,
     most_seeds: Annotated[
-        int, typer.Option(min=2, max=1_000, metavar="N", help="With --until: seeds at most.")
-    ] = 10,
+        int | None,
+        typer.Option(
+            min=3, max=1_000, metavar="N", help="With --until: seeds at most; 10 if not given."
+        ),
+    ] = None,
     hours: Annotated[
-        float | None, typer.Option(metavar="H", help="With --until: hours at most.")
+        float | None,
+        typer.Option(metavar="H", help="With --until: no training begins later than this."),
     ] = None,
     jobs: Annotated[
         int | None,
@@ -76,13 +83,8 @@ def compare(
 
     Example: regard compare runs/a runs/b
     """
-    if until not in (None, "decided"):
-        raise typer.BadParameter(t("--until takes decided, not {given}", given=until))
-    if hours is not None and not 0 < hours <= MOST_HOURS:
-        raise typer.BadParameter(t("--hours takes a number above 0, not {given}", given=hours))
-    if until and seeds < FEWEST:
-        told = t("--until decided begins with {fewest} seeds or more: --seeds N", fewest=FEWEST)
-        raise typer.BadParameter(told)
+    first, most = seeds or SEEDS, most_seeds or max(MOST_SEEDS, seeds or SEEDS)
+    _check_until(until, first, most, hours, {"--most-seeds": most_seeds, "--hours": hours})
     if out is not None and (out / "recipe.yaml").is_file():
         raise typer.BadParameter(t("--out {folder} is a run: name another folder", folder=out))
     runs = [Path(word) for word in what if _is_run(word)]
@@ -92,6 +94,14 @@ def compare(
             wrong = "--vary" if vary else next(word for word in what if not _is_run(word))
             raise typer.BadParameter(
                 t("{word} is no run: give runs alone, or a recipe with --vary", word=wrong)
+            )
+        for_training = {"--seeds": seeds, "--until": until, "--jobs": jobs}
+        if named := [name for name, value in for_training.items() if value is not None]:
+            raise typer.BadParameter(
+                t(
+                    "{option} is for variants that are trained: runs are as they are",
+                    option=named[0],
+                )
             )
         _of_runs(runs, out or Path("runs/compare"), data, measure, device, command)
         return
@@ -120,19 +130,44 @@ def compare(
             given,
             folder,
             progress,
-            seeds=seeds,
+            seeds=first,
             data=data,
             measure=measure,
             jobs=jobs,
-            until=UntilDecided(most_seeds, hours) if until else None,
+            until=UntilDecided(most, hours) if until else None,
             command=command,
         )
-    except KeyboardInterrupt:
-        progress.say(t("stopped: run the same command again to go on"))
+    except (KeyboardInterrupt, SystemExit):
+        progress.close()
+        print(t("stopped; to go on: {command}", command=command), file=sys.stderr)
         raise
     finally:
         progress.close()
     _tell(found, folder)
+
+
+def _check_until(
+    until: str | None, first: int, most: int, hours: float | None, given: dict[str, Any]
+) -> None:
+    """Refuse what makes no sense together. given: the options that are for --until alone."""
+    if until not in (None, "decided"):
+        raise typer.BadParameter(t("--until takes decided, not {given}", given=until))
+    if hours is not None and not 0 < hours <= MOST_HOURS:
+        raise typer.BadParameter(t("--hours takes a number above 0, not {given}", given=hours))
+    if until is None:
+        if named := [name for name, value in given.items() if value is not None]:
+            told = t(
+                "{option} is for --until decided, which adds seeds: without it all of --seeds are trained",
+                option=named[0],
+            )
+            raise typer.BadParameter(told)
+        return
+    if first < FEWEST:
+        told = t("--until decided begins with {fewest} seeds or more: --seeds N", fewest=FEWEST)
+        raise typer.BadParameter(told)
+    if most < first:
+        told = t("--most-seeds {most} is less than --seeds {first}", most=most, first=first)
+        raise typer.BadParameter(told)
 
 
 def _of_runs(

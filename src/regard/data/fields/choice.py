@@ -44,6 +44,7 @@ class Choice(TextsInside):
     """
 
     parts: ClassVar = ("ids", "words", "answer")  # K·L ids, padded; tokens of each; the answer
+    any_cell: ClassVar = ["…", "…"]
 
     def __init__(
         self,
@@ -139,6 +140,6 @@ def _named(cell: Cell) -> tuple[list[str], Any]:
     match cell:
         case {"candidates": list(texts)} if all(type(text) in (str, int) for text in texts):
             return [str(text) for text in texts], cell.get("answer")
-        case list(texts) if all(type(text) is str for text in texts):
-            return texts, None
+        case list(texts) if all(type(text) in (str, int) for text in texts):
+            return [str(text) for text in texts], None
     raise Unusable("{}lines without a list of candidates")

@@ -115,7 +115,9 @@ class Document(TextsInside):
         return found
 
     def accept(self, value: Cell, *, files: bool = True) -> Sentences:
-        """It may be empty: what is answered to nothing is an answer too."""
+        """It may be empty: what is answered to nothing is an answer too. What was read is taken as it is."""
+        if isinstance(value, Sentences):
+            return value
         if isinstance(value, str):
             return Sentences(value, tuple(sentence_places(value)))
         if isinstance(value, list | tuple):

@@ -34,6 +34,7 @@ class Field(ABC):
 
     parts: ClassVar[tuple[str, ...]]  # what is stored of a value
     any_size: ClassVar[Any] = 5  # a size to try a model with before anything is learnt
+    any_cell: ClassVar[Any] = "…"  # what a cell looks like in JSON, for a hint
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -37,6 +37,7 @@ class Image(Field):
     """
 
     parts: ClassVar = ("pixels", "shape")  # H·W·C numbers; H and W
+    any_cell: ClassVar = "….png"
 
     def __init__(
         self, name: str, *, channels: int = 1, size: tuple[int, int] | None = None

@@ -29,6 +29,7 @@ class Labels(LabelSet):
     """
 
     parts: ClassVar = ("numbers",)
+    any_cell: ClassVar = ["…", "…"]
     labelled: ClassVar = "word"
 
     def __init__(self, name: str, of: Text) -> None:

@@ -37,6 +37,7 @@ class Numbers(Field):
     """
 
     parts: ClassVar = ("numbers",)
+    any_cell: ClassVar = [0.5, 1.0]
 
     def __init__(
         self,
@@ -75,6 +76,8 @@ class Numbers(Field):
             raise Unusable("{}lines with numbers that are not finite")
         if self._size not in (None, value.shape[-1]):  # once it is given, learnt or loaded
             raise Unusable(self._wrong_size)
+        if self.scale is not None and self.scale.is_beyond(value):
+            raise Unusable("{}lines with numbers that are too large beside those learnt from")
         return value
 
     def identity(self, value: Vectors) -> str:
@@ -98,7 +101,7 @@ class Numbers(Field):
                 )
             moments.setdefault(size, Moments(size)).add(value.reshape(-1, size))
         if not sizes:
-            raise ValueError(f"there is no {self.name} to learn from")
+            raise ValueError(f"there is nothing to learn the size of {self.name} from")
         self._size = self._given or max(sizes, key=lambda size: (sizes[size], -size))
         self.scale = moments[self._size].scale() if self.standardise else None
 

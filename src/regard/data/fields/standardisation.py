@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SMALLEST, LARGEST = 1e-37, 3e38  # that 32 bits hold
+FARTHEST = 1e15  # deviations from the mean: the squares of sums of such numbers are still finite
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class Standardisation:
         """Numbers (..., D)."""
         scaled: NDArray[np.float32] = (numbers - self.mean) / self.deviation
         return scaled
+
+    def is_beyond(self, numbers: NDArray[Any]) -> bool:
+        """Whether some are too far from the mean for a network to work with."""
+        apart = np.abs(numbers.astype(np.float64) - self.mean)
+        return bool((apart > FARTHEST * self.deviation.astype(np.float64)).any())
 
     def to_json(self) -> dict[str, list[float]]:
         return {"mean": self.mean.tolist(), "deviation": self.deviation.tolist()}

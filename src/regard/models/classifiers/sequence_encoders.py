@@ -91,9 +91,6 @@ class RecurrentNetwork(nn.Module):
         self.output_size = self.recurrent.output_size
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        if not x.shape[0] or not x.shape[1]:  # no text, or only texts without words
-            size = self.output_size
-            return x.new_zeros(*x.shape[:2], size), x.new_zeros(x.shape[0], size)
         states, final = self.recurrent(x, mask)
         return states, final[-1][0].masked_fill(~mask.any(-1)[:, None], 0.0)
 

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from regard.layers.dropout import dropout
 from regard.layers.special_tokens import PAD
+from regard.models.encoder_decoder import token_mask
 from regard.models.pairs.pair_options import ComparedOptions, PairOptions
 
 OVERLAPS = 4  # numbers of `overlap`
@@ -54,9 +55,18 @@ class PairModel(nn.Module, ABC):
         """Features (B, …) of the pairs, and the penalty, if there is one."""
 
     def forward(
-        self, first: Tensor, first_mask: Tensor, second: Tensor, second_mask: Tensor
+        self,
+        first: Tensor,
+        first_mask: Tensor | None,
+        second: Tensor,
+        second_mask: Tensor | None,
+        *,
+        first_lengths: Tensor | None = None,
+        second_lengths: Tensor | None = None,
     ) -> Judged:
-        one, other = never_without(first, first_mask), never_without(second, second_mask)
+        """Masks, or lengths (B,) instead; of a text with neither all words are real."""
+        one = never_without(first, token_mask(first, first_mask, first_lengths))
+        other = never_without(second, token_mask(second, second_mask, second_lengths))
         features, penalty = self.read(one, other)
         if self.overlap:
             features = torch.cat([features, overlap(one, other).to(features)], -1)

@@ -69,6 +69,7 @@ class Bcnn(ComparedOptions):
 class Abcnn(Bcnn):
     """BCNN with attention between the texts (Yin et al. 2016)."""
 
+    attends_by: ClassVar[Mapping[str, str]] = {"variant": "variant", "positions": "variant"}
     kind: Literal["abcnn"] = "abcnn"  # type: ignore[assignment]
     variant: Literal[1, 2, 3] = Field(
         3, description="attention 1: before the convolution, 2: in the pooling after it, 3: in both"
@@ -81,6 +82,11 @@ class Abcnn(Bcnn):
         from regard.models.pairs.abcnn import abcnn
 
         return abcnn(sizes["first"], outputs_of(sizes), self)
+
+    def without_attention(self, section: str) -> Bcnn:
+        """What it was made from."""
+        same = set(Bcnn.model_fields) - {"kind"}
+        return Bcnn(**{name: getattr(self, name) for name in same})
 
 
 class SelfAttentivePair(PairOptions):

@@ -43,8 +43,9 @@ class HopProduct(PairModel):
         for text, gates in zip((first, second), self.gates, strict=True):
             states = self.network(self.words(text), text.mask).outputs
             pooled = self.pool(states, text.mask)
-            weights = pooled.weights.reshape(len(states), self.pool.hops, -1)
-            vectors = pooled.vector.reshape(len(states), self.pool.hops, -1)  # (B, r, D)
+            texts, length, size = states.shape
+            weights = pooled.weights.reshape(texts, self.pool.hops, length)  # one hop has no axis
+            vectors = pooled.vector.reshape(texts, self.pool.hops, size)  # (B, r, D)
             factors = torch.einsum("brd,rdm->brm", vectors, gates.to(vectors))
             product = factors if product is None else product * factors
             if self.penalty and self.training:

@@ -19,7 +19,7 @@ from regard.data.tokenizer import EOS, MASK, SPECIALS, Tokenizer, Tokens
 from regard.layers.contracts import Encoded
 from regard.measures.likelihood import Likelihood
 from regard.tasks.loss import smoothed_cross_entropy
-from regard.tasks.task_module import BATCH, LikelihoodModule, Loss, Unanswerable
+from regard.tasks.task_module import BATCH, LikelihoodModule, Loss, Unanswerable, shortened
 
 HIDDEN, OTHER = 0.8, 0.1  # of the chosen tokens become MASK, become another token; the rest stays
 
@@ -155,7 +155,7 @@ class Masked(LikelihoodModule):
         tokens = self.tokenizer.encode(text)
         if self.mask_token not in tokens.ids:
             raise Unanswerable(
-                f"there is no {MASK} to fill in {text!r}",
+                f"there is no {MASK} to fill in {shortened(text)}",
                 f"write {MASK} where a word is to be told",
             )
         if self.max_length is not None and len(tokens) > self.max_length:

@@ -35,7 +35,12 @@ EMPTY = "a text has no words, so nothing is attended to"
 def with_pair_attention(
     answer: Answer, seen: SeenAttention, first: Sequence[str], second: Sequence[str]
 ) -> Answer:
-    """The answer with the first attention between the texts; of poolings, with the weights of both texts."""
+    """The answer with the first attention between the texts; of poolings, with the weights of both texts.
+
+    Where a text has no words, nothing is attended to.
+    """
+    if not first or not second:
+        return answer
     for each in first_calls(seen):
         windows = each.weights.shape[-2] - len(first)
         return replace(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from regard.data.batch import Batch
 from regard.data.fields import Label
 from regard.data.fields.numbers import Numbers
+from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.measures.accuracy import Accuracy
 from regard.measures.candidate_ranks import MeanAveragePrecision, MeanReciprocalRank
@@ -16,9 +18,11 @@ from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
 from regard.recipe.mistakes import RecipeError
 from regard.tasks.confused_labels import LabelEvaluation, confusion_drawings
+from regard.tasks.evaluation import Evaluation, Measured
 from regard.tasks.match.match_module import Match
 from regard.tasks.match.match_task import MatchTask
 from regard.tasks.report_part import Drawing
+from regard.words import t
 
 
 class LabelPairs(MatchTask):
@@ -74,10 +78,36 @@ class NumberPairs(MatchTask):
         return abs(wanted - answer)
 
 
+@dataclass(frozen=True)
+class RankEvaluation(Measured):
+    """How high the right candidates stand. What is measured is a question, not a candidate."""
+
+    questions: int = 0  # that have a right candidate: the others cannot be answered
+    unanswerable: int = 0
+
+    @property
+    def told(self) -> str:
+        what = t.plural(
+            self.questions,
+            "{count} question with a right candidate, among {told}",
+            "{count} questions with a right candidate, among {told}",
+            count=f"{self.questions:,}",
+            told=super().told,
+        )
+        if not self.unanswerable:
+            return what
+        return t("{what}; {n} without one are left out", what=what, n=f"{self.unanswerable:,}")
+
+    def to_dict(self) -> dict[str, Any]:
+        count = {"questions": self.questions, "questions_without_right": self.unanswerable}
+        return {**super().to_dict(), **count}
+
+
 class RankPairs(MatchTask):
     """How likely the second text is right for the first, which has several of them."""
 
     columns: ClassVar = ("map", "mrr")
+    evaluation: ClassVar = RankEvaluation
 
     label: Label
 
@@ -93,6 +123,17 @@ class RankPairs(MatchTask):
                 "task.right is the label of the right ones",
             )
 
+    def examples(
+        self, spec: Spec, problems: Problems | None = None, *, join: int | None = None
+    ) -> list[Any]:
+        found = super().examples(spec, problems, join=join)
+        if found and not any(right for _, right in map(self.wanted, found)):
+            raise RecipeError(
+                f"{found[0].corpus}: no question has a right candidate, so nothing can be ranked",
+                f"task.right={self.options.right} is the label of the right ones",
+            )
+        return found
+
     def answers(self, module: Match, batch: Batch) -> Iterator[tuple[float, None]]:
         right = self.label.number(self.options.right)
         for each in module.outputs(batch).double().cpu().softmax(-1)[:, right].tolist():
@@ -104,6 +145,15 @@ class RankPairs(MatchTask):
 
     def measured_by(self) -> Sequence[Measure]:
         return MeanAveragePrecision(), MeanReciprocalRank()
+
+    def evaluate(
+        self, module: Match, corpus: str, examples: Sequence[Any], *, beam: int | None = None
+    ) -> Evaluation:
+        found = super().evaluate(module, corpus, examples, beam=beam)
+        assert isinstance(found, RankEvaluation)
+        wanted = [self.wanted(example) for example in examples]
+        every, able = {q for q, _ in wanted}, {q for q, right in wanted if right}
+        return replace(found, questions=len(able), unanswerable=len(every) - len(able))
 
     def error(self, wanted: tuple[str, bool], answer: float) -> float:
         return abs(float(wanted[1]) - answer)

@@ -66,8 +66,8 @@ def look_at_reading(
     task: ReadTask, module: Any, question: Question, *, model: str = ""
 ) -> AttentionRecord:
     """Map "focus", whose rows are the words of the question, or the answer if it looks once; "question",
-    where the words of the story attend to it; "pooling", how it became one vector; "first word" of a
-    dynamic span.
+    where the words of the story attend to it, or the whole story does; "pooling", how it became one vector;
+    "first word" of a dynamic span.
     """
     if question.target is not None or question.prefix or question.force is not None:
         raise BadQuestion("a reader has no target, prefix or force: ask it a question alone")
@@ -87,7 +87,7 @@ def look_at_reading(
         name: token_side(texts[name], tokens, end=True, title=name, language=language)
         for name, tokens in ((STORY, story), (QUESTION, asked))
     } | {ANSWER: Side.of_labels([answer.line or "—"], title=ANSWER)}
-    maps = _maps(attentions, seen, len(sides[QUESTION]))
+    maps = _maps(attentions, seen, {name: len(side) for name, side in sides.items()})
     maps += [pooling_map(one, ANSWER, QUESTION, details=question.details) for one in pooled[-1:]]
     return record_of(
         question,
@@ -95,26 +95,28 @@ def look_at_reading(
         maps,
         title=texts[QUESTION],
         model=model,
-        output=f"{answer.line} ({answer.score:.2f})",
+        output="—" if answer.score is None else f"{answer.line} ({answer.score:.2f})",
         notes=(*unknown_note(texts[STORY], story), *unknown_note(texts[QUESTION], asked)),
     )
 
 
 def _maps(
-    attentions: Mapping[str, AttentionModule], seen: SeenReading, words: int
+    attentions: Mapping[str, AttentionModule], seen: SeenReading, words: Mapping[str, int]
 ) -> list[AttentionMap]:
-    """words: of the question. A dynamic answer has a focus for each of its outputs."""
+    """words: of each side. A dynamic answer has a focus for each of its outputs."""
     rows = QUESTION if seen.per_word else ANSWER
     maps = [
         attention_map(
             f"focus {n}" if n > 1 else "focus", rows, STORY, {FOCUS: attentions[FOCUS]}, look
         )
-        for n, look in enumerate(seen.looks(words), 1)
+        for n, look in enumerate(seen.looks(words[QUESTION]), 1)
     ]
     for name, place, queries, keys in (
         ("question", BESIDE, STORY, QUESTION),
         ("first word", FIRST, ANSWER, STORY),
     ):
         if calls := seen.of(place):
+            each = calls[0].weights.shape[-2] == words[queries]
+            queries = queries if each else ANSWER  # static: one look for all words of the story
             maps.append(attention_map(name, queries, keys, {place: attentions[place]}, calls))
     return maps

@@ -80,7 +80,7 @@ def _evenly(logits: Tensor, answers: Tensor) -> Tensor:
 class Places(NamedTuple):
     first: Tensor  # (B,): the number of a word
     last: Tensor  # (B,): not before the first
-    log_prob: Tensor  # (B,): of both; -inf where a story has no word
+    log_prob: Tensor  # (B,): of both; of a story without words it means nothing
 
 
 class PointOut(TaskModule):
@@ -119,13 +119,12 @@ class PointOut(TaskModule):
 
 
 def likeliest_span(first: Tensor, last: Tensor, longest: int) -> Places:
-    """arg max over i <= j < i + longest of first_i + last_j: log-probabilities (B, S)"""
-    length = first.shape[-1]
-    i, j = (
-        torch.arange(length, device=first.device)[:, None],
-        torch.arange(length, device=first.device),
-    )
-    allowed = (j >= i) & (j < i + longest)
-    sums = (first[:, :, None] + last[:, None]).masked_fill(~allowed, -math.inf).flatten(1)
-    best, place = sums.max(-1)
-    return Places(place // length, place % length, best)
+    """arg max over i <= j < i + longest of first_i + last_j: log-probabilities (B, S)
+
+    In S · longest numbers of an example: a long story has many pairs of words.
+    """
+    width = min(longest, first.shape[-1])
+    ends = F.pad(last, (0, width - 1), value=-math.inf).unfold(-1, width, 1)  # (B, S, width)
+    best, place = (first[..., None] + ends).flatten(1).max(-1)
+    start = place // width
+    return Places(start, start + place % width, best)

@@ -75,8 +75,8 @@ class ReadTask(Task):
     @abstractmethod
     def found(
         self, module: Any, batch: Batch, examples: Sequence[Mapping[str, Any]]
-    ) -> Iterator[tuple[str, float]]:
-        """The answer to each example of a batch, and its probability."""
+    ) -> Iterator[tuple[str | None, float | None]]:
+        """The answer to each example of a batch, and its probability; None where there can be none."""
 
     def predict(
         self, module: Any, examples: Examples, *, attention: bool = False, batch: int
@@ -125,8 +125,7 @@ class ReadTask(Task):
         except (ValueError, RecursionError):
             given = None
         if not isinstance(given, dict):
-            named = ", ".join(f'"{name}": …' for name in self.inputs)
-            raise BadQuestion(f"a reader is asked with a JSON object: {{{named}}}")
+            raise BadQuestion(f"a reader is asked with a JSON object: '{self.any_example}'")
         try:
             return self.given([given], files=False)[0]
         except Unanswerable as error:
@@ -200,7 +199,8 @@ class SpanTask(ReadTask):
 
     def found(
         self, module: PointOut, batch: Batch, examples: Sequence[Mapping[str, Any]]
-    ) -> Iterator[tuple[str, float]]:
+    ) -> Iterator[tuple[str | None, float | None]]:
+        """A story without words has no span: no answer, and no probability of one."""
         places = module.places(batch, self.options.longest)
         read = self.story.marked(examples)
         for example, tokens, first, last, score in zip(
@@ -208,7 +208,10 @@ class SpanTask(ReadTask):
         ):
             inside = tokens.offsets[first : last + 1]
             whole = self.story.joined(example["story"])
-            yield whole[inside[0][0] : inside[-1][1]] if inside else "", math.exp(score)
+            if inside:
+                yield whole[inside[0][0] : inside[-1][1]], math.exp(score)
+            else:
+                yield None, None
 
     def wanted(self, example: Any) -> list[str]:
         value: Stretch = example["answer"]
