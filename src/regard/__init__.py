@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from regard.attention.module import Attention
     from regard.attention.multi_head import MultiHead
     from regard.attention.normalizers import HardChoice, Reinforce
+    from regard.attention.weights.asked_weights import Weights
     from regard.looking.look import look
     from regard.records.record import AttentionRecord
     from regard.runs.loaded_run import load
@@ -36,6 +37,7 @@ __all__ = [
     "Memory",
     "MultiHead",
     "Reinforce",
+    "Weights",
     "attend",
     "explain",
     "hf",
@@ -57,6 +59,7 @@ _HOMES = {
     "MultiHead": "regard.attention.multi_head",
     "HardChoice": "regard.attention.normalizers",
     "Reinforce": "regard.attention.normalizers",
+    "Weights": "regard.attention.weights.asked_weights",
     "load": "regard.runs.loaded_run",
     "look": "regard.looking.look",
     "AttentionRecord": "regard.records.record",

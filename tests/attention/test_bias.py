@@ -100,7 +100,7 @@ def test_a_bias_that_is_not_learnt_takes_the_fast_path_and_explain_says_so(path)
 def test_the_plan_tells_where_a_bias_goes():
     x, bias = torch.randn(1, 2, 64, 8), torch.randn(2, 64, 64)
     plan = regard.explain(x, x, bias=bias)
-    assert plan.why.endswith("nobody asked for the weights; the bias is its mask")
+    assert plan.why.endswith("nobody asked for all weights; the bias is its mask")
     assert (plan.stored, plan.holds) == (2 * 64 * 64 * 4, "bias")
     learnt = regard.explain(x, x, bias=bias.requires_grad_())
     assert learnt.path == "dense"

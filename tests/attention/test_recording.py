@@ -60,3 +60,28 @@ def test_recordings_nest():
         model(x)
     assert len(outer) == 3
     assert torch.equal(inner[0].weights, outer[0].weights)
+
+
+def test_of_the_weights_only_what_is_asked_for_is_kept():
+    model, x = TwoAttentions().eval(), torch.randn(3, 5, 8)
+    with recording(model) as whole:
+        model(x)
+    with recording(model, weights=regard.Weights(sums=True, largest=2)) as recorded:
+        model(x)
+    assert [each.name for each in recorded] == ["first", "second", "second"]
+    assert recorded[1].mechanism.startswith("score: additive")
+    for kept, all_of_it in zip(recorded, whole, strict=True):
+        torch.testing.assert_close(kept.weights.sums, all_of_it.weights.sum(-2))
+        torch.testing.assert_close(
+            kept.weights.largest.weights, all_of_it.weights.topk(2).values, rtol=1e-4, atol=1e-5
+        )
+        assert kept.weights.rows is None
+    assert model.second(x).weights is None
+
+
+def test_details_are_of_all_weights():
+    with (
+        pytest.raises(ValueError, match="details are of all weights"),
+        recording(TwoAttentions(), details=True, weights=regard.Weights(sums=True)),
+    ):
+        pass

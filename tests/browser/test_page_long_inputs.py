@@ -9,6 +9,11 @@ import pytest
 from made_records import square_record
 from reading_pages import choose, expect, number, open_panel, words_of
 
+from regard.data.tokenizer import Tokenizer
+from regard.models.transformer_models import language_model
+from regard.records.question import Question
+from regard.tasks.language.language_look import look_at_language
+from regard.tasks.language.language_module import Language
 from regard.view.html import page_html
 
 FRAME = 60.0  # milliseconds that a redraw may take
@@ -91,3 +96,23 @@ def test_twelve_layers_of_twelve_heads_are_a_small_file(open_records, keep):
     heads.first.click()
     expect(page.get_by_text("· head").first).to_be_visible()
     keep(page, "many-heads-one")
+
+
+def test_eight_thousand_tokens_are_drawn_in_blocks(open_records, keep):
+    tokenizer = Tokenizer.train(["abcdefg h"], kind="character", verbatim=True)
+    model = language_model(len(tokenizer), size=16, heads=2, inner=16, layers=1)
+    text = ("abc defg " * 911)[:8191]
+    record = look_at_language(Language(model.eval(), tokenizer), Question(text))
+    assert record.maps[0].weights.shape == (1, 2, 256, 256)
+    assert record.title == text[:200] + " …"
+    size = len(page_html([record]).encode())
+    print(f"8,192 tokens in 256 blocks as a page: {size / 1e6:.2f} MB")
+    assert size < 2_000_000
+    page = open_records(record)
+    expect(page.get_by_text("the text has 8,192 tokens").first).to_be_visible()
+    page.get_by_role("gridcell").focus()
+    page.keyboard.press("Control+End")
+    expect(page.get_by_role("gridcell")).to_have_attribute("aria-colindex", "256")
+    times = page.evaluate(HOVER, ["[role=grid] canvas", 20])
+    assert statistics.median(times) <= FRAME * LOADED
+    keep(page, "long-8192")

@@ -9,6 +9,7 @@ from small_runs import SHAPE, enlarge
 from regard.data.tokenizer import Tokenizer
 from regard.models import modes
 from regard.models.transformer_models import language_model
+from regard.records import blocks
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import END, START
@@ -72,3 +73,41 @@ def test_only_a_text_can_be_asked_about(language, asked):
     question = Question(**{"text": "a", **asked})
     with pytest.raises(BadQuestion):
         look_at_language(language, question)
+
+
+def test_a_long_text_is_shown_in_blocks_that_say_so(language, monkeypatch):
+    text = "abcd ef" * 5
+    whole = look_at_language(language, Question(text)).maps[0].weights  # (3, 2, 36, 36)
+    monkeypatch.setattr(blocks, "MOST_DRAWN", 36**2)
+    monkeypatch.setattr(blocks, "MOST_BLOCKS", 8)
+    record = look_at_language(language, Question(text))
+    side, (shown,) = record.sides["text"], record.maps
+    assert (len(side), shown.weights.shape) == (8, (3, 2, 8, 8))
+    assert (side.tokens[0], side.tokens[1], side.tokens[7]) == (f"{START} … d", "␣ … b", "f")
+    assert [text[a:b] for a, b in side.offsets] == [
+        text[max(0, n - 1) : n + 4] for n in range(0, 36, 5)
+    ]
+    for row, first in enumerate(range(0, 36, 5)):
+        for column, key in enumerate(range(0, 36, 5)):
+            block = whole[..., first : first + 5, key : key + 5].sum(-1).mean(-1)
+            np.testing.assert_allclose(shown.weights[..., row, column], block, atol=1e-6)
+    assert record.notes == (
+        "the text has 36 tokens: every row and column stands for 5 of them in a row, and a weight is the "
+        "mean over the 5 tokens of a row of what they give to all those of a column",
+    )
+    assert record.output == look_at_language(language, Question(text)).output
+    assert AttentionRecord.from_json(record.to_json()).to_json() == record.to_json()
+
+
+def test_steps_of_a_recurrent_model_are_put_into_blocks_too(monkeypatch):
+    tokenizer = Tokenizer.train(["abcd ef\n"], kind="character", verbatim=True)
+    how = {"score": "additive", "region": "causal"}
+    model = modes.language_model(len(tokenizer), embedding=8, hidden=12, attention=how)
+    task = Language(enlarge(model), tokenizer)
+    text = "abcd ef" * 2
+    whole = look_at_language(task, Question(text)).maps[0].weights  # (1, 1, 15, 15)
+    monkeypatch.setattr(blocks, "MOST_DRAWN", 99)
+    monkeypatch.setattr(blocks, "MOST_BLOCKS", 5)
+    shown = look_at_language(task, Question(text)).maps[0].weights
+    wanted = whole.reshape(1, 1, 5, 3, 5, 3).sum(-1).mean(3)
+    np.testing.assert_allclose(shown, wanted, atol=1e-6)

@@ -25,6 +25,7 @@ from regard.attention.region import Region
 from regard.attention.regions import as_region
 from regard.attention.scores import Score, as_score
 from regard.attention.shapes import as_summed
+from regard.attention.weights.asked_weights import Weights
 
 __all__ = ["Attended", "attend", "explain", "prepare"]
 
@@ -44,7 +45,7 @@ def prepare(
     bias: Tensor | None = None,
     dropout: float = 0.0,
     training: bool = False,
-    weights: bool = False,
+    weights: bool | Weights = False,
     generator: Generator | None = None,
 ) -> AttentionCall:
     """What `attend` runs and `explain` explains. The arguments are told at `attend`."""
@@ -88,6 +89,7 @@ def attend(*given: Any, **choices: Any) -> Attended:
 
     query (..., Lq, Dq), key (..., Lk, Dk), value (..., Lk, Dv; None: the keys)
         -> context (..., Lq, Dv), weights (..., Lq, Lk) if `weights`, choice of a hard attention.
+    weights: True, or a `Weights` that says what of them: rows, sums, entropy, the largest.
     mask: bool, broadcast to (..., Lq, Lk), True where a key may be attended. Padding of keys (B, Lk)
         is written mask[:, None, :]. A row with no allowed key gives weights 0 and context 0.
     lengths: whole numbers (...), instead of a mask: how many keys, from the first, are real.

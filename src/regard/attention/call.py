@@ -12,12 +12,14 @@ from torch import Generator, Tensor, is_autocast_enabled, is_grad_enabled
 from regard.attention.argument_checks import check_bias
 from regard.attention.limits import Limits
 from regard.attention.normalizers import HardChoice, Normalizer, clear
-from regard.attention.paths import Computed, dense, run
+from regard.attention.paths import Computed, dense, run, taints
 from regard.attention.plan import BiasLayout, Layout, Plan, choose
 from regard.attention.region import Pattern
 from regard.attention.regions import Fixed
 from regard.attention.scores import Score
 from regard.attention.shapes import broadcast, of_rank
+from regard.attention.weights.asked_weights import Weights, check_asked
+from regard.attention.weights.weight_tiles import summarised
 from regard.suggestions import meant
 
 if TYPE_CHECKING:
@@ -31,7 +33,8 @@ class Attended(NamedTuple):
     """What an attention gives. The weights are those used: after region and normaliser, before dropout."""
 
     context: Tensor  # (..., Lq, Dv)
-    weights: Tensor | None = None  # (..., Lq, Lk), if asked for
+    # a Tensor (..., Lq, Lk) if weights=True, a WeightSummary if weights=Weights(…): who calls, knows
+    weights: Any | None = None
     choice: HardChoice | None = None  # what a hard attention picked
 
 
@@ -53,10 +56,13 @@ class AttentionCall:
     state: Any = None  # what is carried from query to query: no mechanism has any yet
     dropout: float = 0.0  # 0 when not training
     training: bool = False
-    weights: bool = False
+    weights: bool | Weights = False
     generator: Generator | None = None
     taint: Tensor | None = (
         None  # (..., Lq or 1): NaN for queries that may attend to what is not finite
+    )
+    asking: Tensor | None = (
+        None  # (..., Lq or 1): which queries are no padding, where that is known
     )
     no_row_is_empty: bool = False  # the caller guarantees it
     memory: Memory | None = None  # of a module: where keys and values come from
@@ -74,6 +80,7 @@ class AttentionCall:
         bias: Tensor | None = None,
         dropout: float = 0.0,
         training: bool = False,
+        weights: bool | Weights = False,
         **more: Any,
     ) -> AttentionCall:
         """A call with projected queries and keys of any ranks. `more`: the other fields, as they are."""
@@ -84,7 +91,7 @@ class AttentionCall:
         given = (query, key, value, bias, limits.mask, limits.inside, limits.factor)
         rank = max(x.dim() for x in given if x is not None)
         limits.widen(rank)
-        return cls(
+        made = cls(
             score,
             normalize,
             of_rank(query, rank),
@@ -94,8 +101,12 @@ class AttentionCall:
             None if bias is None else of_rank(bias, rank),
             dropout=dropout if training else 0.0,
             training=training,
+            weights=weights,
             **more,
         )
+        if weights is not True and weights is not False:
+            check_asked(weights, made)
+        return made
 
     @property
     def lead(self) -> tuple[int, ...]:
@@ -137,18 +148,23 @@ class AttentionCall:
 
     def compute(self) -> Computed:
         """Context, weights and choice by the path of the plan."""
-        return run(self.plan(), self)
+        return self._by(self.plan())
+
+    def _by(self, plan: Plan) -> Computed:
+        asked = isinstance(self.weights, Weights)
+        return summarised(self, plan) if asked else run(plan, self)
 
     def run(self, *, by_definition: bool = False) -> Attended:
         """The attention: a query that may attend to what is not finite becomes NaN, and no other.
 
         by_definition: without a plan, as where sizes are not known yet.
         """
-        context, weights, choice = dense(self) if by_definition else self.compute()
-        if self.taint is not None:
+        plan = None if by_definition else self.plan()
+        context, weights, choice = dense(self) if plan is None else self._by(plan)
+        if self.taint is not None and not (plan is not None and taints(plan, self)):
             taint = self.taint[..., None].to(context.dtype)
             context = context + taint
-            if weights is not None:
+            if isinstance(weights, Tensor):
                 weights = clear(weights + taint, self.limits.allowed)
         if self.gate is not None:
             context = context * self.gate
@@ -165,7 +181,9 @@ class AttentionCall:
     ) -> AttentionCall:
         """The same attention over rearranged tensors."""
         limits = Limits(Fixed(pattern), mask, query.shape[-2], key.shape[-2], query.device)
-        return replace(self, query=query, key=key, value=value, limits=limits, bias=bias)
+        return replace(
+            self, query=query, key=key, value=value, limits=limits, bias=bias, taint=None
+        )
 
 
 def takes_arguments_of(model: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:

@@ -32,6 +32,7 @@ from regard.attention.regions import Everywhere, as_region
 from regard.attention.scores import Score, as_score
 from regard.attention.select import without
 from regard.attention.shapes import as_summed
+from regard.attention.weights.asked_weights import Weights
 
 
 class AttentionModule(nn.Module):
@@ -140,11 +141,13 @@ class AttentionModule(nn.Module):
         lengths: Tensor | None = None,
         bias: Tensor | None = None,
         offset: int | None = None,
-        weights: bool = False,
+        weights: bool | Weights = False,
         generator: Generator | None = None,
     ) -> AttentionCall:
         """What `forward` runs and `explain` explains. The arguments are told at `forward`."""
         check_width("query", query, self.query_size)
+        if isinstance(weights, Weights) and weights.heads is not None and not self.heads_axis:
+            raise ValueError(f"{type(self).__name__} has one head: leave heads out")
         if lengths is not None:
             if isinstance(source, Memory):
                 raise ValueError("a Memory knows which states are real: give lengths to remember")
@@ -182,6 +185,7 @@ class AttentionModule(nn.Module):
             weights=weights,
             generator=generator,
             taint=spoilt,
+            asking=self._asking(source, memory) if isinstance(weights, Weights) else None,
             # of keys alone: a region may leave a row of padding without any
             no_row_is_empty=not self.nan_safe and limits.everywhere and pairs is None,
             memory=memory,
@@ -247,6 +251,12 @@ class AttentionModule(nn.Module):
             # a row of padding that overflows would spoil the gradients of all that it attends to
             query = without(query, ~real & overflows(query))
         return query, memory, pairs
+
+    def _asking(self, source: Tensor | Memory | None, memory: Memory) -> Tensor | None:
+        """Which queries are no padding, where they are the states themselves: (..., Lq)."""
+        if source is not None or memory.mask is None:
+            return None
+        return memory.mask[..., None, :] if self.heads_axis else memory.mask
 
     def _unseen(
         self,

@@ -54,6 +54,7 @@ class Normalizer:
     needs_scores: ClassVar[bool] = True
     any_order: ClassVar[bool] = False  # rearranging the keys rearranges the weights alike
     differentiable: ClassVar[bool] = True  # gradients pass through the weights
+    signed: ClassVar[bool] = False  # weights may be negative
 
     @property
     def softmax_temperature(self) -> float | None:
@@ -137,6 +138,7 @@ class Raw(Normalizer):
     """weights = s: no normalisation; may be negative, sums to anything."""
 
     any_order: ClassVar[bool] = True
+    signed: ClassVar[bool] = True
 
     def __call__(
         self,

@@ -13,8 +13,9 @@ from torch import Tensor, nn
 
 from regard.attention.kernels.additive import additive_attention
 from regard.attention.kernels.region_call import region_fused
+from regard.attention.limits import taint
 from regard.attention.normalizers import HardChoice, clear
-from regard.attention.plan import Plan
+from regard.attention.plan import BY_DEFINITION, Plan
 from regard.attention.rearrange import (
     collect,
     cut_bias,
@@ -27,20 +28,21 @@ from regard.attention.rearrange import (
     spans,
 )
 from regard.attention.region import Pattern
-from regard.attention.select import without
+from regard.attention.select import is_at_hand, without
 from regard.attention.shapes import as_summed, at_least_single, broadcast, of_rank
+from regard.attention.weights.asked_weights import WeightSummary
 
 if TYPE_CHECKING:
     from regard.attention.call import AttentionCall
     from regard.attention.scores import Additive, DotLike
 
 Computed = tuple[
-    Tensor, Tensor | None, HardChoice | None
+    Tensor, Tensor | WeightSummary | None, HardChoice | None
 ]  # context, weights and choice where asked for
 
 
 def run(plan: Plan, call: AttentionCall) -> Computed:
-    if plan.path in ("dense", "additive"):  # Additive pairs by its kernel
+    if plan.path in BY_DEFINITION:  # Additive pairs by its kernel
         return dense(call)
     paths = {
         "one-row": one_row,
@@ -54,9 +56,35 @@ def run(plan: Plan, call: AttentionCall) -> Computed:
     return paths[plan.path](call), None, None
 
 
+def taints(plan: Plan, call: AttentionCall) -> bool:
+    """Whether the path of a plan adds the call's own taint, so that nobody else has to."""
+    return plan.path == "sdpa" and call.query.device.type == "cpu"
+
+
 def dense(call: AttentionCall) -> Computed:
     """context = normalize(score(q, k) + bias where allowed) @ v"""
-    q, k, v = call.query, call.key, call.value
+    weights, choice, spoilt, allowed = weigh(call)
+    context = mix(call, weights, spoilt)
+    if not call.weights:
+        return context, None, choice
+    weights = weights.to(call.value.dtype)
+    if spoilt is not None:
+        weights = clear(weights + spoilt.to(weights.dtype), allowed)
+    return context, weights.expand(*call.lead, *weights.shape[-2:]), choice
+
+
+class DefinedWeights(NamedTuple):
+    """The weights of a call by the definition, and what their rows still lack."""
+
+    weights: Tensor  # (..., Lq, Lk), float32 at least
+    choice: HardChoice | None
+    spoilt: Tensor | None  # (..., Lq or 1, 1): NaN for rows that a bias spoils, else 0
+    allowed: Tensor | None  # (..., Lq or 1, Lk): by mask, region and bias; None: all
+
+
+def weigh(call: AttentionCall) -> DefinedWeights:
+    """normalize(score(q, k) + bias where allowed)"""
+    q, k = call.query, call.key
     allowed, bias, spoilt = call.limits.allowed, call.bias, None
     if bias is not None:
         bias, allowed, spoilt = split_bias(bias, allowed)
@@ -76,15 +104,13 @@ def dense(call: AttentionCall) -> Computed:
         if call.limits.region.renormalize:
             total = weights.sum(-1, keepdim=True)
             weights = weights / total.masked_fill(total == 0, 1.0)
-    weights = weights.to(v.dtype)
-    context = _drop(weights, call) @ v
-    if spoilt is not None:
-        context = context + spoilt.to(context.dtype)
-    if not call.weights:
-        return context, None, choice
-    if spoilt is not None:
-        weights = clear(weights + spoilt.to(weights.dtype), allowed)
-    return context, weights.expand(*call.lead, *weights.shape[-2:]), choice
+    return DefinedWeights(weights, choice, spoilt, allowed)
+
+
+def mix(call: AttentionCall, weights: Tensor, spoilt: Tensor | None) -> Tensor:
+    """weights @ value"""
+    context = _drop(weights.to(call.value.dtype), call) @ call.value
+    return context if spoilt is None else context + spoilt.to(context.dtype)
 
 
 def one_row(call: AttentionCall) -> Tensor:
@@ -131,9 +157,16 @@ def sdpa(call: AttentionCall) -> Tensor:
         context = context.reshape(*lead, *context.shape[-2:])
     if context.device.type == "cpu":
         # with few keys, torch's kernel answers 0 to a query that is NaN
-        asked = call.query.detach()
-        context = context + (asked - asked).sum(-1, keepdim=True)
-    context = context if empty is None else without(context, empty)
+        bad = taint(call.query)
+        if call.taint is not None and empty is None:
+            bad = bad + call.taint
+        bad = bad[..., None].to(context.dtype)
+        fresh = not context.requires_grad and is_at_hand(context) and is_at_hand(bad)
+        context = context.add_(bad) if fresh else context + bad  # fresh memory costs as much again
+    if empty is not None:  # by a bias too, which keeps no NaN away: the taint comes after it
+        context = without(context, empty)
+        if call.taint is not None and context.device.type == "cpu":
+            context = context + call.taint[..., None].to(context.dtype)
     return context if spoilt is None else context + spoilt.to(context.dtype)
 
 

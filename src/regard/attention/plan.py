@@ -13,6 +13,7 @@ from regard.attention.kernels.region_call import region_for_kernel
 from regard.attention.kernels.region_passes import RegionPasses
 from regard.attention.normalizers import Normalizer
 from regard.attention.region import Pattern
+from regard.attention.weights.asked_weights import Weights
 
 if TYPE_CHECKING:
     from regard.attention.call import AttentionCall
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 SMALLEST_TEMPERATURE = 1e-6  # below this, scale / temperature could overflow a fused kernel
 LARGEST_TEMPERATURE = 1e6  # above it the scale would be 0, and 0 · -inf is NaN
 KEPT = 64 * 2**20  # bytes of additive scores up to which keeping them beats computing them twice
+BY_DEFINITION = ("dense", "additive")  # paths that hold all weights
+TILE = {"cpu": 2**20}  # weights of a tile: on a CPU as many as a cache holds
+LARGE_TILE = 2**24  # elsewhere
 
 
 class BiasLayout(NamedTuple):
@@ -107,13 +111,24 @@ class Plan:
     layout: Layout
     operations: int  # of one feature of a pair
     inner: Plan | None = None
+    asked: int = 0  # queries whose weights are computed beside the context
     seen: float = math.inf  # keys to a query, where a kernel knows the region
+
+    @property
+    def _asked_pairs(self) -> int:
+        return math.prod(self.layout.lead) * self.asked * self.layout.keys
+
+    @property
+    def _tile(self) -> int:
+        """How many weights there are at one time, if they are computed by tiles."""
+        layout = self.layout
+        return math.prod(layout.lead) * tile_rows(layout) * layout.keys
 
     @property
     def pairs(self) -> int:
         """How many scores are computed."""
         if self.inner is not None:
-            return self.inner.pairs
+            return self.inner.pairs + self._asked_pairs
         rows = 1 if self.path == "one-row" else self.layout.queries
         if self.path == "sparse":
             near, far = sparse_parts(self.layout)
@@ -133,11 +148,14 @@ class Plan:
     @property
     def flops(self) -> int:
         """Floating-point operations of the forward pass, without the projections."""
-        return self.pairs * (self.operations * self.layout.size + 2 * self.layout.value_size)
+        summed = (self.pairs - self._asked_pairs) * 2 * self.layout.value_size
+        return self.pairs * self.operations * self.layout.size + summed
 
     @property
     def stored(self) -> int:
         """Bytes of scores or of their mask at one time: 0 where a kernel keeps them in its tiles."""
+        if self.path == "tiles":
+            return self._tile * max(torch.finfo(self.layout.dtype).bits // 8, 4)
         if self.inner is not None:
             return self.inner.stored
         if self.path in ("additive-fused", "region-fused"):
@@ -176,11 +194,13 @@ class Plan:
         lines = [f"{self.path}: {self.why}"]
         last = self
         while last.inner is not None:
+            joined = "for the context" if last.path == "tiles" else "then"
             last = last.inner
-            lines.append(f"  then {last.path}: {last.why}")
+            lines.append(f"  {joined} {last.path}: {last.why}")
         lines.append(f"  pairs    {self.pairs:,}{share}")
         lines.append(f"  forward  {_amount(self.flops, 'FLOP', 1000)}")
-        lines.append(f"  memory   {_amount(self.stored, 'B', 1024)} of {last.holds} at one time")
+        holds = "scores" if self.path == "tiles" else last.holds
+        lines.append(f"  memory   {_amount(self.stored, 'B', 1024)} of {holds} at one time")
         return "\n".join(lines)
 
 
@@ -198,6 +218,8 @@ def choose(call: AttentionCall, layout: Layout) -> Plan:
     def how() -> str:
         return f"; {_source(layout)}" if additive_scores else ""
 
+    if isinstance(call.weights, Weights):
+        return _asked(call, layout)
     if call.weights:
         return plan("dense", f"the weights were asked for, and only this path keeps them{how()}")
     if call.limits.factor is not None:
@@ -232,7 +254,7 @@ def choose(call: AttentionCall, layout: Layout) -> Plan:
     if fits_sdpa(call, layout):
         bias = "" if call.bias is None else "; the bias is its mask"
         name = type(call.score).__name__
-        return plan("sdpa", f"{name} is a dot product and nobody asked for the weights{bias}")
+        return plan("sdpa", f"{name} is a dot product and nobody asked for all weights{bias}")
     if fits_fused_additive(call, layout):
         kernel = additive.backend(layout.device)
         return plan("additive-fused", f"online softmax in the {kernel} kernel; O(L) memory")
@@ -252,6 +274,35 @@ def _for_kernel(call: AttentionCall) -> RegionPasses | None:
         dropout=call.dropout,
         weights=call.weights,
     )
+
+
+def _asked(call: AttentionCall, layout: Layout) -> Plan:
+    """For some of the weights: tiles of them beside the path of the context, or under it."""
+    rest = choose(replace(call, weights=False), layout)
+    by_definition, name = rest.path in BY_DEFINITION, type(call.score).__name__
+
+    def dense(why: str) -> Plan:
+        return Plan("dense", why, layout, call.score.operations)
+
+    if not call.score.pairwise:
+        return dense(f"{name} scores all queries together, so that all weights are there at once")
+    if call.training and call.normalize.random:
+        return dense(f"{type(call.normalize).__name__} draws for all queries at once")
+    if by_definition and call.dropout:
+        return dense("dropout draws for all queries at once")
+    asked = call.weights
+    assert isinstance(asked, Weights)
+    beside = 0 if asked.rows is None else len(asked.chosen_rows(layout.queries))
+    if asked.each_row and not by_definition:  # else the context comes from the same weights
+        beside += layout.queries
+    why = f"what was asked of the weights is computed for {tile_rows(layout)} queries at a time"
+    return Plan("tiles", why, layout, call.score.operations, rest, beside)
+
+
+def tile_rows(layout: Layout) -> int:
+    """Of how many queries the weights are computed at one time."""
+    most = TILE.get(layout.device.type, LARGE_TILE)
+    return max(1, min(layout.queries, most // max(1, math.prod(layout.lead) * layout.keys)))
 
 
 def cancels(call: AttentionCall, layout: Layout) -> bool:

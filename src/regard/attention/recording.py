@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any, NamedTuple, overload
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +14,7 @@ from regard.attention.call import Attended, AttentionCall
 from regard.attention.mechanism_text import mechanism, written_normalizer
 from regard.attention.module import AttentionModule
 from regard.attention.paths import split_bias
+from regard.attention.weights.asked_weights import Weights, WeightSummary
 
 
 class Recorded(NamedTuple):
@@ -35,22 +37,48 @@ class Recorded(NamedTuple):
     normalizer: str = ""  # softmax(temperature=2)
 
 
+class RecordedSummary(NamedTuple):
+    """Of the weights of one call of one attention, what was asked for."""
+
+    name: str  # of the module, as in named_modules()
+    weights: WeightSummary
+    mechanism: str = ""  # score: additive · region: everywhere · normalize: softmax
+
+
+@overload
+def recording(
+    module: nn.Module, *, details: bool = False
+) -> AbstractContextManager[list[Recorded]]: ...
+
+
+@overload
+def recording(
+    module: nn.Module, *, weights: Weights
+) -> AbstractContextManager[list[RecordedSummary]]: ...
+
+
 @contextmanager
-def recording(module: nn.Module, *, details: bool = False) -> Iterator[list[Recorded]]:
+def recording(
+    module: nn.Module, *, details: bool = False, weights: Weights | None = None
+) -> Iterator[list[Any]]:
     """Inside the block, keep the weights of every attention in `module`, in the order of the calls.
 
     They carry gradients unless the block runs under `torch.no_grad()`. details: what led to them is
-    kept too, by computing the scores a second time.
+    kept too, by computing the scores a second time. weights: of the weights only this, which long inputs
+    have without a matrix of all pairs; heads are then those of every attention.
 
     >>> with recording(model) as recorded:
     ...     model(source)
     >>> [(each.name, each.weights.shape) for each in recorded]
     """
-    recorded: list[Recorded] = []
+    if details and weights is not None:
+        raise ValueError("details are of all weights: leave them out, or weights=Weights(…)")
+    recorded: list[Any] = []
     with ExitStack() as undo:
         for name, part in module.named_modules():
             if isinstance(part, AttentionModule):
-                asking = part.register_forward_pre_hook(ask_for_weights, with_kwargs=True)
+                ask = ask_for_weights if weights is None else functools.partial(_ask, weights)
+                asking = part.register_forward_pre_hook(ask, with_kwargs=True)
                 keeper = _keeper(name, recorded, details)
                 keeping = part.register_forward_hook(keeper, with_kwargs=True)
                 undo.callback(asking.remove)
@@ -63,11 +91,20 @@ def ask_for_weights(_: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[An
     return args, {**kwargs, "weights": True}
 
 
-def _keeper(name: str, recorded: list[Recorded], details: bool) -> Any:
+def _ask(
+    weights: Weights, _: nn.Module, args: Any, kwargs: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    return args, {**kwargs, "weights": weights}
+
+
+def _keeper(name: str, recorded: list[Any], details: bool) -> Any:
     def keep(
         attention: AttentionModule, args: Any, kwargs: dict[str, Any], output: Attended
     ) -> None:
         assert output.weights is not None
+        if isinstance(output.weights, WeightSummary):
+            recorded.append(RecordedSummary(name, output.weights, mechanism(attention)))
+            return
         kept = Recorded(name, output.weights)
         recorded.append(_detailed(kept, attention, args, kwargs) if details else kept)
 

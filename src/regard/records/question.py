@@ -13,7 +13,9 @@ from typing import Any
 from regard.suggestions import meant
 
 LONGEST = 5_000  # characters of a text
-LONGEST_DOCUMENT = 200_000  # … of one that is read sentence by sentence
+LONGEST_DOCUMENT = (
+    200_000  # … of one that is read sentence by sentence, or drawn in blocks of tokens
+)
 WIDEST = 50  # hypotheses of a beam
 
 

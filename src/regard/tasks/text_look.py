@@ -14,8 +14,10 @@ from torch import Tensor, nn
 
 from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
+from regard.attention.weights.asked_weights import Weights
 from regard.data.fields import Text
 from regard.data.tokenizer import Tokens
+from regard.records.blocks import block_map, block_note, block_side, block_size, block_title
 from regard.records.maps import (
     attention_map,
     attentions_in,
@@ -25,7 +27,7 @@ from regard.records.maps import (
     used_sides,
 )
 from regard.records.pooled_maps import PooledStates, pooling_map, recording_poolings
-from regard.records.question import BadQuestion, Question
+from regard.records.question import LONGEST_DOCUMENT, BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
 from regard.records.token_sides import token_side, unknown_note
@@ -151,24 +153,33 @@ def look_at_itself(
 
     read: the model reads the tokens, once; what it says then, and notes. longest: tokens that it can read.
     """
-    question.check_text_alone(who)
+    question.check_text_alone(who, LONGEST_DOCUMENT)
     attentions = attentions_in(module.model)
     check_attends(attentions)
     tokens, layers = module.tokenizer.encode(question.text), attentions[kind]
     if longest is not None and len(tokens) > longest:
         raise BadQuestion(f"the text has {len(tokens):,} tokens, and the model reads {longest:,}")
-    check_size(layers, len(tokens) + 1)
-    with module.inference(), recording(module.model, details=question.details) as recorded:
-        output, said = read(tokens)
     ends = {"start" if kind == "decoder" else "end": True}
     side = token_side(question.text, tokens, **ends, title=TEXT, language=language)
+    size, in_blocks = block_size(layers, len(side)), ""
+    if size == 1:
+        with module.inference(), recording(module.model, details=question.details) as recorded:
+            output, said = read(tokens)
+        shown = attention_map(kind, TEXT, TEXT, layers, recorded)
+    else:
+        with module.inference(), recording(module.model, weights=Weights(blocks=size)) as summed:
+            output, said = read(tokens)
+        shown = block_map(kind, TEXT, layers, summed, size)
+        in_blocks, side = block_note(len(side), size), block_side(side, size)
+    notes = (*said, *unknown_note(question.text, tokens), in_blocks)
     return record_of(
         question,
         {TEXT: side},
-        [attention_map(kind, TEXT, TEXT, layers, recorded)],
+        [shown],
         model=model,
         output=output,
-        notes=(*said, *unknown_note(question.text, tokens)),
+        title=block_title(question.text, size),
+        notes=tuple(filter(None, notes)),
     )
 
 

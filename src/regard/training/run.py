@@ -16,6 +16,7 @@ from lightning.fabric import Fabric
 from lightning.fabric.utilities import rank_zero
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 
+from regard.attention.kernels.kernel_modules import wait_always
 from regard.clock import clock
 from regard.data.batch import Loader
 from regard.data.checksums import Damaged
@@ -265,6 +266,7 @@ def _products(recipe: Recipe) -> Iterator[None]:
 
 def _set_torch(recipe: Recipe) -> None:
     keep_memory()
+    wait_always()
     if recipe.trainer.threads is not None:
         torch.set_num_threads(recipe.trainer.threads)
     if recipe.trainer.deterministic:

@@ -565,7 +565,7 @@ def test_backend_names_what_computes():
 
 def test_without_numba_or_triton_the_operators_run_on_torch(monkeypatch):
     """Inside an operator there is no autograd: the fallback's gradients must be written out."""
-    monkeypatch.setattr(additive, "_kernels", lambda device_type: additive_torch)
+    monkeypatch.setattr(additive, "kernels", lambda device_type: additive_torch)
     query, key, value = (
         torch.randn(4, n, 13, dtype=torch.float64, requires_grad=True) for n in (4, 6, 6)
     )

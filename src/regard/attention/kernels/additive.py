@@ -9,13 +9,15 @@ Neither kernel holds anything of size Lq · Lk · D, the attention nothing of si
 query or one key, for a toy, and where numba or triton is missing, plain torch computes and does hold it.
 """
 
-from types import ModuleType
+import math
 
 import torch
 from torch import Tensor
 
 from regard.attention.kernels import additive_torch
 from regard.attention.kernels.additive_torch import dense_additive_attention, dense_additive_scores
+from regard.attention.kernels.kernel_modules import READY, is_on_its_way, kernels, named
+from regard.attention.kernels.operators import operator
 
 __all__ = ["additive_attention", "additive_scores", "backend", "dense_additive_scores"]
 
@@ -27,8 +29,10 @@ def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     Half precision is computed in float32.
     """
     query, key, _, weight = _one_dtype(query, key, key, weight)
-    if _dense_is_as_good(
-        query.device.type, len(query), query.shape[1], key.shape[1], query.shape[2]
+    pairs = (len(query), query.shape[1], key.shape[1], query.shape[2])
+    kind = query.device.type
+    if _dense_is_as_good(kind, *pairs) or (
+        kind == "cpu" and _need_not_wait(pairs, query, key, weight)
     ):
         return additive_torch.scores(query, key, weight)
     return _scores(query, key, weight)
@@ -59,36 +63,10 @@ def additive_attention(
 def backend(device: torch.device | str, pairs: tuple[int, int, int, int] | None = None) -> str:
     """What computes on this device: "numba", "triton" or "torch"; for N, Lq, Lk, D if `pairs` are given."""
     kind = torch.device(device).type
-    if pairs is not None and _dense_is_as_good(kind, *pairs):
-        return "torch"
-    module = _kernels(kind).__name__.rpartition(".")[2]
-    return {"additive_cpu": "numba", "additive_triton": "triton"}.get(module, "torch")
+    return "torch" if pairs is not None and _dense_is_as_good(kind, *pairs) else named(kind)
 
 
 SMALL = 1 << 16  # tanh: below, on the CPU, torch is quicker than starting a kernel
-_LOADED: dict[str, ModuleType] = {}  # by device type
-
-
-def _kernels(device_type: str) -> ModuleType:
-    """The module with scores, scores_backward, attention and attention_backward for this device."""
-    if device_type not in _LOADED:
-        _LOADED[device_type] = _load(device_type)
-    return _LOADED[device_type]
-
-
-def _load(device_type: str) -> ModuleType:
-    try:
-        if device_type == "cpu":
-            from regard.attention.kernels import additive_cpu
-
-            return additive_cpu
-        if device_type == "cuda":
-            from regard.attention.kernels import additive_triton
-
-            return additive_triton
-    except ImportError:  # numba or triton is not installed
-        pass
-    return additive_torch
 
 
 def _one_dtype(query: Tensor, key: Tensor, value: Tensor, weight: Tensor) -> tuple[Tensor, ...]:
@@ -109,27 +87,35 @@ def _dense_is_as_good(device_type: str, rows: int, queries: int, keys: int, size
     return queries == 1 or keys == 1 or small
 
 
+def _need_not_wait(pairs: tuple[int, int, int, int], *given: Tensor) -> bool:
+    """Whether torch answers while the kernel is made ready: never in a graph, nor for a gradient."""
+    if READY.is_set() or torch.compiler.is_compiling():
+        return False
+    learns = torch.is_grad_enabled() and any(x.requires_grad for x in given)
+    return not learns and is_on_its_way(math.prod(pairs))
+
+
 # --- scores -----------------------------------------------------------------------------------------
 
 
-@torch.library.custom_op("regard::additive_scores", mutates_args=())
+@operator("additive_scores")
 def _scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
-    return _kernels(query.device.type).scores(query, key, weight)
+    return kernels(query.device.type).scores(query, key, weight)
 
 
-@torch.library.custom_op("regard::additive_scores_backward", mutates_args=())
+@operator("additive_scores_backward")
 def _scores_backward(
     grad: Tensor, query: Tensor, key: Tensor, weight: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    return _kernels(query.device.type).scores_backward(grad, query, key, weight)
+    return kernels(query.device.type).scores_backward(grad, query, key, weight)
 
 
-@_scores.register_fake
+@torch.library.register_fake(_scores)
 def _(query, key, weight):
     return query.new_empty(query.shape[0], query.shape[1], key.shape[1])
 
 
-@_scores_backward.register_fake
+@torch.library.register_fake(_scores_backward)
 def _(grad, query, key, weight):
     return tuple(x.new_empty(x.shape) for x in (query, key, weight))
 
@@ -146,8 +132,10 @@ def _differentiate_scores_twice(ctx, *grads):
     return _second_derivative(dense_additive_scores, ctx.saved_tensors, grads)
 
 
-_scores.register_autograd(_differentiate_scores, setup_context=_save_inputs)
-_scores_backward.register_autograd(_differentiate_scores_twice, setup_context=_save_inputs)
+torch.library.register_autograd(_scores, _differentiate_scores, setup_context=_save_inputs)
+torch.library.register_autograd(
+    _scores_backward, _differentiate_scores_twice, setup_context=_save_inputs
+)
 
 
 def _second_derivative(function, inputs, grads):
@@ -161,34 +149,34 @@ def _second_derivative(function, inputs, grads):
 # --- attention --------------------------------------------------------------------------------------
 
 
-@torch.library.custom_op("regard::additive_attention", mutates_args=())
+@operator("additive_attention")
 def _attention(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor, mask: Tensor | None,
     scale: float, before: int, after: int, offset: int,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    return _kernels(query.device.type).attention(
+    return kernels(query.device.type).attention(
         query, key, value, weight, mask, scale, before, after, offset
     )
 
 
-@torch.library.custom_op("regard::additive_attention_backward", mutates_args=())
+@operator("additive_attention_backward")
 def _attention_backward(
     grad: Tensor, query: Tensor, key: Tensor, value: Tensor, weight: Tensor, mask: Tensor | None,
     context: Tensor, lse: Tensor, scale: float, before: int, after: int, offset: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    return _kernels(query.device.type).attention_backward(
+    return kernels(query.device.type).attention_backward(
         grad, query, key, value, weight, mask, context, lse, scale, before, after, offset
     )
 
 
-@_attention.register_fake
+@torch.library.register_fake(_attention)
 def _(query, key, value, weight, mask, scale, before, after, offset):
     context = value.new_empty(query.shape[0], query.shape[1], value.shape[2])
     lse = query.new_empty(query.shape[:2], dtype=additive_torch.compute_dtype(query))
     return context, lse
 
 
-@_attention_backward.register_fake
+@torch.library.register_fake(_attention_backward)
 def _(grad, query, key, value, weight, mask, context, lse, scale, before, after, offset):
     return tuple(x.new_empty(x.shape) for x in (query, key, value, weight))
 
@@ -221,9 +209,9 @@ def _differentiate_attention_twice(ctx, *grads):
     return (*_second_derivative(attention, tensors, grads), *[None] * 7)
 
 
-_attention.register_autograd(_differentiate_attention, setup_context=_save_attention)
-_attention_backward.register_autograd(
-    _differentiate_attention_twice, setup_context=_save_attention_backward
+torch.library.register_autograd(_attention, _differentiate_attention, setup_context=_save_attention)
+torch.library.register_autograd(
+    _attention_backward, _differentiate_attention_twice, setup_context=_save_attention_backward
 )
 
 
@@ -252,7 +240,7 @@ def _map_by_folding(op, weight_at: int, has_weight_gradient: bool = False) -> No
             results[-1] = results[-1].unflatten(1, (rows // groups, groups)).sum(1)
         return tuple(results), (0,) * len(results)
 
-    op.register_vmap(rule)
+    torch.library.register_vmap(op, rule)
 
 
 _map_by_folding(_scores, weight_at=2)
