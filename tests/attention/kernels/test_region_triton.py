@@ -257,8 +257,9 @@ def test_any_memory_layout():
 @pytest.mark.heavy
 @runs_kernels
 @pytest.mark.slow
-def test_one_graph_for_every_length():
-    region = as_region("(first(4) | window(6)) & causal")
+@pytest.mark.parametrize("name", ["(first(4) | window(6)) & causal", "sparse(5)"])
+def test_one_graph_for_every_length(name):
+    region = as_region(name)
     compiled = torch.compile(
         lambda *x: regard.attend(*x, region=region).context,
         fullgraph=True, dynamic=True, backend="aot_eager",
