@@ -51,6 +51,8 @@ class InputVectors(nn.Module):
         kept = mask
         if self.training and self.word_dropout:
             kept = mask & (torch.rand(mask.shape, device=mask.device) >= self.word_dropout)
+        if isinstance(self.embed, nn.Linear):  # 0 · NaN is NaN in the gradient of its weight
+            source = source.masked_fill(~kept[..., None], 0.0)
         x = dropout(self.embed(source), self.dropout, self.training)
         return x.masked_fill(~kept[..., None], 0.0)
 
