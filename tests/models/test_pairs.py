@@ -85,6 +85,19 @@ def test_what_stands_in_the_padding_changes_nothing(model):
     torch.testing.assert_close(model(*noise).outputs, model(*batch()).outputs, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("noise", [torch.nan, torch.inf])
+def test_the_vector_of_the_padding_reaches_neither_answer_nor_gradient(model, noise):
+    def found(vector: float) -> list[Tensor]:
+        with torch.no_grad():
+            model.embed.weight[0] = vector  # no text has this word
+        model.zero_grad()
+        outputs = model(*batch()).outputs
+        outputs.square().sum().backward()
+        return [outputs, *(weight.grad.clone() for weight in model.parameters())]
+
+    torch.testing.assert_close(found(noise), found(0.0), rtol=0, atol=1e-12)
+
+
 def test_gradients_are_finite_also_of_texts_without_words_and_of_equal_texts(model):
     first, first_mask, *_ = batch()
     model.train()

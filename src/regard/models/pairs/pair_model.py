@@ -77,7 +77,7 @@ class PairModel(nn.Module, ABC):
 
     def words(self, words: PairedText) -> Tensor:
         """(B, L, D): 0 where there is no word"""
-        return self._drop(self.embed(words.ids)) * words.mask[..., None]
+        return self._drop(self.embed(words.ids).masked_fill(~words.mask[..., None], 0.0))
 
     def _drop(self, x: Tensor) -> Tensor:
         return dropout(x, self.dropout, self.training)
