@@ -143,7 +143,7 @@ def test_gradients_reach_every_weight_also_beside_empty_texts(name, choice):
 
 
 def emptied(given, *, stories: bool, noise: int):
-    """The batch with no word in the first question, or in the first story, and the word `noise` as padding."""
+    """The batch with no word in the first question, or in the first story, and `noise` as padding."""
     given = [x.clone() for x in given]
     given[1 if stories else 3][0] = False
     for ids, mask in (given[:2], given[2:4]):

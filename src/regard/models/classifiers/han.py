@@ -19,8 +19,7 @@ from regard.models.classifiers.sequence_encoders import (
     RecurrentNetwork,
     SequenceEncoder,
 )
-from regard.models.encoder_decoder import EncoderDecoder
-from regard.models.modes import LabelDecoder
+from regard.models.modes import LabelDecoder, LabelModel
 from regard.models.summary import Summary
 
 
@@ -55,7 +54,7 @@ class DocumentEncoder(nn.Module):
         return Encoded(states, real, summary, words=weights)
 
 
-def han(source: int, answers: int, options: Han | None = None, /, **changes: Any) -> EncoderDecoder:
+def han(source: int, answers: int, options: Han | None = None, /, **changes: Any) -> LabelModel:
     """source: how many words there are; answers: labels, or 1 for a number."""
     options = Han.of(options, changes)
     read = InputVectors.of(options, source)
@@ -67,7 +66,7 @@ def han(source: int, answers: int, options: Han | None = None, /, **changes: Any
     encoder = DocumentEncoder(words, options.pool, between)
     size = encoder.output_size
     layers = AnswerLayers(size, answers, drop=options.dropout)
-    return EncoderDecoder(encoder, LabelDecoder(Summary(options.pool, size, size), layers))
+    return LabelModel(encoder, LabelDecoder(Summary(options.pool, size, size), layers))
 
 
 def _unflattened(rows: Tensor, real: Tensor) -> Tensor:
