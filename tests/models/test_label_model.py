@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from regard.attention.recording import recording
 from regard.models.classifiers.apcnn import apcnn
 from regard.models.classifiers.classifier import classifier
+from regard.models.classifiers.han import han
 from regard.models.classifiers.lin import lin
 from regard.registry import find
 
@@ -70,3 +71,65 @@ def test_with_inputs_it_is_what_every_decoder_gives():
     assert found.penalty.shape == (1,)
     with pytest.raises(ValueError, match="weights are in what a decoder gives: give inputs too"):
         model(words, weights=True)
+
+
+WORDS, VECTORS = torch.full((2, 5), 4), torch.zeros(2, 5, 3)
+DOCUMENT, REAL = torch.full((2, 3, 4), 4), torch.ones(2, 5, dtype=torch.bool)
+SMALL = {"embedding": 4, "hidden": 4}
+READING = {
+    "words": lambda: classifier(9, 2, **SMALL),
+    "vectors": lambda: classifier(3, 2, vectors=True, **SMALL),
+    "document": lambda: han(9, 2, **SMALL),
+}
+
+
+@pytest.mark.parametrize(
+    ("reads", "source", "mask", "error", "said"),
+    [
+        ("words", WORDS, REAL.float(), TypeError, "mask must be bool.*given torch.float32.*bool()"),
+        (
+            "words",
+            WORDS,
+            REAL[0],
+            ValueError,
+            r"mask of a source \(2, 5\) must be \(2, 5\).*\(5,\)",
+        ),
+        ("words", WORDS, REAL[:, :4], ValueError, r"must be \(2, 5\),.* given \(2, 4\)"),
+        (
+            "words",
+            WORDS[0],
+            None,
+            ValueError,
+            r"words must be \(B, S\); given \(5,\).*source\[None",
+        ),
+        ("words", WORDS[0], REAL[0], ValueError, r"words must be \(B, S\); given \(5,\)"),
+        ("words", DOCUMENT, None, ValueError, r"words must be \(B, S\).*document is read by han"),
+        ("words", VECTORS, None, TypeError, r"whole numbers \(B, S\).*made with vectors=True"),
+        ("words", WORDS[0, 0], None, ValueError, r"a source is \(B, S\).*given \(\)"),
+        ("vectors", VECTORS, REAL.int(), TypeError, "mask must be bool.*given torch.int32"),
+        ("vectors", VECTORS[0], None, ValueError, r"vectors must be \(B, S, 3\); given \(5, 3\)"),
+        ("vectors", VECTORS[0], REAL, ValueError, r"vectors must be \(B, S, 3\); given \(5, 3\)"),
+        ("vectors", VECTORS[..., :2], REAL, ValueError, r"\(B, S, 3\); given \(2, 5, 2\)"),
+        (
+            "vectors",
+            WORDS,
+            None,
+            TypeError,
+            r"floating-point numbers \(B, S, 3\); given torch.int64",
+        ),
+        ("vectors", VECTORS[0, 0], None, ValueError, r"a source is .*given \(3,\)"),
+        ("document", WORDS, None, ValueError, r"words must be \(B, S, W\); given \(2, 5\)"),
+        ("document", DOCUMENT.float(), None, TypeError, r"words must be whole numbers \(B, S, W\)"),
+        ("document", DOCUMENT, REAL, ValueError, r"must be \(2, 3, 4\),.* given \(2, 5\)"),
+        ("document", DOCUMENT, DOCUMENT.float(), TypeError, "mask must be bool"),
+    ],
+)
+def test_what_cannot_be_read_is_told(reads, source, mask, error, said):
+    with pytest.raises(error, match=said):
+        READING[reads]()(source, mask)
+
+
+@pytest.mark.parametrize(("reads", "source"), [("words", WORDS[0]), ("vectors", VECTORS[0, 0])])
+def test_lengths_of_what_cannot_be_read_are_refused_too(reads, source):
+    with pytest.raises(ValueError, match="given"):
+        READING[reads]()(source, lengths=torch.tensor([2]))

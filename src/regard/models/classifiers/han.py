@@ -19,6 +19,7 @@ from regard.models.classifiers.sequence_encoders import (
     RecurrentNetwork,
     SequenceEncoder,
 )
+from regard.models.encoder_decoder import check_words
 from regard.models.modes import LabelDecoder, LabelModel
 from regard.models.summary import Summary
 
@@ -39,6 +40,7 @@ class DocumentEncoder(nn.Module):
         self.output_size = between.output_size
 
     def forward(self, document: Tensor, mask: Tensor) -> Encoded:
+        check_words(document, "B, S, W")
         said = mask.any(-1)  # (B, S)
         encoded = self.words(document[said], mask[said])  # states (N, W, D)
         # sentences follow each other, whatever was between them
