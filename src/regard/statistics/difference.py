@@ -20,6 +20,7 @@ from regard.statistics.item_swaps import (
     MOST_SWAPPED,
     differing_items,
     implied_error,
+    least_error,
     swap_moves,
     swap_p,
 )
@@ -44,7 +45,7 @@ class Difference:
     spread_items: float | None  # … from one test set of as many items to another; None: one item
     items_alone: float = 0.0  # standard error for these very seeds; the whole one is no smaller
     differing: int | None = None  # items on which anything differs; None: not told
-    items_exact: float = 0.0  # standard error by an exact test, where few items differ
+    items_exact: float = 0.0  # standard error by an exact test, or the least that one would say
     level: float = 0.95
     error: bool = False  # of the measure: smaller is better
 
@@ -194,11 +195,14 @@ def compare_scores(
     spread_items = None
     if items > 1:
         spread_items = math.sqrt(item_variance(influences)) if seeds > 1 else alone
-    difference, exact = float(by_seed.mean()), 0.0
+    difference = float(by_seed.mean())
     differing = differing_items(counts_a, counts_b)
-    if len(differing) <= MOST_SWAPPED and seeds <= MOST_SWAPPED:
+    swapped = len(differing) if items > 1 else np.count_nonzero(by_seed)  # of one item: its seeds
+    if swapped <= MOST_SWAPPED:
         moves = swap_moves(counts_a, counts_b, differing, value) if items > 1 else by_seed
-        exact = implied_error(difference, swap_p(moves))
+        exact = implied_error(difference, swap_p(moves[moves != 0]))
+    else:
+        exact = least_error(difference, swapped)
     return Difference(
         difference=difference,
         seeds=seeds,
