@@ -18,9 +18,10 @@ from regard.compare.compare_page import page
 from regard.compare.comparison import Comparison, ScoredVariant
 from regard.compare.cost_chart import front
 from regard.compare.findings import Findings
+from regard.compare.judged_run import Cost
 from regard.compare.score_table import ScoreTable, csv_of
 from regard.compare.slices import slices
-from regard.compare.verdicts import sentences
+from regard.compare.verdicts import amount, sentences
 from regard.measures.accuracy import Accuracy
 from regard.measures.likelihood_measures import TokenLoss
 from regard.recipe.recipe_files import read_recipe
@@ -122,6 +123,46 @@ def test_the_sentences_say_what_could_have_been_seen():
     assert "would need" in said
     said = " ".join(sentences(findings(APART)))
     assert "strong is the best: +" in said
+
+
+def test_what_could_have_been_seen_is_said_of_a_pair_that_is_named():
+    made = findings(ALIKE)
+    one, other = made.comparison.order[:2]
+    assert any(said.startswith(f"{one} against {other}: 3 seeds") for said in sentences(made))
+    assert any(said.startswith("3 seeds resolve") for said in sentences(findings(APART)))
+
+
+def told_to_take(made: Findings) -> str:
+    return next((said for said in sentences(made) if said.startswith("Take ")), "")
+
+
+def priced(made: Findings, *costs: float) -> Findings:
+    """Costs in the order of the scores."""
+    return replace(
+        made,
+        costs={
+            name: Cost(1000, cost, 2**20, 50.0)
+            for name, cost in zip(made.comparison.order, costs, strict=True)
+        },
+    )
+
+
+def test_the_cheapest_of_those_that_are_as_good_is_to_be_taken():
+    made = findings({"one": 0.8, "other": 0.8}, items=4000, noise=0.001)
+    best, second = made.comparison.order
+    assert f"Take {second}: as good as {best} as far" in told_to_take(priced(made, 10.0, 5.0))
+    behind = -made.comparison.pair(second, best).difference.interval[0]
+    assert f"at most {amount(behind, made.measure)} points" in told_to_take(priced(made, 10.0, 5.0))
+    assert f"Take {best}: none is shown to be better" in told_to_take(priced(made, 5.0, 10.0))
+    assert not told_to_take(priced(made, 10.0, 9.9))  # as dear
+    assert not told_to_take(replace(made, costs={}))
+
+
+def test_nothing_is_to_be_taken_that_may_be_far_behind_or_is_worse():
+    assert not told_to_take(priced(findings(APART), 10.0, 5.0))
+    noisy = priced(findings({"one": 0.8, "other": 0.8}, items=20), 10.0, 5.0)
+    assert not noisy.comparison.pair("one", "other").shown
+    assert not told_to_take(noisy)
 
 
 def test_one_seed_tells_nothing_of_others_and_says_so():
