@@ -14,10 +14,11 @@ import torch
 from made_scores import HOSTILE, comparison, findings, made_counts
 
 from regard.compare import experiment
+from regard.compare.cases import Case
 from regard.compare.compare_page import page
 from regard.compare.comparison import Comparison, ScoredVariant
 from regard.compare.cost_chart import front
-from regard.compare.findings import Findings
+from regard.compare.findings import Closer, Findings
 from regard.compare.judged_run import Cost
 from regard.compare.score_table import ScoreTable, csv_of
 from regard.compare.slices import slices
@@ -267,6 +268,58 @@ def test_tables_to_paste():
     text = table.text.splitlines()
     assert text[0].startswith("variant")
     assert len(text) == 5
+
+
+def test_bold_is_where_something_is_shown():
+    nothing = findings(ALIKE)
+    assert "**" not in ScoreTable.of(nothing).markdown
+    assert "textbf" not in ScoreTable.of(nothing).latex
+    assert 'class="first"' not in page(nothing)
+    some = findings({"weak": 0.0, "one": 1.0, "other": 1.0})
+    table = ScoreTable.of(some)
+    assert table.markdown.count("**") == 4
+    assert table.markdown.endswith("; bold: not told apart from the best\n")
+    assert "In colour: not told apart from the best." in page(some)
+    best = ScoreTable.of(findings(APART)).markdown
+    assert best.count("**") == 2
+    assert "bold" not in best
+
+
+def test_a_chance_of_one_pair_that_is_not_enough_for_all_has_its_footnote():
+    draw = np.random.default_rng(0)
+    base = (draw.random((3, 100)) < 0.5).astype(float)
+    counts = {name: base.copy() for name in ("best", "second", *"abcdef")}
+    wrong = np.flatnonzero(base.all(0))[:6]
+    counts["second"][:, wrong] = 0  # p = 1/32 alone
+    variants = [
+        ScoredVariant(name, {n: np.stack([row, np.ones(100)], -1) for n, row in enumerate(rows)})
+        for name, rows in counts.items()
+    ]
+    made = findings(ALIKE)
+    made = replace(
+        made, comparison=Comparison(Accuracy(), variants), closer=(), judged={"": {1: 0}}
+    )
+    pair = made.comparison.pair("best", "second")
+    assert pair.difference.p < 0.05
+    assert not pair.shown
+    assert "of one pair alone; what is shown holds for all 28 pairs" in ScoreTable.of(made).text
+    assert "of one pair alone" not in ScoreTable.of(findings(APART)).text
+
+
+def test_a_variant_that_ran_along_says_what_it_is():
+    made = findings(ALIKE)
+    made = replace(made, roles={"two": "no attention"}, changes={"two": {"model.pool": "last"}})
+    assert "two, a baseline, is the recipe with model.pool=last." in page(made)
+
+
+def test_why_nothing_is_drawn_is_told_once():
+    made = findings(ALIKE)
+    runs = tuple(made.judged[name][1] for name in ("one", "two"))
+    picked = [Case(row, 1.0, runs, ("", ""), why_not="one: there is nothing") for row in range(4)]
+    made = replace(
+        made, closer=[Closer("one", "two", (), picked), Closer("one", "three", (), picked)]
+    )
+    assert page(made).count("one: there is nothing") == 1
 
 
 def test_the_csv_has_a_line_for_every_run():

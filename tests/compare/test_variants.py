@@ -68,6 +68,16 @@ def test_uniform_weights_and_no_attention_run_along_with_attention():
     assert found["uniform"].model_copy(update={"attention": base.attention}) == base
 
 
+def test_what_runs_along_says_in_what_it_is_not_the_recipe():
+    found = plan("mr", vary=["model.attention.score=additive,cosine"])
+    changes = {v.name: v.changes for v in found.variants if v.role}
+    assert changes["uniform"] == {"model.attention.normalize": "uniform"}
+    assert changes["no attention"] == {"model.attention.region": "window(0)"}
+    found = plan("rnnsearch", vary=["model.attention.score=additive,bilinear"])
+    changes = {v.name: v.changes for v in found.variants if v.role}
+    assert changes["no attention"]["model.kind"] == "rnnenc"
+
+
 def test_without_attention_rnnsearch_is_the_encoder_decoder_before_it():
     found = models(plan("rnnsearch", vary=["model.attention.score=additive,bilinear"]))
     without, base = found["no attention"], read_recipe("rnnsearch").model

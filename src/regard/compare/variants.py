@@ -8,8 +8,9 @@ Nothing here needs torch. A key or a value that there is not is refused as `rega
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -33,7 +34,7 @@ class Variant:
     recipe: Recipe
     changes: Mapping[str, str] = field(
         default_factory=dict
-    )  # the keys that vary, as they were given
+    )  # the keys that vary, as they were given; of one that runs along, in what it is not the recipe
     role: str = ""  # of one that runs along
 
     @property
@@ -157,8 +158,26 @@ def _with_baselines(
             for number in same:  # it was asked for
                 found[number] = replace(found[number], role=role)
             if not same:
-                found.append(Variant(f"{role}{beside}", recipe, {}, role))
+                found.append(Variant(f"{role}{beside}", recipe, _changed(base, recipe), role))
     return found, notes
+
+
+def _changed(base: Recipe, recipe: Recipe) -> dict[str, str]:
+    """What the model of a variant has that the recipe has not, as it would be written on a command line."""
+    before, now = (dict(_flat(each.model.model_dump(mode="json"))) for each in (base, recipe))
+    return {
+        f"model.{key}": value if isinstance(value, str) else json.dumps(value)
+        for key, value in now.items()
+        if key not in before or before[key] != value
+    }
+
+
+def _flat(value: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    for name, part in value.items():
+        if isinstance(part, Mapping) and part:
+            yield from _flat(part, f"{within}{name}.")
+        else:
+            yield f"{within}{name}", part
 
 
 def _section(key: str, base: Recipe) -> str:
