@@ -16,7 +16,7 @@ from regard.compare.comparison import Comparison, Names, ScoredVariant
 from regard.compare.findings import Findings
 from regard.compare.judgement import RunJudge, Set, check_one_task
 from regard.compare.trainings import PlannedRun, train_all
-from regard.compare.variants import Variant, VariantPlan, replaced
+from regard.compare.variants import JUDGED, Variant, VariantPlan, replaced
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe, Trainer
 from regard.runs.devices import find_device
@@ -67,7 +67,7 @@ def compare(
             check(variant.recipe)
         except RecipeError as error:
             raise RecipeError(f"{variant.name}: {error}", error.hint) from None
-    judge = RunJudge(judged_on(given, data), out / "judged", measure, device_of(given.recipe))
+    judge = RunJudge(judged_on(given, data), out / JUDGED, measure, device_of(given.recipe))
     judge.check(given.recipe)
     work = _Work(
         variants, given.recipe.seed, out, judge, progress, jobs or usual_jobs(given.recipe)
