@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from regard.compare.choice import choice
+from regard.compare.advice import advice
 from regard.compare.comparison import Compared, Comparison
 from regard.compare.findings import Findings
 from regard.compare.variants import UNIFORM, WITHOUT
@@ -22,7 +22,7 @@ FEW_ITEMS = 100  # to be judged by: fewer are worth a warning
 def sentences(found: Findings) -> list[str]:
     """The most important first."""
     comparison = found.comparison
-    said = [*_best(comparison), *_choice(found), *_few_items(found)]
+    said = [*_best(comparison), *_advice(found), *_few_items(found)]
     said += [*_resolution(comparison), *_attention(found)]
     if found.comparison.looks is not None:
         said.append(_seeds(found.comparison))
@@ -56,9 +56,9 @@ def _best(found: Comparison) -> list[str]:
     ]
 
 
-def _choice(found: Findings) -> list[str]:
+def _advice(found: Findings) -> list[str]:
     """For who has to take one."""
-    taken, best = choice(found), found.comparison.best
+    taken, best = advice(found), found.comparison.best
     if taken is None:
         return []
     if taken.name == best:

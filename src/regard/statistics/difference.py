@@ -217,7 +217,8 @@ def compare_scores(
         spread_seeds = unit_of_seeds * math.sqrt(seed_variance(by_seed / unit_of_seeds))
     difference = float(by_seed.mean())
     differing = differing_items(counts_a, counts_b)
-    swapped = len(differing) if items > 1 else np.count_nonzero(by_seed)  # of one item: its seeds
+    # of one item its seeds change places
+    swapped = len(differing) if items > 1 else int(np.count_nonzero(by_seed))
     if swapped <= MOST_SWAPPED:
         moves = swap_moves(counts_a, counts_b, differing, value) if items > 1 else by_seed
         exact = implied_error(difference, swap_p(moves[moves != 0]))

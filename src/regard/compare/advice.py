@@ -12,12 +12,12 @@ LEANING = 0.2  # p of one pair: below, it looks worse though that is not shown
 NO_MORE, LESS = 1.05, 0.95  # times a cost: not to be told from it, and surely less
 
 
-class Choice(NamedTuple):
+class Advice(NamedTuple):
     name: str
     behind: float  # the best, at most
 
 
-def choice(found: Findings) -> Choice | None:
+def advice(found: Findings) -> Advice | None:
     """The cheapest of those that none is shown to be better than; None where there is no such one, or one
     is shown to be the best, or there was one seed, or it may be far behind the best all the same.
     """
@@ -30,14 +30,14 @@ def choice(found: Findings) -> Choice | None:
     if name is None:
         return None
     if name == best:
-        return Choice(name, 0.0)
+        return Advice(name, 0.0)
     difference = comparison.pair(name, best).difference
     low, high = difference.interval
     behind = max(high if measure.error else -low, 0.0)
     near = NEAR * (1 if measure.share else abs(comparison.means[best]))
     if difference.spread_seeds is None or behind > near or difference.p < LEANING:
         return None
-    return Choice(name, behind)
+    return Advice(name, behind)
 
 
 def _cheapest(name: str, among: list[str], found: Findings) -> bool:
