@@ -17,7 +17,9 @@ from toy_tasks import task_recipe, write_labelled
 
 from regard.cli import main
 from regard.recipe.recipe_files import dump_recipe
+from regard.runs.failures import FolderInUse
 from regard.runs.loaded_run import load
+from regard.runs.run_folder import held_folder
 
 OUT = Path("runs/compare-classify")
 COMPARED = [
@@ -187,6 +189,21 @@ def test_mistakes_are_told_before_anything_is_trained(
     made = write_recipe(tmp_path / "made", folder)
     assert said in complaint(monkeypatch, capsys, made, *words)
     assert not (made / "runs").exists()
+
+
+def test_two_at_once_in_one_folder_are_refused_before_anything_is_trained(
+    folder, tmp_path, monkeypatch, capsys
+):
+    made = write_recipe(tmp_path / "made", folder)
+    with held_folder(made / OUT, FolderInUse("")):
+        monkeypatch.chdir(made)
+        with pytest.raises(SystemExit) as ended:
+            main(COMPARED[3:])
+        assert ended.value.code
+        said = capsys.readouterr().err
+        assert f"another comparison is at work in {OUT}" in said
+        assert "--out" in said
+    assert [path.name for path in (made / OUT).iterdir()] == [".lock"]
 
 
 def test_a_training_that_fails_is_told_and_the_others_are_kept(folder, tmp_path):

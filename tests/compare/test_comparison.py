@@ -14,13 +14,15 @@ import torch
 from made_scores import HOSTILE, comparison, findings, made_counts
 
 from regard.compare import experiment
+from regard.compare.cases import Case
 from regard.compare.compare_page import page
 from regard.compare.comparison import Comparison, ScoredVariant
 from regard.compare.cost_chart import front
-from regard.compare.findings import Findings
+from regard.compare.findings import Closer, Findings
+from regard.compare.judged_run import Cost
 from regard.compare.score_table import ScoreTable, csv_of
 from regard.compare.slices import slices
-from regard.compare.verdicts import sentences
+from regard.compare.verdicts import amount, sentences
 from regard.measures.accuracy import Accuracy
 from regard.measures.likelihood_measures import TokenLoss
 from regard.recipe.recipe_files import read_recipe
@@ -122,6 +124,46 @@ def test_the_sentences_say_what_could_have_been_seen():
     assert "would need" in said
     said = " ".join(sentences(findings(APART)))
     assert "strong is the best: +" in said
+
+
+def test_what_could_have_been_seen_is_said_of_a_pair_that_is_named():
+    made = findings(ALIKE)
+    one, other = made.comparison.order[:2]
+    assert any(said.startswith(f"{one} against {other}: 3 seeds") for said in sentences(made))
+    assert any(said.startswith("3 seeds resolve") for said in sentences(findings(APART)))
+
+
+def told_to_take(made: Findings) -> str:
+    return next((said for said in sentences(made) if said.startswith("Take ")), "")
+
+
+def priced(made: Findings, *costs: float) -> Findings:
+    """Costs in the order of the scores."""
+    return replace(
+        made,
+        costs={
+            name: Cost(1000, cost, 2**20, 50.0)
+            for name, cost in zip(made.comparison.order, costs, strict=True)
+        },
+    )
+
+
+def test_the_cheapest_of_those_that_are_as_good_is_to_be_taken():
+    made = findings({"one": 0.8, "other": 0.8}, items=4000, noise=0.001)
+    best, second = made.comparison.order
+    assert f"Take {second}: as good as {best} as far" in told_to_take(priced(made, 10.0, 5.0))
+    behind = -made.comparison.pair(second, best).difference.interval[0]
+    assert f"at most {amount(behind, made.measure)} points" in told_to_take(priced(made, 10.0, 5.0))
+    assert f"Take {best}: none is shown to be better" in told_to_take(priced(made, 5.0, 10.0))
+    assert not told_to_take(priced(made, 10.0, 9.9))  # as dear
+    assert not told_to_take(replace(made, costs={}))
+
+
+def test_nothing_is_to_be_taken_that_may_be_far_behind_or_is_worse():
+    assert not told_to_take(priced(findings(APART), 10.0, 5.0))
+    noisy = priced(findings({"one": 0.8, "other": 0.8}, items=20), 10.0, 5.0)
+    assert not noisy.comparison.pair("one", "other").shown
+    assert not told_to_take(noisy)
 
 
 def test_one_seed_tells_nothing_of_others_and_says_so():
@@ -226,6 +268,58 @@ def test_tables_to_paste():
     text = table.text.splitlines()
     assert text[0].startswith("variant")
     assert len(text) == 5
+
+
+def test_bold_is_where_something_is_shown():
+    nothing = findings(ALIKE)
+    assert "**" not in ScoreTable.of(nothing).markdown
+    assert "textbf" not in ScoreTable.of(nothing).latex
+    assert 'class="first"' not in page(nothing)
+    some = findings({"weak": 0.0, "one": 1.0, "other": 1.0})
+    table = ScoreTable.of(some)
+    assert table.markdown.count("**") == 4
+    assert table.markdown.endswith("; bold: not told apart from the best\n")
+    assert "In colour: not told apart from the best." in page(some)
+    best = ScoreTable.of(findings(APART)).markdown
+    assert best.count("**") == 2
+    assert "bold" not in best
+
+
+def test_a_chance_of_one_pair_that_is_not_enough_for_all_has_its_footnote():
+    draw = np.random.default_rng(0)
+    base = (draw.random((3, 100)) < 0.5).astype(float)
+    counts = {name: base.copy() for name in ("best", "second", *"abcdef")}
+    wrong = np.flatnonzero(base.all(0))[:6]
+    counts["second"][:, wrong] = 0  # p = 1/32 alone
+    variants = [
+        ScoredVariant(name, {n: np.stack([row, np.ones(100)], -1) for n, row in enumerate(rows)})
+        for name, rows in counts.items()
+    ]
+    made = findings(ALIKE)
+    made = replace(
+        made, comparison=Comparison(Accuracy(), variants), closer=(), judged={"": {1: 0}}
+    )
+    pair = made.comparison.pair("best", "second")
+    assert pair.difference.p < 0.05
+    assert not pair.shown
+    assert "of one pair alone; what is shown holds for all 28 pairs" in ScoreTable.of(made).text
+    assert "of one pair alone" not in ScoreTable.of(findings(APART)).text
+
+
+def test_a_variant_that_ran_along_says_what_it_is():
+    made = findings(ALIKE)
+    made = replace(made, roles={"two": "no attention"}, changes={"two": {"model.pool": "last"}})
+    assert "two, a baseline, is the recipe with model.pool=last." in page(made)
+
+
+def test_why_nothing_is_drawn_is_told_once():
+    made = findings(ALIKE)
+    runs = tuple(made.judged[name][1] for name in ("one", "two"))
+    picked = [Case(row, 1.0, runs, ("", ""), why_not="one: there is nothing") for row in range(4)]
+    made = replace(
+        made, closer=[Closer("one", "two", (), picked), Closer("one", "three", (), picked)]
+    )
+    assert page(made).count("one: there is nothing") == 1
 
 
 def test_the_csv_has_a_line_for_every_run():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
-from regard.compare.variants import Variant, plan, split_values, variant_name
+from regard.cli import main
+from regard.compare.variants import Variant, _distinct, plan, split_values, variant_name
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import read_recipe
@@ -66,6 +69,16 @@ def test_uniform_weights_and_no_attention_run_along_with_attention():
     assert found["uniform"].attention == base.attention.model_copy(update={"normalize": "uniform"})
     assert found["no attention"].attention.region == "window(0)"
     assert found["uniform"].model_copy(update={"attention": base.attention}) == base
+
+
+def test_what_runs_along_says_in_what_it_is_not_the_recipe():
+    found = plan("mr", vary=["model.attention.score=additive,cosine"])
+    changes = {v.name: v.changes for v in found.variants if v.role}
+    assert changes["uniform"] == {"model.attention.normalize": "uniform"}
+    assert changes["no attention"] == {"model.attention.region": "window(0)"}
+    found = plan("rnnsearch", vary=["model.attention.score=additive,bilinear"])
+    changes = {v.name: v.changes for v in found.variants if v.role}
+    assert changes["no attention"]["model.kind"] == "rnnenc"
 
 
 def test_without_attention_rnnsearch_is_the_encoder_decoder_before_it():
@@ -187,3 +200,38 @@ def test_what_cannot_run_along_is_told_unless_it_was_asked_for():
     assert plan("han-imdb", vary=["model.pool=attention,max"]).notes == []
     (note,) = plan("han-imdb", vary=["model.pool=attention,mean"]).notes
     assert note == "han cannot do without pool"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a b", "a  b", "a b (2)"],
+        ["x", "X", "x-2"],
+        ["x-2", "x", "X"],
+        ["\u00e9", "e\u0301"],
+        ["judged", "Judged"],
+    ],
+)
+def test_folders_are_of_one_variant_each_on_any_disk(names):
+    made = _distinct([Variant(name, read_recipe("mr")) for name in names])
+    folders = {unicodedata.normalize("NFC", each.folder).casefold() for each in made}
+    assert len(folders | {"judged"}) == len(names) + 1
+    assert len({each.name for each in made}) == len(names)
+
+
+def test_thousands_of_variants_are_refused_unless_they_are_asked_for():
+    many = ",".join(str(n) for n in range(1, 52))
+    vary = [f"model.size={many}", "training.clip=1.0,2.0"]
+    with pytest.raises(RecipeError, match="102 variants, more than 100: that is 5,151 pairs"):
+        plan("mr", vary=vary)
+    values = ",".join(str(float(n)) for n in range(1, 102))
+    assert len(plan("mr", vary=[f"training.clip={values}"], most=101).variants) == 101
+
+
+def test_out_is_a_folder(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    for out in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(SystemExit) as ended:
+            main(["compare", "mr", "--vary", "training.clip=1.0,2.0", "--out", str(out)])
+        assert ended.value.code == 2
+        assert "is a file" in " ".join(capsys.readouterr().err.split())

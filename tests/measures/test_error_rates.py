@@ -88,3 +88,10 @@ def test_a_sequence_is_wrong_if_any_of_it_is():
         1 - SentenceAccuracy().of(wanted, answers)
     )
     assert SequenceErrorRate().of(["a  b", "a b"], ["a b", "ab"]) == 0.5
+
+
+@pytest.mark.parametrize("measure", [WordErrorRate(), CharacterErrorRate(), TokenErrorRate()])
+def test_no_answer_is_one_of_no_words(measure):
+    assert measure.of(["a b", "c d"], [None, "c d"]) == 0.5
+    with pytest.raises(ValueError, match="wanted, not None"):
+        measure.of([None], ["a"])

@@ -88,3 +88,16 @@ def test_counts_of_ranks_stand_beside_their_candidates():
     wanted = [("a", False), ("b", True), ("a", True), ("c", False)]
     counts = MeanReciprocalRank().counts(wanted, [0.9, 0.5, 0.1, 0.3])
     assert counts.tolist() == [[0.5, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
+
+
+def test_numbers_that_are_near_one_another_for_their_size_are_told_apart():
+    x = [1e9, 1e9 + 0.001, 1e9 + 0.002, 1e9 + 0.004]
+    assert Pearson().of(x, [0.0, 1.0, 2.0, 4.0]) == pytest.approx(1.0, abs=1e-6)
+    assert Pearson().of([1e308, -1e308, 0.0], [1.0, -1.0, 0.0]) == pytest.approx(1.0)
+    assert Pearson().of([5e-324, 0.0], [1.0, 0.0]) == pytest.approx(1.0)
+    assert Pearson().of([1e9, 1e9], [1.0, 0.0]) == 0.0
+
+
+def test_what_is_no_number_has_no_rank():
+    with pytest.raises(ValueError, match="NaN"):
+        Spearman().of([float("nan"), 1.0, 2.0], [1.0, 2.0, 3.0])

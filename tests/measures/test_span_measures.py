@@ -52,3 +52,10 @@ def test_they_are_means_over_questions():
     assert SpanF1().of(wanted, ["Rome", "Rome"]) == pytest.approx((1 + 2 / 3) / 2)
     assert ExactMatch.share
     assert SpanF1.share
+
+
+@pytest.mark.parametrize("measure", [ExactMatch(), SpanF1()])
+def test_a_text_is_one_answer_and_no_list_of_letters(measure):
+    assert measure.of(["park"], ["park"]) == 1.0
+    assert measure.of(["park"], ["p"]) == 0.0
+    assert measure.of(["the park"], ["park"]) == measure.of([["the park"]], ["park"])

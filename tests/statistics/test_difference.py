@@ -190,6 +190,26 @@ def test_mistakes_are_told():
         compare_scores(good, good, mean).seeds_for(0)
 
 
+def test_counts_that_are_tiny_are_as_uncertain_as_others():
+    draw = np.random.default_rng(0)
+    a, b = (np.stack([draw.normal(size=(3, 40)), np.ones((3, 40))], -1) for _ in range(2))
+    found = compare_scores(a, b, lambda sums: sums[..., 0] / sums[..., 1])
+    a[..., 0] *= 2.0**-660  # about 1e-200
+    b[..., 0] *= 2.0**-660
+    tiny = compare_scores(a, b, lambda sums: sums[..., 0] / sums[..., 1])
+    assert tiny.p == pytest.approx(found.p, rel=1e-9)
+    np.testing.assert_allclose(np.array(tiny.interval) * 2.0**660, found.interval, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "value", [lambda sums: sums, lambda sums: sums.sum(), lambda sums: sums[0]]
+)
+def test_a_value_of_the_wrong_shape_is_told(value):
+    counts = np.ones((3, 5, 2))
+    with pytest.raises(ValueError, match="value makes one number of the K sums"):
+        compare_scores(counts, counts, value)
+
+
 def test_pairs_by_item_are_worth_having():
     """What makes an item hard for both does not widen the interval."""
     rng = np.random.default_rng(0)

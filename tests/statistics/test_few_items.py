@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import comb
 
@@ -88,9 +89,34 @@ def test_of_a_corpus_they_add_up_nearly():
 
 
 def test_items_that_are_many_are_left_to_the_law():
-    found = compare_scores(*agreeing(MOST_SWAPPED + 1, 400), mean)
-    assert found.items_exact == 0
-    assert compare_scores(*agreeing(MOST_SWAPPED, 400), mean).items_exact > 0
+    a, b = agreeing(40, 400, against=20)
+    found = compare_scores(a, b, mean)
+    without = replace(found, items_exact=0.0)
+    assert found.items_exact > 0
+    assert (found.p, found.interval) == (without.p, without.interval)
+
+
+@pytest.mark.parametrize("seeds", [24, 25, 60])
+def test_many_seeds_make_no_more_of_three_items(seeds):
+    found = compare_scores(*agreeing(3, 3, seeds), mean)
+    assert found.p == pytest.approx(0.25, rel=1e-6)
+
+
+def test_of_one_item_the_seeds_are_counted_however_many_they_are():
+    p = [compare_scores(*agreeing(1, 1, seeds), mean).p for seeds in (24, 25, 40)]
+    np.testing.assert_allclose(p, [2.0**-23, 2.0**-24, 2.0**-39], rtol=1e-5)
+
+
+def test_where_all_agree_more_items_say_more_but_never_everything():
+    counts = (23, 24, 25, 26, 60, 999, 1000, 1001, 1002, 20_000)
+    found = [compare_scores(*agreeing(count, count, seeds=2), mean) for count in counts]
+    lows = [one.interval[0] for one in found]
+    assert lows == sorted(lows)
+    assert lows[-1] < 1
+    assert np.diff(lows[1:3]) < 0.02  # no cliff, there
+    assert np.diff(lows[6:8]) < 1e-4  # or there
+    for one, count in zip(found[:5], counts, strict=False):
+        assert one.p == pytest.approx(2.0 ** (1 - count), rel=1e-5)
 
 
 @pytest.mark.parametrize("flip", [0.0, 0.2])

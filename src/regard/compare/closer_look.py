@@ -26,17 +26,18 @@ def closer_section(found: Findings) -> Markup:
         "The best beside each of the others. The interval of each part is for that part alone, so that "
         "about one in twenty misses 0 by chance."
     )
-    blocks = [_block(found, one, first=not number) for number, one in enumerate(found.closer)]
+    told = set[str]()  # why nothing is drawn: once for each variant, not for each item
+    blocks = [_block(found, one, told, first=not number) for number, one in enumerate(found.closer)]
     return join([element("p", note, class_="note"), *blocks])
 
 
-def _block(found: Findings, one: Closer, *, first: bool) -> Markup:
+def _block(found: Findings, one: Closer, told: set[str], *, first: bool) -> Markup:
     title = t("{a} against {b}", a=one.a, b=one.b)
     charts = [
         element("figure", _chart(list(parts), by, found.measure), class_="intervals")
         for by, parts in groupby(one.slices, key=lambda part: part.by)
     ]
-    drawn = [_case(found, one, case) for case in one.cases]
+    drawn = [_case(found, one, case, told) for case in one.cases]
     lead = element("h3", t("The items that make the difference")) if drawn else ""
     return element(
         "details",
@@ -70,7 +71,7 @@ def _chart(parts: Sequence[Slice], by: str, measure: Measure) -> Markup:
     return interval_chart(slice_title(by), unit(measure), spans)
 
 
-def _case(found: Findings, one: Closer, case: Case) -> Markup:
+def _case(found: Findings, one: Closer, case: Case, told: set[str]) -> Markup:
     item = found.items[case.row]
     better = one.a if case.weight > 0 else one.b
     shown = shown_maps(case.records)
@@ -85,6 +86,8 @@ def _case(found: Findings, one: Closer, case: Case) -> Markup:
             (one.a, one.b), case.runs, case.answers, case.records, strict=True
         )
     ]
+    why_not = "" if case.why_not in told else case.why_not
+    told.add(case.why_not)
     wanted = t("wanted: {text}", text=_cut(item.wanted))
     return element(
         "article",
@@ -92,7 +95,7 @@ def _case(found: Findings, one: Closer, case: Case) -> Markup:
         element("p", _cut(item.text), class_="text", dir="auto"),
         element("p", wanted, class_="wanted", dir="auto") if item.wanted else "",
         element("div", *sides, class_="sides"),
-        element("p", case.why_not, class_="note") if case.why_not else "",
+        element("p", why_not, class_="note") if why_not else "",
         class_="case",
     )
 

@@ -14,7 +14,7 @@ from regard.compare.cost_chart import cost_chart
 from regard.compare.findings import Findings
 from regard.compare.interval_chart import IntervalRow, interval_chart
 from regard.compare.judged_run import Cost
-from regard.compare.score_table import ScoreTable, judged_by, megabytes
+from regard.compare.score_table import ScoreTable, by_holm, judged_by, megabytes
 from regard.compare.verdicts import (
     amount,
     display_name,
@@ -34,6 +34,7 @@ from regard.view.terminal_cells import shorten
 from regard.words import t
 
 SHORT = 24  # characters of a name in the title of a chart
+KEYS = 6  # of a recipe in a sentence
 ALIKE = 1.02  # costs that are nearer than this factor are the same
 
 
@@ -97,6 +98,9 @@ def _scores(found: Findings) -> Markup:
         "Place: from the best to the worst that is not excluded; where places overlap no order is shown. "
         "Differences are means over seeds, with intervals of 95 % for other seeds and other items."
     )
+    notes = [note, *([f"{by_holm(comparison)}."] if len(comparison.pairs) > 1 else [])]
+    if len(table.best) > 1:
+        notes.append(t("In colour: not told apart from the best."))
     drawn = element(
         "table",
         element("caption", t("Scores")),
@@ -106,11 +110,24 @@ def _scores(found: Findings) -> Markup:
     )
     return join(
         [
-            element("p", note, class_="note"),
+            element("p", " ".join(notes), class_="note"),
             scrolled(drawn, t("Scores")),
+            *_baselines(found),
             element("figure", _against_best(comparison), class_="intervals"),
         ]
     )
+
+
+def _baselines(found: Findings) -> list[Markup]:
+    """What the variants are that ran along: the keys in which they differ from the recipe."""
+    said = []
+    for name in filter(found.roles.__contains__, found.comparison.order):
+        changes = [f"{key}={value}" for key, value in found.changes.get(name, {}).items()]
+        if changes:
+            listed = ", ".join(changes[:KEYS]) + (" …" if len(changes) > KEYS else "")
+            told = t("{name}, a baseline, is the recipe with {changes}", name=name, changes=listed)
+            said.append(element("p", f"{told}.", class_="note"))
+    return said
 
 
 def _against_best(found: Comparison) -> Markup:

@@ -16,11 +16,12 @@ from regard.compare.comparison import Comparison, Names, ScoredVariant
 from regard.compare.findings import Findings
 from regard.compare.judgement import RunJudge, Set, check_one_task
 from regard.compare.trainings import PlannedRun, train_all
-from regard.compare.variants import Variant, VariantPlan, replaced
+from regard.compare.variants import JUDGED, Variant, VariantPlan, replaced
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe, Trainer
 from regard.runs.devices import find_device
-from regard.runs.run_folder import RunFolder
+from regard.runs.failures import FolderInUse
+from regard.runs.run_folder import RunFolder, held_folder
 from regard.statistics import Looks, Verdict
 
 HOUR = 3600.0
@@ -66,26 +67,27 @@ def compare(
             check(variant.recipe)
         except RecipeError as error:
             raise RecipeError(f"{variant.name}: {error}", error.hint) from None
-    judge = RunJudge(judged_on(given, data), out / "judged", measure, device_of(given.recipe))
+    judge = RunJudge(judged_on(given, data), out / JUDGED, measure, device_of(given.recipe))
     judge.check(given.recipe)
     work = _Work(
         variants, given.recipe.seed, out, judge, progress, jobs or usual_jobs(given.recipe)
     )
-    if until is None:
-        work.train(dict.fromkeys(variants, seeds), None)
-        comparison = Comparison(judge.measure, work.scored(dict.fromkeys(variants, seeds)))
-    else:
-        comparison = work.until_decided(seeds, until)
-    progress.close()
-    return judge.findings(
-        comparison,
-        title=given.recipe.name,
-        command=command,
-        notes=given.notes,
-        changes={name: variant.changes for name, variant in variants.items()},
-        roles={name: variant.role for name, variant in variants.items() if variant.role},
-        budget=budget_of(given.recipe),
-    )
+    with held_folder(out, FolderInUse(f"another comparison is at work in {out}", "--out")):
+        if until is None:
+            work.train(dict.fromkeys(variants, seeds), None)
+            comparison = Comparison(judge.measure, work.scored(dict.fromkeys(variants, seeds)))
+        else:
+            comparison = work.until_decided(seeds, until)
+        progress.close()
+        return judge.findings(
+            comparison,
+            title=given.recipe.name,
+            command=command,
+            notes=given.notes,
+            changes={name: variant.changes for name, variant in variants.items()},
+            roles={name: variant.role for name, variant in variants.items() if variant.role},
+            budget=budget_of(given.recipe),
+        )
 
 
 def judged_on(given: VariantPlan, data: str | None) -> Set:

@@ -26,8 +26,10 @@ class ScoreTable:
 
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
-    best: frozenset[int]  # rows that no other is shown to be better than
-    about: str = ""  # what was judged by
+    best: frozenset[
+        int
+    ]  # rows that no other is shown to be better than; none where that is all of them
+    about: str = ""  # what was judged by, and what else has to be known to read it
 
     @classmethod
     def of(cls, found: Findings) -> ScoreTable:
@@ -49,7 +51,8 @@ class ScoreTable:
             _row(comparison, name, ranks[name], found.costs.get(name)) for name in comparison.order
         ]
         first = {n for n, name in enumerate(comparison.order) if ranks[name][0] == 1}
-        return cls(heads, rows, frozenset(first), judged_by(found))
+        best = frozenset(first) if len(first) < len(rows) else frozenset[int]()
+        return cls(heads, rows, best, "; ".join([judged_by(found), *_by_holm(comparison)]))
 
     @property
     def text(self) -> str:
@@ -67,7 +70,7 @@ class ScoreTable:
         rule = ["---", *["---:"] * (len(self.heads) - 1)]
         lines = [list(map(_markdown, self.heads)), rule, *self._marked("**", "**", _markdown)]
         table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-        return f"{table}\n{_markdown(self.about)}\n"
+        return f"{table}\n{_markdown(self._about_marks)}\n"
 
     @property
     def latex(self) -> str:
@@ -83,11 +86,18 @@ class ScoreTable:
                 r"\midrule",
                 *lines[1:],
                 r"\bottomrule",
-                rf"\multicolumn{{{len(self.heads)}}}{{l}}{{\footnotesize {_latex(self.about)}}} \\",
+                rf"\multicolumn{{{len(self.heads)}}}{{l}}{{\footnotesize {_latex(self._about_marks)}}} \\",
                 r"\end{tabular}",
                 "",
             ]
         )
+
+    @property
+    def _about_marks(self) -> str:
+        """With what bold means, where it does not mean the one best."""
+        if len(self.best) < 2:
+            return self.about
+        return f"{self.about}; {t('bold: not told apart from the best')}"
 
     def _marked(self, before: str, after: str, spell: Callable[[str], str]) -> list[list[str]]:
         """The rows, with the scores of the best set off."""
@@ -95,6 +105,26 @@ class ScoreTable:
         for number in self.best:
             rows[number][2] = f"{before}{rows[number][2]}{after}"
         return rows
+
+
+def _by_holm(found: Comparison) -> list[str]:
+    """Why a P(better) near 0 or 1 is not enough, where there is one in the table."""
+    against_best = [found.pair(name, found.best) for name in found.order[1:]]
+    if not any(not one.shown and one.difference.p <= 1 - found.level for one in against_best):
+        return []
+    return [by_holm(found)]
+
+
+def by_holm(found: Comparison) -> str:
+    if found.looks is not None:
+        return t(
+            "P(better) is of one pair at one look; what is shown holds for all of them together"
+        )
+    count = len(found.pairs)
+    return t(
+        "P(better) is of one pair alone; what is shown holds for all {count} pairs together (Holm)",
+        count=count,
+    )
 
 
 def judged_by(found: Findings) -> str:

@@ -8,8 +8,11 @@ Nothing here needs torch. A key or a value that there is not is refused as `rega
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -24,6 +27,8 @@ OPENING, CLOSING = "([{", ")]}"
 PARTS = ("score", "region", "normalize", "pool")  # of an attention
 PLAIN = re.compile(r"[^\W\d_][\w ().,-]*")  # a value that says what it is, unlike true or 0.5
 LONGEST = 100  # bytes of a folder's name; a file system takes 255, and paths go on
+JUDGED = "judged"  # the folder of judgements, beside those of variants
+MOST_VARIANTS = 100  # where no more are asked for: every two of them are a pair
 UNIFORM, WITHOUT = "uniform", "no attention"  # roles of the variants that run along
 
 
@@ -33,7 +38,7 @@ class Variant:
     recipe: Recipe
     changes: Mapping[str, str] = field(
         default_factory=dict
-    )  # the keys that vary, as they were given
+    )  # the keys that vary, as they were given; of one that runs along, in what it is not the recipe
     role: str = ""  # of one that runs along
 
     @property
@@ -56,13 +61,24 @@ class VariantPlan:
     notes: Sequence[str] = ()  # what could not run along, and why
 
 
-def plan(recipe: str, words: Sequence[str] = (), *, vary: Sequence[str]) -> VariantPlan:
-    """Every combination of the values, with the attentions to measure them by if attention is varied."""
+def plan(
+    recipe: str, words: Sequence[str] = (), *, vary: Sequence[str], most: int = MOST_VARIANTS
+) -> VariantPlan:
+    """Every combination of the values, with the attentions to measure them by if attention is varied.
+
+    More combinations than `most` are refused.
+    """
     usual = () if _given("training.paired", words) else ("training.paired=true",)
     words = [*words, *usual]
     choices = dict(map(_choices, vary))
     if len(choices) < len(vary):
         raise RecipeError("a key is varied twice: name all its values at once", VARY)
+    if (count := math.prod(map(len, choices.values()))) > most:
+        raise RecipeError(
+            f"--vary makes {count:,} variants, more than {most:,}: that is {math.comb(count, 2):,} pairs "
+            "to tell apart, and several trainings of each",
+            f"name fewer values, or allow it with --most-variants {count}",
+        )
     base = read_recipe(recipe, words)
     variants = []
     for values in product(*choices.values()):
@@ -157,8 +173,26 @@ def _with_baselines(
             for number in same:  # it was asked for
                 found[number] = replace(found[number], role=role)
             if not same:
-                found.append(Variant(f"{role}{beside}", recipe, {}, role))
+                found.append(Variant(f"{role}{beside}", recipe, _changed(base, recipe), role))
     return found, notes
+
+
+def _changed(base: Recipe, recipe: Recipe) -> dict[str, str]:
+    """What the model of a variant has that the recipe has not, as it would be written on a command line."""
+    before, now = (dict(_flat(each.model.model_dump(mode="json"))) for each in (base, recipe))
+    return {
+        f"model.{key}": value if isinstance(value, str) else json.dumps(value)
+        for key, value in now.items()
+        if key not in before or before[key] != value
+    }
+
+
+def _flat(value: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    for name, part in value.items():
+        if isinstance(part, Mapping) and part:
+            yield from _flat(part, f"{within}{name}.")
+        else:
+            yield f"{within}{name}", part
 
 
 def _section(key: str, base: Recipe) -> str:
@@ -194,12 +228,18 @@ def replaced(recipe: Recipe, **sections: Any) -> Recipe:
 
 
 def _distinct(variants: Sequence[Variant]) -> list[Variant]:
-    """Names that are folders of their own, in any spelling."""
-    seen: dict[str, int] = {}
-    found = []
+    """Names that are folders of their own, in any spelling, beside what else stands there."""
+    taken, found = {JUDGED}, list[Variant]()
     for each in variants:
-        key = each.folder.lower()
-        seen[key] = seen.get(key, 0) + 1
-        again = seen[key] > 1
-        found.append(replace(each, name=f"{each.name} ({seen[key]})") if again else each)
+        own, number = each, 1
+        while (key := _spelt(own.folder)) in taken:
+            number += 1
+            own = replace(each, name=f"{each.name} ({number})")
+        taken.add(key)
+        found.append(own)
     return found
+
+
+def _spelt(folder: str) -> str:
+    """The same for all that a disk may take for one name."""
+    return unicodedata.normalize("NFC", folder).casefold()

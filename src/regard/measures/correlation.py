@@ -59,25 +59,30 @@ def ranks(numbers: Iterable[float]) -> NDArray[np.float64]:
     >>> ranks([3.0, 1.0, 3.0])
     array([2.5, 1. , 2.5])
     """
-    _, place, count = np.unique(
-        np.array(list(numbers), np.float64), return_inverse=True, return_counts=True
-    )
+    given = np.array(list(numbers), np.float64)
+    if np.isnan(given).any():
+        raise ValueError("ranks need numbers, and NaN is none")
+    _, place, count = np.unique(given, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     shared: NDArray[np.float64] = (last - (count - 1) / 2)[place]
     return shared
 
 
 def _centred(numbers: Iterable[float]) -> NDArray[np.float64]:
-    """(x - mean) / the largest of them"""
+    """(x - mean) / the largest of them, and exactly 0 where all are equal
+
+    Of numbers that are large and near one another the first is taken from all: that loses no digit.
+    """
     x = np.array(list(numbers), np.float64)
     if not np.isfinite(x).all():
         raise ValueError("a correlation needs numbers that are finite")
     if not x.size:
         return x
+    x = x / 2.0 ** (np.frexp(np.abs(x).max())[1] - 1)  # by a power of two: none is 2 or more
+    x = x - x[0]
     x = x / (np.abs(x).max() or 1.0)
     x = x - x.mean()
-    largest = np.abs(x).max()
-    centred: NDArray[np.float64] = x / largest if largest > ROUNDING else np.zeros_like(x)
+    centred: NDArray[np.float64] = x / (np.abs(x).max() or 1.0)
     return centred
 
 

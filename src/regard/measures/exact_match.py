@@ -21,9 +21,10 @@ class ExactMatch(Mean):
     def __init__(self, language: str = "en") -> None:
         self.language = language
 
-    def score(self, wanted: Sequence[str], answer: str | None) -> float:
-        """wanted: answers, any of which is right; None, no answer, never is"""
+    def score(self, wanted: Sequence[str] | str, answer: str | None) -> float:
+        """wanted: one answer, or several, any of which is right; None, no answer, never is"""
         if answer is None:
             return 0.0
+        wanted = [wanted] if isinstance(wanted, str) else wanted
         found = answer_words(answer, self.language)
         return float(any(found == answer_words(one, self.language) for one in wanted))

@@ -24,10 +24,11 @@ class SpanF1(Mean):
     def __init__(self, language: str = "en") -> None:
         self.language = language
 
-    def score(self, wanted: Sequence[str], answer: str | None) -> float:
-        """wanted: answers, any of which is right; None, no answer, never is"""
+    def score(self, wanted: Sequence[str] | str, answer: str | None) -> float:
+        """wanted: one answer, or several, any of which is right; None, no answer, never is"""
         if answer is None:
             return 0.0
+        wanted = [wanted] if isinstance(wanted, str) else wanted
         return max((self._of(one, answer) for one in wanted), default=0.0)
 
     def _of(self, wanted: str, answer: str) -> float:

@@ -27,7 +27,10 @@ class TokenErrorRate(Measure):
         return tokens
 
     def count(self, wanted: Any, answer: Any) -> tuple[float, float]:
-        wanted, answer = self.tokens(wanted), self.tokens(answer)
+        """answer: None, no answer, is one of no tokens"""
+        if wanted is None:
+            raise ValueError(f"{self.name} needs something that was wanted, not None")
+        wanted, answer = self.tokens(wanted), () if answer is None else self.tokens(answer)
         return float(edit_distance(wanted, answer)), float(len(wanted))
 
     def value(self, sums: Counts) -> np.ndarray:

@@ -50,9 +50,11 @@ class NoCheckpoints(ValueError):
 
 
 class FolderInUse(ValueError):
-    """Two runs would write over each other."""
+    """Two processes would write over each other. option: what names another folder."""
 
-    hint = "wait for it, or name another folder with --run"
+    def __init__(self, message: str, option: str = "--run") -> None:
+        super().__init__(message)
+        self.hint = f"wait for it, or name another folder with {option}"
 
 
 class NotARun(FileNotFoundError):

@@ -127,10 +127,8 @@ class RunFolder:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Nobody else may train here meanwhile; a killed process holds nothing."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        with (self.path / ".lock").open("w") as file:
-            if not _lock(file):
-                raise FolderInUse(f"another process is training in {self.path}")
+        in_use = FolderInUse(f"another process is training in {self.path}")
+        with held_folder(self.path, in_use):
             yield
 
     @property
@@ -149,6 +147,16 @@ class RunFolder:
         for folder in (self.path, self.checkpoints):
             clear_partial(folder)
         write_whole(self.recipe, dump_recipe(recipe))
+
+
+@contextmanager
+def held_folder(path: Path, in_use: FolderInUse) -> Iterator[None]:
+    """Made if it is not there, and held until the end; `in_use` is raised if another process has it."""
+    path.mkdir(parents=True, exist_ok=True)
+    with (path / ".lock").open("w") as file:
+        if not _lock(file):
+            raise in_use
+        yield
 
 
 def check_recipe(folder: RunFolder, recipe: Recipe) -> None:

@@ -15,11 +15,13 @@ from regard.statistics.influence import (
     item_variance,
     mean_item_variance,
     seed_variance,
+    unit_of,
 )
 from regard.statistics.item_swaps import (
     MOST_SWAPPED,
     differing_items,
     implied_error,
+    least_error,
     swap_moves,
     swap_p,
 )
@@ -27,6 +29,10 @@ from regard.statistics.student_sum import NORMAL, StudentSum
 
 LARGEST = 1e100  # of counts: their squares, added up, are numbers still
 MOST_SEEDS = 1_000_000  # who needs more needs more items
+WRONG_SHAPE = (
+    "value makes one number of the K sums in the last axis, (..., K) -> (...), as "
+    "sums[..., 0] / sums[..., 1] does: of {given} it made {got}"
+)
 POWER = 0.8  # what "resolves" means: a difference that is shown in four of five experiments
 
 
@@ -44,7 +50,7 @@ class Difference:
     spread_items: float | None  # … from one test set of as many items to another; None: one item
     items_alone: float = 0.0  # standard error for these very seeds; the whole one is no smaller
     differing: int | None = None  # items on which anything differs; None: not told
-    items_exact: float = 0.0  # standard error by an exact test, where few items differ
+    items_exact: float = 0.0  # standard error by an exact test, or the least that one would say
     level: float = 0.95
     error: bool = False  # of the measure: smaller is better
 
@@ -67,14 +73,14 @@ class Difference:
         """How far the truth lies at most from what was seen, but for this share of experiments."""
         if not self.over:
             return math.inf
-        return max(float(law.quantile(outside)) for law in self._laws())
+        return self._unit * max(float(law.quantile(outside)) for law in self._laws())
 
     @cached_property
     def p(self) -> float:
         """Of a difference as large as this where there is none; two-sided, for one comparison."""
         if not self.over or not self.difference:
             return 1.0
-        return max(float(law.beyond(self.difference)) for law in self._laws())
+        return max(float(law.beyond(self.difference / self._unit)) for law in self._laws())
 
     @property
     def better(self) -> float:
@@ -141,16 +147,22 @@ class Difference:
     def _resolved(self, seeds: int, effect: float) -> bool:
         return (self.with_seeds(seeds).resolves or 0.0) <= effect
 
+    @property
+    def _unit(self) -> float:
+        """What the laws are counted in."""
+        spreads = (self.spread_seeds or 0.0, self.spread_items or 0.0)
+        return unit_of(np.array([self.difference, *spreads, self.items_alone, self.items_exact]))
+
     def _laws(self) -> list[StudentSum]:
         """The error of seeds and items together, that of the items alone, and that of few items: the widest
-        one holds.
+        one holds. In units.
         """
-        seeds, items = max(self.seeds - 1, 1), max(self.items - 1, 1)
+        seeds, items, unit = max(self.seeds - 1, 1), max(self.items - 1, 1), self._unit
         by_seed = (self.spread_seeds or 0.0) / math.sqrt(self.seeds)
         return [
-            StudentSum(by_seed, seeds, self.spread_items or 0.0, items),
-            StudentSum(0.0, 1, self.items_alone, items),
-            StudentSum(0.0, 1, self.items_exact, NORMAL),
+            StudentSum(by_seed / unit, seeds, (self.spread_items or 0.0) / unit, items),
+            StudentSum(0.0, 1, self.items_alone / unit, items),
+            StudentSum(0.0, 1, self.items_exact / unit, NORMAL),
         ]
 
 
@@ -187,23 +199,36 @@ def compare_scores(
             for one, other in zip(counts_a, counts_b, strict=True)
         ]
     )
+    if influences.shape != (seeds, items):
+        raise ValueError(
+            WRONG_SHAPE.format(given=(items, counts_a.shape[2]), got=influences.shape[1:])
+        )
     if not np.isfinite(influences).all():
         seed, item = np.argwhere(~np.isfinite(influences))[0]
         raise ValueError(f"with item {item} of seed {seed} counted twice, the measure is no number")
-    alone = math.sqrt(mean_item_variance(influences)) if items > 1 else 0.0
+    unit, unit_of_seeds = unit_of(influences), unit_of(by_seed)  # so that no square is too small
+    influences /= unit
+    alone = unit * math.sqrt(mean_item_variance(influences)) if items > 1 else 0.0
     spread_items = None
     if items > 1:
-        spread_items = math.sqrt(item_variance(influences)) if seeds > 1 else alone
-    difference, exact = float(by_seed.mean()), 0.0
+        spread_items = unit * math.sqrt(item_variance(influences)) if seeds > 1 else alone
+    spread_seeds = None
+    if seeds > 1:
+        spread_seeds = unit_of_seeds * math.sqrt(seed_variance(by_seed / unit_of_seeds))
+    difference = float(by_seed.mean())
     differing = differing_items(counts_a, counts_b)
-    if len(differing) <= MOST_SWAPPED and seeds <= MOST_SWAPPED:
+    # of one item its seeds change places
+    swapped = len(differing) if items > 1 else int(np.count_nonzero(by_seed))
+    if swapped <= MOST_SWAPPED:
         moves = swap_moves(counts_a, counts_b, differing, value) if items > 1 else by_seed
-        exact = implied_error(difference, swap_p(moves))
+        exact = implied_error(difference, swap_p(moves[moves != 0]))
+    else:
+        exact = least_error(difference, swapped)
     return Difference(
         difference=difference,
         seeds=seeds,
         items=items,
-        spread_seeds=math.sqrt(seed_variance(by_seed)) if seeds > 1 else None,
+        spread_seeds=spread_seeds,
         spread_items=spread_items,
         items_alone=alone,
         differing=len(differing),
@@ -243,6 +268,9 @@ def _checked(counts_a: np.ndarray, counts_b: np.ndarray) -> tuple[np.ndarray, np
 def _scores(name: str, counts: np.ndarray, value: Value) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         scores = np.asarray(value(counts.sum(1)), dtype=np.float64)
+    if scores.shape != counts.shape[:1]:
+        given = (counts.shape[0], counts.shape[2])
+        raise ValueError(WRONG_SHAPE.format(given=given, got=scores.shape))
     if not np.isfinite(scores).all():
         seed = int(np.argwhere(~np.isfinite(scores))[0][0])
         raise ValueError(f"seed {seed} of {name} scores {scores[seed]}: nothing to compare")

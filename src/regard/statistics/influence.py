@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 Value = Callable[[np.ndarray], np.ndarray]  # sums (..., K) -> (...)
+
+
+def unit_of(numbers: np.ndarray) -> float:
+    """A power of two of about the size of the largest: to divide by it loses no digit.
+
+    >>> unit_of(np.array([3.0, -5.0]))
+    4.0
+    """
+    largest = float(np.abs(numbers).max())
+    return 2.0 ** (math.frexp(largest)[1] - 1) if 0 < largest < math.inf else 1.0
 
 
 def influence(counts: np.ndarray, value: Value) -> np.ndarray:

@@ -7,13 +7,15 @@ places are counted: an exact test, by Fisher 1935 (The design of experiments), f
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 
 import numpy as np
 
 from regard.statistics.influence import Value
 
-MOST_SWAPPED = 24  # items: where more differ, the law of large numbers is as good
+MOST_SWAPPED = 24  # items: of more, not all ways of changing places are counted
+MOST_HALVED = 1000  # 2^-1000 is a number still
 SURE = 0.5  # a p above this implies no standard error: it says nothing
 
 
@@ -57,7 +59,22 @@ def implied_error(difference: float, p: float) -> float:
     """The standard error of a normal law that would say p of this difference; 0 where p says nothing."""
     if not difference or p > SURE:
         return 0.0
-    return abs(difference) / NormalDist().inv_cdf(1 - p / 2)
+    return abs(difference) / -NormalDist().inv_cdf(p / 2)
+
+
+def least_error(difference: float, count: int) -> float:
+    """The same for the least p of so many items, 2^(1-k): what they say where all of them agree.
+
+    >>> least_error(1.0, 24) > least_error(1.0, 25) > least_error(1.0, 10_000) > 0
+    True
+    """
+    if count <= MOST_HALVED:
+        return implied_error(difference, 2.0 ** (1 - count))
+    log = 2 * count * math.log(2)  # z² = -2 log p - log(2π z²) - …, of a tail p = 2^-k
+    squared = log
+    for _ in range(3):
+        squared = log - math.log(2 * math.pi * squared)
+    return abs(difference) / math.sqrt(squared)
 
 
 def _signed_sums(moves: np.ndarray) -> np.ndarray:

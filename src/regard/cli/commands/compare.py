@@ -71,6 +71,10 @@ def compare(
             min=1, max=1_000, metavar="N", help="Trainings at a time; one a core, one on a GPU."
         ),
     ] = None,
+    most_variants: Annotated[
+        int | None,
+        typer.Option(min=2, metavar="N", help="Variants at most; 100 if not given."),
+    ] = None,
     device: Device = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
@@ -85,8 +89,8 @@ def compare(
     """
     first, most = seeds or SEEDS, most_seeds or max(MOST_SEEDS, seeds or SEEDS)
     _check_until(until, first, most, hours, {"--most-seeds": most_seeds, "--hours": hours})
-    if out is not None and (out / "recipe.yaml").is_file():
-        raise typer.BadParameter(t("--out {folder} is a run: name another folder", folder=out))
+    if out is not None:
+        _check_out(out)
     runs = [Path(word) for word in what if _is_run(word)]
     command = f"regard {shlex.join(sys.argv[1:])}"
     if runs:
@@ -96,6 +100,7 @@ def compare(
                 t("{word} is no run: give runs alone, or a recipe with --vary", word=wrong)
             )
         for_training = {"--seeds": seeds, "--until": until, "--jobs": jobs}
+        for_training |= {"--most-variants": most_variants}
         if named := [name for name, value in for_training.items() if value is not None]:
             raise typer.BadParameter(
                 t(
@@ -111,10 +116,11 @@ def compare(
         )
 
     from regard.cli.commands.train import device_words
-    from regard.compare.variants import plan
+    from regard.compare.variants import MOST_VARIANTS, plan
 
     recipe, *words = what
-    given = plan(recipe, [*words, *device_words(device)], vary=vary)
+    words += device_words(device)
+    given = plan(recipe, words, vary=vary, most=most_variants or MOST_VARIANTS)
 
     from regard.compare.experiment import UntilDecided
     from regard.compare.experiment import compare as run_plan
@@ -144,6 +150,13 @@ def compare(
     finally:
         progress.close()
     _tell(found, folder)
+
+
+def _check_out(folder: Path) -> None:
+    if file := next((each for each in (folder, *folder.parents) if each.is_file()), None):
+        raise typer.BadParameter(t("--out names a folder, and {file} is a file", file=file))
+    if (folder / "recipe.yaml").is_file():
+        raise typer.BadParameter(t("--out {folder} is a run: name another folder", folder=folder))
 
 
 def _check_until(
