@@ -18,8 +18,10 @@ from regard.data.fields.field import Parts
 from regard.data.problems import CorpusError, Problems, before_noun
 from regard.data.spec import Corpus, Spec, parse
 from regard.data.store import CHUNK, Rows, Store, Stored, make_store
+from regard.data.unspaced import LOOKED_AT
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
+from regard.tasks.text_doubts import unknown_tokens, unspaced_texts
 from regard.words import say_plural, t
 
 
@@ -133,9 +135,19 @@ class TaskCorpus(ABC):
             examples = only_known(examples, sure, problems, reasons)
         if learnt:
             examples = self._that_fit(examples, problems)
-        found = check_examples(examples, self.fields, self.inputs)
-        called = self.called(found.examples)
-        return replace(found, problems=problems, called=called, unknown="".join(reasons))
+        first: list[Example] = []
+        found = check_examples(_keeping(examples, first), self.fields, self.inputs)
+        return replace(
+            found,
+            problems=problems,
+            called=self.called(found.examples),
+            unknown="".join(reasons),
+            notes=tuple(self._doubts(first, learnt=learnt)),
+        )
+
+    def _doubts(self, examples: Sequence[Example], *, learnt: bool) -> list[str]:
+        unspaced = unspaced_texts(self, examples, any_kind=not learnt)
+        return unspaced + (unknown_tokens(self, examples) if learnt else [])
 
     def _learn_labels(self, train: Spec, fields: Sequence[Field]) -> None:
         for field in (each for each in fields if each.file is not None):
@@ -177,3 +189,11 @@ class TaskCorpus(ABC):
     def sizes(self) -> dict[str, Any]:
         """What a model must know of each field."""
         return {name: field.size for name, field in self.fields.items()}
+
+
+def _keeping(examples: Iterator[Example], first: list[Example]) -> Iterator[Example]:
+    """The same; the first of them are kept, since standard input is read once."""
+    for example in examples:
+        if len(first) < LOOKED_AT:
+            first.append(example)
+        yield example

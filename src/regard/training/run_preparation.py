@@ -16,6 +16,7 @@ from regard.runs.run_folder import RunFolder
 from regard.tasks.recipe_task import task_of
 from regard.tasks.task import Task
 from regard.tasks.task_module import TaskModule
+from regard.tasks.text_doubts import unknown_tokens, unspaced_texts
 from regard.training.progress_display import Reporter
 from regard.words import say, t
 
@@ -49,13 +50,20 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
     reporter.say(task.describe(store))
     if store.problems:
         reporter.say(t("left out of training: {problems}", problems=store.problems.report()))
+    for doubt in unspaced_texts(task, task.read(spec)):
+        reporter.warn(doubt)
     for name, held_out in (("dev", data.dev), ("test", data.test)):
         if problems := task.left_out(held_out):
             reporter.say(t("left out of {set}: {problems}", set=name, problems=problems.report()))
         # now is refused what could not be judged after hours of training
-        if held_out is not None and not task.examples(held_out):
+        if held_out is None:
+            continue
+        examples = task.examples(held_out)
+        if not examples:
             what = f"data.{name} is {held_out}: nothing of it can be used"
             raise RecipeError(what, columns_hint(task))
+        for doubt in unknown_tokens(task, examples, name):
+            reporter.warn(doubt)
     return store
 
 

@@ -69,6 +69,7 @@ class ExamplesSummary:
     problems: Problems = dataclass_field(default_factory=Problems)
     called: str = "examples"  # what so many examples are called
     unknown: str = ""  # what was not learnt, at the first line that has it
+    notes: tuple[str, ...] = ()  # what to know before training on it
 
     def __str__(self) -> str:
         lines = [self._usable(), *self.problems.report().splitlines()]
@@ -80,6 +81,7 @@ class ExamplesSummary:
             lines.append(t("repeated: {lines}", lines=self.duplicates))
             if self.contradicted is not None:
                 lines.append(t("repeated with another answer: {lines}", lines=self.contradicted))
+            lines += [t("note: {note}", note=note) for note in self.notes]
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
