@@ -72,10 +72,11 @@ def columns_hint(task: Task) -> str:
     names = list(task.fields)
     if names == ["source", "target"]:
         return CHECK
-    numbers = ",".join(map(str, range(len(names))))
+    numbers, said = ",".join(map(str, range(len(names)))), ",".join(names)
     return (
-        f"it holds {', '.join(names)}: x.tsv#{numbers} names their columns, x.jsonl#{','.join(names)} "
-        f"the keys they have in JSON; regard data check FILES --task {task.recipe.task.kind} counts them"
+        f"it holds {', '.join(names)}: x.tsv#{numbers} names their columns, x.csv#{said} those of a header, "
+        f"x.jsonl#{said} the keys they have in JSON; regard data check FILES --task "
+        f"{task.recipe.task.kind} counts them"
     )
 
 

@@ -26,7 +26,7 @@ def group() -> None:
 def check_corpus(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILES", help="a.zh a.en, or pairs.tsv, or pairs.jsonl, or -."),
+        typer.Argument(metavar="FILES", help="a.zh a.en, or pairs.tsv, .csv or .jsonl, or -."),
     ],
     task: Annotated[
         str | None,
