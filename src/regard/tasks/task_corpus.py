@@ -124,7 +124,8 @@ class TaskCorpus(ABC):
     ) -> ExamplesSummary | CorpusSummary:
         """What a corpus is like, and what cannot be used of it.
 
-        learnt: by fields that have learnt what they know. train: the corpus whose labels are the known ones.
+        learnt: by fields that have learnt what they know. train: the corpus whose labels are the known ones,
+        and whose inputs should not be here too.
         """
         problems, reasons = Problems(), list[str]()
         sure = [f for f in self.fields.values() if type(f).check_known is not Field.check_known]
@@ -136,7 +137,12 @@ class TaskCorpus(ABC):
         if learnt:
             examples = self._that_fit(examples, problems)
         first: list[Example] = []
-        found = check_examples(_keeping(examples, first), self.fields, self.inputs)
+        found = check_examples(
+            _keeping(examples, first),
+            self.fields,
+            self.inputs,
+            None if train is None else self.read(train),
+        )
         return replace(
             found,
             problems=problems,

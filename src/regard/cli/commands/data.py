@@ -38,7 +38,9 @@ def check_corpus(
     ] = None,
     train: Annotated[
         str | None,
-        typer.Option(metavar="SPEC", help="The training set, whose labels must be enough."),
+        typer.Option(
+            metavar="SPEC", help="The training set: its labels must be enough, its texts others."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
