@@ -6,8 +6,10 @@ import pytest
 from toy import toy_recipe, write_corpus
 
 from regard.recipe.recipe import Schedule, Training
+from regard.recipe.recipe_files import recipe_for
+from regard.tasks.recipe_task import task_of
 from regard.training.run import train
-from regard.training.run_doubts import planned_updates, short_for_warmup
+from regard.training.run_doubts import few_to_choose_by, planned_updates, short_for_warmup
 
 
 @pytest.mark.parametrize(
@@ -43,3 +45,19 @@ def test_training_says_so(tmp_path, capsys):
     recipe = toy_recipe(tmp_path, training={"epochs": None, "steps": 1, "schedule": schedule})
     train(recipe, tmp_path / "run", quiet=True)
     assert "training.schedule.warmup=0 is in proportion" in capsys.readouterr().err
+
+
+def test_few_texts_to_choose_by(tmp_path):
+    (tmp_path / "a.tsv").write_text("a\tb\n")
+    whole, part = f"{tmp_path}/a.tsv", f"{tmp_path}/a.tsv@dev"
+    task = task_of(recipe_for("classify"))
+    assert few_to_choose_by(task, whole, 100) is None
+    said = few_to_choose_by(task, whole, 16)
+    assert "dev is 16 texts" in said
+    assert "data.dev=… names 100 or more" in said
+    assert (
+        few_to_choose_by(task, part, 16) == f"{said}; of a corpus that is split, dev is one in 50"
+    )
+    assert (
+        few_to_choose_by(task_of(recipe_for("language")), whole, 1) is None
+    )  # a text is many tokens

@@ -15,6 +15,7 @@ from regard.data.check.pair_check import CorpusSummary
 from regard.data.examples import Example, read_examples
 from regard.data.fields import Field, Text
 from regard.data.fields.field import Parts
+from regard.data.fields.label import LabelSet
 from regard.data.problems import CorpusError, Problems, before_noun
 from regard.data.spec import Corpus, Spec, parse
 from regard.data.store import CHUNK, Rows, Store, Stored, make_store
@@ -67,8 +68,10 @@ class TaskCorpus(ABC):
         return problems
 
     def learn(self, spec: Spec) -> None:
-        """What the fields know of the training corpus."""
-        for field in self.fields.values():
+        """What the fields know of the training corpus; labels first, which are soon found to be none."""
+        for field in sorted(
+            self.fields.values(), key=lambda field: not isinstance(field, LabelSet)
+        ):
             if field.file is not None:
                 field.learn(example[field.name] for example in self.read(spec))
 

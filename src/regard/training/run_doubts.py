@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from regard.data.examples import ONE_IN
+from regard.data.spec import Spec
 from regard.recipe.recipe import Training
+from regard.tasks.task import Task
 from regard.words import t
 
+ENOUGH = 100  # examples to choose a checkpoint by
 WARM_UPS = 4  # as many updates as a warm-up has, at least, are the run
 
 
@@ -30,3 +34,20 @@ def short_for_warmup(training: Training, batches: int) -> str | None:
         warmup=f"{warmup:,}",
         less=planned // 10,
     )
+
+
+def few_to_choose_by(task: Task, dev: Spec, count: int) -> str | None:
+    """Of a dev set whose scores are mostly chance, of a task that scores whole examples; None: it will do."""
+    if count >= ENOUGH or task.scored != task.noun:
+        return None
+    said = t(
+        "dev is {count} {noun}: the best checkpoint is chosen by them, and they are too few to tell one from "
+        "another. data.dev=… names {enough} or more",
+        count=count,
+        noun=task.called(count),
+        enough=ENOUGH,
+    )
+    if all(corpus.part is None for corpus in task.corpora(dev)):
+        return said
+    split = t("of a corpus that is split, dev is one in {one_in}", one_in=ONE_IN)
+    return f"{said}; {split}"

@@ -18,6 +18,7 @@ from regard.tasks.task import Task
 from regard.tasks.task_module import TaskModule
 from regard.tasks.text_doubts import unknown_tokens, unspaced_texts
 from regard.training.progress_display import Reporter
+from regard.training.run_doubts import few_to_choose_by
 from regard.words import say, t
 
 CHECK = "regard data check counts what can be used of a corpus"
@@ -62,7 +63,8 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
         if not examples:
             what = f"data.{name} is {held_out}: nothing of it can be used"
             raise RecipeError(what, columns_hint(task))
-        for doubt in unknown_tokens(task, examples, name):
+        few = few_to_choose_by(task, held_out, len(examples)) if name == "dev" else None
+        for doubt in (*([few] if few else []), *unknown_tokens(task, examples, name)):
             reporter.warn(doubt)
     return store
 
