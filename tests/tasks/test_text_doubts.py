@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from regard.cli.commands.evaluate import evaluate
+from regard.cli.commands.predict import predict
 from regard.data.fields import Document, Text
 from regard.data.unspaced import is_unspaced
+from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import recipe_for
 from regard.runs.run_folder import RunFolder
 from regard.tasks.recipe_task import task_of
 from regard.tasks.text_doubts import unknown_tokens, unspaced_texts
 from regard.training.progress_display import ProgressLines
+from regard.training.run import train
 from regard.training.run_preparation import prepare_data
 
 CLAUSES = ["物流很快，包装也好。", "屏幕坏了不推荐购买"]
@@ -89,9 +93,28 @@ def test_training_warns_before_it_begins(tmp_path, capsys, kind, told):
     recipe = recipe_for("lstm-mr")
     data = {"train": f"{tmp_path}/train.tsv", "dev": f"{tmp_path}/dev.tsv", "test": None}
     cut = {"source": {"kind": kind}}
-    recipe = type(recipe).model_validate(recipe.model_dump() | {"data": data, "tokenizer": cut})
+    recipe = Recipe.model_validate(recipe.model_dump() | {"data": data, "tokenizer": cut})
     (tmp_path / "run").mkdir()
     prepare_data(recipe, RunFolder(tmp_path / "run"), ProgressLines(quiet=True))
     said = capsys.readouterr().err
     assert ("tokenizer.source.kind=character cuts them" in said) is told
     assert ("100 % of the dev text tokens (2 of 2) are unknown" in said) is told
+
+
+def test_evaluate_and_predict_tell_what_is_unknown(tmp_path, capsys):
+    lines = [f"good film {i % 5}\tpos\nbad film {i % 5}\tneg\n" for i in range(20)]
+    (tmp_path / "train.tsv").write_text("".join(lines))
+    (tmp_path / "new.tsv").write_text("superb acting\tpos\n")
+    base = recipe_for("lstm-mr").model_dump()
+    data = {"train": f"{tmp_path}/train.tsv", "dev": None, "test": None}
+    ends = base["training"] | {"epochs": None, "steps": 1}
+    trainer = {"accelerator": "cpu", "devices": 1}
+    recipe = Recipe.model_validate(base | {"data": data, "training": ends, "trainer": trainer})
+    run = train(recipe, tmp_path / "run", quiet=True)
+    capsys.readouterr()
+    evaluate(models=[run], data=f"{tmp_path}/new.tsv")
+    assert "note: 100 % of the text tokens (2 of 2) are unknown" in capsys.readouterr().err
+    predict(["good superb film"], model=run, as_json=True)
+    assert "note: 33 % of the text tokens (1 of 3) are unknown" in capsys.readouterr().err
+    predict(["good film"], model=run, as_json=True)
+    assert not capsys.readouterr().err
