@@ -78,6 +78,17 @@ def test_labels_that_the_training_set_has_not(here):
         checked("classify", "a.tsv", train="train.tsv")
 
 
+def test_texts_that_are_in_the_training_set_too(here):
+    (here / "train.tsv").write_text("A film!\tpositive\nb\tnegative\nb\tnegative\n")
+    (here / "a.tsv").write_text("c\tpositive\na film\tnegative\nb\tnegative\nd\tneutral\n")
+    found = checked("classify", "a.tsv", train="train.tsv")
+    assert (found.trained.count, found.trained.first) == (2, (2, 3))  # whatever their labels
+    assert "in the training set too: 2 (lines 2, 3)" in str(found)
+    (here / "b.tsv").write_text("c\tpositive\n")
+    assert "training set too: 0" in str(checked("classify", "b.tsv", train="train.tsv"))
+    assert checked("classify", "a.tsv").trained is None
+
+
 def test_what_has_no_letters_is_not_the_same(here):
     (here / "a.tsv").write_text("!\tx\n?\ty\n")
     found = checked("classify", "a.tsv")

@@ -4,6 +4,7 @@
     pairs.tsv                        one file, source TAB target (any name that tells no other format)
     pairs.tsv#2,1                    columns 2 and 1 of it, counted from 0
     pairs.txt#question,answer        columns with these names in its first line
+    pairs.csv#question,answer        the same of a CSV (source and target unless told); #0,1 without a header
     pairs.jsonl#question,answer      values of a JSON object on each line (source and target unless told)
     labelled.txt#rest,first          what stands behind the first word of a line, and that word: a label
     qa1_facts_train.txt              stories of bAbI, as published, or NAME.babi: story, question, candidates
@@ -35,8 +36,8 @@ That is so for any number of fields: three files, `#0,2,1`, `#document,question,
 the names of the fields unless told.
 
 A list is the same without the signs `,` and `+`, for names that contain them: a list of as many plain file
-names (not .tsv, not .jsonl, not embedded) as there are fields is one corpus, any other list is several, each
-of them a string or such a list: [[a.zh, a.en], pairs.tsv].
+names (not .tsv, .csv or .jsonl, not embedded) as there are fields is one corpus, any other list is several,
+each of them a string or such a list: [[a.zh, a.en], pairs.tsv].
 
 Files may be compressed (.gz, .xz), and the suffix may be left out. A path is looked for in the
 current folder, then in the folder that the environment variable REGARD_DATA names.
@@ -57,6 +58,7 @@ from typing import TypeAlias
 from regard.data.byte_lines import STANDARD_INPUT
 from regard.data.disk_sync import sync
 from regard.data.formats import COMPRESSED, bare_name, format_of, is_known
+from regard.data.formats.comma_table import CommaTable
 from regard.data.formats.jsonl import JsonLines
 from regard.data.formats.sheet import TILE, Sheet
 from regard.data.formats.tables import Table
@@ -255,12 +257,12 @@ def _is_plain(part: Spec) -> bool:
         return False
     text = str(part)
     if _exists(text):
-        return not isinstance(format_of(text), Table | JsonLines)
+        return not isinstance(format_of(text), Table | CommaTable | JsonLines)
     name, sign, _ = text.partition("#")
     if sign:
         return _is_sheet(text)
     special = name == STANDARD_INPUT or _EMBEDDED.fullmatch(name) or set(name) & set("+,")
-    return not special and not isinstance(format_of(name), Table | JsonLines)
+    return not special and not isinstance(format_of(name), Table | CommaTable | JsonLines)
 
 
 def _embedded(name: str) -> dict[str, Path]:

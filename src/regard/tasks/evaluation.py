@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from regard.clock import clock
+from regard.tasks.text_doubts import unknown_tokens
 from regard.words import t
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ class Evaluation(ABC):
     def table(self) -> str:
         """Where it is good and where not, for a terminal; empty if there is nothing to say."""
         return ""
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know of the corpus before its scores are believed."""
+        return []
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -53,6 +59,10 @@ class Measured(Evaluation):
             loss=f"{self.loss:.4f}",
             told=self.told,
         )
+
+    @property
+    def notes(self) -> list[str]:
+        return unknown_tokens(self.task, self.examples)
 
     @property
     def words(self) -> str:

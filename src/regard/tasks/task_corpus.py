@@ -15,11 +15,14 @@ from regard.data.check.pair_check import CorpusSummary
 from regard.data.examples import Example, read_examples
 from regard.data.fields import Field, Text
 from regard.data.fields.field import Parts
+from regard.data.fields.label import LabelSet
 from regard.data.problems import CorpusError, Problems, before_noun
 from regard.data.spec import Corpus, Spec, parse
 from regard.data.store import CHUNK, Rows, Store, Stored, make_store
+from regard.data.unspaced import LOOKED_AT
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
+from regard.tasks.text_doubts import unknown_tokens, unspaced_texts
 from regard.words import say_plural, t
 
 
@@ -65,8 +68,10 @@ class TaskCorpus(ABC):
         return problems
 
     def learn(self, spec: Spec) -> None:
-        """What the fields know of the training corpus."""
-        for field in self.fields.values():
+        """What the fields know of the training corpus; labels first, which are soon found to be none."""
+        for field in sorted(
+            self.fields.values(), key=lambda field: not isinstance(field, LabelSet)
+        ):
             if field.file is not None:
                 field.learn(example[field.name] for example in self.read(spec))
 
@@ -122,7 +127,8 @@ class TaskCorpus(ABC):
     ) -> ExamplesSummary | CorpusSummary:
         """What a corpus is like, and what cannot be used of it.
 
-        learnt: by fields that have learnt what they know. train: the corpus whose labels are the known ones.
+        learnt: by fields that have learnt what they know. train: the corpus whose labels are the known ones,
+        and whose inputs should not be here too.
         """
         problems, reasons = Problems(), list[str]()
         sure = [f for f in self.fields.values() if type(f).check_known is not Field.check_known]
@@ -133,9 +139,24 @@ class TaskCorpus(ABC):
             examples = only_known(examples, sure, problems, reasons)
         if learnt:
             examples = self._that_fit(examples, problems)
-        found = check_examples(examples, self.fields, self.inputs)
-        called = self.called(found.examples)
-        return replace(found, problems=problems, called=called, unknown="".join(reasons))
+        first: list[Example] = []
+        found = check_examples(
+            _keeping(examples, first),
+            self.fields,
+            self.inputs,
+            None if train is None else self.read(train),
+        )
+        return replace(
+            found,
+            problems=problems,
+            called=self.called(found.examples),
+            unknown="".join(reasons),
+            notes=tuple(self._doubts(first, learnt=learnt)),
+        )
+
+    def _doubts(self, examples: Sequence[Example], *, learnt: bool) -> list[str]:
+        unspaced = unspaced_texts(self, examples, any_kind=not learnt)
+        return unspaced + (unknown_tokens(self, examples) if learnt else [])
 
     def _learn_labels(self, train: Spec, fields: Sequence[Field]) -> None:
         for field in (each for each in fields if each.file is not None):
@@ -177,3 +198,11 @@ class TaskCorpus(ABC):
     def sizes(self) -> dict[str, Any]:
         """What a model must know of each field."""
         return {name: field.size for name, field in self.fields.items()}
+
+
+def _keeping(examples: Iterator[Example], first: list[Example]) -> Iterator[Example]:
+    """The same; the first of them are kept, since standard input is read once."""
+    for example in examples:
+        if len(first) < LOOKED_AT:
+            first.append(example)
+        yield example

@@ -37,6 +37,7 @@ from regard.training.first_vectors import check_vectors, freeze_vectors, take_ve
 from regard.training.first_weights import drawn_by_name
 from regard.training.preflight import check
 from regard.training.progress_display import ProgressLines, Reporter, make_reporter
+from regard.training.run_doubts import short_for_warmup
 from regard.training.run_preparation import load_task, make_module, prepare_data, read_dev
 from regard.training.training_loop import Fit
 from regard.training.weight_averages import Weights, average
@@ -84,6 +85,8 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
         already = fit.over
         if not already:
             _say_where(fit, reporter)
+            if doubt := short_for_warmup(recipe.training, len(fit.loader)):
+                reporter.warn(doubt)
         fit.run(record)
         reporter.say(_trained(fit, already=already))
         if first:

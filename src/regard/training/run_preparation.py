@@ -16,7 +16,9 @@ from regard.runs.run_folder import RunFolder
 from regard.tasks.recipe_task import task_of
 from regard.tasks.task import Task
 from regard.tasks.task_module import TaskModule
+from regard.tasks.text_doubts import unknown_tokens, unspaced_texts
 from regard.training.progress_display import Reporter
+from regard.training.run_doubts import few_to_choose_by
 from regard.words import say, t
 
 CHECK = "regard data check counts what can be used of a corpus"
@@ -49,13 +51,21 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
     reporter.say(task.describe(store))
     if store.problems:
         reporter.say(t("left out of training: {problems}", problems=store.problems.report()))
+    for doubt in unspaced_texts(task, task.read(spec)):
+        reporter.warn(doubt)
     for name, held_out in (("dev", data.dev), ("test", data.test)):
         if problems := task.left_out(held_out):
             reporter.say(t("left out of {set}: {problems}", set=name, problems=problems.report()))
         # now is refused what could not be judged after hours of training
-        if held_out is not None and not task.examples(held_out):
+        if held_out is None:
+            continue
+        examples = task.examples(held_out)
+        if not examples:
             what = f"data.{name} is {held_out}: nothing of it can be used"
             raise RecipeError(what, columns_hint(task))
+        few = few_to_choose_by(task, held_out, len(examples)) if name == "dev" else None
+        for doubt in (*([few] if few else []), *unknown_tokens(task, examples, name)):
+            reporter.warn(doubt)
     return store
 
 
@@ -64,10 +74,11 @@ def columns_hint(task: Task) -> str:
     names = list(task.fields)
     if names == ["source", "target"]:
         return CHECK
-    numbers = ",".join(map(str, range(len(names))))
+    numbers, said = ",".join(map(str, range(len(names)))), ",".join(names)
     return (
-        f"it holds {', '.join(names)}: x.tsv#{numbers} names their columns, x.jsonl#{','.join(names)} "
-        f"the keys they have in JSON; regard data check FILES --task {task.recipe.task.kind} counts them"
+        f"it holds {', '.join(names)}: x.tsv#{numbers} names their columns, x.csv#{said} those of a header, "
+        f"x.jsonl#{said} the keys they have in JSON; regard data check FILES --task "
+        f"{task.recipe.task.kind} counts them"
     )
 
 

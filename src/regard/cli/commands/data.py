@@ -26,7 +26,7 @@ def group() -> None:
 def check_corpus(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILES", help="a.zh a.en, or pairs.tsv, or pairs.jsonl, or -."),
+        typer.Argument(metavar="FILES", help="a.zh a.en, or pairs.tsv, .csv or .jsonl, or -."),
     ],
     task: Annotated[
         str | None,
@@ -38,7 +38,9 @@ def check_corpus(
     ] = None,
     train: Annotated[
         str | None,
-        typer.Option(metavar="SPEC", help="The training set, whose labels must be enough."),
+        typer.Option(
+            metavar="SPEC", help="The training set: its labels must be enough, its texts others."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -44,6 +44,8 @@ def evaluate(
     found = measure(load(models or None, device=device), data, problems, join=join, beam=beam)
     if problems:
         print(t("left out: {problems}", problems=problems.report()), file=sys.stderr)
+    for note in found.notes:
+        print(t("note: {note}", note=note), file=sys.stderr)
     if as_json:
         print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:

@@ -49,6 +49,7 @@ def predict(
     from regard.cli.streams import written_to
     from regard.runs.loaded_run import load
     from regard.tasks.answer import Answer
+    from regard.tasks.text_doubts import unknown_tokens
 
     run = load(model, device=device)
     drawn = bool(examples) and not (as_json or output) and sys.stdout.isatty()
@@ -70,6 +71,9 @@ def predict(
                 written = run.task.drawn(answer) if drawn else written
                 out.write(f"{_json(answer) if as_json else written}\n")
             out.flush()
+            if as_json or drawn:
+                for note in unknown_tokens(run.task, asked):
+                    print(t("note: {note}", note=note), file=sys.stderr)
             if wrong is not None:  # what came before it is not lost
                 raise wrong
             first += len(chunk)

@@ -69,6 +69,8 @@ class ExamplesSummary:
     problems: Problems = dataclass_field(default_factory=Problems)
     called: str = "examples"  # what so many examples are called
     unknown: str = ""  # what was not learnt, at the first line that has it
+    notes: tuple[str, ...] = ()  # what to know before training on it
+    trained: Remarkable | None = None  # the inputs are in the training set too
 
     def __str__(self) -> str:
         lines = [self._usable(), *self.problems.report().splitlines()]
@@ -80,6 +82,9 @@ class ExamplesSummary:
             lines.append(t("repeated: {lines}", lines=self.duplicates))
             if self.contradicted is not None:
                 lines.append(t("repeated with another answer: {lines}", lines=self.contradicted))
+            if self.trained is not None:
+                lines.append(t("in the training set too: {lines}", lines=self.trained))
+            lines += [t("note: {note}", note=note) for note in self.notes]
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -125,8 +130,7 @@ class _Column:
         self.labels: Counter[str] = Counter()
 
     def add(self, field: Field, value: Any) -> None:
-        # values of one identity are the same to a split; "!" and "?" have none, but differ
-        self.hashes.append(_hash(field.identity(value) or field.show(value)))
+        self.hashes.append(_value_hash(field, value))
         for unit, length in field.lengths(value).items():
             self.lengths.setdefault(unit, array("q")).append(length)
         self.labels.update(field.counted(value))
@@ -143,8 +147,12 @@ def check_examples(
     examples: Iterable[Example],
     fields: Mapping[str, Field],
     inputs: Sequence[str],
+    trained: Iterable[Example] | None = None,
 ) -> ExamplesSummary:
-    """Read the examples once and say what they are like; what was left out of them, the caller adds."""
+    """Read the examples once and say what they are like; what was left out of them, the caller adds.
+
+    trained: the training set, for those whose inputs are in it too.
+    """
     lines, columns = array("q"), {name: _Column() for name in fields}
     for example in examples:
         lines.append(example.line)
@@ -155,11 +163,13 @@ def check_examples(
         _together([columns[name].hashes for name in some], len(lines)) for some in (fields, inputs)
     )
     same, answered = repeated(whole), len(inputs) < len(fields)
+    learnt = None if trained is None else _input_hashes(trained, fields, inputs)
     return ExamplesSummary(
         examples=len(lines),
         columns={name: column.summary() for name, column in columns.items()},
         duplicates=remarkable(numbers, same),
         contradicted=remarkable(numbers, repeated(asked) & ~same) if answered else None,
+        trained=None if learnt is None else remarkable(numbers, np.isin(asked, learnt)),
     )
 
 
@@ -193,6 +203,23 @@ def _shares(labels: Mapping[str, int]) -> str:
         labels=t.plural(len(names), "{n} label", "{n} labels", n=f"{len(names):,}"),
         shares=", ".join(said),
     )
+
+
+def _input_hashes(
+    examples: Iterable[Example], fields: Mapping[str, Field], inputs: Sequence[str]
+) -> np.ndarray:
+    """A number for what is asked in each example."""
+    columns = {name: array("Q") for name in inputs}
+    count = 0
+    for count, example in enumerate(examples, 1):  # noqa: B007, it is wanted after the last
+        for name, column in columns.items():
+            column.append(_value_hash(fields[name], example[name]))
+    return _together(list(columns.values()), count)
+
+
+def _value_hash(field: Field, value: Any) -> int:
+    """Values of one identity are the same to a split; "!" and "?" have none, but differ."""
+    return _hash(field.identity(value) or field.show(value))
 
 
 def _together(columns: Sequence[array[int]], count: int) -> np.ndarray:

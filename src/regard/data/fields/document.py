@@ -16,7 +16,7 @@ from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.text import Text
 from regard.data.padding import block, pad_blocks
 from regard.data.sentences import sentence_places
-from regard.data.tokenizer import Tokenizer, Tokens
+from regard.data.tokenizer import PAD, UNK, Tokenizer, Tokens
 from regard.words import t
 
 
@@ -160,6 +160,13 @@ class Document(TextsInside):
     def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
         ids, mask = pad_blocks(several)
         return {self.name: ids, f"{self.name}_mask": mask}
+
+    def unspaced(self, values: Iterable[Sentences]) -> bool:
+        return self._text.unspaced(value.text for value in values)
+
+    def unknown(self, examples: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+        rows = [np.asarray(parts[0]) for parts in self.encode(examples)]
+        return sum(int((r == UNK).sum()) for r in rows), sum(int((r != PAD).sum()) for r in rows)
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
         known = super().describe(counts)

@@ -92,6 +92,14 @@ class Field(ABC):
     def check_known(self, value: Any) -> None:  # noqa: B027
         """A ValueError says why a value of a dev or test set cannot be judged by what was learnt."""
 
+    def unspaced(self, values: Iterable[Any]) -> bool:
+        """Whether they are texts without spaces between words, which are taken for where words end."""
+        return False
+
+    def unknown(self, examples: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+        """How many tokens of these examples the vocabulary has not, and how many there are."""
+        return 0, 0
+
     # from values to tensors
 
     @property

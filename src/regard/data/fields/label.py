@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +20,8 @@ from regard.words import t
 
 MOST_LABELS = 1000  # more are texts, not labels
 SHOWN = 12  # labels named
+FEW = 20  # values may all be different; of more, nearly all, and there is nothing to learn
+NEARLY_ALL = 0.9
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
@@ -86,7 +89,18 @@ class Label(LabelSet):
         return label
 
     def learn(self, values: Iterable[str]) -> None:
-        self._take(learn_labels(values))
+        """Labels of which nearly every example has its own, as of a column of numbers, are refused."""
+        counts: Counter[str] = Counter()
+        labels = learn_labels(_counted(values, counts))
+        count, of = counts.total(), self.labelled
+        if count > FEW and len(labels) > NEARLY_ALL * count:
+            some = ", ".join(repr(label[:30]) for label in labels[:3])
+            raise ValueError(
+                f"{count:,} {of}s have {len(labels):,} different labels ({some}, …): a label is learnt from "
+                f"the {of}s that have it. Is it in another column? #0,1 means {of} in column 0, label in "
+                "column 1"
+            )
+        self._take(labels)
 
     def check_known(self, value: str) -> None:
         self.number(value)
@@ -104,6 +118,12 @@ class Label(LabelSet):
 
     def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
         return {self.name: torch.tensor([int(parts[0][0]) for parts in several])}
+
+
+def _counted(values: Iterable[str], counts: Counter[str]) -> Iterator[str]:
+    for value in values:
+        counts[value] += 1
+        yield value
 
 
 def learn_labels(values: Iterable[str]) -> list[str]:

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.padding import pad
-from regard.data.tokenizer import BLANK, Tokenizer, Tokens
+from regard.data.tokenizer import BLANK, UNK, Tokenizer, Tokens
+from regard.data.unspaced import is_unspaced
 from regard.words import t
 
 
@@ -118,6 +119,17 @@ class Text(Field):
     @property
     def size(self) -> int:
         return len(self.tokenizer)
+
+    def unspaced(self, values: Iterable[str | list[str]]) -> bool:
+        """Words that were given as such are words."""
+        return not self.in_words and is_unspaced(self.joined(value) for value in values)
+
+    def unknown(self, examples: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+        """Of words that were given as such, nothing is counted."""
+        if self.in_words:
+            return 0, 0
+        rows = [parts[0] for parts in self.encode(examples)]
+        return sum(int((np.asarray(ids) == UNK).sum()) for ids in rows), sum(map(len, rows))
 
     @property
     def types(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from regard.data.formats.babi import BabiStories
+from regard.data.formats.comma_table import CommaTable
 from regard.data.formats.conllu import Treebank
 from regard.data.formats.format import COMPRESSED, Format, Kin, Row, bare_name
 from regard.data.formats.idx import Idx
@@ -18,6 +19,7 @@ __all__ = ["COMPRESSED", "FORMATS", "Format", "Kin", "Row", "bare_name", "format
 
 FORMATS: tuple[Format, ...] = (
     Table(),
+    CommaTable(),
     JsonLines(),
     Treebank(),
     BabiStories(),

@@ -1,0 +1,53 @@
+"""What may make a run worth little, in a sentence with what mends it."""
+
+from __future__ import annotations
+
+from regard.data.examples import ONE_IN
+from regard.data.spec import Spec
+from regard.recipe.recipe import Training
+from regard.tasks.task import Task
+from regard.words import t
+
+ENOUGH = 100  # examples to choose a checkpoint by
+WARM_UPS = 4  # as many updates as a warm-up has, at least, are the run
+
+
+def planned_updates(training: Training, batches: int) -> int | None:
+    """Updates up to the end of the recipe, of so many batches an epoch; None: time or patience says."""
+    limits = training.limits
+    counts = [int(limits["steps"])] if "steps" in limits else []
+    if "epochs" in limits:
+        counts.append(int(limits["epochs"]) * -(-batches // training.accumulate))
+    return min(counts, default=None)
+
+
+def short_for_warmup(training: Training, batches: int) -> str | None:
+    """Of a run that ends before its learning rate was of use; None: it is long enough."""
+    planned, warmup = planned_updates(training, batches), training.schedule.warmup
+    if planned is None or planned >= WARM_UPS * warmup:
+        return None
+    return t(
+        "the run has {updates} updates, and the learning rate rises over the first {warmup}: it will have "
+        "learnt little. training.schedule.warmup={less} is in proportion; more training.epochs, or fewer "
+        "training.batch_sentences, are more updates",
+        updates=f"{planned:,}",
+        warmup=f"{warmup:,}",
+        less=planned // 10,
+    )
+
+
+def few_to_choose_by(task: Task, dev: Spec, count: int) -> str | None:
+    """Of a dev set whose scores are mostly chance, of a task that scores whole examples; None: it will do."""
+    if count >= ENOUGH or task.scored != task.noun:
+        return None
+    said = t(
+        "dev is {count} {noun}: the best checkpoint is chosen by them, and they are too few to tell one from "
+        "another. data.dev=… names {enough} or more",
+        count=count,
+        noun=task.called(count),
+        enough=ENOUGH,
+    )
+    if all(corpus.part is None for corpus in task.corpora(dev)):
+        return said
+    split = t("of a corpus that is split, dev is one in {one_in}", one_in=ONE_IN)
+    return f"{said}; {split}"
