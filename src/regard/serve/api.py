@@ -134,7 +134,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         _check_length(asked.text, served.run.task, shelf)
         with _mistakes_told():
             question = _question(asked, beam)
-        work = served.estimates.looking(question)
+            work = served.estimates.looking(question)  # which reads the example that is asked about
         (record,) = await _answers(request, shelf, Job(Looking(served), [question], 0, work))
         return Response(record, media_type="application/json")
 
@@ -223,6 +223,8 @@ def _mistakes_told() -> Iterator[None]:
         yield
     except ValueError as error:
         raise Refused(422, " ".join(str(error).split())) from error
+    except RecursionError:
+        raise Refused(422, "what is asked is nested too deeply") from None
 
 
 def _question(asked: AttentionRequest, beam: int | None) -> Question:
