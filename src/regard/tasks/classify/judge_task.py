@@ -19,6 +19,7 @@ from regard.tasks.classify.judged_input import (
     shown_text,
 )
 from regard.tasks.task import Extent, Task
+from regard.tasks.text_look import asked_example
 from regard.view.level_lines import LevelLine
 from regard.view.shaded_sentences import shaded_sentences
 
@@ -71,7 +72,13 @@ class JudgeTask(Task):
     def look(self, module: Judge, question: Question, *, model: str = "") -> AttentionRecord:
         from regard.tasks.classify.classify_look import look_at_judgement
 
-        return look_at_judgement(module, question, model=model, language=self.recipe.data.source)
+        return look_at_judgement(
+            module,
+            question,
+            model=model,
+            language=self.recipe.data.source,
+            read=lambda text: asked_example(self, text)[self.source.name],
+        )
 
     def judgements(
         self,
