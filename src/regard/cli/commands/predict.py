@@ -36,7 +36,8 @@ def predict(
     """Answer EXAMPLEs, or standard input line by line, by any run.
 
     An example is the value of the one input, or a JSON object with a value for each of them. --json
-    prints {input, answer, score, attention} for each; on a terminal the attention is drawn.
+    prints {input, answer, score, attention, rows, columns} for each: rows and columns name what attends
+    and what is attended to. On a terminal the attention is drawn.
 
     Example: regard predict -m runs/tag "the cat sat on the mat"
 
