@@ -142,7 +142,7 @@ def _drawn_run(
 def pair_run(answer: str, folder: Path) -> LoadedRun:
     """One that judges two texts, of the columns left and right. answer: label, number or rank."""
     model = {"kind": "abcnn", "embedding": 8, "filters": 6, "width": 2, "compare": "vectors"}
-    task = {"kind": "match", "answer": answer}
+    task = {"kind": "match", "answer": answer, **({"right": "yes"} if answer == "rank" else {})}
     return _drawn_run("pair", folder, "left,right,judged", "first", task=task, model=model)
 
 

@@ -76,7 +76,8 @@ class LoadedRun:
             raise ValueError(f"give a list of examples, as in predict([{_short(examples)}])")
         size = self._batch(batch)
         given = self.task.given(examples)
-        return self.task.predict(self.module, given, attention=attention, batch=size)
+        found = self.task.predict(self.module, given, attention=attention, batch=size)
+        return self.task.ranked(found)
 
     @property
     def translator(self) -> TextTranslator:

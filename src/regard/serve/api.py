@@ -116,7 +116,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
             work = served.estimates.predicting(examples, attention=asked.attention)
         wish = Predicting(served, shelf.limits, asked.attention)
         found = await _answers(request, shelf, Job(wish, examples, max(sizes), work))
-        answers = [Predicted(**answer.to_dict()) for answer in found]
+        answers = [Predicted(**answer.to_dict()) for answer in task.ranked(found)]
         return PredictAnswer(model=served.name, answers=answers)
 
     @routes.post(

@@ -157,6 +157,9 @@ class Predicted(Message):
     sentences: list[list[int | float]] | None = Field(
         None, description="Of a document: the columns of each, from and up to, and its weight."
     )
+    rank: int | None = Field(
+        None, description="Of a candidate: from 1, among those of its question in this request."
+    )
 
 
 class PredictAnswer(Message):

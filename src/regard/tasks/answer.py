@@ -18,7 +18,8 @@ class Answer:
 
     attention (rows, columns): what each part of the answer looked at, over parts of the input; None if it
     was not asked for, or if the model has none. rows, columns: what these parts are called. sentences: of a
-    document, the columns of each, from start up to end, and what it weighs.
+    document, the columns of each, from start up to end, and what it weighs. rank: from 1, among the answers
+    that it competes with, where it does.
     """
 
     input: Any
@@ -30,6 +31,7 @@ class Answer:
     rows: Sequence[str] = ()
     columns: Sequence[str] = ()
     sentences: Sequence[tuple[int, int, float]] = ()  # start, end, weight
+    rank: int | None = None
 
     @property
     def parts(self) -> list[str]:
@@ -56,6 +58,8 @@ class Answer:
             plain |= {"rows": list(self.rows), "columns": list(self.columns)}
         if self.sentences:
             plain["sentences"] = [[a, b, round(w, 6)] for a, b, w in self.sentences]
+        if self.rank is not None:
+            plain["rank"] = self.rank
         return plain
 
 

@@ -79,6 +79,7 @@ class Task(TaskReport):
     evaluation: ClassVar[type[Measured]] = Measured
     verb: ClassVar[str] = "answer"  # what such a run does
     learns: ClassVar[str] = "tokenizers"  # what the fields learn, in a word
+    ranks: ClassVar[bool] = False  # whether answers compete: `ranked` then needs them all
     probable: ClassVar[bool] = False  # whether a score is the probability of the answer
     searches: ClassVar[bool] = False  # whether answers are searched for with a beam
     evaluated_with: ClassVar[tuple[str, ...]] = ()  # options of `evaluate` that mean something
@@ -168,6 +169,10 @@ class Task(TaskReport):
                         weights = seen.over(place, int(real[place].sum()), real.shape[1])
                         found[row] = with_attention(found[row], weights, tokens, text)
         return [found[row] for row in range(len(examples))]
+
+    def ranked(self, answers: Sequence[Answer]) -> list[Answer]:
+        """Answers that were asked for together, each with its rank where they compete."""
+        return list(answers)
 
     def drawn(self, answer: Answer) -> str:
         """An answer for a terminal: its line, and what it came from; its words shaded, if it looked once."""

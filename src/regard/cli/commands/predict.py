@@ -37,7 +37,8 @@ def predict(
 
     An example is the value of the one input, or a JSON object with a value for each of them. --json
     prints {input, answer, score, attention, rows, columns} for each: rows and columns name what attends
-    and what is attended to. On a terminal the attention is drawn.
+    and what is attended to. On a terminal the attention is drawn. Candidates of a question keep their
+    order, and have a rank each.
 
     Example: regard predict -m runs/tag "the cat sat on the mat"
 
@@ -58,16 +59,19 @@ def predict(
     else:
         lines = chunks(examples or ["-"], "predict")
         given = ([run.task.of_line(line) for line in chunk] for chunk in lines)
+    if run.task.ranks:  # among all of them: none has its rank before the last is read
+        given = iter([[example for chunk in given for example in chunk]])
     first, attention, batch = 1, as_json or drawn, run.recipe.search.batch
     with written_to(output) as out:
         for chunk in given:
             good, wrong = _answerable(chunk, run.task, first)
             asked = [example for example in good if example is not None]
             found = run.task.predict(run.module, asked, attention=attention, batch=batch)
-            answers = iter(found)
+            answers = iter(run.task.ranked(found))
             for example in good:
                 answer = Answer("", None) if example is None else next(answers)
-                written = answer.line if not examples else run.task.line(answer)
+                whole = bool(examples) or answer.rank is not None
+                written = run.task.line(answer) if whole else answer.line
                 written = run.task.drawn(answer) if drawn else written
                 out.write(f"{_json(answer) if as_json else written}\n")
             out.flush()
