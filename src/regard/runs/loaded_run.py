@@ -69,8 +69,10 @@ class LoadedRun:
     ) -> list[Answer]:
         """The answer to every example, in their order.
 
-        An example is a mapping from the names of the input fields to their values, or the bare value
-        where there is one input field. attention: with what was looked at, where the model has it.
+        An example is a mapping from the names of the input fields, or of the columns that the run was
+        trained with, to their values; the bare value where there is one input field, and a tuple of the
+        values in their order where there are several. attention: with what was looked at, where the model
+        has it.
         """
         if isinstance(examples, str | bytes | Mapping) or not isinstance(examples, Iterable):
             raise ValueError(f"give a list of examples, as in predict([{_short(examples)}])")

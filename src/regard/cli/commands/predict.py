@@ -35,7 +35,8 @@ def predict(
 ) -> None:
     """Answer EXAMPLEs, or standard input line by line, by any run.
 
-    An example is the value of the one input, or a JSON object with a value for each of them. --json
+    An example is the value of the one input, or a JSON object with a value for each of them, by the name
+    of its field or of the column that the run was trained with. --json
     prints {input, answer, score, attention, rows, columns} for each: rows and columns name what attends
     and what is attended to. On a terminal the attention is drawn. Candidates of a question keep their
     order, and have a rank each.
