@@ -87,7 +87,16 @@ class LoadedRun:
 
     @property
     def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
-        """Of the source and of the target of a translator."""
+        """Of the source and of the target of a translator; other runs have those of their fields."""
+        if not hasattr(self.module, "score"):
+            fields = self.task.fields
+            cut = [name for name, field in fields.items() if hasattr(field, "tokenizer")]
+            there = ", ".join(f"run.task.fields[{name!r}].tokenizer" for name in cut)
+            raise WrongTask(
+                f"tokenizers are those of a translator: {self.folder.path} was trained for "
+                f"task.kind={self.recipe.task.kind}",
+                f"it has {there or 'the fields ' + ', '.join(fields) + ', and no tokenizer'}",
+            )
         return self.translator.source_tokenizer, self.translator.target_tokenizer
 
     def translate(

@@ -39,7 +39,7 @@ def predict(
     of its field or of the column that the run was trained with. --json
     prints {input, answer, score, attention, rows, columns} for each: rows and columns name what attends
     and what is attended to. On a terminal the attention is drawn. Candidates of a question keep their
-    order, and have a rank each.
+    order, and have a rank each. A blank line has a blank answer.
 
     Example: regard predict -m runs/tag "the cat sat on the mat"
 
@@ -111,23 +111,21 @@ def _answerable(
 ) -> tuple[list[dict[str, Any] | None], Unanswerable | None]:
     """The examples as the task takes them, up to the first that it cannot, and what is wrong with that.
 
-    None: a blank line that the task cannot read, or a row of a corpus; it has no answer, but it has a line.
+    None: a blank line, or a row of a corpus that is no example; it has no answer, but it has a line.
     """
     from regard.tasks.task_module import Unanswerable
 
     good: list[dict[str, Any] | None] = []
     for number, example in enumerate(chunk, first):
-        if example is None:
+        if example is None or (isinstance(example, str) and not example.strip()):
             good.append(None)
             continue
         try:
             good += task.given([example])
         except Unanswerable as error:
-            if not isinstance(example, str) or example.strip():
-                said = str(error).removeprefix("example 1").lstrip(": ")
-                message = t("line {number}: {problem}", number=number, problem=said)
-                return good, Unanswerable(message, error.hint)
-            good.append(None)
+            said = str(error).removeprefix("example 1").lstrip(": ")
+            message = t("line {number}: {problem}", number=number, problem=said)
+            return good, Unanswerable(message, error.hint)
     return good, None
 
 
