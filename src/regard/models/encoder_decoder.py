@@ -50,7 +50,7 @@ def token_mask(source: Tensor, mask: Tensor | None, lengths: Tensor | None) -> T
     """
     shape = source.shape[:-1] if source.is_floating_point() else source.shape
     if lengths is not None:
-        real = real_mask(mask, lengths, shape[:-1], shape[-1])
+        real = real_mask(mask, lengths, shape[:-1], shape[-1], source.device)
         assert real is not None
         return real.expand(shape)
     return torch.ones(shape, dtype=torch.bool, device=source.device) if mask is None else mask
