@@ -138,3 +138,20 @@ def test_flip_and_last_real_look_at_real_steps_only() -> None:
     lengths = torch.tensor([3, 2])
     assert flip(x, lengths)[..., 0].tolist() == [[3, 2, 1], [5, 4, 6]]
     assert last_real(x, lengths)[..., 0].tolist() == [3, 5]
+
+
+@pytest.mark.parametrize("noise", [torch.nan, torch.inf])
+@pytest.mark.parametrize("cell", ["elman", "gru", "lstm", "gru-reset-before"])
+def test_what_stands_in_the_padding_reaches_no_gradient(cell, noise):
+    torch.manual_seed(0)
+    network = Recurrent(3, 4, cell=cell, layers=2, bidirectional=True).double()
+    x, mask = torch.randn(3, 5, 3).double(), torch.arange(5) < torch.tensor([[5], [0], [2]])
+
+    def gradients(padding: float) -> list[torch.Tensor]:
+        inputs = x.masked_fill(~mask[..., None], padding).requires_grad_()
+        network.zero_grad()
+        outputs, _ = network(inputs, mask)
+        outputs.square().sum().backward()
+        return [inputs.grad, *(weight.grad.clone() for weight in network.parameters())]
+
+    torch.testing.assert_close(gradients(noise), gradients(0.0), rtol=0, atol=1e-12)

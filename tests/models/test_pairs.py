@@ -9,7 +9,7 @@ from torch import Tensor
 from regard.attention.recording import recording
 from regard.models.pairs.abcnn import ConvolvedPair, abcnn, bcnn
 from regard.models.pairs.bag_of_words_pair import bag_of_words_pair
-from regard.models.pairs.pair_model import PairedText, overlap, without_shared
+from regard.models.pairs.pair_model import PairedText, compared, overlap, without_shared
 from regard.models.pairs.self_attentive_pair import self_attentive_pair
 
 WORDS, LABELS = 30, 3
@@ -85,6 +85,19 @@ def test_what_stands_in_the_padding_changes_nothing(model):
     torch.testing.assert_close(model(*noise).outputs, model(*batch()).outputs, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("noise", [torch.nan, torch.inf])
+def test_the_vector_of_the_padding_reaches_neither_answer_nor_gradient(model, noise):
+    def found(vector: float) -> list[Tensor]:
+        with torch.no_grad():
+            model.embed.weight[0] = vector  # no text has this word
+        model.zero_grad()
+        outputs = model(*batch()).outputs
+        outputs.square().sum().backward()
+        return [outputs, *(weight.grad.clone() for weight in model.parameters())]
+
+    torch.testing.assert_close(found(noise), found(0.0), rtol=0, atol=1e-12)
+
+
 def test_gradients_are_finite_also_of_texts_without_words_and_of_equal_texts(model):
     first, first_mask, *_ = batch()
     model.train()
@@ -97,6 +110,35 @@ def test_gradients_are_finite_also_of_texts_without_words_and_of_equal_texts(mod
         for name, weight in model.named_parameters():
             assert weight.grad is not None, name
             assert weight.grad.isfinite().all(), name
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("kind", ["bag", "bcnn", "abcnn-1", "abcnn-2", "abcnn-3"])
+def test_texts_without_words_have_a_cosine_in_half_precision_too(kind, dtype):
+    torch.manual_seed(5)
+    model = MODELS["bag" if kind == "bag" else f"{kind}-2"]().eval()
+    wanted = model(*batch()).outputs
+    model = model.to(dtype)
+    outputs = model(*batch()).outputs
+    torch.testing.assert_close(outputs.float(), wanted, rtol=0, atol=0.05)
+    outputs.square().sum().backward()
+    for name, weight in model.named_parameters():
+        assert weight.grad is not None, name
+        assert weight.grad.isfinite().all(), name
+
+
+def test_the_cosine_is_its_formula_with_its_gradient_and_0_of_zeros():
+    torch.manual_seed(5)
+    u, v = torch.randn(2, 4, 6, dtype=torch.float64)
+    u[1], v[2], u[3], v[3] = 0, 0, 0, 0
+    u, v = u.requires_grad_(), v.requires_grad_()
+    found = compared(u, v, "cosine")
+    wanted = u[0] @ v[0] / (u[0].norm() * v[0].norm())
+    torch.testing.assert_close(found[0, 0], wanted, rtol=0, atol=1e-12)
+    assert found[1:].eq(0).all()
+    of_found = torch.autograd.grad(found.sum(), (u, v))
+    of_wanted = torch.autograd.grad(wanted, (u, v))
+    torch.testing.assert_close(of_found, of_wanted, rtol=0, atol=1e-12)
 
 
 def test_both_texts_are_read_by_the_same_weights():

@@ -142,6 +142,53 @@ def test_gradients_reach_every_weight_also_beside_empty_texts(name, choice):
         assert weight.grad.abs().sum() > 0, part
 
 
+def emptied(given, *, stories: bool, noise: int):
+    """The batch with no word in the first question, or in the first story, and `noise` as padding."""
+    given = [x.clone() for x in given]
+    given[1 if stories else 3][0] = False
+    for ids, mask in (given[:2], given[2:4]):
+        ids.masked_fill_(~mask, noise)
+    return given
+
+
+@pytest.mark.parametrize("stories", [True, False], ids=["story", "question"])
+@pytest.mark.parametrize("name", CHOOSERS)
+def test_no_words_are_answered_alike_whatever_the_padding(name, stories):
+    torch.manual_seed(1)
+    model = CHOOSERS[name](True).double().eval()
+    with torch.no_grad():
+        model.reader.embed.weight[0] = torch.nan  # no text has this word
+    given = inputs()
+    first, *others = (model(*emptied(given, stories=stories, noise=noise)) for noise in (9, 7, 0))
+    for other in others:
+        torch.testing.assert_close(other, first, rtol=0, atol=0)
+    one = alone(emptied(given, stories=stories, noise=0), 0)  # of no columns where there is no word
+    torch.testing.assert_close(model(*one)[0], first[0, :3], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("choice", [True, False], ids=["choice", "span"])
+@pytest.mark.parametrize("cell", ["lstm", "gru-reset-before", "deep"])
+def test_what_stands_in_the_padding_reaches_no_gradient(cell, choice):
+    def gradients(noise: float) -> list[Tensor]:
+        torch.manual_seed(1)
+        made = (
+            deep_lstm_reader(WORDS, choice=choice, **SMALL)
+            if cell == "deep"
+            else reader(WORDS, choice=choice, cell=cell, question="general", **SMALL)
+        )
+        model = made.double()
+        with torch.no_grad():
+            model.reader.embed.weight[0] = noise
+        given = inputs()
+        given[1][1] = given[3][1:3] = False
+        given[0][1] = given[2][1:3] = 0
+        logits = model(*given[: 6 if choice else 4])
+        logits[logits.isfinite()].square().sum().backward()
+        return [weight.grad for weight in model.parameters()]
+
+    torch.testing.assert_close(gradients(torch.nan), gradients(0.0), rtol=0, atol=1e-12)
+
+
 def read_story(rows: int = 2, size: int = 4) -> ReadStory:
     chance = torch.Generator().manual_seed(5)
 

@@ -119,6 +119,8 @@ class Recurrent(nn.Module):
         state = self.start(inputs.shape[0]) if state is None else state
         if 0 in inputs.shape[:2]:  # no text, or only texts without steps
             return Unrolled(inputs.new_zeros(*inputs.shape[:2], self.output_size), state)
+        if mask is not None:  # 0 · NaN would be NaN in the gradients
+            inputs = inputs.masked_fill(~mask[..., None], 0.0)
         final = []
         for layer, first in enumerate(state):
             inputs = self._drop(inputs) if layer else inputs

@@ -10,8 +10,8 @@ from regard.attention.attend import attend
 from regard.layers.contracts import Encoded
 from regard.layers.dropout import dropout
 from regard.models.bare_options import BareClassifier
-from regard.models.encoder_decoder import EncoderDecoder, first_state
-from regard.models.modes import LabelDecoder
+from regard.models.encoder_decoder import first_state
+from regard.models.modes import LabelDecoder, LabelModel
 from regard.models.summary import Summary
 
 
@@ -54,9 +54,9 @@ class BareEncoder(nn.Module):
 
 def bare_classifier(
     source: int, labels: int, options: BareClassifier | None = None, /, **changes: Any
-) -> EncoderDecoder:
+) -> LabelModel:
     """A label from the pooled outputs of bare self-attention."""
     options = BareClassifier.of(options, changes)
     encoder = BareEncoder(source, options)
     summary = Summary(options.pool, options.size, options.size)
-    return EncoderDecoder(encoder, LabelDecoder(summary, labels))
+    return LabelModel(encoder, LabelDecoder(summary, labels))

@@ -49,7 +49,7 @@ class DeepLstm(StoryReader):
         words, mask = joined(before, before_mask, after, after_mask)
         if not words.shape[1]:  # at least one column, of padding
             words, mask = F.pad(words, (0, 1)), F.pad(mask, (0, 1))
-        x = self._drop(self.embed(words))
+        x = self._drop(self.embed(words).masked_fill(~mask[..., None], 0.0))
         outputs: list[Tensor] = []
         for layer in self.layers:
             entering = torch.cat([x, self._drop(outputs[-1])], -1) if outputs else x

@@ -48,9 +48,56 @@ def token_mask(source: Tensor, mask: Tensor | None, lengths: Tensor | None) -> T
 
     Of vectors (..., S, E), the last axis is that of their features.
     """
-    shape = source.shape[:-1] if source.is_floating_point() else source.shape
+    vectors = source.is_floating_point()
+    shape = source.shape[:-1] if vectors else source.shape
+    if not shape:
+        raise ValueError(
+            f"a source is (B, S), or (B, S, E) of vectors; given {tuple(source.shape)}. "
+            "One by itself is written source[None]"
+        )
     if lengths is not None:
         real = real_mask(mask, lengths, shape[:-1], shape[-1], source.device)
         assert real is not None
         return real.expand(shape)
-    return torch.ones(shape, dtype=torch.bool, device=source.device) if mask is None else mask
+    if mask is None:
+        return torch.ones(shape, dtype=torch.bool, device=source.device)
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f"the mask must be bool, True where a token is real; given {mask.dtype}. "
+            "For 1/0 write mask.bool(), for 0/-inf write mask == 0"
+        )
+    one_vector = vectors and source.dim() < 3  # each source is, and has no positions
+    if mask.shape != shape and not one_vector:
+        raise ValueError(
+            f"the mask of a source {tuple(source.shape)} must be {tuple(shape)}, "
+            f"True where a token is real; given {tuple(mask.shape)}"
+        )
+    return mask
+
+
+def check_words(source: Tensor, axes: str = "B, S") -> None:
+    """Whether these are word numbers with a row for each text, or with the `axes` of a document."""
+    if source.dtype not in (torch.int32, torch.int64):
+        raise TypeError(
+            f"words must be whole numbers ({axes}), int64 or int32; given {source.dtype} "
+            f"{tuple(source.shape)}. Vectors are read by a model made with vectors=True"
+        )
+    if source.dim() != axes.count(",") + 1:
+        raise ValueError(
+            f"words must be ({axes}); given {tuple(source.shape)}. "
+            "One text by itself is written source[None], a document is read by han"
+        )
+
+
+def check_vectors(source: Tensor, size: int) -> None:
+    """Whether these are sequences of vectors of this size."""
+    if not source.is_floating_point():
+        raise TypeError(
+            f"vectors must be floating-point numbers (B, S, {size}); given {source.dtype} "
+            f"{tuple(source.shape)}. Words are read by a model made without vectors=True"
+        )
+    if source.dim() != 3 or source.shape[-1] != size:
+        raise ValueError(
+            f"vectors must be (B, S, {size}); given {tuple(source.shape)}. "
+            "One sequence by itself is written source[None]"
+        )

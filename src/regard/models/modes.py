@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from torch import Tensor, nn
 
@@ -92,7 +92,7 @@ def _speaker(
 
 def many_to_one(
     source: int, labels: int, options: RecurrentClassifier | None = None, /, **changes: Any
-) -> EncoderDecoder:
+) -> LabelModel:
     """y = g(pool(h_1 … h_S)); pool: last, transform, mean, max, ends, linear or attention."""
     options = RecurrentClassifier.of(options, changes)
     encoder = RecurrentEncoder(
@@ -105,7 +105,7 @@ def many_to_one(
         dropout=options.dropout,
     )
     size = encoder.output_size
-    return EncoderDecoder(encoder, LabelDecoder(Summary(options.pool, size, size), labels))
+    return LabelModel(encoder, LabelDecoder(Summary(options.pool, size, size), labels))
 
 
 @dataclass(frozen=True)
@@ -157,3 +157,56 @@ class LabelDecoder(nn.Module):
 
     def project(self, outputs: Tensor) -> Tensor:
         return self.output(outputs)
+
+
+class LabelModel(EncoderDecoder):
+    """Sources in, logits of their labels out: model(source, mask), or model(source, lengths=lengths)"""
+
+    decoder: LabelDecoder
+
+    def __init__(self, encoder: nn.Module, decoder: LabelDecoder) -> None:
+        super().__init__(encoder, decoder)
+
+    @overload
+    def forward(
+        self,
+        source: Tensor,
+        mask: Tensor | None = None,
+        inputs: None = None,
+        *,
+        lengths: Tensor | None = None,
+    ) -> Tensor: ...
+
+    @overload
+    def forward(
+        self,
+        source: Tensor,
+        mask: Tensor | None,
+        inputs: Tensor,
+        *,
+        lengths: Tensor | None = None,
+        weights: bool = False,
+    ) -> Decoded: ...
+
+    def forward(
+        self,
+        source: Tensor,
+        mask: Tensor | None = None,
+        inputs: Tensor | None = None,
+        *,
+        lengths: Tensor | None = None,
+        weights: bool = False,
+    ) -> Tensor | Decoded:
+        """Logits (B, K), or a number for each source (B, 1).
+
+        With inputs (B, 1), whichever they are, it is the `Decoded` of every `EncoderDecoder`: with weights,
+        and with a penalty where there is one.
+        """
+        if inputs is not None:
+            return super().forward(source, mask, inputs, lengths=lengths, weights=weights)
+        if weights:
+            raise ValueError(
+                "weights are in what a decoder gives: give inputs too, torch.zeros(B, 1), whichever they are"
+            )
+        encoded = self.encode(source, mask, lengths=lengths)
+        return self.decoder.project(self.decoder.start(encoded).context)

@@ -19,6 +19,7 @@ from regard.attention.module import Attention
 from regard.attention.pooling import AttentionPooling
 from regard.layers.dropout import dropout
 from regard.layers.recurrent import Recurrent
+from regard.layers.recurrent_cells import CellState
 from regard.models import reader_options
 from regard.models.reader_answers import ChoiceReader, SpanReader, StoryReader, answering
 
@@ -160,11 +161,11 @@ class PairReader(StoryReader):
     ) -> ReadStory:
         """story (B, S), question (B, Q): word numbers; masks: True where a word is real"""
         asked = self._ask(question, question_mask)
-        words = self._drop(self.embed(story))
+        words = self._words(story, story_mask)
         if self.beside is not None:
             words = torch.cat([words, self.beside(words, story_mask, asked)], -1)
         states, final = self.story(words, story_mask)
-        return ReadStory(self._drop(states), story_mask, self._drop(final[-1][0]), asked)
+        return ReadStory(self._drop(states), story_mask, self._last(final, story_mask), asked)
 
     def understood(self, story: ReadStory) -> Tensor:
         """g: (B, G)"""
@@ -172,11 +173,19 @@ class PairReader(StoryReader):
         return self._drop(torch.tanh(read))
 
     def _ask(self, question: Tensor, mask: Tensor) -> AskedQuestion:
-        states, final = self.question(self._drop(self.embed(question)), mask)
+        states, final = self.question(self._words(question, mask), mask)
         states = self._drop(states)
         if self.pool is None:
-            return AskedQuestion(states, mask, self._drop(final[-1][0]))
+            return AskedQuestion(states, mask, self._last(final, mask))
         return AskedQuestion(states, mask, self.pool(states, mask).vector)
+
+    def _words(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """(B, S, E): 0 where there is no word"""
+        return self._drop(self.embed(ids).masked_fill(~mask[..., None], 0.0))
+
+    def _last(self, final: tuple[CellState, ...], mask: Tensor) -> Tensor:
+        """[→y(|x|); ←y(1)] of the top layer, (B, D): 0 of a text without words"""
+        return self._drop(final[-1][0].masked_fill(~mask.any(-1)[:, None], 0.0))
 
     def _drop(self, x: Tensor) -> Tensor:
         return dropout(x, self.dropout, self.training)

@@ -15,7 +15,7 @@ from regard.layers.special_tokens import BOS
 from regard.models import initialise
 from regard.models.encoder import NoEncoder
 from regard.models.encoder_decoder import EncoderDecoder, token_mask
-from regard.models.modes import LabelDecoder
+from regard.models.modes import LabelDecoder, LabelModel
 from regard.models.summary import Summary
 from regard.models.transformer import TransformerDecoder, TransformerEncoder
 from regard.models.transformer_options import (
@@ -95,7 +95,7 @@ def language_model(
 
 def classifier(
     source: int, labels: int, options: TransformerClassifier | None = None, /, **changes: Any
-) -> EncoderDecoder:
+) -> LabelModel:
     """A label for a text — after Bloem's tutorial, https://peterbloem.nl/blog/transformers
 
     pool: the states of the last block as one vector; first: of a BOS put before the text.
@@ -106,7 +106,7 @@ def classifier(
     pool = "last" if options.pool == "first" else options.pool
     decoder = LabelDecoder(Summary(pool, options.size, options.size), labels)
     initialise.transformer(encoder)
-    return EncoderDecoder(encoder, decoder)
+    return LabelModel(encoder, decoder)
 
 
 def masked_language_model(

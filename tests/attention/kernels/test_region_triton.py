@@ -183,6 +183,7 @@ def test_a_bias_that_is_not_finite_spoils_who_may_attend_to_it():
     assert all(x.isfinite().all() for x in torch.autograd.grad(kept.sum(), [q, bias]))
 
 
+@pytest.mark.heavy
 @runs_kernels
 def test_heads_that_share_keys():
     mask = torch.rand(2, 1, 1, 1, 40, device=DEVICE) > 0.3
@@ -245,6 +246,7 @@ def test_half_precision():
     assert (ours.double() - exact).abs().max() < 2e-3
 
 
+@pytest.mark.heavy
 @runs_kernels
 def test_any_memory_layout():
     q, k, v = (draw(2, 40, 3, 16).transpose(1, 2) for _ in range(3))
@@ -252,10 +254,12 @@ def test_any_memory_layout():
     compare(q.mT.contiguous().mT, k[..., ::2].repeat(1, 1, 1, 2), v, region="atrous(3)")
 
 
+@pytest.mark.heavy
 @runs_kernels
 @pytest.mark.slow
-def test_one_graph_for_every_length():
-    region = as_region("(first(4) | window(6)) & causal")
+@pytest.mark.parametrize("name", ["(first(4) | window(6)) & causal", "sparse(5)"])
+def test_one_graph_for_every_length(name):
+    region = as_region(name)
     compiled = torch.compile(
         lambda *x: regard.attend(*x, region=region).context,
         fullgraph=True, dynamic=True, backend="aot_eager",

@@ -83,6 +83,28 @@ def test_empty_texts_harm_no_gradient(name):
         assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
 
 
+@pytest.mark.parametrize("noise", [torch.nan, torch.inf])
+@pytest.mark.parametrize("vectors", [False, True], ids=["words", "vectors"])
+@pytest.mark.parametrize("name", MODELS)
+def test_what_stands_in_the_padding_reaches_no_gradient(name, vectors, noise):
+    def gradients(padding: float) -> list[Tensor | None]:
+        model = drawn(MODELS[name], WORDS, vectors)
+        source, mask = ragged(vectors)
+        if vectors:
+            source = source.masked_fill(~mask[..., None], padding).requires_grad_()
+        else:  # no text has the word 0
+            source = source.masked_fill(~mask, 0)
+            nn.init.constant_(model.encoder.vectors.embed.weight[0].detach(), padding)
+        judged(model, source, mask).square().sum().backward()
+        of_source = [source.grad] if vectors else []
+        return [*of_source, *(weight.grad for weight in model.parameters())]
+
+    clean, noisy = gradients(0.0), gradients(noise)
+    assert any(grad is not None and grad.abs().sum() > 0 for grad in clean)
+    for one, other in zip(clean, noisy, strict=True):
+        torch.testing.assert_close(other, one, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("pool", POOLS)
 def test_a_pooled_bag_of_words_is_its_definition(pool):
     model = drawn(MODELS[f"bag {pool}"], WORDS, False)

@@ -79,7 +79,7 @@ def _passes(region: Region, queries: int, keys: int) -> RegionPasses | None:
         stretches.sort(key=lambda s: s.ends is None)  # what has ends of its own comes first
         launches = [_one_pass(stretches)]
     else:
-        near, far = sorted(stretches, key=lambda s: s.pattern.rate)
+        near, far = stretches if rates[0] < rates[1] else stretches[::-1]
         if ends or near.pattern.rate != 1 or min(near.until, far.until) != math.inf:
             return None
         launches = [_one_pass([near]), _spread_pass(near.pattern, far.pattern)]

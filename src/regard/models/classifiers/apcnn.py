@@ -21,8 +21,7 @@ from regard.models.classifiers.sequence_encoders import (
     InputVectors,
     RecurrentNetwork,
 )
-from regard.models.encoder_decoder import EncoderDecoder
-from regard.models.modes import LabelDecoder
+from regard.models.modes import LabelDecoder, LabelModel
 
 
 class WindowsAndSentence(nn.Module):
@@ -75,7 +74,7 @@ def apcnn(
     *,
     vectors: bool = False,
     **changes: Any,
-) -> EncoderDecoder:
+) -> LabelModel:
     """source: how many words there are or, of vectors, their size. answers: labels, or 1 for a number."""
     options = Apcnn.of(options, changes)
     size, hidden = options.embedding, options.hidden
@@ -85,4 +84,4 @@ def apcnn(
     encoder = WindowsAndSentence(read, Convolutions(size, hidden, options.windows), sentence)
     pool = QueriedPooling(encoder.output_size, sentence.output_size, options.attention)
     layers = AnswerLayers(pool.output_size, answers, drop=options.dropout)
-    return EncoderDecoder(encoder, LabelDecoder(pool, layers))
+    return LabelModel(encoder, LabelDecoder(pool, layers))

@@ -1,7 +1,7 @@
 """Any encoder, any pooling, and one answer to the whole text.
 
     model = classifier(12_000, 2, encoder="cnn", pool="max")
-    encoded = model.encode(words, mask)             # (B, S), (B, S) -> states (B, S, D)
+    logits = model(words, mask)                     # (B, S), (B, S) -> (B, K); or lengths=, (B,)
 
 Legend: B texts, S positions, D features of a state, K answers: labels, or one number.
 """
@@ -23,8 +23,7 @@ from regard.models.classifiers.sequence_encoders import (
     SequenceEncoder,
     TransformerNetwork,
 )
-from regard.models.encoder_decoder import EncoderDecoder
-from regard.models.modes import LabelDecoder
+from regard.models.modes import LabelDecoder, LabelModel
 from regard.models.summary import Summary
 
 CELLS = {"rnn": "elman", "lstm": "lstm", "gru": "gru"}
@@ -52,7 +51,7 @@ def classifier(
     *,
     vectors: bool = False,
     **changes: Any,
-) -> EncoderDecoder:
+) -> LabelModel:
     """y = W pool(h_1 … h_S) of the states of any encoder
 
     source: how many words there are or, of vectors, their size. answers: labels, or 1 for a number.
@@ -62,7 +61,7 @@ def classifier(
     encoder = SequenceEncoder(read, _network(options))
     size = encoder.output_size
     layers = AnswerLayers(size, answers, drop=options.dropout)
-    return EncoderDecoder(encoder, LabelDecoder(Summary(options.pool, size, size), layers))
+    return LabelModel(encoder, LabelDecoder(Summary(options.pool, size, size), layers))
 
 
 def _network(options: Classifier) -> nn.Module:

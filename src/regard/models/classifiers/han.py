@@ -19,8 +19,8 @@ from regard.models.classifiers.sequence_encoders import (
     RecurrentNetwork,
     SequenceEncoder,
 )
-from regard.models.encoder_decoder import EncoderDecoder
-from regard.models.modes import LabelDecoder
+from regard.models.encoder_decoder import check_words
+from regard.models.modes import LabelDecoder, LabelModel
 from regard.models.summary import Summary
 
 
@@ -40,6 +40,7 @@ class DocumentEncoder(nn.Module):
         self.output_size = between.output_size
 
     def forward(self, document: Tensor, mask: Tensor) -> Encoded:
+        check_words(document, "B, S, W")
         said = mask.any(-1)  # (B, S)
         encoded = self.words(document[said], mask[said])  # states (N, W, D)
         # sentences follow each other, whatever was between them
@@ -55,7 +56,7 @@ class DocumentEncoder(nn.Module):
         return Encoded(states, real, summary, words=weights)
 
 
-def han(source: int, answers: int, options: Han | None = None, /, **changes: Any) -> EncoderDecoder:
+def han(source: int, answers: int, options: Han | None = None, /, **changes: Any) -> LabelModel:
     """source: how many words there are; answers: labels, or 1 for a number."""
     options = Han.of(options, changes)
     read = InputVectors.of(options, source)
@@ -67,7 +68,7 @@ def han(source: int, answers: int, options: Han | None = None, /, **changes: Any
     encoder = DocumentEncoder(words, options.pool, between)
     size = encoder.output_size
     layers = AnswerLayers(size, answers, drop=options.dropout)
-    return EncoderDecoder(encoder, LabelDecoder(Summary(options.pool, size, size), layers))
+    return LabelModel(encoder, LabelDecoder(Summary(options.pool, size, size), layers))
 
 
 def _unflattened(rows: Tensor, real: Tensor) -> Tensor:

@@ -20,8 +20,7 @@ from regard.models.classifiers.sequence_encoders import (
     RecurrentNetwork,
     SequenceEncoder,
 )
-from regard.models.encoder_decoder import EncoderDecoder
-from regard.models.modes import LabelDecoder
+from regard.models.modes import LabelDecoder, LabelModel
 
 
 class Hops(nn.Module):
@@ -54,7 +53,7 @@ def lin(
     *,
     vectors: bool = False,
     **changes: Any,
-) -> EncoderDecoder:
+) -> LabelModel:
     """y = W relu(V M), with `penalty` · ‖A Aᵀ - I‖²_F beside it in the loss."""
     options = Lin.of(options, changes)
     read = InputVectors.of(options, source, vectors=vectors)
@@ -63,4 +62,4 @@ def lin(
     encoder = SequenceEncoder(read, network)
     hops = Hops(encoder.output_size, options.attention, options.hops)
     layers = AnswerLayers(hops.output_size, answers, inner=options.inner, drop=options.dropout)
-    return EncoderDecoder(encoder, LabelDecoder(hops, layers, penalty=options.penalty))
+    return LabelModel(encoder, LabelDecoder(hops, layers, penalty=options.penalty))

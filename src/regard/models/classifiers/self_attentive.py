@@ -18,8 +18,7 @@ from regard.models.classifiers.sequence_encoders import (
     RecurrentNetwork,
     SequenceEncoder,
 )
-from regard.models.encoder_decoder import EncoderDecoder
-from regard.models.modes import LabelDecoder
+from regard.models.modes import LabelDecoder, LabelModel
 from regard.models.summary import Summary
 
 
@@ -61,7 +60,7 @@ def self_attentive(
     *,
     vectors: bool = False,
     **changes: Any,
-) -> EncoderDecoder:
+) -> LabelModel:
     """The last layer's states are pooled by attention as well: Σ_t α_t h_t is judged."""
     options = SelfAttentive.of(options, changes)
     size = options.embedding
@@ -71,4 +70,4 @@ def self_attentive(
     encoder = SequenceEncoder(read, stack)
     states = encoder.output_size
     layers = AnswerLayers(states, answers, drop=options.dropout)
-    return EncoderDecoder(encoder, LabelDecoder(Summary("attention", states, states), layers))
+    return LabelModel(encoder, LabelDecoder(Summary("attention", states, states), layers))

@@ -16,6 +16,7 @@ from regard.attention import pooling
 from regard.layers.contracts import Encoded
 from regard.layers.dropout import dropout
 from regard.layers.recurrent import Recurrent
+from regard.models.encoder_decoder import check_vectors, check_words
 from regard.models.tagger import TransformerStates
 from regard.models.tagger_options import TransformerTagger
 
@@ -48,9 +49,15 @@ class InputVectors(nn.Module):
         return cls(source, options.embedding, vectors=vectors, dropout=drop, word_dropout=words)
 
     def forward(self, source: Tensor, mask: Tensor) -> Tensor:
+        if isinstance(self.embed, nn.Linear):
+            check_vectors(source, self.embed.in_features)
+        else:
+            check_words(source)
         kept = mask
         if self.training and self.word_dropout:
             kept = mask & (torch.rand(mask.shape, device=mask.device) >= self.word_dropout)
+        if isinstance(self.embed, nn.Linear):  # 0 · NaN is NaN in the gradient of its weight
+            source = source.masked_fill(~kept[..., None], 0.0)
         x = dropout(self.embed(source), self.dropout, self.training)
         return x.masked_fill(~kept[..., None], 0.0)
 

@@ -77,7 +77,7 @@ class PairModel(nn.Module, ABC):
 
     def words(self, words: PairedText) -> Tensor:
         """(B, L, D): 0 where there is no word"""
-        return self._drop(self.embed(words.ids)) * words.mask[..., None]
+        return self._drop(self.embed(words.ids).masked_fill(~words.mask[..., None], 0.0))
 
     def _drop(self, x: Tensor) -> Tensor:
         return dropout(x, self.dropout, self.training)
@@ -109,10 +109,19 @@ class ComparedPair(PairModel):
 def compared(u: Tensor, v: Tensor, how: str) -> Tensor:
     """u, v (B, D) -> (B, 1), or (B, 4 D) as vectors; a vector of zeros has the cosine 0 with all."""
     if how == "cosine":
-        return F.cosine_similarity(u, v, dim=-1)[:, None]
+        return cosine(u, v)
     if how == "distance":
         return 1 / (1 + torch.linalg.vector_norm(u - v, dim=-1, keepdim=True))
     return torch.cat([u, v, (u - v).abs(), u * v], -1)
+
+
+def cosine(u: Tensor, v: Tensor) -> Tensor:
+    """(B, 1), found in single precision at least; 0, with no gradient, where u or v is all zeros"""
+    nothing = ~(u.any(-1, keepdim=True) & v.any(-1, keepdim=True))
+    wide = torch.promote_types(u.dtype, torch.float32)
+    one, other = (x.to(wide).masked_fill(nothing, 1.0) for x in (u, v))
+    found = F.cosine_similarity(one, other, dim=-1)[:, None]
+    return found.masked_fill(nothing, 0.0).to(u.dtype)
 
 
 def shared(first: PairedText, second: PairedText) -> Tensor:
