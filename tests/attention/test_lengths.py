@@ -136,7 +136,10 @@ def test_taggers_and_masked_models_take_lengths():
     [
         (torch.tensor([1.0, 2.0, 3.0, 4.0]), TypeError, "whole numbers"),
         (REAL[:, 0], TypeError, "said by mask="),
-        ([1, 2, 3, 4], TypeError, "not list"),
+        ([1, 2.5, 3, 4], TypeError, "not list"),
+        ([True, 2, 3, 4], TypeError, "not list"),
+        ([1, 2, 3], ValueError, r"must be \(4,\)"),
+        ([1, 2, 7, 4], ValueError, "from 0 to 6, .*given 7"),
         (torch.tensor([1, 2, 3]), ValueError, r"must be \(4,\)"),
         (torch.tensor(3), ValueError, "one for every sequence"),
         (torch.tensor([1, -1, 3, 4]), ValueError, "from 0 to 6, .*given -1"),
@@ -152,6 +155,20 @@ def test_what_no_lengths_are_is_told(lengths, error, said):
 def test_whole_numbers_of_any_size_are_lengths(dtype):
     wanted = regard.attend(QUERY, STATES, lengths=LENGTHS)
     same(regard.attend(QUERY, STATES, lengths=LENGTHS.to(dtype)), wanted)
+
+
+def test_a_list_of_whole_numbers_is_lengths():
+    wanted = regard.attend(QUERY, STATES, lengths=LENGTHS)
+    for listed in (LENGTHS.tolist(), tuple(LENGTHS.tolist())):
+        same(regard.attend(QUERY, STATES, lengths=listed), wanted)
+    attention = regard.Attention(8, 8).double()
+    asked = attention(QUERY, STATES, lengths=LENGTHS.tolist())
+    same(asked, attention(QUERY, STATES, lengths=LENGTHS))
+    memory = attention.remember(STATES, lengths=LENGTHS.tolist())
+    same(attention(QUERY, memory), asked)
+    pool = pooling.AttentionPooling(8).double()
+    same(pool(STATES, lengths=LENGTHS.tolist()), pool(STATES, lengths=LENGTHS))
+    assert regard.attend(QUERY[:0], STATES[:0], lengths=[]).context.shape == (0, 3, 8)
 
 
 def test_of_no_sequence_there_is_no_length():

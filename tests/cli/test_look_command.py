@@ -6,6 +6,7 @@ import json
 import sys
 import threading
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ import resvg_py
 
 from regard.cli.commands.look import _open_when_it_answers
 from regard.looking.look import look as view_of
-from regard.records.record import AttentionRecord
+from regard.records.record import AttentionRecord, Explanation
 
 TEXT = "我是一个学生。"
 
@@ -94,6 +95,20 @@ def test_without_a_browser_the_terminal_shows_it_and_names_the_next_step(run, as
     assert heads.split() == ["x", "y"]
     assert "0.62" in row or "0.63" in row
     assert "regard look … --html attention.html" in done.err
+
+
+def test_measures_are_told_in_the_terminal(run, asked, monkeypatch):
+    said = Explanation("gradient", "Gradient", "it agrees with the weights", "attention")
+    assert "agrees" not in run("look", TEXT, "--terminal").out
+    assert "is not measured for this model" in run("look", TEXT, "--terminal", "--explain").out
+    plain = _record
+
+    def measured(text):
+        return replace(plain(text), explanations=(said,))
+
+    monkeypatch.setitem(globals(), "_record", measured)
+    done = run("look", TEXT, "--terminal", "--explain")
+    assert done.out.splitlines()[-1] == "Gradient: it agrees with the weights"
 
 
 def test_texts_and_runs_are_compared(run, asked, tmp_path):

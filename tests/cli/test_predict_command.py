@@ -59,10 +59,12 @@ def test_what_came_before_a_wrong_line_is_not_lost(predict):
 def test_json_has_input_answer_score_and_attention(predict):
     done = predict("the cat sat", "--json")
     (answer,) = map(json.loads, done.stdout.splitlines())
-    assert list(answer) == ["input", "answer", "score", "attention"]
+    assert list(answer) == ["input", "answer", "score", "attention", "rows", "columns"]
     assert answer["input"] == ["the", "cat", "sat"]
     assert answer["answer"] == ["DET", "NOUN", "VERB"]
     assert [len(row) for row in answer["attention"]] == [3, 3, 3]
+    assert answer["rows"] == answer["answer"]
+    assert answer["columns"] == ["the", "cat", "sat"]
 
 
 def test_a_corpus_may_hold_what_is_answered_or_not(predict, folder):

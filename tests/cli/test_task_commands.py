@@ -49,14 +49,17 @@ def everything(monkeypatch) -> Everything:
     return found
 
 
-def test_a_label_for_every_line_an_empty_one_too(run, everything):
+def test_a_label_for_every_line_but_a_blank_one(run, everything):
     done = run("classify", "-m", "runs/x", stdin="好\n\nbad\n".encode())
-    assert (done.status, done.out) == (0, "yes\nyes\nyes\n")
+    assert (done.status, done.out) == (0, "yes\n\nyes\n")
     done = run("classify", "-m", "runs/x", "-p", "a", "b")
     assert done.out == "yes\t0.7500\nyes\t0.7500\n"
     done = run("classify", "-m", "runs/x", "--json", "a")
     assert json.loads(done.out)["probabilities"] == pytest.approx({"no": 0.25, "yes": 0.75})
     assert everything.asked[-1] == {"attention": True}
+    done = run("classify", "-m", "runs/x", "--json", stdin=b" \na\n")
+    blank, labelled = map(json.loads, done.out.splitlines())
+    assert (blank, labelled["label"]) == ({"text": " ", "label": None}, "yes")
 
 
 def test_results_go_to_a_file(run, everything, tmp_path):

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import httpx
 import pytest
-from small_runs import RECIPES, document_run, small_run
+from small_runs import RECIPES, document_run, pair_run, reader_run, series_run, small_run
 from small_server import HERE, Shouter, client_of, quiet_app, shelf_of
 
 from regard.records.record import AttentionRecord
@@ -54,12 +54,36 @@ def test_a_document_may_be_as_long_as_a_request(every_task, tmp_path):
     assert "the first 100 of 400 sentences were read" in record.notes
     asked = {"examples": [text], "attention": True}
     (answer,) = client.post("/predict", json=asked).json()["answers"]
-    assert [words for words, _ in answer["sentences"]] == [4] * 100
+    assert [b - a for a, b, _ in answer["sentences"]] == [4] * 100
     refused = client_of(quiet_app(every_task)).post(
         "/attention", json={"model": "classify", "text": text}
     )
     assert refused.status_code == 413
     assert "a text of 3,200 characters, and 2,000 may be" in refused.json()["error"]
+    shelf.worker.stop()
+    shelf.worker.join()
+
+
+WRONG = ["a", "{}", "[]", "", '{"first": "a"}', '{"first": 1, "second": 2}', "[" * 1900]
+WRONG_TO = {
+    "pair": WRONG,
+    "reader": [*WRONG, '{"story": "a", "question": "b", "candidates": []}'],
+    "document": ['{"document": 5}'],
+    "series": ["a", "[]", '{"numbers": "a"}', "[" * 1900, "[" * 900 + "]" * 900],
+    "classify": ['{"text": 5}'],
+}
+
+
+def test_what_cannot_be_looked_at_is_told(tmp_path):
+    made = [pair_run("label", tmp_path), reader_run(tmp_path), document_run("label", tmp_path)]
+    made += [series_run(tmp_path), small_run("classify", tmp_path)]
+    shelf = Shelf(lambda: made)
+    client = client_of(quiet_app(shelf))
+    for model, texts in WRONG_TO.items():
+        for text in texts:
+            answer = client.post("/attention", json={"model": model, "text": text})
+            assert answer.status_code == 422, (model, text[:50], answer.text)
+            assert len(answer.json()["error"]) > 10
     shelf.worker.stop()
     shelf.worker.join()
 

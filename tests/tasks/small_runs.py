@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from regard.data.fields import Label, Text
+from regard.data.fields import Label, Numbers, Text
 from regard.data.tokenizer import EOS, UNK, Tokenizer
 from regard.models.presets import luong, recurrent
 from regard.models.transformer_models import (
@@ -17,6 +17,7 @@ from regard.models.transformer_models import (
     masked_language_model,
     transformer,
 )
+from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import read_recipe
 from regard.runs.loaded_run import LoadedRun
 from regard.runs.run_folder import RunFolder
@@ -119,3 +120,42 @@ def document_run(output: str, folder: Path) -> LoadedRun:
     task.target.learn(["no", "yes"] if output == "label" else numbers)
     model = enlarge(task.recipe.model.build(task.sizes))
     return LoadedRun(task, task.for_inference(model).eval(), RunFolder(folder / "document"))
+
+
+def _drawn_run(
+    kind: str, folder: Path, columns: str, texts: str | None = None, **sections
+) -> LoadedRun:
+    """One that was never trained. texts: the name of the field that has the tokenizer."""
+    data = {part: f"{part}.jsonl#{columns}" for part in ("train", "dev", "test")}
+    task = task_of(Recipe.model_validate({"data": data, **sections}))
+    if texts:
+        task.fields[texts].load(Tokenizer.train([LETTERS], kind="word").to_json())
+    for field in task.fields.values():
+        if isinstance(field, Label):
+            field.learn(["no", "yes"])
+        elif isinstance(field, Numbers):
+            field.learn([np.array([[0.0, 1.0], [2.0, 3.0]], np.float32)[:, : 1 + field.sequence]])
+    model = enlarge(task.recipe.model.build(task.sizes))
+    return LoadedRun(task, task.for_inference(model).eval(), RunFolder(folder / kind))
+
+
+def pair_run(answer: str, folder: Path) -> LoadedRun:
+    """One that judges two texts, of the columns left and right. answer: label, number or rank."""
+    model = {"kind": "abcnn", "embedding": 8, "filters": 6, "width": 2, "compare": "vectors"}
+    task = {"kind": "match", "answer": answer, **({"right": "yes"} if answer == "rank" else {})}
+    return _drawn_run("pair", folder, "left,right,judged", "first", task=task, model=model)
+
+
+def reader_run(folder: Path) -> LoadedRun:
+    """One that chooses the answer to a question about a story."""
+    model = {"kind": "reader", "embedding": 8, "hidden": 6, "cell": "gru"}
+    task = {"kind": "read", "answers": "choice"}
+    columns = "story,question,candidates"
+    return _drawn_run("reader", folder, columns, "story", task=task, model=model)
+
+
+def series_run(folder: Path) -> LoadedRun:
+    """One that classifies sequences of two numbers, of the column days."""
+    model = {"kind": "classifier", "encoder": "gru", "embedding": 8, "hidden": 6}
+    task = {"kind": "classify", "input": "numbers"}
+    return _drawn_run("series", folder, "days,tomorrow", task=task, model=model)

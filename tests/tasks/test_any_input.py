@@ -9,13 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from small_runs import document_run, pair_run, series_run, small_run
+from typer.testing import CliRunner
 
+from regard.cli.app import app
 from regard.data.examples import read_values
 from regard.data.problems import Problems
+from regard.data.spec import named_columns
+from regard.looking.look import look
 from regard.recipe.recipe import Recipe
+from regard.runs.failures import WrongTask
 from regard.runs.loaded_run import LoadedRun
 from regard.runs.run_folder import RunFolder
 from regard.tasks.recipe_task import task_of
+from regard.tasks.task_module import Unanswerable
 
 TEXT, OTHER = "Mary is in the park.", "a cat sat on the mat"
 PLACES = ["park", "attic"]
@@ -270,3 +277,80 @@ def test_what_is_no_list_of_examples_and_no_size_of_a_batch_is_told(run):
         with pytest.raises(ValueError, match=r"batch is how many .* not "):
             run.predict([plain], batch=size)
     assert run.predict([]) == run.predict([], attention=True) == []
+
+
+def test_columns_that_a_run_was_trained_with_name_its_inputs(tmp_path):
+    run, vectors = series_run(tmp_path), [[0.0, 1.0], [2.0, 2.0]]
+    named, called, both = run.predict(
+        [{"numbers": vectors}, {"days": vectors}, {"numbers": vectors, "days": "not this"}]
+    )
+    assert named.score == called.score == both.score
+    assert run.task.given([run.task.of_line(json.dumps({"days": vectors}))])
+    (record,) = look(run, json.dumps({"days": vectors})).records
+    assert record.output.startswith(named.answer)
+    with pytest.raises(Unanswerable, match="has no 'numbers'; it has tomorrow"):
+        run.predict([{"tomorrow": 3}])
+
+
+def test_several_inputs_may_come_in_their_order(tmp_path):
+    run = pair_run("label", tmp_path)
+    ways = [
+        {"first": "a b", "second": "c"},
+        ("a b", "c"),
+        ["a b", "c"],
+        {"left": "a b", "right": "c"},
+    ]
+    found = run.predict(ways)
+    assert len({one.score for one in found}) == 1
+    assert all(one.input == ways[0] for one in found)
+    for wrong in (("a",), ("a", "b", "c"), ("a", 3)):
+        with pytest.raises(Unanswerable, match="example 2"):
+            run.predict([("a", "b"), wrong])
+
+
+@pytest.mark.parametrize(
+    ("spec", "columns"),
+    [
+        ("a.jsonl#days,tomorrow", {"x": "days", "y": "tomorrow"}),
+        ("a.jsonl#days,tomorrow@train+b.tsv#1,0", {"x": "days", "y": "tomorrow"}),
+        (["a.txt#p,q", "b.txt"], {"x": "p", "y": "q"}),
+        ("a.tsv#1,label", {"y": "label"}),
+        ("a.tsv", {}),
+        ("a.zh,a.en", {}),
+        ("a.jsonl#one", {}),
+        ([], {}),
+    ],
+)
+def test_a_spec_says_what_its_columns_are_called(spec, columns):
+    assert named_columns(spec, ["x", "y"]) == columns
+
+
+@pytest.mark.parametrize("kind", ["classify", "language", "masked", "pair", "document", "series"])
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_blank_line_has_a_blank_answer(kind, form, tmp_path, monkeypatch):
+    made = {
+        "pair": lambda: pair_run("rank", tmp_path),
+        "document": lambda: document_run("label", tmp_path),
+        "series": lambda: series_run(tmp_path),
+    }
+    run = made[kind]() if kind in made else small_run(kind, tmp_path)
+    monkeypatch.setattr("regard.runs.loaded_run.load", lambda model, *, device: run)
+    asked = {"pair": "a b\tc", "series": "[[1, 2]]", "masked": "a <mask> b"}.get(kind, "a b c")
+    for lines, blank in ((["", asked, "  "], [True, False, True]), ([""], [True])):
+        given = "".join(f"{line}\n" for line in lines)
+        done = CliRunner().invoke(app, ["predict", "-m", "x", *form], input=given)
+        assert done.exit_code == 0, done.output
+        told = done.stdout.split("\n")[:-1]
+        answers = [json.loads(line)["answer"] for line in told] if form else told
+        assert [answer in (None, "") for answer in answers] == blank
+
+
+@pytest.mark.parametrize("make", [lambda to: small_run("classify", to), series_run])
+def test_a_run_that_does_not_translate_says_what_it_reads_with(make, tmp_path):
+    run = make(tmp_path)
+    with pytest.raises(WrongTask) as told:
+        _ = run.tokenizers
+    assert "tokenizers are those of a translator" in str(told.value)
+    named = "run.task.fields['text'].tokenizer" in told.value.hint
+    assert named == (run.recipe.task.input == "text")
+    assert named or told.value.hint.startswith("it has the fields numbers, label")

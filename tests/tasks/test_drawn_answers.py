@@ -33,14 +33,14 @@ def test_a_document_is_drawn_sentence_by_sentence(output, tmp_path):
     assert answer.score is None if output == "number" else 0 < answer.score < 1
     shown = [float(line.split()[1]) for line in drawn if re.match(r"[░▒▓█]{2} ", line)]
     assert shown == pytest.approx(record.levels.sentence_weights.tolist(), abs=0.0051)
-    assert [words for words, _ in answer.sentences] == list(record.levels.lengths)
+    assert [b - a for a, b, _ in answer.sentences] == list(record.levels.lengths)
     heaviest = drawn[2].split()[:2]  # of the first sentence, under it
     own = record.levels.word_weights[record.levels.places[0]]
     assert heaviest[0] == ["A", "b", "c", "."][int(own.argmax())]
     assert float(heaviest[1]) == pytest.approx(own.max(), abs=0.0051)
     plain = json.loads(json.dumps(answer.to_dict()))
     assert plain["input"] == DOCUMENT
-    assert [words for words, _ in plain["sentences"]] == [4, 3, 1]
+    assert [each[:2] for each in plain["sentences"]] == [[0, 4], [4, 7], [7, 8]]
 
 
 @pytest.mark.parametrize("output", ["label", "number"])

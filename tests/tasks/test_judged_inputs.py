@@ -7,10 +7,11 @@ import json
 import numpy as np
 import pytest
 import torch
-from small_runs import LETTERS, enlarge, small_run
+from small_runs import LETTERS, document_run, enlarge, series_run, small_run
 
 from regard.data.fields import Document, Numbers
 from regard.data.tokenizer import Tokenizer
+from regard.looking.look import look
 from regard.models.classifiers.classifier import classifier
 from regard.models.classifiers.han import han
 from regard.recipe.mistakes import RecipeError
@@ -56,7 +57,9 @@ def test_a_document_is_answered_alike_whatever_stands_beside_it(pool):
 def test_a_word_weighs_as_much_as_in_its_sentence_times_the_sentence():
     task = reader()
     (one,) = task.classify([TEXT], attention=True)
-    assert [one.text[a:b] for a, b, _ in one.sentences] == ["A b c .", "D e !", "F"]
+    places = one.tokens.offsets
+    told = [one.text[places[a][0] : places[b - 1][1]] for a, b, _ in one.sentences]
+    assert told == ["A b c .", "D e !", "F"]
     weights = one.attention.tolist()
     assert len(weights) == len(one.tokens) == 8
     assert sum(weights) == pytest.approx(1, abs=1e-5)
@@ -65,7 +68,7 @@ def test_a_word_weighs_as_much_as_in_its_sentence_times_the_sentence():
     ):
         assert sum(part) == pytest.approx(share, abs=1e-5)
     plain = json.loads(json.dumps(one.to_dict()))
-    assert [len(each) for each in plain["sentences"]] == [3, 3, 3]
+    assert [each[:2] for each in plain["sentences"]] == [[0, 4], [4, 7], [7, 8]]
 
 
 def test_both_levels_of_a_document_can_be_looked_at():
@@ -232,3 +235,19 @@ def test_what_cannot_be_classified_is_said_with_its_name_and_place():
     assert "{}" not in str(refused.value)
     assert str(refused.value).startswith("example 2: 'numbers' value with numbers that are not")
     assert refused.value.hint.startswith("it was [[nan")
+
+
+def test_what_is_looked_at_is_read_as_what_is_answered(tmp_path):
+    sentences, vectors = ["a b c", "d e"], [[0.1, 2.0], [1.0, 2.0]]
+    document, series = document_run("label", tmp_path), series_run(tmp_path)
+    for run, name, value in ((document, "document", sentences), (series, "numbers", vectors)):
+        (answer,) = run.predict([{name: value}], attention=True)
+        for written in ({name: value}, value):
+            (record,) = look(run, json.dumps(written)).records
+            assert record.output.startswith(answer.answer)
+            (pooled,) = (each for each in record.maps if each.name == "pooling")
+            assert pooled.weights.shape[-1] == len(answer.columns)
+            assert pooled.weights[0, 0, 0] == pytest.approx(answer.attention[0].numpy(), abs=1e-5)
+    (record,) = look(document, json.dumps({"document": sentences})).records
+    assert record.levels.lengths == (3, 2)
+    assert record.title == "a b c d e"

@@ -7,7 +7,10 @@ import random
 import shlex
 
 import pytest
+from small_runs import pair_run
+from typer.testing import CliRunner
 
+from regard.cli.app import app
 from regard.looking.look import look
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
@@ -244,3 +247,40 @@ def test_the_recipes_are_whole(system, data):
     one = read_recipe(f"abcnn-{data}").model
     for name in ("embedding", "compare", "overlap", "rest", "dropout", "hidden"):
         assert getattr(recipe.model, name) == getattr(one, name), name
+
+
+def test_candidates_have_a_score_and_a_rank_among_those_of_their_question(tmp_path):
+    run = pair_run("rank", tmp_path)
+    pairs = [("a b", "c"), ("d", "e f"), ("a b", "a b"), ("d", "d e"), ("a b", "c"), ("A b", "g")]
+    examples = [{"first": first, "second": second} for first, second in pairs]
+    answers = run.predict(examples)
+    for question in ("a b", "d"):
+        own = [one for one in answers if one.input["first"].lower() == question]
+        assert all(one.score == one.answer for one in own)
+        inorder = sorted((one.answer for one in own), reverse=True)
+        assert [one.rank for one in own] == [1 + inorder.index(one.answer) for one in own]
+    assert answers[0].rank == answers[4].rank  # equals
+    assert {one.rank for one in answers} > {1, 2}
+    assert answers[2].to_dict()["rank"] == answers[2].rank
+    assert run.task.line(answers[0]) == f"{answers[0].answer:.4f}\t{answers[0].rank}"
+    assert "rank" not in pair_run("label", tmp_path).predict(examples)[0].to_dict()
+    with_weights = run.predict(examples, attention=True)
+    assert [one.rank for one in with_weights] == [one.rank for one in answers]
+
+
+def test_the_command_prints_candidates_in_their_order_with_a_rank(tmp_path, monkeypatch):
+    run = pair_run("rank", tmp_path)
+    monkeypatch.setattr("regard.runs.loaded_run.load", lambda model, *, device: run)
+    monkeypatch.setattr("regard.cli.texts.CHUNK", 1)
+    pairs = [("a b", "c"), ("d", "e f"), ("a b", "a b"), ("d", "d e")]
+    rows = [json.dumps({"left": first, "right": second}) for first, second in pairs]
+    (tmp_path / "rank.jsonl").write_text("\n".join(rows) + "\n")
+    wanted = run.predict([{"first": first, "second": second} for first, second in pairs])
+    corpus = ["predict", "-m", "x", "--data", f"{tmp_path}/rank.jsonl#left,right"]
+    told = [line.split("\t") for line in CliRunner().invoke(app, corpus).stdout.splitlines()]
+    assert told == [[f"{one.score:.4f}", str(one.rank)] for one in wanted]
+    typed = "".join(f"{first}\t{second}\n" for first, second in pairs)
+    done = CliRunner().invoke(app, ["predict", "-m", "x", "--json"], input=typed)
+    assert [json.loads(line)["rank"] for line in done.stdout.splitlines()] == [
+        one.rank for one in wanted
+    ]

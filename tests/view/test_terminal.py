@@ -92,6 +92,17 @@ def test_a_matrix_wider_than_the_terminal_says_what_is_missing(colour):
     assert "more" not in drawn(torch.full((2, 3), 1 / 3).tolist(), colour=colour, width=60)
 
 
+def test_where_not_all_keys_fit_the_heaviest_are_shown_in_their_order():
+    rows = [[0.01] * 10 + [0.3, 0.1, 0.3, 0.2], [0.0] * 12 + [0.0, 1.0]]
+    header, row, *_ = drawn(rows, width=40).split("\n")
+    shown = re.findall(r"k\d+", header)
+    assert shown[-4:] == ["k10", "k11", "k12", "k13"]
+    assert len(shown) == 5
+    assert shown[0] == "k0"  # of equals the first
+    assert re.findall(r"0\.\d+", row) == ["0.01", "0.30", "0.10", "0.30", "0.20"]
+    assert "0.50" in drawn([[0.1, float("nan"), 0.5] * 8], width=30)
+
+
 def test_one_key_too_many_is_one_key():
     rows = torch.full((1, 8), 1 / 8).tolist()
     fits = next(n for n in range(20, 100) if "more" not in drawn(rows, width=n))

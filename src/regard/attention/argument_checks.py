@@ -98,12 +98,17 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
 
 
 def real_mask(
-    mask: Tensor | None, lengths: Tensor | None, lead: Sequence[int], positions: int
+    mask: Tensor | None,
+    lengths: Tensor | Sequence[int] | None,
+    lead: Sequence[int],
+    positions: int,
+    device: torch.device | None = None,
 ) -> Tensor | None:
     """The mask that was given, or that of lengths (...): (..., positions), True before the length.
 
     lead: the axes that lengths have. The numbers themselves are looked at on a CPU alone: on a GPU, where it
-    would stall, what is below 0 is none and what is past the last position is all.
+    would stall, what is below 0 is none and what is past the last position is all. device: of the states, for
+    lengths that are a list.
     """
     if lengths is None:
         return mask
@@ -111,8 +116,11 @@ def real_mask(
         raise ValueError(
             "give mask or lengths, not both: torch.arange(L) < lengths[..., None] is the mask of lengths"
         )
+    if isinstance(lengths, list | tuple) and all(type(n) is int for n in lengths):
+        lengths = torch.tensor(lengths, dtype=torch.int64, device=device)
     if not isinstance(lengths, Tensor):
-        raise TypeError(f"lengths must be a tensor of whole numbers, not {type(lengths).__name__}")
+        what = "a tensor or a list of whole numbers"
+        raise TypeError(f"lengths must be {what}, not {type(lengths).__name__}")
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         raise TypeError(
             f"lengths must be whole numbers, how many are real; given {lengths.dtype}. "
@@ -181,9 +189,11 @@ def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tenso
     return for_every_key(bias, key.shape[-2])
 
 
-def real_states(mask: Tensor | None, lengths: Tensor | None, states: Tensor) -> Tensor | None:
+def real_states(
+    mask: Tensor | None, lengths: Tensor | Sequence[int] | None, states: Tensor
+) -> Tensor | None:
     """The mask that was given, or that of lengths, for states (..., Lk, D)."""
-    real = real_mask(mask, lengths, states.shape[:-2], states.shape[-2])
+    real = real_mask(mask, lengths, states.shape[:-2], states.shape[-2], states.device)
     return real if lengths is None or real is None else real.expand(states.shape[:-1])
 
 

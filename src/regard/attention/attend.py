@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -41,7 +41,7 @@ def prepare(
     region: Region | str | None = None,
     normalize: Normalizer | str | None = None,
     mask: Tensor | None = None,
-    lengths: Tensor | None = None,
+    lengths: Tensor | Sequence[int] | None = None,
     bias: Tensor | None = None,
     dropout: float = 0.0,
     training: bool = False,
@@ -56,7 +56,7 @@ def prepare(
     within: Region = _named("region", region, as_region, query)
     check_sizes(by, query, key)
     if lengths is not None:
-        real = real_mask(mask, lengths, leading(query, key, value), key.shape[-2])
+        real = real_mask(mask, lengths, leading(query, key, value), key.shape[-2], key.device)
         mask = None if real is None else real[..., None, :]
     mask = check_mask(mask, query, key, value)
     limits = Limits.of(within, query, query.shape[-2], key.shape[-2], mask, by)
@@ -92,7 +92,7 @@ def attend(*given: Any, **choices: Any) -> Attended:
     weights: True, or a `Weights` that says what of them: rows, sums, entropy, the largest.
     mask: bool, broadcast to (..., Lq, Lk), True where a key may be attended. Padding of keys (B, Lk)
         is written mask[:, None, :]. A row with no allowed key gives weights 0 and context 0.
-    lengths: whole numbers (...), instead of a mask: how many keys, from the first, are real.
+    lengths: whole numbers (...), a tensor or a list, instead of a mask: how many of the first keys are real.
     bias: float, broadcast to (..., Lq, Lk), added to the scores as they are: after the score's own scale,
         before region, temperature and normaliser. -inf forbids a pair, as a mask does.
     score, region, normalize: a mechanism or its name; None is scaled dot, everywhere, softmax.

@@ -10,6 +10,7 @@ Legend: query (..., Lq, Dq), states (..., Lk, Dk), mask (..., Lk): True where a 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
@@ -90,7 +91,7 @@ class AttentionModule(nn.Module):
         states: Tensor,
         mask: Tensor | None = None,
         *,
-        lengths: Tensor | None = None,
+        lengths: Tensor | Sequence[int] | None = None,
         values: Tensor | None = None,
         start: int = 0,
     ) -> Memory:
@@ -138,7 +139,7 @@ class AttentionModule(nn.Module):
         source: Tensor | Memory | None = None,
         *,
         mask: Tensor | None = None,
-        lengths: Tensor | None = None,
+        lengths: Tensor | Sequence[int] | None = None,
         bias: Tensor | None = None,
         offset: int | None = None,
         weights: bool | Weights = False,

@@ -15,7 +15,7 @@ gives
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 import torch
@@ -45,7 +45,7 @@ class Pooling(Protocol):
         states: Tensor,
         mask: Tensor | None = None,
         *,
-        lengths: Tensor | None = None,
+        lengths: Tensor | Sequence[int] | None = None,
         batch_first: bool = True,
     ) -> Pooled: ...
 
@@ -57,7 +57,7 @@ def pooling(weigh: Callable[[Tensor, Tensor | None], Tensor]) -> Pooling:
         states: Tensor,
         mask: Tensor | None = None,
         *,
-        lengths: Tensor | None = None,
+        lengths: Tensor | Sequence[int] | None = None,
         batch_first: bool = True,
     ) -> Pooled:
         states, mask = _batch_first(states, mask, lengths, batch_first)
@@ -126,7 +126,11 @@ class AttentionPooling(nn.Module):
         self.query = nn.Parameter(torch.empty(hops, hidden or size).uniform_(-bound, bound))
 
     def forward(
-        self, states: Tensor, mask: Tensor | None = None, *, lengths: Tensor | None = None
+        self,
+        states: Tensor,
+        mask: Tensor | None = None,
+        *,
+        lengths: Tensor | Sequence[int] | None = None,
     ) -> Pooled:
         states, mask = _batch_first(states, mask, lengths, self.batch_first)
         if states.shape[-1] != (size := self._size()):
@@ -207,10 +211,14 @@ class Hierarchical(nn.Module):
         self.between = between
 
     def forward(
-        self, words: Tensor, mask: Tensor | None = None, *, lengths: Tensor | None = None
+        self,
+        words: Tensor,
+        mask: Tensor | None = None,
+        *,
+        lengths: Tensor | Sequence[int] | None = None,
     ) -> HierarchicallyPooled:
         """lengths (B, S), instead of a mask: how many words each sentence has."""
-        mask = real_mask(mask, lengths, words.shape[:-2], words.shape[-2])
+        mask = real_mask(mask, lengths, words.shape[:-2], words.shape[-2], words.device)
         pooled = self.words(words, mask)
         real = torch.ones(words.shape[:-2], dtype=torch.bool, device=words.device)
         real = real if mask is None else mask.any(-1)
@@ -220,13 +228,13 @@ class Hierarchical(nn.Module):
 
 
 def _batch_first(
-    states: Tensor, mask: Tensor | None, lengths: Tensor | None, batch_first: bool
+    states: Tensor, mask: Tensor | None, lengths: Tensor | Sequence[int] | None, batch_first: bool
 ) -> tuple[Tensor, Tensor | None]:
     if states.dim() < 2:
         raise ValueError(f"states must be (..., L, D), given {tuple(states.shape)}")
     if lengths is not None:
         states = states if batch_first else states.movedim(0, -2)
-        real = real_mask(mask, lengths, states.shape[:-2], states.shape[-2])
+        real = real_mask(mask, lengths, states.shape[:-2], states.shape[-2], states.device)
         return states, None if real is None else real.expand(states.shape[:-1])
     if mask is not None and (mask.shape != states.shape[:-1] or mask.dtype != torch.bool):
         raise ValueError(

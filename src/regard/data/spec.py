@@ -104,6 +104,24 @@ def parse(spec: Spec, fields: Sequence[str] = PAIR) -> list[Corpus]:
     return [corpus for part in parts for corpus in _listed(part, fields)]
 
 
+def named_columns(spec: Spec, fields: Sequence[str]) -> dict[str, str]:
+    """What the fields are called in the first corpus of a spec, where columns are named after its #.
+
+    No file is looked for: the corpus of a run may be gone.
+    """
+    while not isinstance(spec, str | Path):
+        if not spec:
+            return {}
+        spec = spec[0]
+    first, _, part = str(spec).split("+")[0].rpartition("@")
+    text = first if part in PARTS else str(spec).split("+")[0]
+    columns = text.partition("#")[2].split(",")
+    if len(columns) != len(fields):
+        return {}
+    pairs = zip(fields, columns, strict=True)
+    return {field: column for field, column in pairs if column and not column.isdecimal()}
+
+
 def locate(path: str | Path) -> Path:
     """Where a file is: in the current folder or under REGARD_DATA, compressed or not."""
     path = _expanded(path)

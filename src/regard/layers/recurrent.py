@@ -114,7 +114,7 @@ class Recurrent(nn.Module):
 
         -> outputs (B, T, directions · n)
         """
-        mask = real_mask(mask, lengths, inputs.shape[:1], inputs.shape[1])
+        mask = real_mask(mask, lengths, inputs.shape[:1], inputs.shape[1], inputs.device)
         lengths = None if mask is None else mask.sum(-1).clamp(min=1)
         state = self.start(inputs.shape[0]) if state is None else state
         if 0 in inputs.shape[:2]:  # no text, or only texts without steps

@@ -56,7 +56,7 @@ def token_mask(source: Tensor, mask: Tensor | None, lengths: Tensor | None) -> T
             "One by itself is written source[None]"
         )
     if lengths is not None:
-        real = real_mask(mask, lengths, shape[:-1], shape[-1])
+        real = real_mask(mask, lengths, shape[:-1], shape[-1], source.device)
         assert real is not None
         return real.expand(shape)
     if mask is None:

@@ -69,14 +69,17 @@ class LoadedRun:
     ) -> list[Answer]:
         """The answer to every example, in their order.
 
-        An example is a mapping from the names of the input fields to their values, or the bare value
-        where there is one input field. attention: with what was looked at, where the model has it.
+        An example is a mapping from the names of the input fields, or of the columns that the run was
+        trained with, to their values; the bare value where there is one input field, and a tuple of the
+        values in their order where there are several. attention: with what was looked at, where the model
+        has it.
         """
         if isinstance(examples, str | bytes | Mapping) or not isinstance(examples, Iterable):
             raise ValueError(f"give a list of examples, as in predict([{_short(examples)}])")
         size = self._batch(batch)
         given = self.task.given(examples)
-        return self.task.predict(self.module, given, attention=attention, batch=size)
+        found = self.task.predict(self.module, given, attention=attention, batch=size)
+        return self.task.ranked(found)
 
     @property
     def translator(self) -> TextTranslator:
@@ -84,7 +87,16 @@ class LoadedRun:
 
     @property
     def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
-        """Of the source and of the target of a translator."""
+        """Of the source and of the target of a translator; other runs have those of their fields."""
+        if not hasattr(self.module, "score"):
+            fields = self.task.fields
+            cut = [name for name, field in fields.items() if hasattr(field, "tokenizer")]
+            there = ", ".join(f"run.task.fields[{name!r}].tokenizer" for name in cut)
+            raise WrongTask(
+                f"tokenizers are those of a translator: {self.folder.path} was trained for "
+                f"task.kind={self.recipe.task.kind}",
+                f"it has {there or 'the fields ' + ', '.join(fields) + ', and no tokenizer'}",
+            )
         return self.translator.source_tokenizer, self.translator.target_tokenizer
 
     def translate(

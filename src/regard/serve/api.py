@@ -116,7 +116,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
             work = served.estimates.predicting(examples, attention=asked.attention)
         wish = Predicting(served, shelf.limits, asked.attention)
         found = await _answers(request, shelf, Job(wish, examples, max(sizes), work))
-        answers = [Predicted(**answer.to_dict()) for answer in found]
+        answers = [Predicted(**answer.to_dict()) for answer in task.ranked(found)]
         return PredictAnswer(model=served.name, answers=answers)
 
     @routes.post(
@@ -134,7 +134,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         _check_length(asked.text, served.run.task, shelf)
         with _mistakes_told():
             question = _question(asked, beam)
-        work = served.estimates.looking(question)
+            work = served.estimates.looking(question)  # which reads the example that is asked about
         (record,) = await _answers(request, shelf, Job(Looking(served), [question], 0, work))
         return Response(record, media_type="application/json")
 
@@ -223,6 +223,8 @@ def _mistakes_told() -> Iterator[None]:
         yield
     except ValueError as error:
         raise Refused(422, " ".join(str(error).split())) from error
+    except RecursionError:
+        raise Refused(422, "what is asked is nested too deeply") from None
 
 
 def _question(asked: AttentionRequest, beam: int | None) -> Question:

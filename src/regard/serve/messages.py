@@ -152,8 +152,13 @@ class Predicted(Message):
     answer: Any
     score: float | None
     attention: list[list[float]] | None
+    rows: list[str] | None = Field(None, description="What the rows of the attention are.")
+    columns: list[str] | None = Field(None, description="What its columns are, mostly tokens.")
     sentences: list[list[int | float]] | None = Field(
-        None, description="Of a document: how many of the weights each has, and its own."
+        None, description="Of a document: the columns of each, from and up to, and its weight."
+    )
+    rank: int | None = Field(
+        None, description="Of a candidate: from 1, among those of its question in this request."
     )
 
 

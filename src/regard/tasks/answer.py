@@ -18,7 +18,8 @@ class Answer:
 
     attention (rows, columns): what each part of the answer looked at, over parts of the input; None if it
     was not asked for, or if the model has none. rows, columns: what these parts are called. sentences: of a
-    document, how many of the columns each has, and what it weighs.
+    document, the columns of each, from start up to end, and what it weighs. rank: from 1, among the answers
+    that it competes with, where it does.
     """
 
     input: Any
@@ -29,7 +30,8 @@ class Answer:
     attention: Tensor | None = None
     rows: Sequence[str] = ()
     columns: Sequence[str] = ()
-    sentences: Sequence[tuple[int, float]] = ()
+    sentences: Sequence[tuple[int, int, float]] = ()  # start, end, weight
+    rank: int | None = None
 
     @property
     def parts(self) -> list[str]:
@@ -42,9 +44,9 @@ class Answer:
         return " ".join(" ".join(self.parts).splitlines())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; attention in six digits."""
+        """Plain values for JSON; attention in six digits, and with it the names of its rows and columns."""
         weights = None if self.attention is None else self.attention.tolist()
-        plain = {
+        plain: dict[str, Any] = {
             "input": plain_value(self.input),
             "answer": self.answer,
             "score": self.score if self.score is None or math.isfinite(self.score) else None,
@@ -52,8 +54,12 @@ class Answer:
             if weights is None
             else [[round(w, 6) for w in row] for row in weights],
         }
+        if weights is not None:
+            plain |= {"rows": list(self.rows), "columns": list(self.columns)}
         if self.sentences:
-            plain["sentences"] = [[words, round(w, 6)] for words, w in self.sentences]
+            plain["sentences"] = [[a, b, round(w, 6)] for a, b, w in self.sentences]
+        if self.rank is not None:
+            plain["rank"] = self.rank
         return plain
 
 

@@ -18,6 +18,7 @@ import torch
 from torch import nn
 
 from regard.data.batch import Batch, collate
+from regard.data.spec import named_columns
 from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
@@ -79,6 +80,7 @@ class Task(TaskReport):
     evaluation: ClassVar[type[Measured]] = Measured
     verb: ClassVar[str] = "answer"  # what such a run does
     learns: ClassVar[str] = "tokenizers"  # what the fields learn, in a word
+    ranks: ClassVar[bool] = False  # whether answers compete: `ranked` then needs them all
     probable: ClassVar[bool] = False  # whether a score is the probability of the answer
     searches: ClassVar[bool] = False  # whether answers are searched for with a beam
     evaluated_with: ClassVar[tuple[str, ...]] = ()  # options of `evaluate` that mean something
@@ -96,13 +98,16 @@ class Task(TaskReport):
     # what it answers
 
     def given(self, examples: Iterable[Any], *, files: bool = True) -> list[dict[str, Any]]:
-        """Examples to be answered: mappings by field name, or the bare value of the one input field.
+        """Examples to be answered: mappings by field name, the bare value of the one input field, or
+        the values of several input fields in their order.
 
         files: whether values may be paths of files here; not those that come from elsewhere.
         """
         found = []
         for number, example in enumerate(examples, 1):
             values = example
+            if isinstance(values, tuple | list) and len(values) == len(self.inputs) > 1:
+                values = dict(zip(self.inputs, values, strict=True))
             if not isinstance(values, Mapping):
                 if len(self.inputs) > 1:
                     raise Unanswerable(
@@ -110,6 +115,7 @@ class Task(TaskReport):
                         f"give them as '{self.any_example}'",
                     )
                 values = {self.inputs[0]: values}
+            values = self.by_field(values)
             if missing := [name for name in self.inputs if name not in values]:
                 there = ", ".join(map(str, values)) or "nothing"
                 raise Unanswerable(
@@ -119,6 +125,16 @@ class Task(TaskReport):
             given = ((self.fields[name], values[name]) for name in self.inputs)
             found.append({f.name: accepted(f, value, number, files=files) for f, value in given})
         return found
+
+    def by_field(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A value whose field is not named may have the name of the column that the run learnt it from."""
+        columns = named_columns(self.recipe.data.train, list(self.fields))
+        named = {
+            name: values[column]
+            for name, column in columns.items()
+            if name in self.inputs and name not in values and column in values
+        }
+        return {**values, **named} if named else values
 
     @property
     def any_example(self) -> str:
@@ -168,6 +184,10 @@ class Task(TaskReport):
                         weights = seen.over(place, int(real[place].sum()), real.shape[1])
                         found[row] = with_attention(found[row], weights, tokens, text)
         return [found[row] for row in range(len(examples))]
+
+    def ranked(self, answers: Sequence[Answer]) -> list[Answer]:
+        """Answers that were asked for together, each with its rank where they compete."""
+        return list(answers)
 
     def drawn(self, answer: Answer) -> str:
         """An answer for a terminal: its line, and what it came from; its words shaded, if it looked once."""

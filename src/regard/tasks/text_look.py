@@ -91,7 +91,11 @@ def asked_example(task: Task, line: str) -> dict[str, Any]:
     An object that is no example is a text that looks like one, where a text is all that is asked about.
     """
     given = task.of_line(line)
-    alone = isinstance(given, Mapping) and len(task.inputs) == 1 and task.inputs[0] not in given
+    alone = (
+        isinstance(given, Mapping)
+        and len(task.inputs) == 1
+        and task.inputs[0] not in task.by_field(given)
+    )
     (example,) = task.given([line if alone else given], files=False)
     return example
 

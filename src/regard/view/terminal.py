@@ -16,7 +16,7 @@ import math
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from regard.view import colours
@@ -43,7 +43,7 @@ def heat_map(
     """weights (Lq, Lk), Lq labels, Lk labels -> a picture whose lines are all equally wide.
 
     colour: None asks the terminal (and NO_COLOR, FORCE_COLOR); False draws with ·░▒▓█.
-    width: the cells there are, None those of the terminal; keys that do not fit are counted.
+    width: the cells there are, None those of the terminal; where not all keys fit, the heaviest are shown.
     """
     rows = _rows(weights, len(queries), len(keys))
     scale = TerminalScale.of(rows)
@@ -54,13 +54,14 @@ def heat_map(
     space = width or shutil.get_terminal_size().columns
     plan = HeatMapLayout.of(
         [visible(q) for q in queries], [visible(k) for k in keys], texts, bits, space
-    )
+    ).of_heaviest(rows)
 
     lines = [_bold(shorten(title, space), bits)] if title else []
     lines += [plan.line("", header) for header in plan.headers()]
     for label, row, text in zip(plan.queries, rows, texts, strict=True):
-        cells = zip(row, text, plan.columns, strict=False)
-        lines.append(plan.line(label, [_cell(w, t, n, scale, bits) for w, t, n in cells]))
+        cells = [(row[place], text[place]) for place in plan.places]
+        drawn = [_cell(w, s, n, scale, bits) for (w, s), n in zip(cells, plan.columns, strict=True)]
+        lines.append(plan.line(label, drawn))
     if plan.hidden:
         lines.append(shorten(t.plural(plan.hidden, "… {n} more key", "… {n} more keys"), space))
     if note := scale.note(bits):
@@ -138,7 +139,12 @@ class HeatMapLayout:
     keys: list[str]
     margin: int
     columns: list[int]
-    hidden: int  # how many keys there was no room for
+    places: Sequence[int]  # which of the keys are shown
+
+    @property
+    def hidden(self) -> int:
+        """How many keys there is no room for."""
+        return len(self.keys) - len(self.places)
 
     @classmethod
     def of(
@@ -158,15 +164,26 @@ class HeatMapLayout:
         even = [max(wanted, default=cell)] * len(keys)
         for columns in (even, wanted, [cell] * len(keys)):
             if sum(columns) <= room:
-                return cls(queries, keys, margin, columns, 0)
+                return cls(queries, keys, margin, columns, range(len(keys)))
         shown = max((room - 2) // cell, 1)  # two cells for the ellipsis
-        return cls(queries, keys[:shown], margin, [cell] * shown, len(keys) - shown)
+        return cls(queries, keys, margin, [cell] * shown, range(shown))
+
+    def of_heaviest(self, rows: list[list[float]]) -> HeatMapLayout:
+        """With the heaviest keys of all rows together, in their order; of equals the first."""
+        if not self.hidden:
+            return self
+        totals = [
+            sum(abs(w) for w in column if not math.isnan(w)) for column in zip(*rows, strict=True)
+        ]
+        heaviest = sorted(range(len(totals)), key=lambda place: -totals[place])
+        places = sorted(heaviest[: len(self.places)]) if totals else self.places
+        return replace(self, places=places)
 
     def headers(self) -> list[list[str]]:
         """The labels of the keys, one list of pieces for each line they take."""
         folded = [
-            fold(key, cells - 1, LABEL_LINES)
-            for key, cells in zip(self.keys, self.columns, strict=True)
+            fold(self.keys[place], cells - 1, LABEL_LINES)
+            for place, cells in zip(self.places, self.columns, strict=True)
         ]
         height = max(map(len, folded), default=0)
         raised = [[""] * (height - len(label)) + label for label in folded]

@@ -26,7 +26,8 @@ def classify(
 ) -> None:
     """Label TEXT, or standard input line by line.
 
-    --json has the probability of every label, the tokens, and the attention if the model pools by it.
+    --json has the probability of every label, the tokens, and the attention if the model pools by it. A
+    blank line has no label: its line is blank, and null in JSON.
 
     Example: regard classify -m runs/mr "a film that never ends"
 
@@ -40,7 +41,12 @@ def classify(
     run = load(model, device=device)
     with written_to(output) as out:
         for chunk in chunks(texts or ["-"], "classify"):
-            for one in run.classify(chunk, attention=as_json):
+            found = iter(run.classify([text for text in chunk if text.strip()], attention=as_json))
+            for text in chunk:
+                if not text.strip():
+                    out.write(f"{json.dumps({'text': text, 'label': None}) if as_json else ''}\n")
+                    continue
+                one = next(found)
                 if as_json:
                     out.write(json.dumps(one.to_dict(), ensure_ascii=False) + "\n")
                     continue

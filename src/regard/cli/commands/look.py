@@ -97,7 +97,7 @@ def look(
         for path in files:
             _save(view, path, style if path in (svg, png) else {})
     elif seen_here:
-        _print(view, saved)
+        _print(view, saved, explain=explain)
     else:
         view.show()
 
@@ -179,11 +179,18 @@ def _open_when_it_answers(address: str, port: int) -> None:
     threading.Thread(target=wait_and_open, daemon=True).start()
 
 
-def _print(view: View, saved: bool) -> None:
+def _print(view: View, saved: bool, *, explain: bool) -> None:
+    """explain: measures were asked for: what each says in a line; their matrices are in the page."""
     for record in view.records:
         if record.output:
             print(record.output)
     print(f"\n{view.to_text(colour=None)}")
+    for record in view.records:
+        said = [f"{each.title}: {each.reading}" for each in record.explanations]
+        if explain and not said:
+            said = [t("how far the weights explain this output is not measured for this model")]
+        if said:
+            print("\n" + "\n".join(said))
     command = f"regard look{'' if saved else ' …'} --html attention.html"
     print(f"\n{t('the whole page in a file: {command}', command=command)}", file=sys.stderr)
 

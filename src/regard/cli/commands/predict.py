@@ -35,8 +35,11 @@ def predict(
 ) -> None:
     """Answer EXAMPLEs, or standard input line by line, by any run.
 
-    An example is the value of the one input, or a JSON object with a value for each of them. --json
-    prints {input, answer, score, attention} for each; on a terminal the attention is drawn.
+    An example is the value of the one input, or a JSON object with a value for each of them, by the name
+    of its field or of the column that the run was trained with. --json
+    prints {input, answer, score, attention, rows, columns} for each: rows and columns name what attends
+    and what is attended to. On a terminal the attention is drawn. Candidates of a question keep their
+    order, and have a rank each. A blank line has a blank answer.
 
     Example: regard predict -m runs/tag "the cat sat on the mat"
 
@@ -58,16 +61,19 @@ def predict(
     else:
         lines = chunks(examples or ["-"], "predict")
         given = ([run.task.of_line(line) for line in chunk] for chunk in lines)
+    if run.task.ranks:  # among all of them: none has its rank before the last is read
+        given = iter([[example for chunk in given for example in chunk]])
     first, attention, batch = 1, as_json or drawn, run.recipe.search.batch
     with written_to(output) as out:
         for chunk in given:
             good, wrong = _answerable(chunk, run.task, first)
             asked = [example for example in good if example is not None]
             found = run.task.predict(run.module, asked, attention=attention, batch=batch)
-            answers = iter(found)
+            answers = iter(run.task.ranked(found))
             for example in good:
                 answer = Answer("", None) if example is None else next(answers)
-                written = answer.line if not examples else run.task.line(answer)
+                whole = bool(examples) or answer.rank is not None
+                written = run.task.line(answer) if whole else answer.line
                 written = run.task.drawn(answer) if drawn else written
                 out.write(f"{_json(answer) if as_json else written}\n")
             out.flush()
@@ -109,23 +115,21 @@ def _answerable(
 ) -> tuple[list[dict[str, Any] | None], Unanswerable | None]:
     """The examples as the task takes them, up to the first that it cannot, and what is wrong with that.
 
-    None: a blank line that the task cannot read, or a row of a corpus; it has no answer, but it has a line.
+    None: a blank line, or a row of a corpus that is no example; it has no answer, but it has a line.
     """
     from regard.tasks.task_module import Unanswerable
 
     good: list[dict[str, Any] | None] = []
     for number, example in enumerate(chunk, first):
-        if example is None:
+        if example is None or (isinstance(example, str) and not example.strip()):
             good.append(None)
             continue
         try:
             good += task.given([example])
         except Unanswerable as error:
-            if not isinstance(example, str) or example.strip():
-                said = str(error).removeprefix("example 1").lstrip(": ")
-                message = t("line {number}: {problem}", number=number, problem=said)
-                return good, Unanswerable(message, error.hint)
-            good.append(None)
+            said = str(error).removeprefix("example 1").lstrip(": ")
+            message = t("line {number}: {problem}", number=number, problem=said)
+            return good, Unanswerable(message, error.hint)
     return good, None
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from torch import nn
 
 from regard.attention.recording import recording
-from regard.data.fields import Document, Field, Text
+from regard.data.fields import Document, Field, Numbers, Text
 from regard.data.problems import said_of_value
 from regard.data.tokenizer import Tokens
 from regard.records.maps import attention_map, attentions_in, check_size, record_of
@@ -31,17 +31,24 @@ from regard.tasks.classify.judged_input import input_side, positions_read, shown
 
 
 def look_at_judgement(
-    module: Judge, question: Question, *, model: str = "", language: str = ""
+    module: Judge,
+    question: Question,
+    *,
+    model: str = "",
+    language: str = "",
+    read: Callable[[str], Any] | None = None,
 ) -> AttentionRecord:
     """Map "pooling", whose one query is the answer, and "encoder" where the text attends to itself.
 
     Of a document, its levels, and as maps "sentences", what each weighs in the answer, "words", what each
     word weighs in its sentence, and "pooling", the product of both.
+
+    read: what is asked about in a text, as the field of the module has it; by that field if not given.
     """
     field, network = module.given, cast(nn.Module, module.model)
     longest = LONGEST_DOCUMENT if isinstance(field, Document) else LONGEST
     question.check_text_alone("a classifier", longest)
-    value = _accepted(field, question.text)
+    value = _accepted(field, question.text) if read is None else read(question.text)
     (tokens,) = positions_read(field, [value])
     layers = attentions_in(network)
     first = getattr(getattr(network, "encoder", None), "first", None) is not None
@@ -73,6 +80,7 @@ def look_at_judgement(
         question,
         sides,
         maps,
+        title=question.text if isinstance(field, Numbers) else text,
         model=model,
         output=output,
         notes=(*cut, *unknown_note(text, tokens)),

@@ -13,9 +13,9 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.data.fields import Document, Field
+from regard.data.fields import Field
 from regard.data.tokenizer import Tokens
-from regard.tasks.classify.judge import Judge, Judgement
+from regard.tasks.classify.judge import Judge, Judgement, weighed_sentences
 from regard.tasks.classify.judged_input import positions_read, shown_text
 from regard.tasks.prediction import plain_tokens
 from regard.tasks.task_module import BATCH, Loss, accepted
@@ -27,8 +27,8 @@ class Classification:
 
     attention: the weight of each token, then of EOS, in the vector that was judged; None if it was
     not asked for or the model does not pool by attention. Of a document it is that of a word in its
-    sentence times that of the sentence, there is no EOS, and `sentences` has the place and the weight of
-    each sentence.
+    sentence times that of the sentence, there is no EOS, and `sentences` has the tokens of each sentence,
+    from start up to end, and what it weighs.
     """
 
     text: str
@@ -114,18 +114,11 @@ class Classify(Judge):
         return [self._of(*each) for each in zip(values, found, tokens, strict=True)]
 
     def _of(self, value: Any, found: Judgement, tokens: Tokens) -> Classification:
-        places: list[tuple[int, int, float]] = []
-        if found.sentences is not None and isinstance(self.given, Document):
-            weights = found.sentences.tolist()
-            spans = [
-                (each.offsets[0][0], each.offsets[-1][1]) for each in self.given.tokens([value])[0]
-            ]
-            places = [(*span, weight) for span, weight in zip(spans, weights, strict=True)]
         return Classification(
             text=shown_text(self.given, value),
             label=self.labels[int(found.outputs.argmax())],
             log_probs=self.log_probs(found),
             tokens=tokens,
             attention=found.weights,
-            sentences=places,
+            sentences=weighed_sentences(self.given, value, found),
         )

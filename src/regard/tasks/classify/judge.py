@@ -6,12 +6,13 @@ Legend: B inputs, S positions (of a document: sentences), W words of a sentence,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from regard.data.fields import Field
+from regard.data.fields import Document, Field
 from regard.layers.contracts import Translator
 from regard.layers.special_tokens import BOS
 from regard.tasks.task_module import BATCH, TaskModule
@@ -34,6 +35,14 @@ class Judgement(NamedTuple):
         None  # (S,); of a document, of its words: that in its sentence times its
     )
     sentences: Tensor | None = None  # (sentences,) of a document
+
+
+def weighed_sentences(field: Field, value: Any, found: Judgement) -> list[tuple[int, int, float]]:
+    """Of a document: where the words of each sentence start and end among all words, and its weight."""
+    if found.sentences is None or not isinstance(field, Document):
+        return []
+    ends = list(accumulate(len(each) for each in field.tokens([value])[0]))
+    return list(zip([0, *ends][:-1], ends, found.sentences.tolist(), strict=True))
 
 
 class Judge(TaskModule):

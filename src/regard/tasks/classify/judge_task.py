@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any, ClassVar
 
 from regard.data.fields import Document, Field, Numbers, Text
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples
-from regard.tasks.classify.judge import Judge, Judgement
+from regard.tasks.classify.judge import Judge, Judgement, weighed_sentences
 from regard.tasks.classify.judged_input import (
     InputField,
     input_field,
@@ -19,6 +18,7 @@ from regard.tasks.classify.judged_input import (
     shown_text,
 )
 from regard.tasks.task import Extent, Task
+from regard.tasks.text_look import asked_example
 from regard.view.level_lines import LevelLine
 from regard.view.shaded_sentences import shaded_sentences
 
@@ -71,7 +71,13 @@ class JudgeTask(Task):
     def look(self, module: Judge, question: Question, *, model: str = "") -> AttentionRecord:
         from regard.tasks.classify.classify_look import look_at_judgement
 
-        return look_at_judgement(module, question, model=model, language=self.recipe.data.source)
+        return look_at_judgement(
+            module,
+            question,
+            model=model,
+            language=self.recipe.data.source,
+            read=lambda text: asked_example(self, text)[self.source.name],
+        )
 
     def judgements(
         self,
@@ -93,21 +99,18 @@ class JudgeTask(Task):
             if one.weights is not None:
                 columns, rows = [*read.pieces, *end], [answer.line]
                 answer = replace(answer, attention=one.weights[None], rows=rows, columns=columns)
-            if isinstance(self.source, Document) and one.sentences is not None:
-                lengths = [len(each) for each in self.source.tokens([value])[0]]
-                weighed = list(zip(lengths, one.sentences.tolist(), strict=True))
-                answer = replace(answer, sentences=weighed)
-            answers.append(answer)
+            sentences = weighed_sentences(self.source, value, one)
+            answers.append(replace(answer, sentences=sentences))
         return answers
 
     def drawn(self, answer: Answer) -> str:
         """The answer, its probability, and the words that it came from; of a document, by sentences."""
         if not answer.sentences or answer.attention is None:
             return super().drawn(answer)
-        every = zip(answer.columns, answer.attention[0].tolist(), strict=True)
+        every = list(zip(answer.columns, answer.attention[0].tolist(), strict=True))
         lines = []
-        for number, (length, weight) in enumerate(answer.sentences, 1):
-            words = tuple(islice(every, length))
+        for number, (start, end, weight) in enumerate(answer.sentences, 1):
+            words = every[start:end]
             text = tuple(word for word, _ in words)
             weights = tuple(both / weight if weight else 0.0 for _, both in words)
             lines.append(LevelLine(number, weight, " ".join(text), text, weights))

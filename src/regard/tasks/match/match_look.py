@@ -83,7 +83,8 @@ def look_at_pair(
         name: token_side(text, tokens, title=name, language=language)
         for name, (text, tokens) in texts.items()
     }
-    said = answer.line if answer.score is None else f"{answer.line} ({answer.score:.2f})"
+    sure = isinstance(answer.answer, str) and answer.score is not None  # a number is its own score
+    said = f"{answer.line} ({answer.score:.2f})" if sure else answer.line
     sides[ANSWER] = Side.of_labels([answer.line], title="answer")
     maps = [*_pair_maps(module.model, seen, sides), *_poolings(seen, details=question.details)]
     return record_of(

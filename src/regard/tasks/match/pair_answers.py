@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ from regard.measures.correlation import Pearson, Spearman
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
 from regard.recipe.mistakes import RecipeError
+from regard.tasks.answer import Answer
 from regard.tasks.confused_labels import LabelEvaluation, confusion_drawings
 from regard.tasks.evaluation import Evaluation, Measured
 from regard.tasks.match.match_module import Match
@@ -108,6 +110,7 @@ class RankPairs(MatchTask):
 
     columns: ClassVar = ("map", "mrr")
     evaluation: ClassVar = RankEvaluation
+    ranks: ClassVar = True
 
     label: Label
 
@@ -134,10 +137,28 @@ class RankPairs(MatchTask):
             )
         return found
 
-    def answers(self, module: Match, batch: Batch) -> Iterator[tuple[float, None]]:
+    def answers(self, module: Match, batch: Batch) -> Iterator[tuple[float, float]]:
+        """The probability of being right is both, the answer and its score."""
         right = self.label.number(self.options.right)
         for each in module.outputs(batch).double().cpu().softmax(-1)[:, right].tolist():
-            yield each, None
+            yield each, each
+
+    def ranked(self, answers: Sequence[Answer]) -> list[Answer]:
+        """Each among those of its question, wherever they stand; equals share the better rank."""
+        rivals: dict[str, list[float]] = {}
+        questions = [self.first.identity(one.input["first"]) for one in answers]
+        for question, one in zip(questions, answers, strict=True):
+            rivals.setdefault(question, []).append(one.answer)
+        rising = {question: sorted(scores) for question, scores in rivals.items()}
+        found = []
+        for question, one in zip(questions, answers, strict=True):
+            better = len(rising[question]) - bisect_right(rising[question], one.answer)
+            found.append(replace(one, rank=1 + better))
+        return found
+
+    def line(self, answer: Answer) -> str:
+        """With its rank instead of its probability, which it is itself."""
+        return answer.line if answer.rank is None else f"{answer.line}\t{answer.rank}"
 
     def wanted(self, example: Any) -> tuple[str, bool]:
         """The question, and whether it is right."""
