@@ -27,6 +27,7 @@ STANDARD_REGIONS = (
     "predicted-window(10)",
     "atrous(8)",
     "sparse(8)",
+    "first(4)",
 )
 # Asked for by models that choose their keys themselves; eager never sees these.
 UNKNOWN_TERMS = ("indices", "block_indices", "cache")

@@ -73,7 +73,7 @@ def compare(
     ] = None,
     most_variants: Annotated[
         int | None,
-        typer.Option(min=2, metavar="N", help="Variants at most; 100 if not given."),
+        typer.Option(min=2, max=100_000, metavar="N", help="Variants at most; 100 if not given."),
     ] = None,
     device: Device = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
