@@ -10,7 +10,7 @@ from torch import Tensor
 
 import regard
 from regard.attention.attend import prepare
-from regard.attention.plan import Layout
+from regard.attention.plans.layout import Layout
 from regard.normalizers import Softmax
 from regard.regions import Region
 from regard.scores import Additive, Dot, DotLike, Score

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves
 
 import regard
 from regard import Weights
-from regard.attention import plan
+from regard.attention.plans import layout
 from regard.attention.weights.asked_weights import Largest, WeightSummary
 
 EACH = 40
@@ -29,7 +29,7 @@ NEAR = {
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch):
     """A few rows a tile, as long inputs have them."""
-    monkeypatch.setitem(plan.TILE, "cpu", 400)
+    monkeypatch.setitem(layout.TILE, "cpu", 400)
 
 
 def drawn_request(chance: random.Random, drawn: Drawn, lead: tuple[int, ...]) -> Weights | None:
@@ -234,7 +234,7 @@ CALLS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_no_tensor_has_all_pairs_neither_forward_nor_backward(name, monkeypatch):
-    monkeypatch.setitem(plan.TILE, "cpu", 30_000)
+    monkeypatch.setitem(layout.TILE, "cpu", 30_000)
     q, k = torch.randn(3, 600, 16, requires_grad=True), torch.randn(3, 600, 16, requires_grad=True)
     asked = Weights(rows=[3, -1], sums=True, entropy=True, largest=4)
     with Sizes() as sizes:
@@ -351,7 +351,7 @@ def test_a_predicted_window_is_weighed_as_it_is():
 
 
 def test_it_compiles_to_one_graph(monkeypatch):
-    monkeypatch.setitem(plan.TILE, "cpu", 2 * 2 * 30 * 15)  # two tiles
+    monkeypatch.setitem(layout.TILE, "cpu", 2 * 2 * 30 * 15)  # two tiles
     layer = regard.MultiHead(8, heads=2, region="causal")
     x, asked = torch.randn(2, 30, 8), Weights(sums=True, largest=2)
     compiled = torch.compile(lambda x: layer(x, weights=asked), backend="aot_eager", fullgraph=True)

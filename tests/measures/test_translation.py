@@ -34,7 +34,6 @@ def test_the_numbers_are_those_of_sacrebleu():
 
 
 def test_a_corpus_is_not_an_average_of_its_sentences():
-    """D21"""
     sentences = [bleu([h], [r]).value for h, r in zip(HYPOTHESES, REFERENCES, strict=True)]
     assert abs(bleu(HYPOTHESES, REFERENCES).value - sum(sentences) / len(sentences)) > 1
 

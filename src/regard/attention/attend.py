@@ -20,7 +20,7 @@ from regard.attention.call import Attended, AttentionCall, refusal, takes_argume
 from regard.attention.kernels.region_call import keeps_promises, region_for_kernel
 from regard.attention.limits import Limits, shelter
 from regard.attention.normalizers import Normalizer, as_normalizer
-from regard.attention.plan import Plan
+from regard.attention.plans.plan import Plan
 from regard.attention.region import Region
 from regard.attention.regions import as_region
 from regard.attention.scores import Score, as_score

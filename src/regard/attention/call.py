@@ -13,7 +13,8 @@ from regard.attention.argument_checks import check_bias
 from regard.attention.limits import Limits
 from regard.attention.normalizers import HardChoice, Normalizer, clear
 from regard.attention.paths import Computed, dense, run, taints
-from regard.attention.plan import BiasLayout, Layout, Plan, choose
+from regard.attention.plans.layout import BiasLayout, Layout
+from regard.attention.plans.plan import Plan, choose
 from regard.attention.region import Pattern
 from regard.attention.regions import Fixed
 from regard.attention.scores import Score

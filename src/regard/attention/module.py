@@ -27,7 +27,7 @@ from regard.attention.call import Attended, AttentionCall, refusal, takes_argume
 from regard.attention.limits import Limits, overflows, without_empty, without_spoilt
 from regard.attention.memory import Memory
 from regard.attention.normalizers import Normalizer, as_normalizer
-from regard.attention.plan import Plan
+from regard.attention.plans.plan import Plan
 from regard.attention.region import Region
 from regard.attention.regions import Everywhere, as_region
 from regard.attention.scores import Score, as_score

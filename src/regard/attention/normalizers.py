@@ -32,6 +32,8 @@ __all__ = [
 
 
 COLDEST = torch.finfo(torch.float32).tiny
+SMALLEST_TEMPERATURE = 1e-6  # below this, scale / temperature could overflow a fused kernel
+LARGEST_TEMPERATURE = 1e6  # above it the scale would be 0, and 0 · -inf is NaN
 
 
 class HardChoice(NamedTuple):
@@ -263,6 +265,12 @@ def as_normalizer(given: Normalizer | str | None, **sizes: Any) -> Normalizer:
         f"normalize must be a Normalizer, a name or None, not {given!r}"
         + (" — call it to make one" if isinstance(given, type) else "")
     )
+
+
+def usual_softmax(normalize: Normalizer) -> bool:
+    """Whether it is a softmax whose temperature a fused kernel can take into its scale."""
+    temperature = normalize.softmax_temperature
+    return temperature is not None and SMALLEST_TEMPERATURE <= temperature <= LARGEST_TEMPERATURE
 
 
 def masked_softmax(scores: Tensor, allowed: Tensor | None) -> Tensor:

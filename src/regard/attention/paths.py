@@ -15,7 +15,7 @@ from regard.attention.kernels.additive import additive_attention
 from regard.attention.kernels.region_call import region_fused
 from regard.attention.limits import taint
 from regard.attention.normalizers import HardChoice, clear
-from regard.attention.plan import BY_DEFINITION, Plan
+from regard.attention.plans.plan import BY_DEFINITION, Plan
 from regard.attention.rearrange import (
     collect,
     cut_bias,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from regard.attention.plan import block_size
+from regard.attention.plans.layout import block_size
 from regard.attention.region import Pattern
 from regard.attention.shapes import of_rank
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from torch import Tensor
+
+FARTHEST = 1 << 40  # a position no tensor has
+
+Align = Literal["start", "end"] | int | None
 
 
 class Pattern(NamedTuple):
@@ -130,3 +134,23 @@ def refuse_to_compose(given: Any) -> NoReturn:
         f"{type(given).__name__} is not a mask, so &, | and ~ do not apply to it"
         + ("; pass what else restricts it as mask=" if isinstance(given, Region) else "")
     )
+
+
+def check_count(region: Any, name: str, least: int) -> None:
+    value = getattr(region, name)
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(
+            f"{name} of {type(region).__name__} must be a whole number of at least {least}, "
+            f"not {value!r}"
+        )
+    if value > FARTHEST:
+        raise ValueError(f"{name} of {type(region).__name__} is {value}: at most it is {FARTHEST}")
+
+
+def check_align(region: Any) -> None:
+    align = region.align
+    placed = isinstance(align, int) and abs(align) <= FARTHEST
+    if align not in ("start", "end", None) and not placed:
+        raise ValueError(
+            f"align of {type(region).__name__} must be 'start', 'end' or a position, not {align!r}"
+        )

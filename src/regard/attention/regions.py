@@ -14,18 +14,22 @@ they do: `window(5) & causal(end)` is a window at the end.
 from __future__ import annotations
 
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from regard.attention.language import build
 from regard.attention.predicted_window import PredictedWindow
-from regard.attention.region import KeyStretch, Pattern, Region, refuse_to_compose
-
-FARTHEST = 1 << 40  # a position no tensor has
-
-Align = Literal["start", "end"] | int | None
+from regard.attention.region import (
+    Align,
+    KeyStretch,
+    Pattern,
+    Region,
+    check_align,
+    check_count,
+    refuse_to_compose,
+)
 
 
 class Mask(Region):
@@ -120,7 +124,7 @@ class First(Mask):
     forgets_positions = True
 
     def __post_init__(self) -> None:
-        _check_count(self, "count", least=0)
+        check_count(self, "count", least=0)
 
     def mask(
         self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
@@ -138,7 +142,7 @@ class Causal(Relative):
     align: Align = None
 
     def __post_init__(self) -> None:
-        _check_align(self)
+        check_align(self)
 
     def offset(self, queries: int, keys: int) -> int:
         if self.align is None and queries != keys:
@@ -170,8 +174,8 @@ class Window(Relative):
         if self.after is None:
             object.__setattr__(self, "after", self.before)
         for name in ("before", "after"):
-            _check_count(self, name, least=0)
-        _check_align(self)
+            check_count(self, name, least=0)
+        check_align(self)
 
     @property
     def needs_lengths(self) -> bool:  # type: ignore[override]
@@ -203,8 +207,8 @@ class Atrous(Relative):
     align: Align = None
 
     def __post_init__(self) -> None:
-        _check_count(self, "rate", least=1)
-        _check_align(self)
+        check_count(self, "rate", least=1)
+        check_align(self)
 
     def patterns(self, queries: int, keys: int) -> list[Pattern]:
         return [Pattern(rate=self.rate, offset=self.offset(queries, keys))]
@@ -220,8 +224,8 @@ class Sparse(Relative):
     align: Align = None
 
     def __post_init__(self) -> None:
-        _check_count(self, "rate", least=1)
-        _check_align(self)
+        check_count(self, "rate", least=1)
+        check_align(self)
 
     def patterns(self, queries: int, keys: int) -> list[Pattern]:
         offset = self.offset(queries, keys)
@@ -383,23 +387,3 @@ def _composable(region: Any) -> Mask:
 
 def _inner(region: Mask) -> str:
     return f"({region!r})" if isinstance(region, (Both, Either)) else repr(region)
-
-
-def _check_count(region: Any, name: str, least: int) -> None:
-    value = getattr(region, name)
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(
-            f"{name} of {type(region).__name__} must be a whole number of at least {least}, "
-            f"not {value!r}"
-        )
-    if value > FARTHEST:
-        raise ValueError(f"{name} of {type(region).__name__} is {value}: at most it is {FARTHEST}")
-
-
-def _check_align(region: Any) -> None:
-    align = region.align
-    placed = isinstance(align, int) and abs(align) <= FARTHEST
-    if align not in ("start", "end", None) and not placed:
-        raise ValueError(
-            f"align of {type(region).__name__} must be 'start', 'end' or a position, not {align!r}"
-        )

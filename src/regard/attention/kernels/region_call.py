@@ -10,6 +10,7 @@ from torch import Tensor
 
 from regard.attention.kernels.region_attention import available, region_attention
 from regard.attention.kernels.region_passes import RegionPasses, region_passes
+from regard.attention.normalizers import usual_softmax
 from regard.attention.regions import Everywhere, Fixed
 from regard.attention.scores import Score
 from regard.attention.shapes import broadcast, of_rank
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 WIDEST = 256  # features of a key or value
-SMALLEST_TEMPERATURE, LARGEST_TEMPERATURE = 1e-6, 1e6
 
 
 def region_for_kernel(
@@ -35,7 +35,7 @@ def region_for_kernel(
     """
     if not available(query.device) or weights or dropout or score.kernel != "dot":
         return None
-    if limits.region.predicts or not _usual(normalize.softmax_temperature):
+    if limits.region.predicts or not usual_softmax(normalize):
         return None
     if limits.everywhere and limits.mask is None and bias is None:
         return None
@@ -74,10 +74,6 @@ def keeps_promises(score: Score) -> bool:
         and score.uses_keys
         and score.max_keys is None
     )
-
-
-def _usual(temperature: float | None) -> bool:
-    return temperature is not None and SMALLEST_TEMPERATURE <= temperature <= LARGEST_TEMPERATURE
 
 
 def _dtype(x: Tensor) -> torch.dtype:

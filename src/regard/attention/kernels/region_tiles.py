@@ -205,3 +205,35 @@ def capped(x, cap):
     """cap · tanh(x / cap), and its slope."""
     t = 1.0 - 2.0 / (1.0 + tl.exp2(x * (2.0 * LOG2E / cap)))
     return cap * t, 1.0 - t * t
+
+
+@triton.jit
+def weights_of(
+    qk, log, n, m, queries, low_a, high_a, low_b, high_b, id_q, id_k,
+    mask, mask_m, mask_n, bias, bias_m, bias_n, keys, scale, sharpness, cap,
+    EDGE: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
+    MASK: tl.constexpr, BIAS: tl.constexpr, CAP: tl.constexpr,
+):  # fmt: skip
+    """p of a tile, its open pairs and the slope of the cap; all are broadcast, as in `open_pairs`."""
+    factor = scale * sharpness * LOG2E
+    s, slope = qk, qk
+    if CAP:
+        s, slope = capped(qk * scale, cap)
+        factor = sharpness * LOG2E
+    elif BIAS:
+        s = qk * scale
+        factor = sharpness * LOG2E
+    pairs = qk == qk
+    if EDGE or MASK or BIAS:
+        if EDGE:
+            pairs = open_pairs(n, low_a, high_a, low_b, high_b, id_q, id_k, TWO, DOCUMENTS)
+        else:
+            pairs = (m < queries) & (n < keys)
+        if MASK:
+            pairs = given_mask(pairs, mask, m, n, keys, mask_m, mask_n, MASK)
+        if BIAS:
+            b = given_bias(pairs, bias, m, n, keys, bias_m, bias_n, BIAS)
+            pairs = pairs & (b != -float("inf"))
+            s = s + tl.where((b - b) == 0.0, b, 0.0)
+        s = tl.where(pairs, s, -float("inf"))
+    return tl.exp2(s * factor - log), pairs, slope

@@ -16,9 +16,10 @@ import triton
 from torch import Tensor
 
 from regard.attention.kernels.region_attention import empty_context, in_rows
-from regard.attention.kernels.region_backward import key_kernel, query_kernel
 from regard.attention.kernels.region_forward import forward_kernel
+from regard.attention.kernels.region_key_gradient import key_kernel
 from regard.attention.kernels.region_passes import RegionPass
+from regard.attention.kernels.region_query_gradient import query_kernel
 
 NUMBERS = len(RegionPass._fields)
 

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.attention.region import KeyStretch, Pattern, Region
-from regard.attention.regions import Align, Relative, _check_align
+from regard.attention.region import Align, KeyStretch, Pattern, Region, check_align
+from regard.attention.regions import Relative
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +31,7 @@ class Documents(Relative):
         check_numbers(self, self.ids, "ids")
         if self.ids.dim() == 0:
             raise ValueError("ids of Documents must be (..., keys), one for every position")
-        _check_align(self)
+        check_align(self)
         object.__setattr__(self, "bounds", document_bounds(self.ids))
 
     def for_heads(self, axis: int) -> Region:

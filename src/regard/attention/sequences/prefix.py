@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.attention.region import KeyStretch, Pattern, Region
-from regard.attention.regions import Align, Relative, _check_align
+from regard.attention.region import Align, KeyStretch, Pattern, Region, check_align
+from regard.attention.regions import Relative
 from regard.attention.sequences.documents import check_numbers
 
 
@@ -29,7 +29,7 @@ class Prefix(Relative):
 
     def __post_init__(self) -> None:
         check_numbers(self, self.lengths, "lengths")
-        _check_align(self)
+        check_align(self)
         object.__setattr__(self, "ends", self.lengths.int())
 
     def for_heads(self, axis: int) -> Region:

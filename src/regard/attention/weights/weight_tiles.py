@@ -21,7 +21,8 @@ from torch.utils.checkpoint import checkpoint
 from regard.attention.limits import Limits
 from regard.attention.normalizers import HardChoice, clear
 from regard.attention.paths import Computed, mix, run, weigh
-from regard.attention.plan import BY_DEFINITION, Plan, tile_rows
+from regard.attention.plans.layout import tile_rows
+from regard.attention.plans.plan import BY_DEFINITION, Plan
 from regard.attention.region import Region
 from regard.attention.regions import Everywhere
 from regard.attention.weights.asked_weights import Largest, Weights, WeightSummary

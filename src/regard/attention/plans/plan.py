@@ -4,102 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import torch
 
 from regard.attention.kernels import additive
 from regard.attention.kernels.region_call import region_for_kernel
 from regard.attention.kernels.region_passes import RegionPasses
-from regard.attention.normalizers import Normalizer
+from regard.attention.normalizers import usual_softmax
+from regard.attention.plans.layout import Layout, block_size, sparse_parts, tile_rows
 from regard.attention.region import Pattern
 from regard.attention.weights.asked_weights import Weights
 
 if TYPE_CHECKING:
     from regard.attention.call import AttentionCall
 
-SMALLEST_TEMPERATURE = 1e-6  # below this, scale / temperature could overflow a fused kernel
-LARGEST_TEMPERATURE = 1e6  # above it the scale would be 0, and 0 · -inf is NaN
 KEPT = 64 * 2**20  # bytes of additive scores up to which keeping them beats computing them twice
 BY_DEFINITION = ("dense", "additive")  # paths that hold all weights
-TILE = {"cpu": 2**20}  # weights of a tile: on a CPU as many as a cache holds
-LARGE_TILE = 2**24  # elsewhere
-
-
-class BiasLayout(NamedTuple):
-    """A bias without its numbers."""
-
-    shape: tuple[int, ...]  # (..., Lq or 1, Lk)
-    dtype: torch.dtype
-    learns: bool  # a gradient is wanted
-
-    @property
-    def per_key(self) -> bool:
-        """Whether it says the same to every query."""
-        return self.shape[-2] == 1
-
-
-class Layout(NamedTuple):
-    """The shapes of a call, which rearranging its queries and keys changes: a call without its tensors."""
-
-    lead: tuple[int, ...]
-    queries: int
-    keys: int
-    size: int  # of the projected queries and keys
-    value_size: int
-    dtype: torch.dtype
-    device: torch.device
-    patterns: tuple[Pattern, ...] | None = (
-        Pattern(),
-    )  # None: a region that is no union of patterns
-    masked: str = "no"  # "no", "keys" (the same for every query) or "pairs"
-    masks: int = 1  # how many masks (queries, keys) there are
-    bias: BiasLayout | None = None
-
-    @property
-    def scores(self) -> int:
-        """Bytes of all the scores."""
-        each = max(torch.finfo(self.dtype).bits // 8, 4)
-        return math.prod(self.lead) * self.queries * self.keys * each
-
-    @property
-    def pattern(self) -> Pattern | None:
-        """The one pattern that the region is, if it is one."""
-        return self.patterns[0] if self.patterns is not None and len(self.patterns) == 1 else None
-
-    def strided(self, pattern: Pattern) -> Layout:
-        """What is left to do once queries and keys are dealt out `rate` ways."""
-        rate = pattern.rate
-        queries, keys = -(-self.queries // rate), -(-self.keys // rate)
-        return self._replace(
-            lead=(*self.lead, rate),
-            queries=queries,
-            keys=keys,
-            patterns=(pattern.strided(),),
-            masked="keys" if self.masked == "keys" or self.keys % rate else "no",
-            bias=self._bias_of(rate, queries, keys),
-        )
-
-    def blocked(self, pattern: Pattern) -> Layout:
-        """What is left to do once the band is cut into blocks of queries and the keys they see."""
-        size = block_size(pattern)
-        blocks, span = -(-self.queries // size), size + int(pattern.before + pattern.after)
-        return self._replace(
-            lead=(*self.lead, blocks),
-            queries=size,
-            keys=span,
-            patterns=(Pattern(),),
-            masked="pairs",
-            masks=blocks,
-            bias=self._bias_of(blocks, size, span),
-        )
-
-    def _bias_of(self, parts: int, queries: int, keys: int) -> BiasLayout | None:
-        """The bias of the pairs that are left in each part."""
-        if self.bias is None:
-            return None
-        rows = 1 if self.bias.per_key and parts * queries == self.queries else queries
-        return self.bias._replace(shape=(*self.bias.shape[:-2], parts, rows, keys))
 
 
 @dataclass(frozen=True)
@@ -299,12 +220,6 @@ def _asked(call: AttentionCall, layout: Layout) -> Plan:
     return Plan("tiles", why, layout, call.score.operations, rest, beside)
 
 
-def tile_rows(layout: Layout) -> int:
-    """Of how many queries the weights are computed at one time."""
-    most = TILE.get(layout.device.type, LARGE_TILE)
-    return max(1, min(layout.queries, most // max(1, math.prod(layout.lead) * layout.keys)))
-
-
 def cancels(call: AttentionCall, layout: Layout) -> bool:
     """Whether every query has the same weights, whatever it is."""
     return (
@@ -323,7 +238,7 @@ def cancels(call: AttentionCall, layout: Layout) -> bool:
 def fits_sdpa(call: AttentionCall, layout: Layout) -> bool:
     return (
         call.score.kernel == "dot"
-        and _usual_softmax(call.normalize)
+        and usual_softmax(call.normalize)
         and layout.dtype != torch.float64
         and not (call.dropout and call.generator is not None)
         and _no_fused_bias(call, layout) is None
@@ -347,7 +262,7 @@ def _no_fused_bias(call: AttentionCall, layout: Layout) -> str | None:
 def fits_fused_additive(call: AttentionCall, layout: Layout) -> bool:
     return (
         call.score.kernel == "additive"
-        and _usual_softmax(call.normalize)
+        and usual_softmax(call.normalize)
         and layout.dtype != torch.float64
         and not call.dropout
         and layout.bias is None
@@ -355,17 +270,6 @@ def fits_fused_additive(call: AttentionCall, layout: Layout) -> bool:
         and layout.pattern.rate == 1
         and layout.scores > KEPT
     )
-
-
-def _usual_softmax(normalize: Normalizer) -> bool:
-    """A softmax whose temperature a fused kernel can take into its scale."""
-    temperature = normalize.softmax_temperature
-    return temperature is not None and SMALLEST_TEMPERATURE <= temperature <= LARGEST_TEMPERATURE
-
-
-def block_size(pattern: Pattern) -> int:
-    """Blocks half as long as the band is wide: two thirds of the work inside one is then of use."""
-    return max(32, -(-int(pattern.before + pattern.after) // 64) * 32)
 
 
 def pays_in_blocks(call: AttentionCall, layout: Layout, pattern: Pattern) -> bool:
@@ -382,13 +286,6 @@ def _meets_keys(layout: Layout, pattern: Pattern) -> bool:
     """Whether the queries stand near enough for the spans of their blocks to hold a key."""
     first, last = pattern.offset - pattern.before, pattern.offset + layout.queries + pattern.after
     return first <= layout.keys and last >= 0
-
-
-def sparse_parts(layout: Layout) -> tuple[Layout, Layout]:
-    """The near band in blocks, and the spread keys dealt out by the rate."""
-    assert layout.patterns is not None
-    near, far = layout.patterns
-    return layout.blocked(near), layout.strided(far)
 
 
 def sparse_pays(layout: Layout) -> bool:
@@ -416,7 +313,7 @@ def _why_dense(call: AttentionCall, layout: Layout) -> str:
         return f"{type(normalize).__name__} has no fused kernel"
     if layout.dtype == torch.float64:
         return "float64 runs on the definition, which can be differentiated twice"
-    if not _usual_softmax(normalize):
+    if not usual_softmax(normalize):
         return f"a temperature of {normalize.softmax_temperature:g} needs the scores shifted first"
     if call.dropout and kernel == "dot":
         return "dropout drawn from a generator of your own"
