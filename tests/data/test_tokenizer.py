@@ -250,3 +250,25 @@ def test_mistakes_get_an_answer(tmp_path):
     foreign.save(str(tmp_path / "foreign.json"))
     with pytest.raises(ValueError, match="begins with <pad>, <unk>, <s>, </s>; this one with a"):
         Tokenizer.load(tmp_path / "foreign.json")
+
+
+def test_without_marks_a_word_is_one_token_wherever_it_stands():
+    texts = ['a "good" film (good, bad/good) 好', "good , bad ."]
+    tokenizer = Tokenizer.train(texts, kind="word", size=40, marks=False)
+    tokens = tokenizer.encode('good "good" (good/good), good')
+    assert (
+        len({i for i, piece in zip(tokens.ids, tokens.pieces, strict=True) if piece == "good"}) == 1
+    )
+    assert UNK not in tokens.ids
+    assert tokens.pieces == ["good", '"', "good", '"', "(", "good", "/", "good", ")", ",", "good"]
+    assert [tokens.pieces[i] for i in (0, 2, 5)] == ["good"] * 3
+    text = 'good "good" (good/good), good'
+    assert all(
+        text[slice(*at)] == piece for at, piece in zip(tokens.offsets, tokens.pieces, strict=True)
+    )
+    again = Tokenizer.from_json(tokenizer.to_json())
+    assert again.kind == "word"
+    assert again.encode_ids([text]) == [tokens.ids]
+    assert again.decode(tokens.ids) == 'good " good " ( good / good ) , good'
+    marked = Tokenizer.train(texts, kind="word", size=40)
+    assert marked.decode(marked.encode("good, bad").ids) == "good, bad"

@@ -10,9 +10,10 @@ Five kinds, all of them with the ids PAD, UNK, BOS, EOS = 0, 1, 2, 3:
 
 A piece that follows a space, or begins a text, has the mark ▁, so that decoding gives the spaces
 back; scripts without spaces go unmarked. Pieces never reach over punctuation or from one script
-into another, and digits stand alone. A verbatim tokenizer keeps every blank as it is, line ends
-included, and marks no beginning: for language models. What `save` writes is a plain file of the
-tokenizers library.
+into another, and digits stand alone. Without marks, for texts that are read and never written, a whole word
+is one token wherever it stands: after a blank, a quote or a bracket. A verbatim tokenizer keeps every
+blank as it is, line ends included, and marks no beginning: for language models. What `save` writes is a
+plain file of the tokenizers library.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ class Tokenizer:
         settings = json.loads(inner.to_str())
         self.kind = _kind(settings)
         self.verbatim = "Strip" not in str(settings["normalizer"])
+        self._joined_by = " " if _loses_blanks(settings) else ""
         self.mask: int | None = next(
             (added["id"] for added in settings["added_tokens"] if added["content"] == MASK), None
         )
@@ -106,10 +108,12 @@ class Tokenizer:
         lowercase: bool = False,
         verbatim: bool = False,
         mask: bool = False,
+        marks: bool = True,
     ) -> Tokenizer:
         """Learn at most `size` tokens, the four special ones included. The same texts, the same result.
 
         verbatim: every blank is kept. mask: one token more, the last, which `<mask>` in a text stands for.
+        marks: whole words remember the space before them, so that they can be decoded as they stood.
         """
         if kind not in KINDS:
             raise ValueError(f"no tokenizer kind '{kind}': {', '.join(KINDS)}")
@@ -118,8 +122,9 @@ class Tokenizer:
                 f"a vocabulary has {len(SPECIALS)} special tokens, size {size} has no room"
             )
         inner = tokenizers.Tokenizer(models.BPE())
-        inner.normalizer = _normalizer(kind, lowercase, verbatim)
-        inner.pre_tokenizer = _pre_tokenizer(kind)
+        marked = marks or kind != "word" or verbatim
+        inner.normalizer = _normalizer(kind, lowercase, verbatim, marked)
+        inner.pre_tokenizer = _pre_tokenizer(kind, marked)
         learnt = learn(inner, texts, kind, size)
         if mask:
             token = tokenizers.AddedToken(MASK, special=True, normalized=False, lstrip=True)
@@ -156,12 +161,12 @@ class Tokenizer:
                 parts.append(self._spaced(unknown[position]))
             elif token >= len(SPECIALS):
                 parts.append(self._texts[token])
-        text = (" " if self.kind == "split" else "").join(parts).replace(SPACE, " ")
+        text = self._joined_by.join(parts).replace(SPACE, " ")
         return text if self.verbatim else text.strip()
 
     def _spaced(self, word: str) -> str:
         """An unknown word holds its own space where whole words are tokens."""
-        if self.kind != "word" or not word or scripts.stands_close(word[0]):
+        if self.kind != "word" or self._joined_by or not word or scripts.stands_close(word[0]):
             return word
         return SPACE + word
 
@@ -190,7 +195,7 @@ class Tokenizer:
         return self._inner.to_str(pretty=True)
 
 
-def _normalizer(kind: str, lowercase: bool, verbatim: bool) -> normalizers.Normalizer:
+def _normalizer(kind: str, lowercase: bool, verbatim: bool, marked: bool) -> normalizers.Normalizer:
     steps: list[normalizers.Normalizer] = [normalizers.NFC()]
     if lowercase:
         steps.append(normalizers.Lowercase())
@@ -203,7 +208,7 @@ def _normalizer(kind: str, lowercase: bool, verbatim: bool) -> normalizers.Norma
     ]
     if kind == "split":  # a word "</s>" of a text ends nothing: it becomes another
         steps.append(normalizers.Replace(Regex(_SPECIAL_WORDS), "＜"))
-    elif kind != "character":
+    elif kind != "character" and marked:
         steps += [
             normalizers.Prepend(SPACE),
             normalizers.Replace(Regex(rf"^{SPACE}(?=[{_SPACELESS}])"), ""),
@@ -211,10 +216,21 @@ def _normalizer(kind: str, lowercase: bool, verbatim: bool) -> normalizers.Norma
     return normalizers.Sequence(steps)
 
 
-def _pre_tokenizer(kind: str) -> pre_tokenizers.PreTokenizer:
+def _pre_tokenizer(kind: str, marked: bool) -> pre_tokenizers.PreTokenizer:
     if kind == "split":
         return pre_tokenizers.Split(Regex(SPACE), "removed")
-    return pre_tokenizers.Split(Regex(_CHARACTERS if kind == "character" else _WORDS), "isolated")
+    units = pre_tokenizers.Split(Regex(_CHARACTERS if kind == "character" else _WORDS), "isolated")
+    if marked:
+        return units
+    return pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(SPACE), "removed"), units])
+
+
+def _loses_blanks(settings: dict[str, Any]) -> bool:
+    """Whether the first thing that a tokenizer does is to cut at blanks and forget them."""
+    first = settings.get("pre_tokenizer") or {}
+    if first.get("type") == "Sequence":
+        first = next(iter(first["pretokenizers"]), {})
+    return first.get("pattern", {}).get("Regex") == SPACE and first.get("behavior") == "Removed"
 
 
 def _kind(settings: dict[str, Any]) -> str:

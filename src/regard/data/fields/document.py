@@ -52,7 +52,7 @@ class TextsInside(Field):
             raise ValueError(f"{like!r} has no tokenizer: a Text or a Document has")
         self._like = like
         shared = like._text if isinstance(like, Document) else like
-        own = Text(name, kind=kind, size=vocabulary, lowercase=lowercase, file=file)
+        own = Text(name, kind=kind, size=vocabulary, lowercase=lowercase, marks=False, file=file)
         self._text: Text = own if shared is None else shared
 
     @property

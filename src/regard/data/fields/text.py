@@ -20,8 +20,8 @@ from regard.words import t
 class Text(Field):
     """A text, or words that are cut already: ids x1 … xn EOS, with BOS before them if told.
 
-    kind, size, lowercase, verbatim, mask: as in `Tokenizer.train`; kind "split" takes what stands between
-    blanks, or the items of a list, as one token each. blank: empty texts can be used too.
+    kind, size, lowercase, verbatim, mask, marks: as in `Tokenizer.train`; kind "split" takes what stands
+    between blanks, or the items of a list, as one token each. blank: empty texts can be used too.
     max_length: longer ones are cut off there if `cut`, else not trained on. file: of the asset. like: a text
     whose tokenizer is used instead of one of its own.
 
@@ -39,6 +39,7 @@ class Text(Field):
         lowercase: bool = False,
         verbatim: bool = False,
         mask: bool = False,
+        marks: bool = True,
         bos: bool = False,
         eos: bool = True,
         blank: bool = False,
@@ -55,6 +56,7 @@ class Text(Field):
             "lowercase": lowercase,
             "verbatim": verbatim,
             "mask": mask,
+            "marks": marks,
         }
         if like is not None:
             self.settings = like.settings

@@ -31,7 +31,7 @@ def input_field(recipe: Recipe) -> InputField:
         case "numbers":
             return Numbers("numbers", sequence=True, standardise=True, max_length=longest, cut=True)
         case _:
-            return Text("text", **given.model_dump(), max_length=longest, cut=True)
+            return Text("text", **given.model_dump(), marks=False, max_length=longest, cut=True)
 
 
 def positions_read(field: Field, values: Sequence[Any]) -> list[Tokens]:

@@ -67,6 +67,7 @@ class MatchTask(Task):
             kind=given.kind,
             size=given.size,
             lowercase=given.lowercase,
+            marks=False,
             file="tokenizer.json",
             eos=False,
             max_length=longest,

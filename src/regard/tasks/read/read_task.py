@@ -52,7 +52,12 @@ class ReadTask(Task):
 
     def make_fields(self) -> Sequence[Field]:
         given, options = self.recipe.tokenizer.source, self.options
-        cut: dict[str, Any] = {"kind": given.kind, "size": given.size, "lowercase": given.lowercase}
+        cut: dict[str, Any] = {
+            "kind": given.kind,
+            "size": given.size,
+            "lowercase": given.lowercase,
+            "marks": False,
+        }
         longest: dict[str, Any] = {"max_length": self.recipe.data.max_length, "cut": True}
         markers = options.markers if options.answers == "choice" else 0
         self.story = MarkedText("story", markers=markers, file="tokenizer.json", **cut, **longest)
