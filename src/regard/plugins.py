@@ -18,8 +18,28 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-class BrokenPlugin(ImportError, ValueError):
+INSTALL = "pip install what it comes from, or put its folder in PYTHONPATH"
+
+
+class UnusableName(ValueError):
+    """What a name stands for cannot be used, in one line; `hint` says what helps.
+
+    needs: what is not there at all, as ("task", "rate") or ("module", "my_models").
+    """
+
+    hint = "docs/extending.md walks through whole packages"
+
+    def __init__(
+        self, message: str, hint: str = "", *, needs: tuple[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.hint, self.needs = hint or self.hint, needs
+
+
+class BrokenPlugin(UnusableName, ImportError):
     """An installed package promises something under this name that cannot be imported."""
+
+    hint = INSTALL
 
 
 def names(group: str, taken: Collection[str] = ()) -> tuple[str, ...]:
@@ -53,6 +73,17 @@ def load(group: str, name: str) -> object:
 def origin(group: str, name: str) -> str:
     """Which package brings this, and where it has it."""
     return _origin(_found(group)[name])
+
+
+def provider(group: str, name: str) -> tuple[str, str] | None:
+    """The package that brings this, and its version; None: nobody does, or it has no name."""
+    package = point.dist if (point := _found(group).get(name)) else None
+    return None if package is None else (package.name, package.version)
+
+
+def loaded() -> list[tuple[str, str]]:
+    """The group and name of all that other packages brought and somebody has used."""
+    return sorted(_THINGS)
 
 
 def name_of(group: str, thing: object) -> str | None:

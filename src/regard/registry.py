@@ -60,6 +60,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
     },
 }
 FIELDS = ("Text", "Words", "Label", "Labels", "Document", "Image", "Numbers", "Choice", "Span")
+PLACES = "package.module:Name is the place of a class"
 # What the class of a kind is derived from, in regard.options, and the method that it must have.
 BASES: dict[Group, tuple[str, str]] = {
     "tasks": ("TaskOptions", "task"),
@@ -67,7 +68,7 @@ BASES: dict[Group, tuple[str, str]] = {
 }
 
 
-class KindError(ValueError):
+class KindError(plugins.UnusableName):
     """A kind that cannot be used, in one line."""
 
 
@@ -118,12 +119,15 @@ def _named(entry_points: str, name: str, ours: dict[str, str]) -> Any:
         try:
             return plugins.load(entry_points, name)
         except plugins.BrokenPlugin as error:
-            raise KindError(str(error)) from error
+            raise KindError(str(error), error.hint) from error
     if ":" in name:
         return class_at(name)
     known = tuple(dict.fromkeys([*ours, *brought]))
     group = entry_points.removeprefix("regard.")
-    raise UnknownKind(f"no kind {name!r} among {group}.{meant(name, known)} There are {known}")
+    raise UnknownKind(
+        f"no kind {name!r} among {group}.{meant(name, known)} There are {known}",
+        needs=(group.removesuffix("s"), name),
+    )
 
 
 def models_for(task: str) -> list[str]:
@@ -170,14 +174,20 @@ def class_at(place: str) -> Any:
         module = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and _is_within(error.name, module_name):
+            missing = f"no module {error.name!r}, so no {place!r}"
+            if "." in str(error.name):  # the package around it is here
+                raise KindError(missing, PLACES) from error
             raise KindError(
-                f"no module {error.name!r}, so no {place!r}: its package is not installed"
+                f"{missing}: its package is not installed",
+                plugins.INSTALL,
+                needs=("module", str(error.name)),
             ) from error
         why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise KindError(f"{module_name} cannot be imported: {why}") from error
+        hint = f"python -c 'import {module_name}' shows where it fails"
+        raise KindError(f"{module_name} cannot be imported: {why}", hint) from error
     if not hasattr(module, name):
         near = meant(name, [n for n, value in vars(module).items() if isinstance(value, type)])
-        raise KindError(f"{module_name} has no {name!r}.{near}")
+        raise KindError(f"{module_name} has no {name!r}.{near}", PLACES)
     return getattr(module, name)
 
 
