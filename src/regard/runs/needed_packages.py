@@ -41,8 +41,8 @@ def packages_of(recipe: Recipe) -> list[dict[str, str]]:
         metadata.packages_distributions() if tops else {}
     )  # it looks at all that is installed
     for top in tops:
-        for package in packages.get(top, [])[:1]:
-            found.append(_row("module", top, (package, metadata.version(package))))
+        for name in packages.get(top, [])[:1]:
+            found.append(_row("module", top, (name, metadata.version(name))))
     return found
 
 
