@@ -73,28 +73,29 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
     mask = mask if mask.dim() else mask[None]
     expected = (*leading(query, key, value), query.shape[-2], key.shape[-2])
     given = tuple(mask.shape)
-    fewer = mask.dim() < len(expected)
-    # (B, Lk) would be read as (Lq, Lk): refuse it even where the sizes happen to agree
-    padding = (*key.shape[: mask.dim() - 1], key.shape[-2])
-    looks_like_padding = fewer and given == padding and any(n != 1 for n in given[:-1])
-    fits = not looks_like_padding
-    if fits:
-        try:
-            fits = broadcast(given, expected) == expected
-        except RuntimeError:
-            fits = False
-    if not fits:
-        axes = "None, " * (len(expected) - 2)
+    by_row = names_rows(given, expected)
+    if by_row or not _fits(given, expected):
+        fewer, axes = len(given) < len(expected), "None, " * (len(expected) - 2)
         hint = f" A mask of padded keys (B, Lk) is written mask[:, {axes}:]." if fewer else ""
-        also = (
-            " One pattern (Lq, Lk) for all rows is written mask[None]."
-            if looks_like_padding
-            else ""
-        )
+        also = " One pattern (Lq, Lk) for all rows is written mask[None]." if by_row else ""
         raise ValueError(
             f"the mask must broadcast to (..., Lq, Lk) = {expected}; given {given}.{hint}{also}"
         )
     return mask if mask.dim() > 1 else mask[None]
+
+
+def names_rows(given: tuple[int, ...], expected: tuple[int, ...]) -> bool:
+    """Whether what was given is (B, Lk), which would be read as (Lq, Lk) where the sizes happen to agree."""
+    rows = given[:-1]
+    fewer = len(given) < len(expected)
+    return fewer and given == (*expected[: len(rows)], expected[-1]) and any(n != 1 for n in rows)
+
+
+def _fits(given: Sequence[int], expected: tuple[int, ...]) -> bool:
+    try:
+        return broadcast(given, expected) == expected
+    except RuntimeError:
+        return False
 
 
 def real_mask(
@@ -176,14 +177,18 @@ def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tenso
         query.shape[-2],
         key.shape[-2],
     )
-    try:
-        fits = broadcast(bias.shape, expected) == expected
-    except RuntimeError:
-        fits = False
-    if not fits:
-        heads = "" if len(expected) < 4 else "heads, "
+    given = tuple(bias.shape)
+    by_row = names_rows(given, expected)
+    if by_row or not _fits(given, expected):
+        heads, axes = "" if len(expected) < 4 else "heads, ", "None, " * (len(expected) - 2)
+        hint = (
+            f". One of the keys of each row (B, Lk) is written bias[:, {axes}:], one (Lq, Lk) for all rows "
+            "bias[None]"
+            if by_row
+            else ""
+        )
         raise ValueError(
-            f"the bias must broadcast to (..., {heads}Lq, Lk) = {expected}; given {tuple(bias.shape)}"
+            f"the bias must broadcast to (..., {heads}Lq, Lk) = {expected}; given {given}{hint}"
         )
     bias = bias if bias.dim() > 1 else bias[(None,) * (2 - bias.dim())]
     return for_every_key(bias, key.shape[-2])
@@ -206,11 +211,8 @@ def check_width(what: str, x: Tensor, size: int) -> None:
 def check_pairs(pairs: Tensor, query: Tensor, keys: int) -> None:
     """Whether a mask is one of pairs of these queries and so many keys."""
     expected = (*query.shape[:-1], keys)
-    try:
-        fits = broadcast(pairs.shape, expected) == expected
-    except RuntimeError:
-        fits = False
-    if pairs.dtype != torch.bool or pairs.dim() != len(expected) or not fits:
+    fits = pairs.dim() == len(expected) and _fits(pairs.shape, expected)
+    if pairs.dtype != torch.bool or not fits:
         raise ValueError(
             f"the mask must be bool, (..., Lq, Lk) = {expected} (an axis may be 1), or "
             f"(..., Lk) with states as the source; given {pairs.dtype} {tuple(pairs.shape)}"

@@ -94,7 +94,8 @@ def attend(*given: Any, **choices: Any) -> Attended:
         is written mask[:, None, :]. A row with no allowed key gives weights 0 and context 0.
     lengths: whole numbers (...), a tensor or a list, instead of a mask: how many of the first keys are real.
     bias: float, broadcast to (..., Lq, Lk), added to the scores as they are: after the score's own scale,
-        before region, temperature and normaliser. -inf forbids a pair, as a mask does.
+        before region, temperature and normaliser. -inf forbids a pair, as a mask does. Of keys row by row
+        (B, Lk) it is written bias[:, None, :].
     score, region, normalize: a mechanism or its name; None is scaled dot, everywhere, softmax.
     dropout acts on the weights when `training`; `generator` makes every draw repeatable.
 
