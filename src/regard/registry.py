@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from regard import plugins
@@ -101,7 +102,8 @@ def find_field(name: str) -> type[Field]:
     found = _named("regard.fields", name, ours)
     base = class_at("regard.data.fields:Field")
     if not (isinstance(found, type) and issubclass(found, base)):
-        raise KindError(f"{name!r} is no class derived from regard.data.fields.Field")
+        said = _named_so("regard.fields", name, FIELDS)
+        raise KindError(f"{said} is no class derived from regard.data.fields.Field")
     return found
 
 
@@ -172,7 +174,9 @@ def class_at(place: str) -> Any:
     module_name, _, name = place.partition(":")
     try:
         module = importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a stranger's module does when it is imported
         if isinstance(error, ModuleNotFoundError) and _is_within(error.name, module_name):
             missing = f"no module {error.name!r}, so no {place!r}"
             if "." in str(error.name):  # the package around it is here
@@ -201,8 +205,16 @@ def _checked(found: object, group: Group, kind: str) -> Any:
 
     name, method = BASES[group]
     base = getattr(options, name)
+    said = _named_so(f"regard.{group}", kind, BUILT_IN[group])
     if not (isinstance(found, type) and issubclass(found, base)):
-        raise KindError(f"{kind!r} is no class derived from regard.options.{name}")
+        raise KindError(f"{said} is no class derived from regard.options.{name}")
     if getattr(found, method) is getattr(base, method):
-        raise KindError(f"{kind!r} has no method {method!r} of its own")
+        raise KindError(f"{said} has no method {method!r} of its own")
     return found
+
+
+def _named_so(entry_points: str, name: str, ours: Collection[str]) -> str:
+    """Who is to blame, as the beginning of a sentence: a package, or the name itself."""
+    if name in ours or name not in plugins.names(entry_points):
+        return repr(name)
+    return f"{plugins.origin(entry_points, name)} cannot be used: it"

@@ -139,7 +139,7 @@ assert place.task.kind == "strange_package.models:Tagging"
 for kind, said in {
     "broken": "RuntimeError: this package is broken",
     "lost": "strange_package.nowhere",
-    "odd": "'odd' is no class derived from regard.options.ModelOptions",
+    "odd": "strange_package.models:NotOptions cannot be used: it is no class derived from regard.options",
     "meen": "no model.kind 'meen'. Did you mean 'mean'?",
 }.items():
     try:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import reprlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -178,7 +179,8 @@ def _brought(name: str, kind: str, table: Mapping[str, type]) -> type:
     if isinstance(found, type) and issubclass(found, _base(kind, table)):
         return found
     raise plugins.BrokenPlugin(
-        f"{plugins.origin(_group(kind), name)} cannot be used: it is no {kind.capitalize()} but {found!r}"
+        f"{plugins.origin(_group(kind), name)} cannot be used: it is no {kind.capitalize()} but "
+        + reprlib.repr(found)
     )
 
 
@@ -191,7 +193,7 @@ def _standing_at(place: str, kind: str, table: Mapping[str, type]) -> type:
     if isinstance(found, type) and issubclass(found, _base(kind, table)):
         return found
     raise plugins.BrokenPlugin(
-        f"{place} is no {kind.capitalize()} but {found!r}", plugins.UnusableName.hint
+        f"{place} is no {kind.capitalize()} but {reprlib.repr(found)}", plugins.UnusableName.hint
     )
 
 
