@@ -88,8 +88,8 @@ def folder_of(group: str, name: str) -> Path | None:
 
     try:
         point = _found(group)[name]
-        top, *inner = "" if point.attr else point.module.split(".")
-        spec = find_spec(top)
+        top, *inner = point.module.split(".")
+        spec = None if point.attr else find_spec(top)
     except (AttributeError, ImportError, ValueError):  # what cannot be read, and what is not there
         return None
     places = spec.submodule_search_locations if spec is not None else None
