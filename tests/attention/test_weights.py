@@ -454,3 +454,11 @@ def test_heads_are_chosen_of_a_region_that_differs_from_head_to_head(region):
     some = regard.attend(x, x, region=region, weights=asked).weights
     torch.testing.assert_close(some.rows, whole[:, [2, 0]][..., [0, 2], :])
     torch.testing.assert_close(some.sums, whole[:, [2, 0]].sum(-2))
+
+
+def test_blocks_beyond_all_lengths_are_one_block():
+    """And hold no more than one."""
+    x = torch.randn(2, 3, 8)
+    for size in (3, 100, 10**12):
+        blocks = regard.attend(x, x, weights=Weights(blocks=size)).weights.blocks
+        torch.testing.assert_close(blocks, torch.ones(2, 1, 1))

@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 
 from regard.attention.argument_checks import (
     check_mask,
+    check_region,
     check_sizes,
     check_tensors,
     leading,
@@ -55,6 +56,7 @@ def prepare(
     by: Score = _named("score", score, as_score, query, key_size=key.shape[-1])
     within: Region = _named("region", region, as_region, query)
     check_sizes(by, query, key)
+    check_region(within, leading(query, key, value))
     if lengths is not None:
         real = real_mask(mask, lengths, leading(query, key, value), key.shape[-2], key.device)
         mask = None if real is None else real[..., None, :]

@@ -201,6 +201,7 @@ def _blocks(weights: Tensor, asking: Tensor | None, size: int) -> tuple[Tensor, 
 
 def _by_blocks(x: Tensor, size: int) -> Tensor:
     """The sum of every `size` numbers along the last axis."""
+    size = min(size, max(x.shape[-1], 1))
     return nn.functional.pad(x, (0, -x.shape[-1] % size)).unflatten(-1, (-1, size)).sum(-1)
 
 
