@@ -96,8 +96,7 @@ def asked_example(task: Task, line: str) -> dict[str, Any]:
         and len(task.inputs) == 1
         and task.inputs[0] not in task.by_field(given)
     )
-    (example,) = task.given([line if alone else given], files=False)
-    return example
+    return task.taken(line if alone else given, files=False)
 
 
 def look_at_text(

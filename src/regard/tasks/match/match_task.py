@@ -90,12 +90,6 @@ class MatchTask(Task):
 
     # what it answers
 
-    def of_line(self, line: str) -> Any:
-        """Also `first TAB second`."""
-        if line.count("\t") == 1 and not line.lstrip().startswith("{"):
-            return dict(zip(self.inputs, line.split("\t"), strict=True))
-        return super().of_line(line)
-
     def predict(
         self, module: Match, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
