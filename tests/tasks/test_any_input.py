@@ -325,9 +325,7 @@ def test_a_spec_says_what_its_columns_are_called(spec, columns):
     assert named_columns(spec, ["x", "y"]) == columns
 
 
-@pytest.mark.parametrize(
-    "kind", ["translate", "classify", "language", "masked", "pair", "document", "series"]
-)
+@pytest.mark.parametrize("kind", ["classify", "language", "masked", "pair", "document", "series"])
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_a_blank_line_has_a_blank_answer(kind, form, tmp_path, monkeypatch):
     made = {

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from regard.cli.app import app
 from regard.looking.look import look
+from regard.records.question import BadQuestion
 from regard.tasks.task_module import Unanswerable
 
 EVEN = {"product": "the old lamp", "review": "so very bright"}
@@ -82,3 +83,106 @@ def test_a_look_takes_what_predict_takes(tmp_path):
         look(run, {"product": "a lamp"})
     with pytest.raises(Unanswerable, match="the example is 3: there are 2 inputs"):
         look(run, 3)
+
+
+def shown(run, example):
+    """The sides of every map by its name."""
+    (record,) = look(run, example).records
+    return {each.name: (each.queries, each.keys) for each in record.maps}, record
+
+
+@pytest.mark.parametrize("example", [EVEN, LONGER, {"product": "lamp", "review": "bright"}])
+def test_an_attention_from_one_text_to_another_is_shown_as_that(tmp_path, example):
+    run = opinion_run(tmp_path)
+    maps, record = shown(run, example)
+    assert maps == {"cross": ("review", "product")}
+    lengths = {name: len(text.split()) for name, text in example.items()}
+    (each,) = record.maps
+    assert each.weights.shape == (1, 2, lengths["review"], lengths["product"])
+    assert {n: side.tokens for n, side in record.sides.items()} == {
+        n: tuple(text.split()) for n, text in example.items()
+    }
+    assert record.title == " ⟷ ".join(example.values())
+    (answer,) = run.predict([example], attention=True)
+    assert (answer.rows, answer.columns) == (example["review"].split(), example["product"].split())
+    np.testing.assert_allclose(answer.attention, each.weights[0].mean(0), atol=1e-6)
+
+
+@pytest.mark.parametrize("example", [EVEN, LONGER])
+def test_every_attention_of_two_texts_has_its_sides(tmp_path, example):
+    run = opinion_run(tmp_path, "itself", "once", "over", "pooled")
+    maps, record = shown(run, example)
+    assert maps == {
+        "cross": ("whole answer", "product"),
+        "cross 2": ("review", "product"),
+        "encoder product": ("product", "product"),
+        "encoder review": ("review", "review"),
+        "pooling review": ("whole answer", "review"),
+    }
+    assert record.notes == ()
+    assert record.from_json(record.to_json()).to_json() == record.to_json()
+
+
+def test_what_is_no_text_is_not_taken_for_one_that_is_as_long(tmp_path):
+    run = opinion_run(tmp_path, "slots", "over")
+    maps, record = shown(run, EVEN)  # there are as many slots as words in either text
+    assert maps == {"cross": ("review", "product")}
+    assert record.notes == (
+        "1 attention is not over the tokens of the product or review, and not shown",
+    )
+    alone = opinion_run(tmp_path, "slots")
+    with pytest.raises(BadQuestion, match="1 attention is not over the tokens of"):
+        look(alone, EVEN)
+    assert alone.predict([EVEN], attention=True)[0].attention is None
+
+
+def test_sides_that_are_not_sure_are_told_and_not_shown(tmp_path, monkeypatch):
+    """A model that does not take any other example."""
+    run = opinion_run(tmp_path, "over", "pooled")
+    forward = type(run.model).forward
+
+    def only_these(model, product, product_mask, review, review_mask):
+        if product.shape[1] not in (1, 3):
+            raise RuntimeError("no")
+        return forward(model, product, product_mask, review, review_mask)
+
+    monkeypatch.setattr(type(run.model), "forward", only_these)
+    with pytest.raises(
+        BadQuestion, match=r"rows of made\.over may be product or review: it is not"
+    ):
+        look(run, EVEN)
+    assert run.predict([EVEN], attention=True)[0].attention is None
+    maps, _ = shown(run, LONGER)
+    assert maps["cross"] == ("review", "product")
+    assert maps["pooling review"] == ("whole answer", "review")
+
+
+def test_answers_of_two_texts_have_what_they_came_from_in_any_batch(tmp_path):
+    examples = [EVEN, LONGER, {"product": "the new phone is slow", "review": "so"}]
+    for parts in (("over",), ("itself",), ("over", "pooled"), ("once",)):
+        run = opinion_run(tmp_path, *parts)
+        for together, example in zip(run.predict(examples, attention=True), examples, strict=True):
+            (alone,) = run.predict([example], attention=True)
+            assert (together.rows, together.columns) == (alone.rows, alone.columns)
+            np.testing.assert_allclose(together.attention, alone.attention, atol=1e-6)
+            assert together.attention.shape == (len(together.rows), len(together.columns))
+
+
+@pytest.mark.parametrize("example", [EVEN, LONGER])
+def test_the_texts_of_a_look_are_named_wherever_it_is_drawn(asked, tmp_path, example):
+    pairs = [tmp_path / f"pair.{suffix}" for suffix in ("json", "html", "svg", "png")]
+    words = [w for path in pairs for w in (f"--{path.suffix[1:]}", str(path))]
+    done = asked("look", "-m", "x", line_of(example), *words)
+    assert done.exit_code == 0, done.output
+    record = json.loads(pairs[0].read_text())
+    (shown,) = record["maps"]
+    assert (shown["name"], shown["queries"], shown["keys"]) == ("cross", "review", "product")
+    assert record["sides"]["review"]["tokens"] == example["review"].split()
+    for path in pairs[1:3]:
+        assert all(word in path.read_text() for word in line_of(example).split()), path
+    drawn = asked("look", "-m", "x", line_of(example), "--terminal").stdout
+    assert all(word in drawn for word in line_of(example).split())
+    done = asked("predict", "-m", "x", line_of(example), "--json")
+    answer = json.loads(done.stdout)
+    assert answer["rows"] == example["review"].split()
+    assert answer["columns"] == example["product"].split()

@@ -23,18 +23,13 @@ from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples, answers_in_place
+from regard.tasks.attended_sides import SeenAttention
 from regard.tasks.evaluation import Evaluation, Measured, measures_in_words
 from regard.tasks.judged_items import ItemMean, JudgedItems
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.task_module import TaskModule, Unanswerable, accepted, shortened
 from regard.tasks.task_report import TaskReport
-from regard.tasks.text_look import (
-    SeenAttention,
-    asked_example,
-    asked_text,
-    look_at_text,
-    with_attention,
-)
+from regard.tasks.text_look import asked_example, look_at_text, with_attention
 from regard.view.shaded_words import shaded_words
 from regard.view.terminal import heat_map
 
@@ -207,22 +202,18 @@ class Task(TaskReport):
     ) -> list[Answer]:
         """The answer to each example, in their order.
 
-        attention: what it came from, over the tokens of the first text: a pooling, or the last attention.
+        attention: what it came from, over the tokens of a text: a pooling, or the last attention.
         """
         found: dict[int, Answer] = {}
-        text = asked_text(self) if attention else None
         with module.inference():
             for rows, tensors in self.batches(examples, module.device, inputs=True, batch=batch):
-                seeing = SeenAttention.by(module.model) if text else nullcontext(SeenAttention())
-                with seeing as seen:
-                    answers = list(self.answers(module, tensors))
-                for place, (row, (answer, score)) in enumerate(zip(rows, answers, strict=True)):
-                    found[row] = Answer(self.bare(examples[row]), answer, score)
-                    if text is not None:
-                        (tokens,) = text.tokens([examples[row][text.name]])
-                        real = tensors[f"{text.name}_mask"]
-                        weights = seen.over(place, int(real[place].sum()), real.shape[1])
-                        found[row] = with_attention(found[row], weights, tokens, text)
+                asked = [examples[row] for row in rows]
+                with SeenAttention.by(module.model) if attention else nullcontext() as seen:
+                    pairs = zip(asked, self.answers(module, tensors), strict=True)
+                    answers = [Answer(self.bare(each), *answer) for each, answer in pairs]
+                if seen is not None:
+                    answers = with_attention(self, module, asked, answers, seen)
+                found |= zip(rows, answers, strict=True)
         return [found[row] for row in range(len(examples))]
 
     def ranked(self, answers: Sequence[Answer]) -> list[Answer]:

@@ -14,13 +14,13 @@ from regard.data.spec import Spec
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples
+from regard.tasks.attended_sides import SeenAttention
 from regard.tasks.evaluation import Measured
 from regard.tasks.match.match_look import look_at_pair, with_pair_attention
 from regard.tasks.match.match_module import Match
 from regard.tasks.match.match_options import MatchOptions
 from regard.tasks.task import Task
 from regard.tasks.task_report import SAMPLES
-from regard.tasks.text_look import SeenAttention
 from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
