@@ -162,7 +162,7 @@ def sided_attentions(
         again = second.get(name, []) if other is not None else None
         ways = [[sided(*pair) for pair in way] for way in _ways(calls, again)]
         apart = [SidedAttention([call], (), ()) for call in calls]
-        found += next((way for way in ways if all(each.rows for each in way)), [*ways, apart][-1])
+        found += next((way for way in ways if all(each.rows for each in way)), apart)
     return found
 
 
