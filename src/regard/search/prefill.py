@@ -49,12 +49,12 @@ def prefill(decoder: Any, job: SearchJob, now: Open) -> tuple[list[Moment], Open
             totals=totals[:, -1:],
             said=None if now.said is None else torch.cat([now.said, tokens], 1),
         )
-        told = [part.cpu().split(1, 1) for part in (tokens, log_probs, totals)]
-        only = torch.zeros_like(told[0][0])  # the one hypothesis, and the one candidate
-        goes_on = torch.full_like(told[2][0], -torch.inf)
+        said, chances, sums = (part.cpu().split(1, 1) for part in (tokens, log_probs, totals))
+        only = torch.zeros_like(said[0])  # the one hypothesis, and the one candidate
+        goes_on = torch.full_like(sums[0], -torch.inf)
         seen = weights.split(1, 1) if weights is not None and job.settings.attention else None
         history += [
-            Moment(now.ids, only, *step, goes_on, only, None if seen is None else seen[place])
-            for place, step in enumerate(zip(*told, strict=True))
+            Moment(now.ids, only, said[t], chances[t], sums[t], goes_on, only, seen and seen[t])
+            for t in range(len(said))
         ]
     return history, now

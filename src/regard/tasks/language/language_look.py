@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.attention.recording import recording
 from regard.data.tokenizer import BOS, PAD, Tokens
@@ -35,10 +36,11 @@ def with_prompt_attention(task: Language, answer: Answer) -> Answer:
     """The answer with what each token of its prompt looked at: the last layer of what a look shows, a mean
     over heads. Without it where there is none, or more than is drawn token by token.
     """
-    tokens, layers = task.tokenizer.encode(answer.input), attentions_in(task.model)["decoder"]
+    network = cast(nn.Module, task.model)
+    tokens, layers = task.tokenizer.encode(answer.input), attentions_in(network)["decoder"]
     if not layers or block_size(layers, len(tokens) + 1) > 1:
         return answer
-    with task.inference(), recording(task.model) as recorded:
+    with task.inference(), recording(network) as recorded:
         task.read(tokens.ids)
     weights, names = batch_weights(recorded[-1])[0].mean(0).float().cpu(), ["BOS", *tokens.pieces]
     return replace(answer, attention=weights, rows=names, columns=names)
