@@ -153,7 +153,8 @@ def test_a_loaded_run_answers_alike_alone_and_in_a_batch(folder):
         assert (alone.attention - found.attention).abs().max() < 1e-5
         assert (list(found.rows), list(found.columns)) == (found.answer, text.split())
     with pytest.raises(ValueError, match="example 1: empty 'words' value"):
-        run.predict([" "])
+        run.predict([{"words": " "}])
+    assert run.predict([" "])[0].answer is None  # a blank line, as the command reads it
 
 
 def test_it_is_looked_at_and_the_record_is_opened_again(folder, regard_command):
