@@ -170,7 +170,7 @@ def test_it_is_looked_at_and_the_record_is_opened_again(folder, regard_command):
     assert record.output == "DET ADJ NOUN VERB DET NOUN"
     assert record.map("encoder").weights.shape == (1, 4, 6, 6)
     assert record.map("encoder").mechanism.startswith("score: scaled-dot")
-    assert record.sides["text"].tokens == tuple(text.split())
+    assert record.sides["words"].tokens == tuple(text.split())
     assert "walk" in view.to_text()
     run = load(folder / "whole", device="cpu")
     (again,) = regard.look(run, text).records
