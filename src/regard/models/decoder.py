@@ -29,6 +29,7 @@ from regard.attention.normalizers import HardChoice
 from regard.layers.attend_per_sentence import attend_per_sentence
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.layers.dropout import dropout
+from regard.layers.embedding import without_padding
 from regard.layers.names import check_name
 from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import GRU, CellState, Linear, make_cell
@@ -164,7 +165,8 @@ class RecurrentDecoder(nn.Module):
         return Step(self.project(out), self._hand_on(state, moment, out), moment.attended)
 
     def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
-        x = dropout(self.embed(inputs), self.dropout, self.training)  # (B, T, E)
+        x = without_padding(self.embed(inputs), inputs)  # (B, T, E)
+        x = dropout(x, self.dropout, self.training)
         state = self.start(encoded)
         comes_back = self.attention is not None and (self.place != "after" or self.input_feeding)
         run = self._in_turn if comes_back or self.fed_size or self.inside_reset else self._at_once

@@ -15,6 +15,7 @@ from regard.attention.normalizers import as_normalizer
 from regard.attention.regions import Causal, as_region
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.layers.dropout import dropout
+from regard.layers.embedding import without_padding
 from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import CellState
 from regard.models.attention_options import AttentionOptions
@@ -77,7 +78,8 @@ class PastDecoder(nn.Module):
         return Step(self.project(out), PastState(cells, past, state.position + 1))
 
     def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
-        x = dropout(self.embed(inputs), self.dropout, self.training)  # (B, T, E)
+        x = without_padding(self.embed(inputs), inputs)  # (B, T, E)
+        x = dropout(x, self.dropout, self.training)
         states, _ = self.network(x)
         context = self.attention(states, offset=0).context
         return Decoded(self.readout(states, context))
