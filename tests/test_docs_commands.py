@@ -1,8 +1,8 @@
 """What a page tells a newcomer to type runs as it stands there, and prints what the page says.
 
 A page is one session: its ```sh blocks run in order in one folder. A ```text block right after one is what it
-prints, on either stream (`...` stands for anything). Numbers may be others, and shades with them: processors
-round in their own ways.
+prints, on either stream (`...` stands for anything; ```text no-check is shown, not compared). Numbers may be
+others, and shades with them: processors round in their own ways.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BLOCK = re.compile(
     r"^```sh\n(?P<commands>.*?)^```\n(?:\n*^```text\n(?P<output>.*?)^```)?", re.M | re.S
 )
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-NUMBER = re.compile(r"[<>−-]?\.?\d[\d.,:e]*|[░▒▓█]+")
+NUMBER = re.compile(r"[<>−-]?\.?\d(?:[\d.,:]*\d)?(?: m?s\b)?|[░▒▓█]+")
 PORT = "8000"  # that of the pages
 PATIENCE = 900  # seconds of a block on a busy machine
 
