@@ -74,14 +74,15 @@ class PackedLinear(nn.Linear):
 
 
 def pack(model: nn.Module, precision: Precision = "float32") -> nn.Module:
-    """The model with packed matrices in the place of its linear layers; its parameters are the same."""
+    """The model with packed matrices in the place of its linear layers; its parameters are the same.
+
+    Cells of recurrent networks multiply by parameters of their own, and are left as they are.
+    """
     matrices = PackedMatrices(precision)
     for module in list(model.modules()):
         for name, part in list(module.named_children()):
             if type(part) in (nn.Linear, PackedLinear):
                 setattr(module, name, PackedLinear(part, matrices))
-        if hasattr(module, "linear"):  # one that multiplies by parameters of its own
-            module.linear = matrices
     return model
 
 

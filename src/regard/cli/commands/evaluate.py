@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Beam, Device, Json, Runs
+from regard.cli.options import Beam, Device, Int8, Json, Runs, quantized
 from regard.words import t
 
 
@@ -27,6 +27,7 @@ def evaluate(
     beam: Beam = None,
     as_json: Json = False,
     device: Device = None,
+    int8: Int8 = False,
 ) -> None:
     """Print how good a run is on a test set.
 
@@ -41,7 +42,8 @@ def evaluate(
     from regard.runs.loaded_run import load
 
     problems = Problems()
-    found = measure(load(models or None, device=device), data, problems, join=join, beam=beam)
+    run = load(models or None, device=device, quantize=quantized(int8))
+    found = measure(run, data, problems, join=join, beam=beam)
     if problems:
         print(t("left out: {problems}", problems=problems.report()), file=sys.stderr)
     for note in found.notes:

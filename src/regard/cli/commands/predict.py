@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Device, Json, Output, Run
+from regard.cli.options import Device, Int8, Json, Output, Run, quantized
 from regard.cli.texts import CHUNK, check_texts, chunks
 from regard.words import t
 
@@ -32,6 +32,7 @@ def predict(
     as_json: Json = False,
     output: Output = None,
     device: Device = None,
+    int8: Int8 = False,
 ) -> None:
     """Answer EXAMPLEs, or standard input line by line, by any run.
 
@@ -54,7 +55,7 @@ def predict(
     from regard.tasks.answer import Answer
     from regard.tasks.text_doubts import unknown_tokens
 
-    run = load(model, device=device)
+    run = load(model, device=device, quantize=quantized(int8))
     drawn = bool(examples) and not (as_json or output) and sys.stdout.isatty()
     if data is not None:
         given: Iterator[list[Any]] = _corpus(data, run.task)
