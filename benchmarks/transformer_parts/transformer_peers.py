@@ -156,13 +156,15 @@ def marian_weights(run: LoadedRun) -> dict[str, Tensor]:
 class CTranslate2:
     """The engine itself, over a folder that `regard.export` wrote: tokens in, tokens out."""
 
-    def __init__(self, folder: Path, run: LoadedRun, threads: int) -> None:
+    def __init__(
+        self, folder: Path, run: LoadedRun, threads: int, precision: str = "float32"
+    ) -> None:
         import ctranslate2
 
         self.engine: Any = ctranslate2.Translator(
             str(folder),
             device="cpu",
-            compute_type="float32",
+            compute_type=precision,
             inter_threads=1,
             intra_threads=threads,
         )

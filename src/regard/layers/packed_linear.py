@@ -81,7 +81,7 @@ def pack(model: nn.Module, precision: Precision = "float32") -> nn.Module:
     matrices = PackedMatrices(precision)
     for module in list(model.modules()):
         for name, part in list(module.named_children()):
-            if type(part) in (nn.Linear, PackedLinear):
+            if isinstance(part, nn.Linear) and type(part) in (nn.Linear, PackedLinear):
                 setattr(module, name, PackedLinear(part, matrices))
     return model
 
