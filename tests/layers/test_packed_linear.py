@@ -66,6 +66,17 @@ def test_a_matrix_that_was_changed_is_packed_again(precision):
         assert not packed(x).any()
 
 
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_an_input_that_was_changed_is_read_again(precision, mode):
+    packed = PackedLinear(nn.Linear(128, 200, bias=False), PackedMatrices(precision))
+    with mode():
+        x = torch.randn(9, 128)
+        before = packed(x)
+        x.mul_(2.0)
+        torch.testing.assert_close(packed(x), 2 * before, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_gradients_and_other_types_are_those_of_the_matrix(precision):
     linear = nn.Linear(128, 200)

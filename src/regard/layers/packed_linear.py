@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from regard.layers.names import check_name
 
 Precision = Literal["float32", "int8"]
-Product = Callable[[Tensor, Tensor | None], Tensor]  # x (R, K), bias (N,) -> (R, N)
+Product = Callable[[Tensor, Tensor | None], Tensor]  # x (..., K), bias (N,) -> (..., N)
 
 ROWS = 64  # of x, that oneDNN lays a matrix out for; the layout serves any number
 LEAST = 1 << 14  # numbers of a matrix: below, a call of either kind costs more than the product
@@ -35,25 +35,25 @@ class PackedMatrices:
         check_name("precision", precision, get_args(Precision))
         self.precision = precision
         self._kept: dict[tuple[Any, ...], tuple[Tensor, int, Product]] = {}
+        self._rows = RoundedRows()
 
     def __call__(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         if not _answers(x, weight):
             return F.linear(x, weight, bias)
-        product = self._packed(weight)
-        y = product(x.reshape(-1, x.shape[-1]), bias)
-        return y.view(*x.shape[:-1], y.shape[-1])
+        return self._packed(weight)(x, bias)
 
     def _packed(self, weight: Tensor) -> Product:
         place = (weight.data_ptr(), weight.shape, weight.stride())
         # the weight is kept as well, so that no other can come to stand in its place
         _, version, product = self._kept.get(place, (None, None, None))
         if product is None or version != weight._version:
-            product = (as_int8 if self.precision == "int8" else as_blocks)(weight.detach())
+            given = weight.detach()
+            product = as_int8(given, self._rows) if self.precision == "int8" else as_blocks(given)
             self._kept[place] = weight, weight._version, product
         return product
 
     def __getstate__(self) -> dict[str, Any]:  # of a copy, whose matrices are elsewhere
-        return {"precision": self.precision, "_kept": {}}
+        return {"precision": self.precision, "_kept": {}, "_rows": RoundedRows()}
 
 
 class PackedLinear(nn.Linear):
@@ -92,6 +92,7 @@ def _answers(x: Tensor, weight: Tensor) -> bool:
         x.dtype == weight.dtype == torch.float32
         and x.device.type == weight.device.type == "cpu"
         and weight.numel() >= LEAST
+        and not weight.is_inference()
         and x.numel() > 0
         and not (torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad))
         and not torch.is_autocast_enabled("cpu")
@@ -113,28 +114,44 @@ def as_blocks(weight: Tensor) -> Product:
     return product
 
 
-def as_int8(weight: Tensor) -> Product:
+class RoundedRows:
+    """x ≈ s · x̂, row by row; of the last x it is kept, since queries, keys and values are made of one."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Tensor, int, tuple[Tensor, Tensor]] | None = None
+
+    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """(..., K) -> x̂ (R, K), s (R, 1)"""
+        if x.is_inference():  # nobody counts how often it is changed
+            return _rounded(x.reshape(-1, x.shape[-1]))
+        last = self._last
+        if last is not None and last[0] is x and last[1] == x._version:
+            return last[2]
+        found = _rounded(x.reshape(-1, x.shape[-1]))
+        self._last = x, x._version, found
+        return found
+
+
+def as_int8(weight: Tensor, rounded_rows: RoundedRows) -> Product:
     """W ≈ t · Ŵ, x ≈ s · x̂: integers from -127 to 127, a scale t for each row of W and s for each of x.
 
     y_rn = s_r t_n Σ_k x̂_rk Ŵ_nk + b_n. The scale of x is its own, so no row depends on those beside it.
     """
-    scale = _scale(weight)  # (N, 1)
-    rounded, scale = _rounded(weight, scale).t(), scale.squeeze(1)
+    matrix, scale = _rounded(weight)
+    matrix, scale = matrix.t(), scale.squeeze(1)  # (K, N), (N,)
 
     def product(x: Tensor, bias: Tensor | None) -> Tensor:
-        each = _scale(x)  # (R, 1)
-        sums = torch._int_mm(_rounded(x, each), rounded)  # (R, N), exact
+        rows, each = rounded_rows(x)
+        sums = torch._int_mm(rows, matrix)  # (R, N), exact
         y = sums.float().mul_(each).mul_(scale)
-        return y if bias is None else y.add_(bias)
+        y = y if bias is None else y.add_(bias)
+        return y.view(*x.shape[:-1], y.shape[-1])
 
     return product
 
 
-def _scale(rows: Tensor) -> Tensor:
-    """(R, K) -> (R, 1): the largest of each row becomes 127."""
-    largest = rows.abs().amax(-1, keepdim=True)
-    return largest.div_(LEVELS).clamp_min_(torch.finfo(torch.float32).tiny)
-
-
-def _rounded(rows: Tensor, scale: Tensor) -> Tensor:
-    return (rows / scale).round_().to(torch.int8)
+def _rounded(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """(R, K) -> integers (R, K) and the scale of each row (R, 1): its largest number becomes 127."""
+    scale = rows.abs().amax(-1, keepdim=True).div_(LEVELS)
+    scale.clamp_min_(torch.finfo(torch.float32).tiny)
+    return (rows / scale).round_().to(torch.int8), scale
