@@ -29,10 +29,10 @@ HEAD = (
 )
 
 
-def measured(folder: Path, rounds: int) -> str:
+def measured(folder: Path, rounds: int, sentences: int | None) -> str:
     """A row of the table."""
     runs = {"float32": load(folder, device="cpu"), "int8": load(folder, quantize="int8")}
-    pairs = read_pairs(TEST)
+    pairs = list(read_pairs(TEST))[:sentences]
     texts, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
     said: dict[str, list[str]] = {}
 
@@ -50,7 +50,7 @@ def measured(folder: Path, rounds: int) -> str:
         median(a.seconds / b.seconds for a, b in both),
         median(a.cpu / b.cpu for a, b in both),
     )
-    scores = {name: bleu(lines, references).score for name, lines in said.items()}
+    scores = {name: bleu(lines, references).value for name, lines in said.items()}
     same = sum(map(str.__eq__, *said.values())) / len(texts)
     kind = runs["int8"].recipe.model.kind
     return (
@@ -67,13 +67,14 @@ def main() -> None:
     parser.add_argument("-m", "--model", metavar="RUN", action="append", type=Path)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--sentences", type=int, help="of the test set, if not all")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     keep_memory()
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads\n\n{HEAD}")
     print("| --- " * 9 + "|", flush=True)
     for folder in options.model or [EMBEDDED]:
-        print(measured(folder, options.rounds), flush=True)
+        print(measured(folder, options.rounds, options.sentences), flush=True)
 
 
 if __name__ == "__main__":

@@ -88,12 +88,13 @@ class Translations:
 
     def __init__(self, run: LoadedRun) -> None:
         self.run, self.said = run, dict[str, Translated]()
+        self.settings = SETTINGS
         self.texts = [pair.source for pair in read_pairs(TEST)]
         self.sources = run.tokenizers[0].encode_ids(self.texts)
 
     def by_regard(self, name: str, run: LoadedRun) -> Contender:
         def translate() -> Translated:
-            found = run.translator.predict(self.texts, SETTINGS, batch=BATCH)
+            found = run.translator.predict(self.texts, self.settings, batch=BATCH)
             return [one.tokens.ids for one in found]
 
         return self._timed(name, translate)

@@ -157,10 +157,16 @@ class CTranslate2:
     """The engine itself, over a folder that `regard.export` wrote: tokens in, tokens out."""
 
     def __init__(
-        self, folder: Path, run: LoadedRun, threads: int, precision: str = "float32"
+        self,
+        folder: Path,
+        run: LoadedRun,
+        threads: int,
+        precision: str = "float32",
+        longest: int = LONGEST,
     ) -> None:
         import ctranslate2
 
+        self.longest = longest
         self.engine: Any = ctranslate2.Translator(
             str(folder),
             device="cpu",
@@ -179,7 +185,7 @@ class CTranslate2:
             beam_size=BEAM,
             length_penalty=0.0,
             min_decoding_length=0,
-            max_decoding_length=LONGEST,
+            max_decoding_length=self.longest,
             max_input_length=0,
         )
         return [[self.ids[token] for token in one.hypotheses[0]] for one in found]

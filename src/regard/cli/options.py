@@ -56,8 +56,3 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Output = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
 ]
-
-
-def quantized(int8: bool) -> str | None:
-    """What `load` is told."""
-    return "int8" if int8 else None

@@ -88,7 +88,9 @@ def serve(
 
 def _load(runs: Sequence[Path], device: str | None, quantize: str | None) -> list[LoadedRun]:
     from regard.runs.loaded_run import load
+    from regard.training.allocator import keep_memory
 
+    keep_memory()
     return [load(run, device=device, quantize=quantize) for run in runs or [None]]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Beam, Device, Int8, Json, Runs, quantized
+from regard.cli.options import Beam, Device, Int8, Json, Runs
 from regard.words import t
 
 
@@ -37,12 +37,12 @@ def evaluate(
 
     Example: regard evaluate -m runs/imdb --data reviews.tsv#1,0
     """
+    from regard.cli.ready_run import ready_run
     from regard.data.problems import Problems
     from regard.report.run_evaluation import evaluate as measure
-    from regard.runs.loaded_run import load
 
     problems = Problems()
-    run = load(models or None, device=device, quantize=quantized(int8))
+    run = ready_run(models or None, device=device, int8=int8)
     found = measure(run, data, problems, join=join, beam=beam)
     if problems:
         print(t("left out: {problems}", problems=problems.report()), file=sys.stderr)

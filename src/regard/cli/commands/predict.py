@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Device, Int8, Json, Output, Run, quantized
+from regard.cli.options import Device, Int8, Json, Output, Run
 from regard.cli.texts import CHUNK, check_texts, chunks
 from regard.words import t
 
@@ -50,12 +50,12 @@ def predict(
         raise typer.BadParameter(t("give examples or --data, not both"))
     check_texts(examples or [], "predict")
 
+    from regard.cli.ready_run import ready_run
     from regard.cli.streams import written_to
-    from regard.runs.loaded_run import load
     from regard.tasks.answer import Answer
     from regard.tasks.text_doubts import unknown_tokens
 
-    run = load(model, device=device, quantize=quantized(int8))
+    run = ready_run(model, device=device, int8=int8)
     drawn = bool(examples) and not (as_json or output) and sys.stdout.isatty()
     if data is not None:
         given: Iterator[list[Any]] = _corpus(data, run.task)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Beam, Device, Int8, ServedRuns, quantized
+from regard.cli.options import Beam, Device, Int8, ServedRuns
 
 
 def serve(
@@ -48,7 +48,7 @@ def serve(
         port=port,
         token=token,
         device=device,
-        quantize=quantized(int8),
+        quantize="int8" if int8 else None,
         beam=beam,
         batch=batch,
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import WIDEST, Beam, Device, Int8, Json, Output, Runs, quantized
+from regard.cli.options import WIDEST, Beam, Device, Int8, Json, Output, Runs
 from regard.cli.sampling_options import Sample, Seed, Temperature, TopK, TopP, search_options
 from regard.cli.texts import check_texts, chunks
 from regard.words import t
@@ -66,7 +66,7 @@ def translate(
 
     from regard.cli.streams import written_to
 
-    translator = _loaded(models, engine, device, quantized(int8))
+    translator = _loaded(models, engine, device, int8)
     with ExitStack() as stack:
         out = stack.enter_context(written_to(output))
         records = stack.enter_context(written_to(attention)) if attention else None
@@ -87,10 +87,10 @@ def translate(
 
 
 def _loaded(
-    models: list[Path] | None, engine: str | None, device: str | None, quantize: str | None
+    models: list[Path] | None, engine: str | None, device: str | None, int8: bool
 ) -> LoadedRun:
     if engine is not None:
-        if quantize is not None:
+        if int8:
             raise typer.BadParameter(
                 t(
                     "--int8 is for regard's own search: 'regard export --quantization' makes an engine's"
@@ -100,9 +100,9 @@ def _loaded(
 
         return load_engine(only_one(models), engine, device=device)
 
-    from regard.runs.loaded_run import load
+    from regard.cli.ready_run import ready_run
 
-    return load(models or None, device=device, quantize=quantize)
+    return ready_run(models or None, device=device, int8=int8)
 
 
 def _on_a_terminal() -> bool:
