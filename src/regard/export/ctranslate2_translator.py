@@ -278,11 +278,11 @@ def _ranked(found: list[Hypothesis], settings: Search) -> list[Hypothesis]:
 
 
 def _score(found: Hypothesis, settings: Search) -> float:
-    covered = None
-    if settings.coverage_penalty:
-        assert found.attention is not None
-        attended: Tensor = found.attention.sum(0)
-        covered = coverage(attended, torch.ones_like(attended, dtype=torch.bool))
+    if not settings.coverage_penalty:
+        return found.log_prob / settings.penalty(float(len(found.tokens)))
+    assert found.attention is not None
+    attended: Tensor = found.attention.sum(0)
+    covered = coverage(attended, torch.ones_like(attended, dtype=torch.bool))
     return float(settings.score(torch.tensor(found.log_prob), len(found.tokens), covered))
 
 
