@@ -91,7 +91,8 @@ def _load(runs: Sequence[Path], device: str | None, quantize: str | None) -> lis
     from regard.training.allocator import keep_memory
 
     keep_memory()
-    return [load(run, device=device, quantize=quantize) for run in runs or [None]]
+    names: list[Path | None] = [*runs] or [None]
+    return [load(run, device=device, quantize=quantize) for run in names]
 
 
 def _warm(runs: Sequence[LoadedRun]) -> None:
