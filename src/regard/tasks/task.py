@@ -14,10 +14,12 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 import torch
 from torch import nn
 
 from regard.data.batch import Batch, collate
+from regard.data.fields import Field
 from regard.data.spec import named_columns
 from regard.measures.measure import Measure
 from regard.records.question import Question
@@ -241,6 +243,11 @@ class Task(TaskReport):
             parts = [{name: column[i] for name, column in columns.items()} for i in rows]
             yield rows, collate(fields, parts, rows).to(device)
 
+    def count_scored(self, examples: Examples) -> int:
+        """About how much is scored of these: the tokens and labels that are answered, or the examples."""
+        answered = [f for name, f in self.fields.items() if name not in self.inputs]
+        return max(_positions(field, examples) for field in answered or self.fields.values())
+
     def measured_by(self) -> Sequence[Measure]:
         """The measures of `columns`; of a task with a `measure` of its own, means of what it finds."""
         errors = self.recipe.task.errors
@@ -321,3 +328,12 @@ class Task(TaskReport):
     def look_extent(self, question: Question) -> Extent:
         """How large a look is, before it is made."""
         return self.extent(asked_example(self, question.text))
+
+
+def _positions(field: Field, examples: Examples) -> int:
+    """Tokens or labels of all values; one for each value that has neither."""
+    parts = field.encode(examples)
+    counts = {name: np.array([len(p[i]) for p in parts]) for i, name in enumerate(field.parts)}
+    if (lengths := field.length(counts)) is not None:
+        return int(lengths.sum())
+    return sum(max(len(field.counted(example[field.name])), 1) for example in examples)

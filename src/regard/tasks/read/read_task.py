@@ -159,6 +159,9 @@ class ChoiceTask(ReadTask):
     def texts(self, example: Mapping[str, Any]) -> Iterator[str]:
         yield from (example["story"], example["question"], *example["candidates"].texts)
 
+    def count_scored(self, examples: Examples) -> int:
+        return len(examples)
+
     def for_training(self, model: nn.Module) -> Choose:
         return Choose(
             model,
