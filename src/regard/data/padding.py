@@ -26,7 +26,7 @@ def pad(sequences: Sequence[Ids], *, bos: bool = False, eos: bool = True) -> tup
     mask = at < lengths[:, None]
     if sequences and width:
         said = (at >= first) & (at < lengths[:, None] - eos)
-        ids[said] = np.concatenate([np.asarray(one, np.int64) for one in sequences])
+        ids[said] = np.concatenate(sequences, dtype=np.int64, casting="unsafe")
         if eos:
             ids[np.arange(len(ids)), lengths - 1] = EOS
     return torch.from_numpy(ids), torch.from_numpy(mask)
