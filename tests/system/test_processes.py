@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import torch
 from lightning.fabric import Fabric
 from pair_batches import pair_batch
@@ -36,8 +37,13 @@ def run_program(name: str, *arguments: str) -> str:
     return done.stderr
 
 
-def test_two_processes_make_the_update_of_one_with_the_joined_batch(tmp_path):
-    run_program("two_processes.py", str(tmp_path))
+@pytest.mark.parametrize(
+    ("processes", "compile"), [(2, "off"), (2, "graphs"), (4, "off"), (4, "graphs")]
+)
+def test_several_processes_make_the_update_of_one_with_the_joined_batch(
+    processes, compile, tmp_path
+):
+    run_program("two_processes.py", str(tmp_path), str(processes), compile)
     task = make_task()
     task.load_state_dict(read_tree(tmp_path / "before"))
     fabric = Fabric(accelerator="cpu", devices=1)
@@ -46,7 +52,7 @@ def test_two_processes_make_the_update_of_one_with_the_joined_batch(tmp_path):
     before = read_tree(tmp_path / "before")
     for name, expected in task.state_dict().items():
         moved = expected - before[name]
-        for rank in (0, 1):
+        for rank in range(processes):
             found = read_tree(tmp_path / f"after-{rank}")[name] - before[name]
             torch.testing.assert_close(found, moved, rtol=0, atol=1e-6)
     assert any(not task.state_dict()[name].equal(value) for name, value in before.items())

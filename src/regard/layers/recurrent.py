@@ -226,8 +226,10 @@ def _keeping(cell: LSTM) -> Tensor:
 
 def _kernel(cells: list[Cell], training: bool) -> tuple[list[Tensor], Any, tuple[Any, ...]]:
     """The weights of a layer, torch's kernel for it, and its arguments up to where the batch stands."""
-    weights = [w for c in cells for w in (c.weight_ih, c.weight_hh, c.bias_ih, c.bias_hh)]
-    kernel = {Elman: torch.rnn_tanh, LSTM: torch.lstm, GRU: torch.gru}[type(cells[0])]
+    weights: list[Tensor] = [
+        w for c in cells for w in (c.weight_ih, c.weight_hh, c.bias_ih, c.bias_hh)
+    ]
+    kernel: Any = {Elman: torch.rnn_tanh, LSTM: torch.lstm, GRU: torch.gru}[type(cells[0])]
     return weights, kernel, (True, 1, 0.0, training, len(cells) == 2)
 
 

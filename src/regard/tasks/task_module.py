@@ -65,13 +65,18 @@ class TaskModule(nn.Module):
         super().__init__()
         self.model = model
 
-    def in_few_shapes(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor] | None:
+    @property
+    def why_not_static(self) -> str | None:
+        """Why its batches cannot be brought into few shapes, or worked on unseen; None: they can."""
+        return f"{type(self).__name__} has no such form"
+
+    def in_few_shapes(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The batch with more padding, so that the same few shapes come again and again.
 
         The loss of it, while `static`, is that of the batch, and all shapes on the way to it follow from
-        its own: so it can be recorded once and replayed. None: this module cannot do so.
+        its own: so it can be recorded once and replayed.
         """
-        return None
+        raise NotImplementedError
 
     def model_state(self) -> dict[str, Tensor]:
         """The weights of the model, as they are: not a copy."""

@@ -82,10 +82,16 @@ class Translate(TextTranslator):
             total = total + self.reinforce_weight * policy
         return Loss(total, scored.sum())
 
-    def in_few_shapes(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor] | None:
+    @property
+    def why_not_static(self) -> str | None:
+        if self.teacher_forcing < 1:
+            return (
+                "with training.teacher_forcing.ratio below 1, what was said decides what comes next"
+            )
+        return None if self.reinforce is None else "hard attention is trained by what it chose"
+
+    def in_few_shapes(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """More rows, of a source that is only EOS and no target; longer rows, up to a class of lengths."""
-        if self.teacher_forcing < 1 or self.reinforce is not None:
-            return None  # what is fed or drawn decides what comes next
         encoder, rows = getattr(self.model, "encoder", None), len(batch["source"])
         longest = getattr(encoder, "longest", None), longest_target(self.model.decoder)
         many = rounded_rows(rows)
