@@ -243,7 +243,10 @@ def losses_of(found: dict[str, Any]) -> str:
 
 def table(results: dict[str, dict[str, Any]]) -> Iterator[str]:
     """The first way of each configuration is what the others are compared with."""
-    yield "| | | target tokens a second | × | GPU busy | first step | losses apart, at most | sentences a second | × | the same texts |"
+    yield (
+        "| | | target tokens a second | × | GPU busy | first step | losses apart, at most "
+        "| sentences a second | × | the same texts |"
+    )
     yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for name, ways in results.items():
         (first, *_), cells = ways.values(), []
