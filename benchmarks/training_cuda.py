@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -176,6 +177,8 @@ def measure(name: str, way: str, options: argparse.Namespace, folder: Path) -> d
     found |= {"speed": tokens / seconds, "busy": mean(busy) if busy else None}
     graphs = getattr(loop.fit.updater, "graphs", None)
     found["graphs"] = None if graphs is None else len(graphs)
+    if (error := getattr(graphs, "error", None)) is not None:
+        traceback.print_exception(error)
     if torch.cuda.is_available():
         found["memory"] = torch.cuda.max_memory_allocated() / 2**20
         torch.cuda.reset_peak_memory_stats()

@@ -92,6 +92,7 @@ class StepGraphs:
     ) -> None:
         self.work, self.device, self.warn = work, device, warn
         self.recorder: Recorder | None = recorder
+        self.error: BaseException | None = None  # why nothing is recorded any more
         self.most = most
         self._seen: set[object] = set()
         self._recorded: dict[object, Recorded] = {}
@@ -120,7 +121,7 @@ class StepGraphs:
         try:
             replay = self.recorder.record(lambda: self.work(inputs))
         except (RuntimeError, AssertionError) as error:
-            self.recorder = None
+            self.recorder, self.error = None, error
             self.warn(
                 t(
                     "the work of a step could not be recorded, and is done step by step, which is slower: "
