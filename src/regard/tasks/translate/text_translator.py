@@ -24,7 +24,8 @@ from regard.tasks.prediction import Prediction
 from regard.tasks.task_module import BATCH, LikelihoodModule, Unanswerable
 
 SCORED = 1 << 14  # target tokens of a score that are read side by side: there is no beam of them
-ON_A_GPU = 8  # times as many searched together: a step takes it as long for a few as for many
+# a step of a search takes a GPU as long for a few sentences as for many: so many times as many, up to
+ON_A_GPU, TOGETHER = 8, 512
 LOGITS = (
     1 << 20
 )  # of a score that are there at a time: 4 MB, whatever the vocabulary and the targets
@@ -62,11 +63,12 @@ class TextTranslator(LikelihoodModule):
         """The translation of every text, in their order; a blank text has an empty one.
 
         prefixes: what each translation must begin with. replace_unknown: an UNK becomes the source
-        word it attends to most. Sentences of like lengths are searched together, `batch` at a time, on a
-        GPU `ON_A_GPU` times as many.
+        word it attends to most. Sentences of like lengths are searched together, `batch` at a time; on a
+        GPU, which is not filled by a few, eight times as many, up to 512.
         """
         settings = settings or Search()
-        batch *= ON_A_GPU if self.device.type == "cuda" else 1
+        if self.device.type == "cuda":
+            batch = max(batch, min(ON_A_GPU * batch, TOGETHER))
         looking = replace(settings, attention=settings.attention or replace_unknown)
         sources = self.source_tokenizer.encode_many(texts)
         self._check_lengths(sources)
