@@ -108,13 +108,10 @@ class NothingIsRead(TorchDispatchMode):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_nothing_is_read_on_the_way(name, monkeypatch):
-    from regard.layers import recurrent
-
+def test_nothing_is_read_on_the_way(name):
     module, batch = module_of(name, label_smoothing=0.1), batch_of(*RAGGED)
     module.float().train().static = True
     padded = module.in_few_shapes(batch)
-    monkeypatch.setattr(recurrent, "_by_torch", recurrent._unpacked)
     weights = [p for p in module.parameters() if p.requires_grad]
     with NothingIsRead():
         torch.autograd.grad(module(**padded).total, weights, allow_unused=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -25,6 +26,7 @@ from regard.layers.scan import flip, last_real, scan
 
 Initial = Literal["zero", "random", "learned"]
 SHUT = 1e4  # into a gate: its sigmoid is 0 or 1
+_UNPACKED = ContextVar("unpacked", default=False)
 
 
 class Unrolled(NamedTuple):
@@ -166,7 +168,7 @@ def _by_torch(
     cells: list[Cell], inputs: Tensor, lengths: Tensor | None, first: CellState, training: bool
 ) -> tuple[Tensor, CellState]:
     """The same by torch's own kernels (cuDNN on a GPU), for the cells that they know."""
-    if lengths is not None and inputs.device.type != "cpu":
+    if lengths is not None and _UNPACKED.get():
         return _unpacked(cells, inputs, lengths, first, training)
     states = [torch.stack(s.chunk(len(cells), -1)) for s in first]  # (directions, B, n)
     weights, kernel, how = _kernel(cells, training)
@@ -190,10 +192,20 @@ def _by_torch(
     return outputs, tuple(torch.cat(s.unbind(0), -1) for s in final)
 
 
+@contextmanager
+def unpacked() -> Iterator[None]:
+    """Ragged batches are not packed meanwhile: nobody has to know their lengths."""
+    before = _UNPACKED.set(True)
+    try:
+        yield
+    finally:
+        _UNPACKED.reset(before)
+
+
 def _unpacked(
     cells: list[Cell], inputs: Tensor, lengths: Tensor, first: CellState, training: bool
 ) -> tuple[Tensor, CellState]:
-    """Without packing, which would wait for a GPU to tell the lengths: each direction by itself.
+    """Without packing, which has to know the lengths: each direction by itself.
 
     Padding comes after all that is real, in both directions, so that outputs do not know of it. An LSTM
     keeps its memory through it: a feature that is 1 there closes the input gate and opens the forget gate.

@@ -190,8 +190,8 @@ class Trainer(Options):
     )
     compile: Literal["auto", "off", "graphs"] = Field(
         "auto",
-        description="graphs: the work of a batch is recorded once for each shape and replayed, which a GPU "
-        "does several times as fast; auto: on CUDA GPUs, where it can be done",
+        description="graphs: the work of a batch is recorded once for each shape and replayed, so that a GPU "
+        "is not kept waiting; auto: off, until it was measured on GPUs",
     )
     deterministic: bool = False
     threads: Few | None = Field(None, description="CPU threads of a process")

@@ -26,6 +26,7 @@ from regard.training.step_graphs import CudaGraphs, NothingRecorded, Recorder, S
 from regard.training.weight_update import SCALE, Updated, Updater, seed_by
 
 BEHIND = 8  # updates that may be on their way
+PAYS: tuple[str, ...] = ()  # devices on which auto records: none on which it was not measured
 
 
 class Unread(NamedTuple):
@@ -143,13 +144,14 @@ def make_updater(
     line: Callable[[int], int],
     warn: Callable[[str], None],
 ) -> Updater:
-    """As `trainer.compile` says; auto: recorded on a CUDA GPU, where that can be done."""
-    wish, why = recipe.trainer.compile, why_not_recorded(fabric, module)
+    """As `trainer.compile` says."""
+    wish = recipe.trainer.compile
+    why = why_not_recorded(fabric, module) if wish != "off" else None
     if wish == "graphs" and why is not None:
         raise RecipeError(
             f"trainer.compile=graphs cannot be done: {why}",
             "trainer.compile=auto does it where it can",
         )
-    if wish == "graphs" or (wish == "auto" and why is None and fabric.device.type == "cuda"):
+    if wish == "graphs" or (wish == "auto" and why is None and fabric.device.type in PAYS):
         return GraphedUpdater(recipe, fabric, module, line, warn=warn)
     return Updater(recipe, fabric, module, line)

@@ -69,7 +69,7 @@ class CudaGraphs:
             torch.cuda.default_generators[index].graphsafe_set_state(fresh)
 
 
-class Recorded(NamedTuple):
+class ShapeGraph(NamedTuple):
     inputs: dict[str, Tensor]
     replay: Callable[[], None]
 
@@ -95,7 +95,7 @@ class StepGraphs:
         self.error: BaseException | None = None  # why nothing is recorded any more
         self.most = most
         self._seen: set[object] = set()
-        self._recorded: dict[object, Recorded] = {}
+        self._recorded: dict[object, ShapeGraph] = {}
 
     def __len__(self) -> int:
         """How many shapes are recorded."""
@@ -130,7 +130,7 @@ class StepGraphs:
                 )
             )
             return False
-        self._recorded[shape] = Recorded(inputs, replay)
+        self._recorded[shape] = ShapeGraph(inputs, replay)
         return True
 
     def _sent(self, x: Tensor) -> Tensor:

@@ -24,8 +24,6 @@ from regard.tasks.prediction import Prediction
 from regard.tasks.task_module import BATCH, LikelihoodModule, Unanswerable
 
 SCORED = 1 << 14  # target tokens of a score that are read side by side: there is no beam of them
-# a step of a search takes a GPU as long for a few sentences as for many: so many times as many, up to
-ON_A_GPU, TOGETHER = 8, 512
 LOGITS = (
     1 << 20
 )  # of a score that are there at a time: 4 MB, whatever the vocabulary and the targets
@@ -63,12 +61,9 @@ class TextTranslator(LikelihoodModule):
         """The translation of every text, in their order; a blank text has an empty one.
 
         prefixes: what each translation must begin with. replace_unknown: an UNK becomes the source
-        word it attends to most. Sentences of like lengths are searched together, `batch` at a time; on a
-        GPU, which is not filled by a few, eight times as many, up to 512.
+        word it attends to most. Sentences of like lengths are searched together, `batch` at a time.
         """
         settings = settings or Search()
-        if self.device.type == "cuda":
-            batch = max(batch, min(ON_A_GPU * batch, TOGETHER))
         looking = replace(settings, attention=settings.attention or replace_unknown)
         sources = self.source_tokenizer.encode_many(texts)
         self._check_lengths(sources)

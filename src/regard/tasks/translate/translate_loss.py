@@ -15,6 +15,7 @@ from regard.data.length_batches import rounded_length, rounded_rows
 from regard.data.padding import widened
 from regard.data.tokenizer import EOS, Tokenizer
 from regard.layers.contracts import Translator, longest_target
+from regard.layers.recurrent import unpacked
 from regard.tasks.loss import masked_cross_entropy, smoothed_cross_entropy
 from regard.tasks.task_module import Loss
 from regard.tasks.translate.teacher_forcing import draw_forced, unroll
@@ -54,14 +55,10 @@ class Translate(TextTranslator):
 
         Only real positions are projected to the vocabulary: padding costs nothing. All are while `static`.
         """
+        if self.static:
+            return self._static_loss(source, source_mask, target, target_mask)
         encoded = self.model.encode(source, source_mask)
         inputs, scored = target[:, :-1], target_mask[:, 1:]
-        if self.static:
-            outputs = self.model.decoder.forward(inputs, encoded).outputs.flatten(0, 1)
-            logits, real = self.model.decoder.project(outputs), scored.flatten()
-            wanted = target[:, 1:].flatten()
-            total = masked_cross_entropy(logits, wanted, real, self.label_smoothing)
-            return Loss(total, real.sum())
         forced = None
         if self.teacher_forcing < 1:
             forced = draw_forced(inputs, self.teacher_forcing, self.forcing_draw)
@@ -80,6 +77,17 @@ class Translate(TextTranslator):
             made = choice._replace(index=choice.index.masked_fill(~scored, -1))
             policy = self.reinforce(made, reward) * (made.index >= 0).sum()
             total = total + self.reinforce_weight * policy
+        return Loss(total, scored.sum())
+
+    def _static_loss(
+        self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor
+    ) -> Loss:
+        decoder, scored = self.model.decoder, target_mask[:, 1:].flatten()
+        with unpacked():
+            decoded = decoder.forward(target[:, :-1], self.model.encode(source, source_mask))
+        logits = decoder.project(decoded.outputs.flatten(0, 1))
+        wanted = target[:, 1:].flatten()
+        total = masked_cross_entropy(logits, wanted, scored, self.label_smoothing)
         return Loss(total, scored.sum())
 
     @property
