@@ -232,7 +232,8 @@ def _unpacked(
 def _keeping(cell: LSTM) -> Tensor:
     """The weights (4n, 1) of a feature that shuts the input gate and holds the forget gate open."""
     column = cell.weight_ih.new_zeros(4, cell.hidden, 1)
-    column[0], column[1] = -SHUT, SHUT
+    column[0].fill_(-SHUT)
+    column[1].fill_(SHUT)
     return column.flatten(0, 1)
 
 
