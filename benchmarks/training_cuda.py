@@ -259,7 +259,7 @@ def table(results: dict[str, dict[str, Any]]) -> Iterator[str]:
             cells = [name, way, f"{found['speed']:,.0f}", f"{found['speed'] / first['speed']:.2f}"]
             cells += ["" if found["busy"] is None else f"{found['busy']:.0f} %"]
             cells += [f"{found['first']:.1f} s", f"{apart:.1e}" if found["losses"] else ""]
-            if "search" in found:
+            if "search" in found and "search" in first:
                 mine, other = found["search"], first["search"]
                 same = np.mean([a == b for a, b in zip(mine["texts"], other["texts"], strict=True)])
                 ratio = mine["speed"] / other["speed"]

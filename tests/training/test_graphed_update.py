@@ -148,12 +148,12 @@ def test_what_cannot_be_recorded_is_done_as_it_comes():
 def test_what_an_update_gave_is_known_some_updates_later():
     updater = updater_of(GraphedUpdater)
     counts = [
-        len(updater.make(BATCHES[:1], number=i, rate=0.01, shared=(0.0, 0.0)))
+        len([*updater.make(BATCHES[:1], number=i, rate=0.01, shared=(0.0, 0.0))])
         for i in range(BEHIND + 3)
     ]
     assert counts == [0] * BEHIND + [1] * 3
-    assert len(updater.settle()) == BEHIND
-    assert updater.settle() == []
+    assert len([*updater.settle()]) == BEHIND
+    assert [*updater.settle()] == []
 
 
 def test_a_loss_that_is_not_a_number_names_its_lines_later():
@@ -164,7 +164,7 @@ def test_a_loss_that_is_not_a_number_names_its_lines_later():
     updater.make([BATCHES[2]], number=1, rate=0.0)
     updater.make([BATCHES[1]], number=2, rate=0.0)
     with pytest.raises(Diverged, match=r"loss became nan at a batch of 2 .* lines 102, 103$"):
-        updater.settle()
+        list(updater.settle())
 
 
 def test_out_of_memory_tells_the_batch(monkeypatch):
@@ -244,4 +244,4 @@ class TestOnAGpu:
                 updater.make(BATCHES[:1], number=step, rate=0.01, shared=(0.0, 0.0))
         finally:
             torch.cuda.set_sync_debug_mode("default")
-        assert len(updater.settle()) == BEHIND
+        assert len([*updater.settle()]) == BEHIND

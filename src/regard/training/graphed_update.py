@@ -7,7 +7,7 @@ gave is known some updates later, so that the device always has work in front of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -72,7 +72,7 @@ class GraphedUpdater(Updater):
 
     def make(
         self, batches: Sequence[Batch], *, number: int, rate: float, shared: Sequence[float] = ()
-    ) -> list[Updated]:
+    ) -> Iterator[Updated]:
         self.gradients.whole.zero_()
         self.sums.zero_()
         for i, batch in enumerate(batches):
@@ -89,18 +89,17 @@ class GraphedUpdater(Updater):
         self.step(rate)
         return self._read(BEHIND)
 
-    def settle(self) -> list[Updated]:
+    def settle(self) -> Iterator[Updated]:
         return self._read(0)
 
-    def _read(self, behind: int) -> list[Updated]:
-        found = []
+    def _read(self, behind: int) -> Iterator[Updated]:
+        """Those that are older than `behind` updates; who reads one that went wrong, is told so."""
         for (norm, loss, tokens, *told), about in self.pending.read(behind):
             if not math.isfinite(loss):
                 raise self.diverged(f"the loss became {loss}", about.batches)
             if not math.isfinite(norm):
                 raise self.diverged(f"the norm of the gradient became {norm}", about.batches)
-            found.append(Updated(loss, int(tokens), norm, told or about.shared))
-        return found
+            yield Updated(loss, int(tokens), norm, told or about.shared)
 
     def _add_gradient(self, batch: Tensors) -> None:
         """The work of a batch, from its tokens to the sums: this is what is recorded."""

@@ -11,8 +11,8 @@ import hashlib
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from itertools import islice
 from typing import Any, NoReturn
@@ -69,7 +69,7 @@ class Fit:
         self._began = time.monotonic() if began is None else began
         self._stepped = False  # whether an update of this start is known
         self._saved = -1, -1  # the update, and the update of the last validation
-        self._unread: deque[tuple[int, int]] = deque()  # updates that gave what is not known yet
+        self._unread: deque[int] = deque()  # the updates of which nothing is known yet
         self._norm, self._stop = 0.0, False  # what the last update that is known told
 
     def run(self, record: MetricsFile | None) -> None:
@@ -203,11 +203,10 @@ class Fit:
         # time is the first process's, so that all end together; one that has a signal stops all
         seconds = self._before + time.monotonic() - self._started
         told = (float(self.signals.received > 0), seconds * (self.fabric.global_rank == 0))
-        known = self._tell(
-            lambda: self.updater.make(batches, number=number, rate=rate, shared=told)
-        )
+        self._unread.append(state.update + 1)
+        with self._naming_the_step():
+            known = self.updater.make(batches, number=number, rate=rate, shared=told)
         state.advance(len(batches), len(self.loader))
-        self._unread.append((state.update, state.epoch))
         self._note(known)
         if self.mean is not None:
             self.mean.follow(state.update)
@@ -219,27 +218,30 @@ class Fit:
         if self._stop or self._asked_to_stop():
             self._interrupt()
 
-    def _tell(self, ask: Callable[[], list[Updated]]) -> list[Updated]:
-        """What is known of updates; an error names the one that it came from."""
+    @contextmanager
+    def _naming_the_step(self) -> Iterator[None]:
+        """What went wrong did so in the first update that is not known yet."""
         try:
-            return ask()
+            yield
         except Diverged as error:
-            step = self._unread[0][0] if self._unread else self.state.update + 1
             last = self.checkpoints.last() or "none, no checkpoint was due yet"
-            raise Diverged(f"step {step:,}: {error}; the last good checkpoint is {last}") from error
+            raise Diverged(
+                f"step {self._unread[0]:,}: {error}; the last good checkpoint is {last}"
+            ) from error
 
     def _settle(self) -> None:
         """All that was done is known: nothing is written, measured or stopped before."""
-        self._note(self._tell(self.updater.settle))
+        self._note(self.updater.settle())
 
-    def _note(self, known: Sequence[Updated]) -> None:
+    def _note(self, known: Iterable[Updated]) -> None:
         state = self.state
-        for made in known:
-            step, epoch = self._unread.popleft()
-            stop, state.seconds = made.shared
-            self._norm, self._stop = made.norm, self._stop or bool(stop)
-            state.loss, state.tokens = state.loss + made.loss, state.tokens + made.tokens
-            self.reporter.see(step, epoch, self.done, made.loss, made.tokens)
+        with self._naming_the_step():
+            for made in known:
+                step = self._unread.popleft()
+                stop, state.seconds = made.shared
+                self._norm, self._stop = made.norm, self._stop or bool(stop)
+                state.loss, state.tokens = state.loss + made.loss, state.tokens + made.tokens
+                self.reporter.see(step, state.epoch, self.done, made.loss, made.tokens)
 
     def _say_first(self) -> None:
         """How long it took, where much has to be made ready."""
@@ -248,8 +250,7 @@ class Fit:
             self._settle()
             self.reporter.say(
                 t(
-                    "first step after {time}; from its second batch on, the work of each shape is recorded "
-                    "and replayed",
+                    "first step after {time}; the work of a batch is recorded when its shape comes again",
                     time=clock(time.monotonic() - self._began),
                 )
             )

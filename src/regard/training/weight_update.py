@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 
@@ -79,11 +79,11 @@ class Updater:
 
     def make(
         self, batches: Sequence[Batch], *, number: int, rate: float, shared: Sequence[float] = ()
-    ) -> list[Updated]:
+    ) -> Iterable[Updated]:
         """`update`, and what is known since the last one: of this update here, of earlier ones elsewhere."""
         return [self.update(batches, number=number, rate=rate, shared=shared)]
 
-    def settle(self) -> list[Updated]:
+    def settle(self) -> Iterable[Updated]:
         """What is not known yet of the updates that were made."""
         return []
 
