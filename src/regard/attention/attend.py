@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 
 from regard.attention.argument_checks import (
     check_mask,
+    check_region,
     check_sizes,
     check_tensors,
     leading,
@@ -55,6 +56,7 @@ def prepare(
     by: Score = _named("score", score, as_score, query, key_size=key.shape[-1])
     within: Region = _named("region", region, as_region, query)
     check_sizes(by, query, key)
+    check_region(within, leading(query, key, value))
     if lengths is not None:
         real = real_mask(mask, lengths, leading(query, key, value), key.shape[-2], key.device)
         mask = None if real is None else real[..., None, :]
@@ -94,7 +96,8 @@ def attend(*given: Any, **choices: Any) -> Attended:
         is written mask[:, None, :]. A row with no allowed key gives weights 0 and context 0.
     lengths: whole numbers (...), a tensor or a list, instead of a mask: how many of the first keys are real.
     bias: float, broadcast to (..., Lq, Lk), added to the scores as they are: after the score's own scale,
-        before region, temperature and normaliser. -inf forbids a pair, as a mask does.
+        before region, temperature and normaliser. -inf forbids a pair, as a mask does. Of keys row by row
+        (B, Lk) it is written bias[:, None, :].
     score, region, normalize: a mechanism or its name; None is scaled dot, everywhere, softmax.
     dropout acts on the weights when `training`; `generator` makes every draw repeatable.
 

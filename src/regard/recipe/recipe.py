@@ -188,6 +188,11 @@ class Trainer(Options):
     precision: Literal["32", "tf32", "bf16-mixed", "16-mixed", "64"] = Field(
         "32", description="tf32: float32 whose products are quicker and rounder on NVIDIA GPUs"
     )
+    compile: Literal["auto", "off", "graphs"] = Field(
+        "auto",
+        description="graphs: the work of a batch is recorded once for each shape and replayed, so that a GPU "
+        "is not kept waiting; auto: off, until it was measured on GPUs",
+    )
     deterministic: bool = False
     threads: Few | None = Field(None, description="CPU threads of a process")
 
@@ -224,10 +229,10 @@ def _by_kind(group: Group) -> Callable[[Any], Any]:
             raise PydanticCustomError("unknown_kind", "it has no kind, or one that is no name")
         try:
             return find(group, kind).model_validate(section)
-        except UnknownKind as error:
-            raise PydanticCustomError("unknown_kind", "{error}", {"error": str(error)}) from None
         except KindError as error:
-            raise PydanticCustomError("broken_kind", "{error}", {"error": str(error)}) from None
+            told = "unknown_kind" if isinstance(error, UnknownKind) else "broken_kind"
+            about = {"error": str(error), "hint": error.hint, "needs": error.needs}
+            raise PydanticCustomError(told, "{error}", about) from None
 
     return choose
 
