@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import httpx
 import pytest
-from small_runs import RECIPES, document_run, pair_run, reader_run, series_run, small_run
+from small_runs import RECIPES, document_run, hops_run, pair_run, reader_run, series_run, small_run
 from small_server import HERE, Shouter, client_of, quiet_app, shelf_of
 
 from regard.records.record import AttentionRecord
@@ -44,6 +44,14 @@ def every_task(tmp_path_factory):
     yield shelf
     shelf.worker.stop()
     shelf.worker.join()
+
+
+def test_an_answer_says_how_many_hops_its_weights_are_the_mean_of(tmp_path):
+    client = client_of(quiet_app(Shelf(lambda: [hops_run(tmp_path)])))
+    asked = {"examples": ["a b c"], "attention": True}
+    (answer,) = client.post("/predict", json=asked).json()["answers"]
+    assert answer["hops"] == 3
+    assert sum(answer["attention"][0]) == pytest.approx(1, abs=1e-4)
 
 
 def test_a_document_may_be_as_long_as_a_request(every_task, tmp_path):
@@ -153,7 +161,7 @@ def test_predictions_are_those_of_the_run_of_any_task(every_task):
     for model, example in {
         "translate": "a b c",
         "classify": {"text": "a b"},
-        "language": "",
+        "language": "a b",
         "masked": "a <mask> c",
     }.items():
         for attention in (False, True):
@@ -165,6 +173,14 @@ def test_predictions_are_those_of_the_run_of_any_task(every_task):
                 assert (one["input"], one["answer"]) == (wanted.input, wanted.answer)
                 assert one["score"] == pytest.approx(wanted.score, rel=1e-6, abs=1e-5)
                 assert (one["attention"] is None) == (wanted.attention is None)
+
+
+def test_a_blank_text_has_a_blank_answer(every_task):
+    client = client_of(quiet_app(every_task))
+    for examples in (["", "a b", "  "], [""]):
+        asked = {"model": "language", "examples": examples, "attention": True}
+        answers = client.post("/predict", json=asked).json()["answers"]
+        assert [one["answer"] is None for one in answers] == [not text.strip() for text in examples]
 
 
 def test_a_prediction_is_bounded_by_what_it_costs(every_task, monkeypatch):

@@ -200,15 +200,10 @@ def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tenso
         key.shape[-2],
     )
     given = tuple(bias.shape)
-    by_row = names_rows(given, expected)
-    if by_row or not _fits(given, expected):
+    if not _fits(given, expected):
         heads, axes = "" if len(expected) < 4 else "heads, ", "None, " * (len(expected) - 2)
-        hint = (
-            f". One of the keys of each row (B, Lk) is written bias[:, {axes}:], one (Lq, Lk) for all rows "
-            "bias[None]"
-            if by_row
-            else ""
-        )
+        by_row = f". One of the keys of each row (B, Lk) is written bias[:, {axes}:]"
+        hint = by_row if names_rows(given, expected) else ""
         raise ValueError(
             f"the bias must broadcast to (..., {heads}Lq, Lk) = {expected}; given {given}{hint}"
         )

@@ -26,7 +26,8 @@ def look(
     texts: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="TEXT", help="What to look at, or JSON; two are compared. Or a saved .json."
+            metavar="TEXT",
+            help="What to look at, TABs between several inputs, or JSON; two are compared. Or a saved .json.",
         ),
     ] = None,
     models: ComparedRuns = None,
@@ -42,7 +43,10 @@ def look(
     layer: Annotated[
         str | None, typer.Option(metavar="N", help="Show layer N first, or mean, or max.")
     ] = None,
-    head: Annotated[str | None, typer.Option(metavar="N", help="Head N, or mean, or max.")] = None,
+    head: Annotated[
+        str | None,
+        typer.Option("--head", "--hop", metavar="N", help="Head or hop N, or mean, or max."),
+    ] = None,
     which: Annotated[
         str | None, typer.Option("--map", metavar="NAME", help="cross, encoder, decoder, …")
     ] = None,

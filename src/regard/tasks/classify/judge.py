@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from regard.attention.pooling import AttentionPooling
 from regard.data.fields import Document, Field
 from regard.layers.contracts import Translator
 from regard.layers.special_tokens import BOS
@@ -37,12 +38,14 @@ class Judgement(NamedTuple):
     sentences: Tensor | None = None  # (sentences,) of a document
 
 
-def weighed_sentences(field: Field, value: Any, found: Judgement) -> list[tuple[int, int, float]]:
+def weighed_sentences(
+    field: Field, value: Any, found: Judgement
+) -> tuple[tuple[int, int, float], ...]:
     """Of a document: where the words of each sentence start and end among all words, and its weight."""
     if found.sentences is None or not isinstance(field, Document):
-        return []
+        return ()
     ends = list(accumulate(len(each) for each in field.tokens([value])[0]))
-    return list(zip([0, *ends][:-1], ends, found.sentences.tolist(), strict=True))
+    return tuple(zip([0, *ends][:-1], ends, found.sentences.tolist(), strict=True))
 
 
 class Judge(TaskModule):
@@ -65,6 +68,12 @@ class Judge(TaskModule):
         attended = None if decoded.attended is None else decoded.attended.weights
         shares = None if attended is None else attended[:, 0]
         return BatchJudgement(outputs, decoded.penalty, shares, encoded.words)
+
+    @property
+    def hops(self) -> int:
+        """Attentions that the weights of an input are the mean of."""
+        pool = getattr(getattr(self.model.decoder, "summary", None), "pool", None)
+        return pool.hops if isinstance(pool, AttentionPooling) else 1
 
     def said(self, found: Judgement) -> tuple[str, str]:
         """An answer in a word, and the same with how sure it is."""
