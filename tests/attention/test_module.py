@@ -108,6 +108,8 @@ def test_what_is_appended_to_a_memory_changes_no_other(learns):
         picked = seed.select(rows)
         late = picked.append(first[rows])
         again = replace(seed, keys=2 * seed.keys, values=2 * seed.values).append(second)
+        alone = {name: getattr(seed, name)[:1] for name in ("keys", "values")}
+        spread = {name: part.expand(9, -1, -1, -1) for name, part in alone.items()}
 
         def remembered(*parts):
             whole = attention.remember(torch.cat(parts, 1))
@@ -124,6 +126,10 @@ def test_what_is_appended_to_a_memory_changes_no_other(learns):
             torch.testing.assert_close(memory.keys, keys)
             torch.testing.assert_close(memory.values, values)
         assert torch.equal(again.keys[:, :, :6], 2 * seed.keys)
+        picked = replace(seed, spoilt=None, **spread).select(torch.tensor([8, 1]))
+        assert torch.equal(picked.keys, seed.keys[[0, 0]])
+        grown = replace(seed, spoilt=None, **alone).append(first[:1])
+        torch.testing.assert_close(grown.keys, one.keys[:1])
 
 
 def test_a_memory_grows_without_being_copied_each_time():

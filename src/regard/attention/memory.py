@@ -79,9 +79,10 @@ class Memory:
     def _own_room(self) -> Room | None:
         """The room, unless other keys or values were put in the place of those in it."""
         room = self.room
-        if room is None or self.keys.data_ptr() != room.keys.data_ptr():
+        if room is None:
             return None
-        return room if self.values.data_ptr() == room.values.data_ptr() else None
+        pairs = ((self.keys, room.keys), (self.values, room.values))
+        return room if all(_begins(part, wide) for part, wide in pairs) else None
 
     def append(
         self, states: Tensor, mask: Tensor | None = None, *, values: Tensor | None = None
@@ -154,4 +155,13 @@ def _can_be_written(old: Tensor, more: Tensor) -> bool:
         and not (torch.is_grad_enabled() and (old.requires_grad or more.requires_grad))
         and is_at_hand(old)
         and is_at_hand(more)
+    )
+
+
+def _begins(part: Tensor, wide: Tensor) -> bool:
+    """Whether it is wide[..., :n, :], and no other view of it, such as an expanded one."""
+    return (
+        part.data_ptr() == wide.data_ptr()
+        and part.stride() == wide.stride()
+        and part.shape[:-2] == wide.shape[:-2]
     )
