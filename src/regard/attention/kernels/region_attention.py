@@ -54,7 +54,9 @@ def region_attention(
     more = (mask, bias, sink, documents, ends, tuple(numbers), scale, sharpness, cap)
     if torch.compiler.is_compiling():
         return _operator(query, key, value, *more)
-    if torch.is_grad_enabled():
+    learns = query.requires_grad or key.requires_grad or value.requires_grad
+    learns = learns or any(x is not None and x.requires_grad for x in (bias, sink))
+    if learns and torch.is_grad_enabled():
         return _Function.apply(query, key, value, *more)
     return _forward(query, key, value, *more)
 
@@ -76,7 +78,7 @@ def empty_context(query: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
 def _forward(query: Tensor, key: Tensor, value: Tensor, *more: Any) -> tuple[Tensor, Tensor]:
     kernels = _kernels()
     assert kernels is not None
-    return kernels.forward(query, key, value, kernels.Given.of(*more))
+    return kernels.forward(query, key, value, kernels.Given(*more))
 
 
 def _backward(
@@ -85,7 +87,7 @@ def _backward(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:  # fmt: skip
     kernels = _kernels()
     assert kernels is not None
-    given = kernels.Given.of(*more)
+    given = kernels.Given(*more)
     return kernels.backward(grad, query, key, value, context, lse, given, bias_learns=bias_learns)
 
 
@@ -136,7 +138,7 @@ def _operator(
     sink: Tensor | None, documents: Tensor | None, ends: Tensor | None,
     numbers: Sequence[int], scale: float, sharpness: float, cap: float,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    more = (mask, bias, sink, documents, ends, numbers, scale, sharpness, cap)
+    more = (mask, bias, sink, documents, ends, tuple(numbers), scale, sharpness, cap)
     return _forward(query, key, value, *more)
 
 
@@ -146,7 +148,7 @@ def _operator_backward(
     mask: Tensor | None, bias: Tensor | None, sink: Tensor | None, documents: Tensor | None,
     ends: Tensor | None, numbers: Sequence[int], scale: float, sharpness: float, cap: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    more = (mask, bias, sink, documents, ends, numbers, scale, sharpness, cap)
+    more = (mask, bias, sink, documents, ends, tuple(numbers), scale, sharpness, cap)
     *grads, dbias = _backward(grad, query, key, value, context, lse, bias_learns, *more)
     dq, dk, dv, delta = grads
     return dq, dk, dv, delta, lse.new_empty(0) if dbias is None else dbias

@@ -8,13 +8,13 @@ given, which is kept in float32 in between.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
 from typing import Any, NamedTuple
 
 import torch
-import triton
 from torch import Tensor
 
+from regard.attention.kernels.launch import Launch
 from regard.attention.kernels.region_attention import empty_context, in_rows
 from regard.attention.kernels.region_forward import forward_kernel
 from regard.attention.kernels.region_key_gradient import key_kernel
@@ -41,42 +41,50 @@ class Given(NamedTuple):
     sink: Tensor | None  # (H,)
     documents: Tensor | None  # int32 (B or 1, 5, Lk), contiguous
     prefix: Tensor | None  # int32 (B or 1,)
-    passes: list[RegionPass]
+    numbers: tuple[int, ...]  # of the passes, one after the other
     scale: float
     sharpness: float
     cap: float  # 0: none
 
-    @classmethod
-    def of(cls, mask, bias, sink, documents, prefix, numbers: Sequence[int], *factors) -> Given:
-        cuts = range(0, len(numbers), NUMBERS)
-        passes = [RegionPass(*numbers[cut : cut + NUMBERS]) for cut in cuts]
-        return cls(mask, bias, sink, documents, prefix, passes, *factors)
+    @property
+    def passes(self) -> tuple[RegionPass, ...]:
+        return _passes(self.numbers)
+
+
+@functools.cache
+def _passes(numbers: tuple[int, ...]) -> tuple[RegionPass, ...]:
+    cuts = range(0, len(numbers), NUMBERS)
+    return tuple(RegionPass(*numbers[cut : cut + NUMBERS]) for cut in cuts)
 
 
 def forward(query: Tensor, key: Tensor, value: Tensor, given: Given) -> tuple[Tensor, Tensor]:
     """context (B, H, Lq, Dv), lse (B, H, Lq) in float32; for a row without keys 0 and −∞."""
-    query, key, value = (in_rows(x) for x in (query, key, value))
+    query, key, value = in_rows(query), in_rows(key), in_rows(value)
     context, lse = empty_context(query, value)
-    shape = context.shape
     earlier, earlier_lse = lse, lse
-    for step, each in enumerate(given.passes):
-        last = step == len(given.passes) - 1
-        out = context if last else query.new_empty(shape, dtype=torch.float32)
+    launches, passes = _launches("forward", given, query, key, value), given.passes
+    pointers = _tensors(given, query)
+    for step, each in enumerate(passes):
+        last = step == len(passes) - 1
+        out = context if last else query.new_empty(context.shape, dtype=torch.float32)
         log = lse if last else torch.empty_like(lse)
-        tile = tile_for("forward", query, key, value, each)
-        grid = (
-            query.shape[0] * query.shape[1] * each.rate * _tiles(query.shape[2], each.rate, tile.BM)
-        )
-        if grid:
-            forward_kernel[(grid,)](
-                query, key, value, out, log, earlier, earlier_lse, *_tensors(given, query),
-                query if given.sink is None else given.sink,
-                *_strides(query), *_strides(key), *_strides(value), *_strides(out),
-                *_given_strides(given), *_sizes(query, key, value), *each[1:8],
-                given.scale, given.sharpness, given.cap,
-                SINK=given.sink is not None and step == 0, CARRY=step > 0,
-                **_constants(query, key, value, given, each, tile),
-            )  # fmt: skip
+        if step == len(launches):
+            tile = tile_for("forward", query, key, value, each)
+            tiles = _tiles(query.shape[2], each.rate, tile.BM)
+            launches.append(
+                Launch(
+                    forward_kernel,
+                    query.shape[0] * query.shape[1] * each.rate * tiles,
+                    (*_strides(query, key, value, out), *_numbers(query, key, value, given, each)),
+                    {
+                        "SINK": given.sink is not None and step == 0,
+                        "CARRY": step > 0,
+                        **_constants(query, key, value, given, each, tile),
+                    },
+                )
+            )
+        sink = query if given.sink is None else given.sink
+        launches[step](query, key, value, out, log, earlier, earlier_lse, *pointers, sink)
         earlier, earlier_lse = out, log
     return context, lse
 
@@ -86,49 +94,93 @@ def backward(
     *, bias_learns: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:  # fmt: skip
     """dquery, dkey, dvalue; delta (B, H, Lq); dbias (B, H, Lq or 1, Lk) in float32, if it learns."""
-    grad, query, key, value = (in_rows(x) for x in (grad, query, key, value))
-    results = [torch.empty_like(x) for x in (query, key, value)]
+    grad, query, key, value = in_rows(grad), in_rows(query), in_rows(key), in_rows(value)
+    results = [torch.empty_like(query), torch.empty_like(key), torch.empty_like(value)]
     delta = torch.empty_like(lse)
     dbias, kind = _bias_gradient(query, key, given) if bias_learns else (None, 0)
-    (B, H, Lq, _), (Hk, Lk) = query.shape, key.shape[1:3]
-    pointers, numbers = _tensors(given, query), (given.scale, given.sharpness, given.cap)
+    launches, passes = (
+        _launches(f"backward {kind}", given, query, key, value, grad),
+        given.passes,
+    )
+    pointers = _tensors(given, query)
     earlier: list[Tensor] = [lse, lse, lse]
     earlier_bias = dbias
-    for step, each in enumerate(given.passes):
-        last = step == len(given.passes) - 1
+    for step, each in enumerate(passes):
+        last = step == len(passes) - 1
         dq, dk, dv = (
             results if last else [x.new_empty(x.shape, dtype=torch.float32) for x in results]
         )
         if kind == 1 and step:
-            earlier_bias, dbias = dbias, lse.new_empty(B, H, 1, Lk)
-        shared = {"DBIAS": kind, "CARRY": step > 0}
-        sizes, bounds, strides = _sizes(query, key, value), each[1:8], _given_strides(given)
-        bias_out = dbias if dbias is not None else query
-        tile = tile_for("query", query, key, value, each)
-        grid = B * H * each.rate * _tiles(Lq, each.rate, tile.BM)
-        if grid:
-            query_kernel[(grid,)](
-                query, key, value, context, lse, grad, delta, dq, earlier[0], bias_out, *pointers,
-                *_strides(query), *_strides(key), *_strides(value), *_strides(context), *_strides(grad),
-                *_strides(dq), *strides, *sizes, *bounds, *numbers,
-                **shared, **_constants(query, key, value, given, each, tile),
-            )  # fmt: skip
-        tile = tile_for("key", query, key, value, each)
-        grid = B * Hk * each.rate * _tiles(Lk, each.rate, tile.BN)
-        if grid:
-            key_kernel[(grid,)](
-                query, key, value, lse, grad, delta, dk, dv, bias_out, earlier[1], earlier[2],
-                earlier_bias if earlier_bias is not None else query, *pointers,
-                *_strides(query), *_strides(key), *_strides(value), *_strides(grad), *_strides(dk),
-                *_strides(dv), *strides, *sizes, *bounds, *numbers,
-                **shared, **_constants(query, key, value, given, each, tile),
-            )  # fmt: skip
+            earlier_bias, dbias = dbias, torch.empty_like(dbias)
+        if 2 * step == len(launches):
+            launches += _gradient_launches(
+                query, key, value, context, grad, (dq, dk, dv), given, each, kind, carry=step > 0
+            )
+        bias_out = query if dbias is None else dbias
+        launches[2 * step](
+            query, key, value, context, lse, grad, delta, dq, earlier[0], bias_out, *pointers
+        )
+        launches[2 * step + 1](
+            query, key, value, lse, grad, delta, dk, dv, bias_out, earlier[1], earlier[2],
+            query if earlier_bias is None else earlier_bias, *pointers,
+        )  # fmt: skip
         earlier = [dq, dk, dv]
     return results[0], results[1], results[2], delta, dbias
 
 
-def _strides(x: Tensor) -> tuple[int, int, int]:
-    return x.stride(0), x.stride(1), x.stride(2)
+def _gradient_launches(
+    query: Tensor, key: Tensor, value: Tensor, context: Tensor, grad: Tensor,
+    results: tuple[Tensor, Tensor, Tensor], given: Given, each: RegionPass, kind: int, *, carry: bool,
+) -> tuple[Launch, Launch]:  # fmt: skip
+    """That of the queries, then that of the keys."""
+    dq, dk, dv = results
+    (B, H, Lq, _), (Hk, Lk) = query.shape, key.shape[1:3]
+    shared = {"DBIAS": kind, "CARRY": carry}
+    numbers = _numbers(query, key, value, given, each)
+    rows, columns = (tile_for(name, query, key, value, each) for name in ("query", "key"))
+    return (
+        Launch(
+            query_kernel,
+            B * H * each.rate * _tiles(Lq, each.rate, rows.BM),
+            (*_strides(query, key, value, context, grad, dq), *numbers),
+            {**shared, **_constants(query, key, value, given, each, rows)},
+        ),
+        Launch(
+            key_kernel,
+            B * Hk * each.rate * _tiles(Lk, each.rate, columns.BN),
+            (*_strides(query, key, value, grad, dk, dv), *numbers),
+            {**shared, **_constants(query, key, value, given, each, columns)},
+        ),
+    )
+
+
+_KEPT: dict[Any, list[Launch]] = {}
+MOST_KEPT = 4096
+
+
+def _launches(kind: str, given: Given, *tensors: Tensor) -> list[Launch]:
+    """Those of an earlier call with the same shapes, strides, dtypes and numbers; else none, to be filled."""
+    query = tensors[0]
+    asked = (
+        kind,
+        *[(x.shape, x.stride()) for x in tensors],
+        *[None if x is None else (x.shape, x.stride(), x.dtype) for x in given[:5]],
+        given[5:],
+        query.dtype,
+        query.device,
+        precision(query.dtype),
+        *CHOSEN.values(),
+    )
+    kept = _KEPT.get(asked)
+    if kept is None:
+        if len(_KEPT) >= MOST_KEPT:
+            _KEPT.clear()
+        kept = _KEPT[asked] = []
+    return kept
+
+
+def _strides(*tensors: Tensor) -> list[int]:
+    return [step for x in tensors for step in x.stride()[:3]]
 
 
 def _spread(x: Tensor | None) -> tuple[int, int, int, int]:
@@ -155,8 +207,12 @@ def _tensors(given: Given, dummy: Tensor) -> tuple[Tensor, ...]:
     return documents, prefix, mask, bias
 
 
-def _sizes(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
-    return query.shape[1], query.shape[2], key.shape[2], query.shape[3], value.shape[3]
+def _numbers(
+    query: Tensor, key: Tensor, value: Tensor, given: Given, each: RegionPass
+) -> tuple[float, ...]:
+    """What all three kernels are told."""
+    sizes = query.shape[1], query.shape[2], key.shape[2], query.shape[3], value.shape[3]
+    return *_given_strides(given), *sizes, *each[1:8], given.scale, given.sharpness, given.cap
 
 
 def _bias_gradient(query: Tensor, key: Tensor, given: Given) -> tuple[Tensor, int]:
@@ -195,11 +251,11 @@ def _constants(
 
 
 def _block(size: int) -> int:
-    return max(16, triton.next_power_of_2(size))
+    return max(16, 1 << (size - 1).bit_length())
 
 
 def _tiles(length: int, rate: int, block: int) -> int:
-    return triton.cdiv(triton.cdiv(length, rate), block)
+    return -(-length // (rate * block))
 
 
 def precision(dtype: torch.dtype) -> str:
@@ -243,7 +299,7 @@ def tile_for(
         return CHOSEN[kernel]
     width = max(64, _block(query.shape[3]), _block(value.shape[3]))
     tile = TILES[kernel, query.dtype != torch.float32, width]
-    rows, columns = (triton.cdiv(x.shape[2], each.rate) for x in (query, key))
+    rows, columns = (-(-x.shape[2] // each.rate) for x in (query, key))
     BM = tile.BM if rows > 64 else min(tile.BM, 64 if rows > 16 else 16)
     BN = tile.BN if columns > 64 else min(tile.BN, 64 if columns > 32 else 32)
     return tile if tile[:2] == (BM, BN) else RegionTile(BM, BN, 4, tile.stages)
