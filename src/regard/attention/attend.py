@@ -20,6 +20,7 @@ from regard.attention.call import Attended, AttentionCall, refusal, takes_argume
 from regard.attention.kernels.region_call import keeps_promises, region_for_kernel
 from regard.attention.limits import Limits, shelter
 from regard.attention.normalizers import Normalizer, as_normalizer
+from regard.attention.plans.known_calls import keep, recall
 from regard.attention.plans.plan import Plan
 from regard.attention.region import Region
 from regard.attention.regions import as_region
@@ -104,10 +105,16 @@ def attend(*given: Any, **choices: Any) -> Attended:
     (torch.Size([2, 3, 8]), torch.Size([2, 3, 5]))
     """
     try:
+        asked, context = recall(*given, **choices)
+        if context is not None:
+            return Attended(context)
         call = prepare(*given, **choices)
     except TypeError as error:
         raise refusal(error, "attend", prepare, given, choices) from None
-    return call.run()
+    attended = call.run()
+    if asked is not None:
+        keep(asked, call)
+    return attended
 
 
 @takes_arguments_of(prepare)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from torch import Generator, Tensor, is_autocast_enabled, is_grad_enabled
 
 from regard.attention.argument_checks import check_bias
+from regard.attention.kernels.region_call import KernelCall
 from regard.attention.limits import Limits
 from regard.attention.normalizers import HardChoice, Normalizer, clear
 from regard.attention.paths import Computed, dense, run, taints
@@ -142,6 +144,11 @@ class AttentionCall:
         autocast = is_autocast_enabled(bias.device.type)  # which gives the kernel all in one dtype
         dtype = self.query.dtype if autocast else bias.dtype
         return BiasLayout(bias.shape, dtype, bias.requires_grad and is_grad_enabled())
+
+    @cached_property
+    def for_kernel(self) -> KernelCall | None:
+        """As the kernels of a region take it; None: another path computes it."""
+        return KernelCall.of(self)
 
     def plan(self) -> Plan:
         """Which path computes it, why, and what that costs: from shapes and choices alone."""

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.kernels.additive import additive_attention
-from regard.attention.kernels.region_call import region_fused
 from regard.attention.limits import taint
 from regard.attention.normalizers import HardChoice, clear
 from regard.attention.plans.plan import BY_DEFINITION, Plan
@@ -51,7 +50,8 @@ def run(plan: Plan, call: AttentionCall) -> Computed:
         "sparse": sparse,
         "sdpa": sdpa,
         "additive-fused": additive_fused,
-        "region-fused": lambda call: region_fused(call)[0],
+        "region-fused": by_kernel,
+        "sdpa-checked": by_kernel,
     }
     return paths[plan.path](call), None, None
 
@@ -200,6 +200,13 @@ def _kernel_mask(call: AttentionCall, temperature: float) -> KernelMask:
         return KernelMask(allowed, causal, None, None)
     empty = ~rows
     return KernelMask(allowed | empty[..., None], causal, empty, None)
+
+
+def by_kernel(call: AttentionCall) -> Tensor:
+    """The fused kernel of a region, or torch's with ours in reserve."""
+    taken = call.for_kernel
+    assert taken is not None
+    return taken.run(call.query, call.key, call.value, call.limits.mask, call.bias)[0]
 
 
 def additive_fused(call: AttentionCall) -> Tensor:

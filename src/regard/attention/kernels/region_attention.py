@@ -18,17 +18,18 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-__all__ = ["available", "region_attention"]
+__all__ = ["available", "kernels", "region_attention"]
 
 _LOADED: dict[str, ModuleType | None] = {}
 
 
 def available(device: torch.device) -> bool:
     """Whether the kernels run there: a CUDA device, and Triton is installed."""
-    return device.type == "cuda" and _kernels() is not None
+    return device.type == "cuda" and kernels() is not None
 
 
-def _kernels() -> ModuleType | None:
+def kernels() -> Any:
+    """The module that launches them; None without Triton."""
     if "triton" not in _LOADED:
         try:
             from regard.attention.kernels import region_triton
@@ -76,19 +77,19 @@ def empty_context(query: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _forward(query: Tensor, key: Tensor, value: Tensor, *more: Any) -> tuple[Tensor, Tensor]:
-    kernels = _kernels()
-    assert kernels is not None
-    return kernels.forward(query, key, value, kernels.Given(*more))
+    region = kernels()
+    assert region is not None
+    return region.forward(query, key, value, region.Given(*more))
 
 
 def _backward(
     grad: Tensor, query: Tensor, key: Tensor, value: Tensor, context: Tensor, lse: Tensor,
     bias_learns: bool, *more: Any,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:  # fmt: skip
-    kernels = _kernels()
-    assert kernels is not None
-    given = kernels.Given(*more)
-    return kernels.backward(grad, query, key, value, context, lse, given, bias_learns=bias_learns)
+    region = kernels()
+    assert region is not None
+    given = region.Given(*more)
+    return region.backward(grad, query, key, value, context, lse, given, bias_learns=bias_learns)
 
 
 def _of_bias(given: Tensor | None, bias: Tensor | None) -> Tensor | None:

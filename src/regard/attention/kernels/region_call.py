@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import torch
 from torch import Tensor
 
+from regard.attention.kernels.checked_sdpa import better_kernel, checked_sdpa
 from regard.attention.kernels.region_attention import available, region_attention
 from regard.attention.kernels.region_passes import RegionPasses, region_passes
 from regard.attention.normalizers import usual_softmax
@@ -29,15 +30,10 @@ def region_for_kernel(
     score: Score, normalize: Normalizer, limits: Limits, query: Tensor, key: Tensor, value: Tensor,
     *, bias: Tensor | None = None, dropout: float = 0.0, weights: Any = False,
 ) -> RegionPasses | None:  # fmt: skip
-    """The region as the kernel takes it; None: another path computes this call.
-
-    All keys for all queries, without a mask or a bias, are left to torch's own kernels.
-    """
+    """The region as the kernel takes it; None: another path computes this call."""
     if not available(query.device) or weights or dropout or score.kernel != "dot":
         return None
     if limits.region.predicts or not usual_softmax(normalize):
-        return None
-    if limits.everywhere and limits.mask is None and bias is None:
         return None
     sizes = (key.shape[-1], value.shape[-1])
     if max(sizes) > WIDEST or 0 in (
@@ -156,32 +152,69 @@ class FoldedAxes(NamedTuple):
         return x.reshape(math.prod(lead[:cut]), math.prod(lead[cut:]), *x.shape[-2:])
 
 
-def region_fused(call: AttentionCall) -> tuple[Tensor, Tensor]:
-    """Context (..., Lq, Dv) and log-sum-exp (..., Lq) of a call that `region_for_kernel` has taken."""
-    passes = region_for_kernel(
-        call.score, call.normalize, call.limits, call.query, call.key, call.value, bias=call.bias
-    )
-    temperature = call.normalize.softmax_temperature
-    assert passes is not None
-    assert temperature is not None
-    lead, query, key, value = call.lead, call.query, call.key, call.value
-    if torch.is_autocast_enabled(query.device.type):
-        query, key, value = (x.to(_dtype(x)) for x in (query, key, value))
-    if call.bias is not None:
-        lead = broadcast(lead, call.bias.shape[:-2])
-    fold = FoldedAxes.of(lead, key, value)
-    context, lse = region_attention(
-        fold.queries(query),
-        fold.keys(key, value),
-        fold.keys(value, key),
-        passes.numbers,
-        mask=fold.pairs(call.limits.mask),
-        bias=fold.pairs(call.bias),
-        documents=fold.sequences(passes.documents, 2),
-        ends=fold.sequences(passes.ends, 0),
-        scale=cast("DotLike", call.score).scale(key.shape[-1]),
-        sharpness=1.0 / temperature,
-    )
-    if len(lead) == 2:
-        return context, lse
-    return context.reshape(*lead, *context.shape[-2:]), lse.reshape(*lead, lse.shape[-1])
+class KernelCall(NamedTuple):
+    """A call as the kernels take it, without its tensors: the same for all that are shaped alike."""
+
+    score: Score
+    sharpness: float
+    passes: RegionPasses
+    lead: tuple[int, ...]
+    rank: int
+    fold: FoldedAxes
+    sdpa: str | None  # the kernel of torch that computes it, if one does better
+
+    @classmethod
+    def of(cls, call: AttentionCall) -> KernelCall | None:
+        """None: another path computes this call."""
+        query, key, value, bias = call.query, call.key, call.value, call.bias
+        passes = region_for_kernel(
+            call.score, call.normalize, call.limits, query, key, value,
+            bias=bias, dropout=call.dropout, weights=call.weights,
+        )  # fmt: skip
+        if passes is None:
+            return None
+        temperature = call.normalize.softmax_temperature
+        assert temperature is not None
+        lead = call.lead if bias is None else broadcast(call.lead, bias.shape[:-2])
+        plain = bias is None and call.limits.mask is None and query.shape[:-2] == lead
+        sdpa = None
+        if plain and key.shape[:-2] == lead and value.shape[:-2] == lead:
+            sdpa = better_kernel(query, key, value, _dtype(query), call.limits.patterns)
+        fold = FoldedAxes.of(lead, key, value)
+        return cls(call.score, 1.0 / temperature, passes, lead, query.dim(), fold, sdpa)
+
+    @property
+    def holds_tensors(self) -> bool:
+        return self.passes.ends is not None or self.passes.documents is not None
+
+    def run(
+        self, query: Tensor, key: Tensor, value: Tensor,
+        mask: Tensor | None = None, bias: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        """Context (..., Lq, Dv) and log-sum-exp (..., Lq)."""
+        if torch.is_autocast_enabled(query.device.type):
+            query, key, value = (x.to(_dtype(x)) for x in (query, key, value))
+        rank, fold, passes = self.rank, self.fold, self.passes
+        query, key, value = of_rank(query, rank), of_rank(key, rank), of_rank(value, rank)
+        q, k, v = fold.queries(query), fold.keys(key, value), fold.keys(value, key)
+        scale = cast("DotLike", self.score).scale(key.shape[-1])
+        if self.sdpa is not None:
+            scale *= self.sharpness
+            context, lse = checked_sdpa(q, k, v, passes.numbers, self.sdpa, scale=scale)
+        else:
+            context, lse = region_attention(
+                q,
+                k,
+                v,
+                passes.numbers,
+                mask=None if mask is None else fold.pairs(of_rank(mask, rank)),
+                bias=None if bias is None else fold.pairs(of_rank(bias, rank)),
+                documents=fold.sequences(passes.documents, 2),
+                ends=fold.sequences(passes.ends, 0),
+                scale=scale,
+                sharpness=self.sharpness,
+            )
+        if len(self.lead) == 2:
+            return context, lse
+        lead = self.lead
+        return context.reshape(*lead, *context.shape[-2:]), lse.reshape(*lead, lse.shape[-1])

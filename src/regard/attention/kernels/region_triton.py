@@ -9,6 +9,7 @@ given, which is kept in float32 in between.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -16,6 +17,7 @@ from torch import Tensor
 
 from regard.attention.kernels.launch import Launch
 from regard.attention.kernels.region_attention import empty_context, in_rows
+from regard.attention.kernels.region_check import CHECKED_ROWS, check_kernel
 from regard.attention.kernels.region_forward import forward_kernel
 from regard.attention.kernels.region_key_gradient import key_kernel
 from regard.attention.kernels.region_passes import RegionPass
@@ -51,19 +53,46 @@ class Given(NamedTuple):
         return _passes(self.numbers)
 
 
+_NOTHING = Given(None, None, None, None, None, (), 0.0, 0.0, 0.0)
+
+
 @functools.cache
 def _passes(numbers: tuple[int, ...]) -> tuple[RegionPass, ...]:
     cuts = range(0, len(numbers), NUMBERS)
     return tuple(RegionPass(*numbers[cut : cut + NUMBERS]) for cut in cuts)
 
 
-def forward(query: Tensor, key: Tensor, value: Tensor, given: Given) -> tuple[Tensor, Tensor]:
-    """context (B, H, Lq, Dv), lse (B, H, Lq) in float32; for a row without keys 0 and −∞."""
+def check(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Where numbers are not finite: (B, H, checks) int8, by tiles of rows; heads share no keys."""
+    (B, H, Lq, D), (Lk, Dv) = query.shape, value.shape[2:]
+    checks = -(-max(Lq, Lk) // CHECKED_ROWS)
+    found = query.new_empty((B, H, checks), dtype=torch.int8)
+    launches = _launches("check", _NOTHING, query, key, value)
+    if not launches:
+        BD, BV = _block(D), _block(Dv)
+        constants = {"BM": CHECKED_ROWS, "BD": BD, "BV": BV, "WHOLE": (D, Dv) == (BD, BV)}
+        numbers = (*_strides(query, key, value), H, Lq, Lk, D, Dv, checks)
+        launches.append(Launch(check_kernel, B * H * checks, numbers, constants))
+    launches[0](query, key, value, found)
+    return found
+
+
+def forward(
+    query: Tensor, key: Tensor, value: Tensor, given: Given,
+    found: Tensor | None = None, onto: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """context (B, H, Lq, Dv), lse (B, H, Lq) in float32; for a row without keys 0 and −∞.
+
+    found: by `check`; only heads that are not finite are computed, over what stands in `onto`.
+    """
     query, key, value = in_rows(query), in_rows(key), in_rows(value)
-    context, lse = empty_context(query, value)
+    context, lse = empty_context(query, value) if onto is None else onto
     earlier, earlier_lse = lse, lse
-    launches, passes = _launches("forward", given, query, key, value), given.passes
-    pointers = _tensors(given, query)
+    launches, passes = (
+        _launches(_kind("forward", found), given, query, key, value, context),
+        given.passes,
+    )
+    pointers = _tensors(given, query, found)
     for step, each in enumerate(passes):
         last = step == len(passes) - 1
         out = context if last else query.new_empty(context.shape, dtype=torch.float32)
@@ -75,8 +104,12 @@ def forward(query: Tensor, key: Tensor, value: Tensor, given: Given) -> tuple[Te
                 Launch(
                     forward_kernel,
                     query.shape[0] * query.shape[1] * each.rate * tiles,
-                    (*_strides(query, key, value, out), *_numbers(query, key, value, given, each)),
+                    (
+                        *_strides(query, key, value, out),
+                        *_numbers(query, key, value, given, each, found),
+                    ),
                     {
+                        "CHECKED": found is not None,
                         "SINK": given.sink is not None and step == 0,
                         "CARRY": step > 0,
                         **_constants(query, key, value, given, each, tile),
@@ -91,18 +124,20 @@ def forward(query: Tensor, key: Tensor, value: Tensor, given: Given) -> tuple[Te
 
 def backward(
     grad: Tensor, query: Tensor, key: Tensor, value: Tensor, context: Tensor, lse: Tensor, given: Given,
-    *, bias_learns: bool,
+    found: Tensor | None = None, onto: Sequence[Tensor] | None = None, *, bias_learns: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:  # fmt: skip
     """dquery, dkey, dvalue; delta (B, H, Lq); dbias (B, H, Lq or 1, Lk) in float32, if it learns."""
     grad, query, key, value = in_rows(grad), in_rows(query), in_rows(key), in_rows(value)
-    results = [torch.empty_like(query), torch.empty_like(key), torch.empty_like(value)]
+    results = [torch.empty_like(x) for x in (query, key, value)] if onto is None else onto
     delta = torch.empty_like(lse)
     dbias, kind = _bias_gradient(query, key, given) if bias_learns else (None, 0)
     launches, passes = (
-        _launches(f"backward {kind}", given, query, key, value, grad),
+        _launches(
+            _kind(f"backward {kind}", found), given, query, key, value, grad, context, *results
+        ),
         given.passes,
     )
-    pointers = _tensors(given, query)
+    pointers = _tensors(given, query, found)
     earlier: list[Tensor] = [lse, lse, lse]
     earlier_bias = dbias
     for step, each in enumerate(passes):
@@ -114,7 +149,17 @@ def backward(
             earlier_bias, dbias = dbias, torch.empty_like(dbias)
         if 2 * step == len(launches):
             launches += _gradient_launches(
-                query, key, value, context, grad, (dq, dk, dv), given, each, kind, carry=step > 0
+                query,
+                key,
+                value,
+                context,
+                grad,
+                (dq, dk, dv),
+                given,
+                each,
+                kind,
+                found,
+                carry=step > 0,
             )
         bias_out = query if dbias is None else dbias
         launches[2 * step](
@@ -130,13 +175,14 @@ def backward(
 
 def _gradient_launches(
     query: Tensor, key: Tensor, value: Tensor, context: Tensor, grad: Tensor,
-    results: tuple[Tensor, Tensor, Tensor], given: Given, each: RegionPass, kind: int, *, carry: bool,
+    results: tuple[Tensor, Tensor, Tensor], given: Given, each: RegionPass, kind: int,
+    found: Tensor | None, *, carry: bool,
 ) -> tuple[Launch, Launch]:  # fmt: skip
     """That of the queries, then that of the keys."""
     dq, dk, dv = results
     (B, H, Lq, _), (Hk, Lk) = query.shape, key.shape[1:3]
-    shared = {"DBIAS": kind, "CARRY": carry}
-    numbers = _numbers(query, key, value, given, each)
+    shared = {"DBIAS": kind, "CARRY": carry, "CHECKED": found is not None}
+    numbers = _numbers(query, key, value, given, each, found)
     rows, columns = (tile_for(name, query, key, value, each) for name in ("query", "key"))
     return (
         Launch(
@@ -152,6 +198,10 @@ def _gradient_launches(
             {**shared, **_constants(query, key, value, given, each, columns)},
         ),
     )
+
+
+def _kind(kind: str, found: Tensor | None) -> str:
+    return kind if found is None else f"{kind} again"
 
 
 _KEPT: dict[Any, list[Launch]] = {}
@@ -198,21 +248,30 @@ def _given_strides(given: Given) -> tuple[int, ...]:
     return *_spread(given.mask), *_spread(given.bias), of_documents, of_prefix
 
 
-def _tensors(given: Given, dummy: Tensor) -> tuple[Tensor, ...]:
+def _tensors(given: Given, dummy: Tensor, found: Tensor | None) -> tuple[Tensor, ...]:
     """Any pointer will do for what is not there."""
     mask = dummy if given.mask is None else given.mask.view(torch.uint8)
     documents = dummy if given.documents is None else given.documents
     prefix = dummy if given.prefix is None else given.prefix
     bias = dummy if given.bias is None else given.bias
-    return documents, prefix, mask, bias
+    return documents, prefix, mask, bias, dummy if found is None else found
 
 
 def _numbers(
-    query: Tensor, key: Tensor, value: Tensor, given: Given, each: RegionPass
+    query: Tensor, key: Tensor, value: Tensor, given: Given, each: RegionPass, found: Tensor | None
 ) -> tuple[float, ...]:
     """What all three kernels are told."""
+    checks = 0 if found is None else found.shape[2]
     sizes = query.shape[1], query.shape[2], key.shape[2], query.shape[3], value.shape[3]
-    return *_given_strides(given), *sizes, *each[1:8], given.scale, given.sharpness, given.cap
+    return (
+        *_given_strides(given),
+        *sizes,
+        *each[1:8],
+        given.scale,
+        given.sharpness,
+        given.cap,
+        checks,
+    )
 
 
 def _bias_gradient(query: Tensor, key: Tensor, given: Given) -> tuple[Tensor, int]:
