@@ -3,7 +3,7 @@
     python benchmarks/regions_fused_cuda.py                       # everything
     python benchmarks/regions_fused_cuda.py --quick               # fewer lengths, fewer tiles
     python benchmarks/regions_fused_cuda.py --only check time     # of: check time host graph sweep
-    python benchmarks/regions_fused_cuda.py --only time --cases 'window(64):8192:bfloat16' 'causal:2048:float32'
+    python benchmarks/regions_fused_cuda.py --only time --cases 'window(64):8192:bfloat16'
     python benchmarks/regions_fused_cuda.py --only sweep --regions 'window(64)' 'atrous(8)'
 
 FlexAttention is compiled, and its block mask is made beforehand. A ratio of 2 means: the other takes twice
