@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from torch import Generator, Tensor, is_autocast_enabled, is_grad_enabled
+from torch.compiler import is_compiling
 
 from regard.attention.argument_checks import check_bias
 from regard.attention.kernels.region_call import KernelCall
@@ -145,10 +145,15 @@ class AttentionCall:
         dtype = self.query.dtype if autocast else bias.dtype
         return BiasLayout(bias.shape, dtype, bias.requires_grad and is_grad_enabled())
 
-    @cached_property
+    @property
     def for_kernel(self) -> KernelCall | None:
-        """As the kernels of a region take it; None: another path computes it."""
-        return KernelCall.of(self)
+        """As the kernels of a region take it; None: another path computes it. Found once."""
+        if is_compiling():
+            return KernelCall.of(self)
+        kept = vars(self)
+        if "_for_kernel" not in kept:
+            kept["_for_kernel"] = KernelCall.of(self)
+        return kept["_for_kernel"]
 
     def plan(self) -> Plan:
         """Which path computes it, why, and what that costs: from shapes and choices alone."""

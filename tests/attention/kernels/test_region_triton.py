@@ -14,9 +14,10 @@ import torch
 
 import regard
 from regard.attention.attend import prepare
-from regard.attention.kernels import region_attention as operator
 from regard.attention.kernels import checked_sdpa, region_call
+from regard.attention.kernels import region_attention as operator
 from regard.attention.kernels.region_passes import region_passes
+from regard.attention.plans import known_calls
 from regard.attention.regions import as_region
 from regard.attention.sequences.documents import Documents
 from regard.attention.sequences.prefix import Prefix
@@ -56,7 +57,8 @@ def small_tiles(monkeypatch):
     monkeypatch.setattr(region_triton, "CHOSEN", dict.fromkeys(("forward", "query", "key"), tile))
     if not CUDA:
         here = lambda device: operator.kernels() is not None  # noqa: E731
-        monkeypatch.setattr(region_call, "available", here)
+        for room in (region_call, known_calls):
+            monkeypatch.setattr(room, "available", here)
 
 
 def draw(*shape):

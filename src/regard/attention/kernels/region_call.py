@@ -50,6 +50,8 @@ def region_for_kernel(
     graph = torch.compiler.is_compiling()
     if not graph and torch._C._functorch.is_functorch_wrapped_tensor(query):
         return None
+    if graph and limits.everywhere and limits.mask is None and bias is None:
+        return None  # torch's kernel has a place in the graph
     region = limits.region
     if limits.everywhere:
         region = Everywhere()

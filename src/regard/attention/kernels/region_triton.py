@@ -145,7 +145,7 @@ def backward(
         dq, dk, dv = (
             results if last else [x.new_empty(x.shape, dtype=torch.float32) for x in results]
         )
-        if kind == 1 and step:
+        if dbias is not None and kind == 1 and step:
             earlier_bias, dbias = dbias, torch.empty_like(dbias)
         if 2 * step == len(launches):
             launches += _gradient_launches(

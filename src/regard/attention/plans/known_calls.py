@@ -13,7 +13,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn import Parameter
 
-from regard.attention.kernels import region_call
+from regard.attention.kernels.region_attention import available
 from regard.attention.kernels.region_call import KernelCall, keeps_promises
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def recall(
     generator: Generator | None = None,
 ) -> tuple[Any, Tensor | None]:
     """The key of a call, None if it is of a kind that is not kept; and its context, if it is known."""
-    if torch.compiler.is_compiling() or not region_call.available(query.device):
+    if torch.compiler.is_compiling() or not available(query.device):
         return None, None
     if weights or lengths is not None or generator is not None:
         return None, None
