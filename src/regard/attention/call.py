@@ -167,12 +167,13 @@ class AttentionCall:
         asked = isinstance(self.weights, Weights)
         return summarised(self, plan) if asked else run(plan, self)
 
-    def run(self, *, by_definition: bool = False) -> Attended:
+    def run(self, plan: Plan | None = None, *, by_definition: bool = False) -> Attended:
         """The attention: a query that may attend to what is not finite becomes NaN, and no other.
 
-        by_definition: without a plan, as where sizes are not known yet.
+        plan: its own, if it is there already. by_definition: without one, as where sizes are not known yet.
         """
-        plan = None if by_definition else self.plan()
+        if plan is None and not by_definition:
+            plan = self.plan()
         context, weights, choice = dense(self) if plan is None else self._by(plan)
         if self.taint is not None and not (plan is not None and taints(plan, self)):
             taint = self.taint[..., None].to(context.dtype)

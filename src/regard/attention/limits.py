@@ -238,14 +238,13 @@ def shelter(
     ):  # what is real is seen by every query
         key = key if unseen is None else without(key, unseen)
         value = key if same else value if unseen is None else without(value, unseen)
-        either = taint(value)
-        if uses_keys and not same:
-            of_key = taint(key)
-            if of_key.shape != either.shape:  # neither is to grow by the axes of the other
-                of_key, either = of_key.sum(-1, keepdim=True), either.sum(-1, keepdim=True)
-            either = either + of_key
-        either = either.sum(-1, keepdim=True)
-        return Sheltered(without_empty(query, limits), key, value, either)
+        if same or not uses_keys:
+            either = taint(value, (-2, -1))
+        elif key.shape[:-2] == value.shape[:-2] and value.device.type == "cpu":
+            either = (taint(value) + taint(key)).sum(-1)
+        else:
+            either = taint(value, (-2, -1)) + taint(key, (-2, -1))
+        return Sheltered(without_empty(query, limits), key, value, either[..., None])
     of_value = taint(value)
     of_key = taint(key) if uses_keys and not same else of_value
     if of_key.shape == of_value.shape:
@@ -274,12 +273,13 @@ def without_spoilt(
     return key, key if same else without(value, bad), bad
 
 
-def taint(x: Tensor) -> Tensor:
-    """NaN where a vector is not finite, else 0: (..., L, D) -> (..., L)"""
+def taint(x: Tensor, axes: int | tuple[int, int] = -1) -> Tensor:
+    """NaN where a vector is not finite, else 0: (..., L, D) -> (..., L), or (...) of all of them."""
     x = x.detach() if x.requires_grad else x
     if x.device.type == "cpu" and x.is_contiguous() and not torch.is_autocast_enabled("cpu"):
-        return x @ x.new_zeros(x.shape[-1])  # 0 · NaN and 0 · inf are NaN: no second x is written
-    return (x - x).sum(-1)
+        rows = x @ x.new_zeros(x.shape[-1])  # 0 · NaN and 0 · inf are NaN: no second x is written
+        return rows if axes == -1 else rows.sum(-1)
+    return (x - x).sum(axes)
 
 
 def without_empty(query: Tensor, limits: Limits) -> Tensor:

@@ -14,10 +14,9 @@ import torch
 
 import regard
 from regard.attention.attend import prepare
-from regard.attention.kernels import checked_sdpa, region_call
+from regard.attention.kernels import checked_sdpa, on_trial, region_call
 from regard.attention.kernels import region_attention as operator
 from regard.attention.kernels.region_passes import region_passes
-from regard.attention.plans import known_calls
 from regard.attention.regions import as_region
 from regard.attention.sequences.documents import Documents
 from regard.attention.sequences.prefix import Prefix
@@ -57,8 +56,7 @@ def small_tiles(monkeypatch):
     monkeypatch.setattr(region_triton, "CHOSEN", dict.fromkeys(("forward", "query", "key"), tile))
     if not CUDA:
         here = lambda device: operator.kernels() is not None  # noqa: E731
-        for room in (region_call, known_calls):
-            monkeypatch.setattr(room, "available", here)
+        monkeypatch.setattr(region_call, "available", here)
 
 
 def draw(*shape):
@@ -117,7 +115,9 @@ def test_regions(region, bad):
 
 
 @runs_kernels
-def test_all_keys():
+def test_all_keys(monkeypatch):
+    monkeypatch.setattr(on_trial, "ON", {on_trial.CHECKED_SDPA})
+    monkeypatch.setattr(region_call, "better_kernel", lambda *_: None)
     q, k, v = draw(50, 16), draw(50, 16), draw(50, 16)
     compare(q, k, v)
     leaves = [x.requires_grad_() for x in (q, *spoil(k, v))]
@@ -268,7 +268,7 @@ def gradients_by_definition(kernel, grad, q, k, v, context, lse, causal, scale, 
 @pytest.mark.parametrize("bad", [False, True], ids=["finite", "not finite"])
 @pytest.mark.parametrize("region", ["everywhere", "causal"])
 def test_a_kernel_of_torch_and_ours_where_a_head_is_not_finite(region, bad, monkeypatch):
-    monkeypatch.setattr(checked_sdpa, "better_kernel", lambda *_: "flash")
+    monkeypatch.setattr(on_trial, "ON", {on_trial.CHECKED_SDPA})
     monkeypatch.setattr(region_call, "better_kernel", lambda *_: "flash")
     ran = []
     for name, run in (("forward", by_definition), ("backward", gradients_by_definition)):
@@ -304,7 +304,8 @@ def test_a_kernel_of_torch_and_ours_where_a_head_is_not_finite(region, bad, monk
 @runs_kernels
 def test_a_call_that_is_known_is_not_planned_again(monkeypatch):
     x, mask = draw(2, 2, 20, 16), torch.rand(20, device=DEVICE) > 0.3
-    calls = [{"region": "window(3)"}, {"mask": mask}, {"bias": draw(20, 20)}, {"score": "dot"}]
+    calls = [{"region": "window(3)"}, {"mask": mask}, {"bias": draw(20, 20)}]
+    calls += [choices | {"score": "dot"} for choices in calls]
     first = [regard.attend(x, x, **choices).context for choices in calls]
     with pytest.raises(ValueError, match="dropout"):
         regard.attend(x, x, dropout=2.0)
@@ -356,6 +357,7 @@ def test_one_graph_for_every_length(name):
 def test_what_other_paths_compute():
     x = draw(2, 2, 40, 16)
     other = [
+        {},  # torch's own kernels do best
         {"region": "~causal"},
         {"region": "causal", "normalize": "sparsemax"},
         {"region": "causal", "score": "distance"},

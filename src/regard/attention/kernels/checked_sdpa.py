@@ -16,12 +16,13 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from regard.attention.kernels import on_trial
 from regard.attention.kernels.region_attention import in_rows, kernels
 from regard.attention.kernels.region_passes import RegionPass
 from regard.attention.region import Pattern
 
 LEAST = {"flash": 1024, "cudnn": 1 << 30}  # keys, from which on a kernel of torch is faster
-CHOSEN: list[str | None] = []  # for measurements, in place of the numbers
+CHOSEN: list[str | None] = []  # in place of these numbers, for measurements: one of them, or ours
 
 
 def better_kernel(
@@ -30,6 +31,8 @@ def better_kernel(
     """Which kernel of torch is faster than ours for these shapes, if one is and it is allowed."""
     causal, size, keys = patterns == [Pattern(after=0)], key.shape[-1], key.shape[-2]
     fits = (causal and query.shape[-2] == keys) or patterns == [Pattern()]
+    if on_trial.CHECKED_SDPA not in on_trial.ON:
+        return None
     if not fits or torch.compiler.is_compiling() or dtype == torch.float32:
         return None
     if size % 8 or size > 128 or value.shape[-1] != size or not _has_flash(query.device):

@@ -1,7 +1,7 @@
 """A kernel of Triton, launched again and again with arguments that differ in their addresses alone.
 
 At every launch Triton looks at each argument to find the code that was compiled for such ones; for a kernel
-with sixty of them that takes longer than a small attention does. A `Launch` asks once.
+with sixty of them that takes longer than a small attention does. A `Launch` can ask once (`on_trial`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
+
+from regard.attention.kernels import on_trial
 
 ALIGNED = 15  # bits of an address that are 0 where Triton reads 16 bytes at a time
 
@@ -34,6 +36,9 @@ class Launch:
         if first.is_cuda and torch.cuda.current_device() != first.get_device():
             with torch.cuda.device(first.device):
                 self(*tensors)
+            return
+        if on_trial.DIRECT_LAUNCH not in on_trial.ON:
+            self.kernel[(self.grid,)](*tensors, *self.numbers, **self.constants)
             return
         places = [x.data_ptr() for x in tensors]
         aligned = not reduce(or_, places) & ALIGNED

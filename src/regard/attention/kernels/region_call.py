@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import torch
 from torch import Tensor
 
+from regard.attention.kernels import on_trial
 from regard.attention.kernels.checked_sdpa import better_kernel, checked_sdpa
 from regard.attention.kernels.region_attention import available, region_attention
 from regard.attention.kernels.region_passes import RegionPasses, region_passes
@@ -30,10 +31,15 @@ def region_for_kernel(
     score: Score, normalize: Normalizer, limits: Limits, query: Tensor, key: Tensor, value: Tensor,
     *, bias: Tensor | None = None, dropout: float = 0.0, weights: Any = False,
 ) -> RegionPasses | None:  # fmt: skip
-    """The region as the kernel takes it; None: another path computes this call."""
+    """The region as the kernel takes it; None: another path computes this call.
+
+    All keys for all queries, without a mask or a bias, are left to torch's own kernels.
+    """
     if not available(query.device) or weights or dropout or score.kernel != "dot":
         return None
     if limits.region.predicts or not usual_softmax(normalize):
+        return None
+    if limits.everywhere and limits.mask is None and bias is None and not _checks_sdpa():
         return None
     sizes = (key.shape[-1], value.shape[-1])
     if max(sizes) > WIDEST or 0 in (
@@ -50,8 +56,6 @@ def region_for_kernel(
     graph = torch.compiler.is_compiling()
     if not graph and torch._C._functorch.is_functorch_wrapped_tensor(query):
         return None
-    if graph and limits.everywhere and limits.mask is None and bias is None:
-        return None  # torch's kernel has a place in the graph
     region = limits.region
     if limits.everywhere:
         region = Everywhere()
@@ -61,6 +65,10 @@ def region_for_kernel(
     if passes is None:
         return None
     return passes if _same_for_heads(passes, query, key, value) else None
+
+
+def _checks_sdpa() -> bool:
+    return on_trial.CHECKED_SDPA in on_trial.ON and not torch.compiler.is_compiling()
 
 
 def keeps_promises(score: Score) -> bool:

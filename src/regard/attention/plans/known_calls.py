@@ -1,26 +1,39 @@
-"""Calls that came before: on a GPU a small attention takes less time than checking and planning it.
+"""Calls that came before: checking and planning a small attention takes longer than computing it.
 
-Everything that decides how a call is computed is in a key of shapes, dtypes and mechanisms; a call with the
-key of an earlier one goes straight to its kernel.
+Everything that decides how a call is computed is in a key of shapes, dtypes and mechanisms. A call with the
+key of an earlier one is known to be right, and by which path it is computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Generator, Tensor
 from torch.nn import Parameter
 
-from regard.attention.kernels.region_attention import available
 from regard.attention.kernels.region_call import KernelCall, keeps_promises
 
 if TYPE_CHECKING:
     from regard.attention.call import AttentionCall
+    from regard.attention.normalizers import Normalizer
+    from regard.attention.plans.plan import Plan
+    from regard.attention.region import Region
+    from regard.attention.scores import Score
 
-_KNOWN: dict[Any, KernelCall] = {}
+_KNOWN: dict[Any, KnownCall] = {}
 MOST_KNOWN = 4096
+
+
+class KnownCall(NamedTuple):
+    """A call without its tensors."""
+
+    score: Score
+    region: Region
+    normalize: Normalizer
+    plan: Plan
+    kernel: KernelCall | None  # which takes the tensors as they are given
 
 
 def recall(
@@ -38,15 +51,12 @@ def recall(
     training: bool = False,
     weights: Any = False,
     generator: Generator | None = None,
-) -> tuple[Any, Tensor | None]:
-    """The key of a call, None if it is of a kind that is not kept; and its context, if it is known."""
-    if torch.compiler.is_compiling() or not available(query.device):
-        return None, None
-    if weights or lengths is not None or generator is not None:
+) -> tuple[Any, KnownCall | None]:
+    """The key of a call, None if it is of a kind that is not kept; and the call, if it is known."""
+    if torch.compiler.is_compiling() or weights or lengths is not None or generator is not None:
         return None, None
     if torch._C._functorch.peek_interpreter_stack() is not None:  # vmap and its like
         return None, None
-    value = key if value is None else value
     asked: list[Any] = [score, region, normalize, dropout, training]
     for x in (query, key, value, mask, bias):
         if x is None:
@@ -55,23 +65,27 @@ def recall(
             asked += (x.shape, x.dtype, x.device)
         else:
             return None, None
+    if bias is not None:
+        asked.append(bias.requires_grad and torch.is_grad_enabled())
     kind = query.device.type
-    asked.append(torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else None)
+    if torch.is_autocast_enabled(kind):
+        asked.append(torch.get_autocast_dtype(kind))
     same = tuple(asked)
     try:
-        known = _KNOWN.get(same)
+        return same, _KNOWN.get(same)
     except TypeError:  # a region of somebody else's, without a hash
         return None, None
-    return same, None if known is None else known.run(query, key, value, mask, bias)[0]
 
 
-def keep(asked: Any, call: AttentionCall) -> None:
-    """For calls like this one, if a kernel takes it as it is."""
-    taken = call.for_kernel
-    if taken is None or taken.holds_tensors or not keeps_promises(call.score):
-        return  # the tensors of a batch are not to outlive it
-    if any(True for _ in call.score.parameters()):
+def keep(asked: Any, call: AttentionCall, plan: Plan) -> None:
+    """For calls like this one, if it is of a kind that comes again; no tensor is to outlive its batch."""
+    kernel, score = call.for_kernel, call.score
+    if kernel is not None and (kernel.holds_tensors or not keeps_promises(score)):
+        return
+    if kernel is None and (plan.path != "sdpa" or call.limits.patterns is None):
+        return
+    if any(True for _ in score.parameters()):
         return
     if len(_KNOWN) >= MOST_KNOWN:
         _KNOWN.clear()
-    _KNOWN[asked] = taken
+    _KNOWN[asked] = KnownCall(score, call.limits.region, call.normalize, plan, kernel)

@@ -1,0 +1,70 @@
+"""A launch is repeated by addresses, with the numbers and in the order of the first."""
+
+import pytest
+import torch
+
+from regard.attention.kernels import on_trial
+from regard.attention.kernels.launch import Launch
+
+
+class Compiled:
+    """What Triton gives after a launch."""
+
+    function, packed_metadata = 17, (4, 1, 0)
+
+    def __init__(self, runs):
+        self.runs = runs
+
+    def run(self, *given):
+        self.runs.append(given)
+
+
+class Kernel:
+    arg_names = ("x", "y", "length", "scale", "BLOCK", "MASK")
+
+    def __init__(self):
+        self.launched, self.repeated = [], []
+
+    def __getitem__(self, grid):
+        def launch(*given, **constants):
+            self.launched.append((grid, given, constants))
+            return Compiled(self.repeated)
+
+        return launch
+
+
+@pytest.fixture
+def kernel(monkeypatch):
+    monkeypatch.setattr(torch._C, "_cuda_getCurrentRawStream", lambda device: 5, raising=False)
+    return Kernel()
+
+
+def launch_of(kernel, grid=3):
+    return Launch(kernel, grid, (7, 0.5), {"BLOCK": 16, "MASK": 1, "num_warps": 4})
+
+
+def test_triton_is_asked_every_time(kernel):
+    launch, x = launch_of(kernel), torch.zeros(8)
+    launch(x, x)
+    launch(x, x)
+    assert kernel.launched == [((3,), (x, x, 7, 0.5), launch.constants)] * 2
+    assert not kernel.repeated
+
+
+def test_or_once(kernel, monkeypatch):
+    monkeypatch.setattr(on_trial, "ON", {on_trial.DIRECT_LAUNCH})
+    launch, x, y = launch_of(kernel), torch.zeros(8), torch.zeros(8)
+    launch(x, y)
+    launch(y, x)
+    assert len(kernel.launched) == 1
+    places = (y.data_ptr(), x.data_ptr())
+    head = (3, 1, 1, 5, Compiled.function, Compiled.packed_metadata, None, None, None)
+    assert kernel.repeated == [(*head, *places, 7, 0.5, None, None)]
+    launch(x[1:], y)  # compiled for addresses that are multiples of 16
+    assert len(kernel.launched) == 2
+    assert len(kernel.repeated) == 1
+
+
+def test_an_empty_grid_launches_nothing(kernel):
+    launch_of(kernel, grid=0)(torch.zeros(8))
+    assert not kernel.launched
