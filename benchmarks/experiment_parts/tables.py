@@ -20,7 +20,7 @@ from experiment_parts.runs import (
 from regard.measures.bleu_by_length import Bucket, LengthCurve, LengthRow
 from regard.view.charts import Axis, Chart, Line, Point
 from regard.view.length_chart import length_chart
-from run_folders import head, json_of, mean_of, metrics_of, row, test_of, updates_of
+from run_folders import each_of, head, interval_of, json_of, mean_of, row, test_of, updates_of
 
 POSITIONS = 5  # tokens in a cell of the position test
 
@@ -30,8 +30,7 @@ def tables(folder: Path) -> Iterator[str]:
     yield from ("## luong", "", *luong_table(folder), "", *ensemble_table(folder), "")
     yield from ("## length", "", *length_table(folder), "")
     yield from ("## copy", "", *copy_table(folder), "")
-    yield from ("## align", "", *align_table(folder), "")
-    yield from ("## zh-en", "", *zh_en_table(folder))
+    yield from ("## align", "", *align_table(folder))
 
 
 def luong_table(folder: Path) -> Iterator[str]:
@@ -84,8 +83,7 @@ def length_table(folder: Path) -> Iterator[str]:
 def length_curves(folder: Path) -> dict[str, LengthCurve]:
     """The mean curve of each system over the seeds, and the fixed vector trained for longer."""
     curves = {name: _mean_curve(_joined(folder, system)) for system, name in SYSTEMS.items()}
-    longer = folder / "length-fixed-longer-1" / "joined.json"
-    return curves | {"fixed vector, 20 epochs": _mean_curve([json_of(longer)["by_length"]])}
+    return curves | {"fixed vector, 20 epochs": _mean_curve(_joined(folder, "fixed-longer"))}
 
 
 def _joined(folder: Path, system: str) -> list[dict[str, Any]]:
@@ -112,16 +110,17 @@ def copy_table(folder: Path) -> Iterator[str]:
     )
     for system, name in SYSTEMS.items():
         for low, high in ((11, 20), (21, 30), (31, 40)):
-            cells = recalled(json_of(folder / f"copy-{system}-1" / "recall.json") or {}, low, high)
+            cells = recalled(folder, system, low, high)
             cells += [None] * (8 - len(cells))
             shown = ("" if cell is None else f"{100 * cell:.0f}" for cell in cells)
             yield row(name, f"{low}–{high}", *shown)
 
 
-def recalled(counts: dict[str, Any], low: int, high: int) -> list[float | None]:
-    """The share of tokens that came back, by position, of sources between these lengths."""
+def recalled(folder: Path, system: str, low: int, high: int) -> list[float | None]:
+    """The share of tokens that came back, by position, of sources between these lengths, in all seeds."""
+    counts = [json_of(folder / f"copy-{system}-{seed}" / "recall.json") or {} for seed in SEEDS]
     tokens, kept = [0] * high, [0] * high
-    for length, found in counts.items():
+    for length, found in (pair for seed in counts for pair in seed.items()):
         if low <= int(length) <= high:
             for j in range(int(length)):
                 tokens[j] += found["tokens"][j]
@@ -134,34 +133,22 @@ def recalled(counts: dict[str, Any], low: int, high: int) -> list[float | None]:
 
 
 def align_table(folder: Path) -> Iterator[str]:
-    yield from head("model", "updates", "AER", "precision", "recall", "links moved by −1", "by +1")
+    yield from head(
+        "model", "updates", "AER", "each seed", "precision", "recall", "links moved by −1", "by +1"
+    )
     for name, (label, _) in ALIGNERS.items():
-        run = folder / f"align-{name}-1"
-        if found := json_of(run / "aer.json"):
-            rates = [f"{found[key]:.2f}" for key in ("aer", "precision", "recall")]
-            rates += [
-                f"{rate:.2f}"
-                for by, rate in (json_of(run / "moved.json") or {}).items()
-                if by != "0"
-            ]
-            rates += ["–"] * (5 - len(rates))
-            yield row(label, f"{updates_of(run):,}", *rates)
-
-
-def zh_en_table(folder: Path) -> Iterator[str]:
-    yield from head("recipe", "parameters", "dev BLEU", "test BLEU", "test ppl", "chrF", "time")
-    for recipe in ("zh-en", "zh-en-large"):
-        run = folder / f"{recipe}-1"
-        if (scores := json_of(run / "scores.json")) and (test := scores["test"]):
-            yield row(
-                recipe,
-                f"{json_of(run / 'config.json')['parameters']:,}",
-                f"{scores['dev']['bleu']['value']:.1f}",
-                f"{test['bleu']['value']:.1f}",
-                f"{test['perplexity']:.2f}",
-                f"{test['chrf']['value']:.1f}",
-                f"{float(metrics_of(run)[-1]['seconds']) / 60:.1f} min",
-            )
+        runs = [folder / f"align-{name}-{seed}" for seed in SEEDS]
+        found = [(run, rates) for run in runs if (rates := json_of(run / "aer.json"))]
+        moved = [json_of(run / "moved.json") for run, _ in found]
+        errors = [rates["aer"] for _, rates in found]
+        yield row(
+            label,
+            f"{updates_of(found[0][0]):,}" if found else "–",
+            interval_of(errors, 2),
+            each_of(errors, 2),
+            *(mean_of([rates[key] for _, rates in found], 2) for key in ("precision", "recall")),
+            *(mean_of([rates[by] for rates in moved], 2) for by in ("-1", "1")),
+        )
 
 
 def pictures(folder: Path, into: Path) -> None:
@@ -170,7 +157,7 @@ def pictures(folder: Path, into: Path) -> None:
     (into / "bleu-by-length.svg").write_text(chart.standalone())
     lines = []
     for system, low, high in (("attention", 31, 40), ("fixed", 11, 20), ("fixed", 31, 40)):
-        found = recalled(json_of(folder / f"copy-{system}-1" / "recall.json"), low, high)
+        found = recalled(folder, system, low, high)
         points = [
             Point(float(at), 100 * share, f"{100 * share:.0f} %")
             for at, share in enumerate(found)

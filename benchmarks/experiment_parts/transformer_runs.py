@@ -18,7 +18,7 @@ class Cell(NamedTuple):
     bleu: str = "–"
 
 
-RECIPES = ("multi30k-en-de", "multi30k-en-fr", "zh-en-transformer")
+RECIPES = ("multi30k-en-de", "multi30k-en-fr", "zh-en-transformer", "zh-en-large", "zh-en")
 PARTS = {
     "heads-1": Cell("1 head of 256", "model.heads=1", "5.29", "24.9"),
     "heads-2": Cell("2 heads of 128", "model.heads=2"),
@@ -89,6 +89,26 @@ def commands(folder: Path) -> Iterator[tuple[str, str]]:
             yield "regions", _train(folder, f"region-{name}-{seed}", "imdb-char-language", words)
 
 
+def comparisons(folder: Path) -> Iterator[str]:
+    """Shell lines that ask, of runs that are there, which differences are shown."""
+    heads = [f"part-heads-{n}" for n in (1, 2, 8, 16)]
+    compared = {
+        "zh-en": RECIPES[2:],
+        "heads": ["part-base", *heads],
+        "positions": ["part-base", "part-learned", "part-rotary", "part-none"],
+        "smoothing": ["part-base", "part-unsmoothed"],
+        "norms": [f"norm-{name}" for name in NORMS],
+        "short": [f"short-{kind}" for kind in POSITIONS],
+        "imdb": [f"classifier-{name}" for name in CLASSIFIERS],
+        "bags": [f"bag-{kind}" for kind in BAGS],
+        "regions": [f"region-{name}" for name in REGIONS],
+    }
+    for name, cells in compared.items():
+        runs = " ".join(f"{folder}/{cell}-{seed}" for cell in cells for seed in SEEDS)
+        yield f"regard compare {runs} --out {folder}/compare-{name}"
+
+
 def _train(folder: Path, run: str, recipe: str, words: str = "") -> str:
     seed = run.rsplit("-", 1)[1]
-    return " ".join(f"regard train {recipe} {words} seed={seed} --run {folder}/{run}".split())
+    words = f"{words} training.paired=true seed={seed}"
+    return " ".join(f"regard train {recipe} {words} --run {folder}/{run}".split())

@@ -17,7 +17,17 @@ from experiment_parts.transformer_runs import (
     SEEDS,
 )
 from regard.view.charts import Axis, Chart, Line, Point
-from run_folders import each_of, head, json_of, mean_of, metrics_of, row, test_of, updates_of
+from run_folders import (
+    each_of,
+    head,
+    interval_of,
+    json_of,
+    mean_of,
+    metrics_of,
+    row,
+    test_of,
+    updates_of,
+)
 
 
 def tables(folder: Path) -> Iterator[str]:
@@ -31,24 +41,27 @@ def tables(folder: Path) -> Iterator[str]:
 
 
 def recipes_table(folder: Path) -> Iterator[str]:
-    yield from head("recipe", "parameters", "dev BLEU", "test BLEU", "test ppl", "chrF", "updates")
+    yield from head(
+        "recipe", "parameters", "dev BLEU", "test BLEU", "each seed", "test ppl", "chrF", "updates"
+    )
     for recipe in RECIPES:
-        for run in _runs(folder, recipe):
-            scores = json_of(run / "scores.json")
-            yield row(
-                recipe,
-                f"{json_of(run / 'config.json')['parameters']:,}",
-                f"{scores['dev']['bleu']['value']:.1f}",
-                f"{scores['test']['bleu']['value']:.1f}",
-                f"{scores['test']['perplexity']:.2f}",
-                f"{scores['test']['chrf']['value']:.1f}",
-                f"{updates_of(run):,}",
-            )
+        runs = _runs(folder, recipe)
+        tests = [test_of(run) for run in runs]
+        yield row(
+            recipe,
+            _size(runs),
+            mean_of([json_of(run / "scores.json")["dev"]["bleu"]["value"] for run in runs]),
+            interval_of([test["bleu"]["value"] for test in tests]),
+            each_of([test["bleu"]["value"] for test in tests]),
+            mean_of([test["perplexity"] for test in tests], 2),
+            mean_of([test["chrf"]["value"] for test in tests]),
+            _updates(runs),
+        )
 
 
 def parts_table(folder: Path) -> Iterator[str]:
     yield from head(
-        "Transformer", "paper: ppl", "BLEU", "ours: ppl", "BLEU", "BLEU on dev", "seeds"
+        "Transformer", "paper: ppl", "BLEU", "ours: ppl", "BLEU", "BLEU on dev", "each seed"
     )
     for name, cell in PARTS.items():
         runs = _runs(folder, f"part-{name}")
@@ -59,9 +72,9 @@ def parts_table(folder: Path) -> Iterator[str]:
             cell.perplexity,
             cell.bleu,
             mean_of([test["perplexity"] for test in tests], 2),
-            mean_of([test["bleu"]["value"] for test in tests]),
+            interval_of([test["bleu"]["value"] for test in tests]),
             mean_of(devs),
-            f"{len(runs)}",
+            each_of([test["bleu"]["value"] for test in tests]),
         )
 
 
@@ -91,7 +104,7 @@ def short_table(folder: Path) -> Iterator[str]:
         rows = [[_bucket(test, low, high) for test in tests] for low, high in buckets]
         yield row(
             kind,
-            *(mean_of([one["bleu"] for one in found]) for found in rows),
+            *(interval_of([one["bleu"] for one in found]) for found in rows),
             mean_of([one["length_ratio"] for one in rows[1]], 2),
             mean_of([test["perplexity"] for test in tests]),
         )
@@ -104,25 +117,27 @@ def classifiers_table(folder: Path) -> Iterator[str]:
     for corpus, name, runs_of in cells:
         runs = _runs(folder, runs_of)
         shares = [100 * test_of(run)["accuracy"] for run in runs]
-        size = f"{json_of(runs[0] / 'config.json')['parameters']:,}" if runs else "–"
-        updates = f"{updates_of(runs[0]):,}" if runs else "–"
-        yield row(corpus, name, size, updates, mean_of(shares), each_of(shares))
+        yield row(corpus, name, _size(runs), _updates(runs), interval_of(shares), each_of(shares))
 
 
 def regions_table(folder: Path) -> Iterator[str]:
     yield from head(
-        "self-attention", "bits a character, dev", "test", "next character right, %", "updates"
+        "self-attention",
+        "bits a character, dev",
+        "test",
+        "next character right, %",
+        "updates",
     )
     for name, (words, _) in REGIONS.items():
-        for run in _runs(folder, f"region-{name}"):
-            scores = json_of(run / "scores.json")
-            yield row(
-                words,
-                f"{scores['dev']['bits_per_character']:.3f}",
-                f"{scores['test']['bits_per_character']:.3f}",
-                f"{100 * scores['test']['accuracy']:.1f}",
-                f"{updates_of(run):,}",
-            )
+        runs = _runs(folder, f"region-{name}")
+        scores = [json_of(run / "scores.json") for run in runs]
+        yield row(
+            words,
+            mean_of([found["dev"]["bits_per_character"] for found in scores], 3),
+            interval_of([found["test"]["bits_per_character"] for found in scores], 3),
+            interval_of([100 * found["test"]["accuracy"] for found in scores]),
+            _updates(runs),
+        )
 
 
 def pictures(folder: Path, into: Path) -> None:
@@ -146,6 +161,16 @@ def _runs(folder: Path, name: str) -> list[Path]:
     """The runs of a cell that are done, one for each seed."""
     runs = [folder / f"{name}-{seed}" for seed in SEEDS]
     return [run for run in runs if test_of(run)]
+
+
+def _size(runs: list[Path]) -> str:
+    return f"{json_of(runs[0] / 'config.json')['parameters']:,}" if runs else "–"
+
+
+def _updates(runs: list[Path]) -> str:
+    """How many there were; if not the same of all seeds, the fewest and the most."""
+    found = {updates_of(run) for run in runs}
+    return " to ".join(f"{n:,}" for n in sorted({min(found), max(found)})) if found else "–"
 
 
 def _losses(run: Path) -> dict[int, float]:
