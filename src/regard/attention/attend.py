@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 
 from regard.attention.argument_checks import (
     check_mask,
+    check_sinks,
     check_sizes,
     check_tensors,
     leading,
@@ -44,6 +45,8 @@ def prepare(
     mask: Tensor | None = None,
     lengths: Tensor | Sequence[int] | None = None,
     bias: Tensor | None = None,
+    cap: float | None = None,
+    sinks: Tensor | None = None,
     dropout: float = 0.0,
     training: bool = False,
     weights: bool | Weights = False,
@@ -70,6 +73,8 @@ def prepare(
         value,
         mask,
         bias=bias,
+        cap=cap,
+        sinks=sinks,
         dropout=dropout,
         training=training,
         weights=weights,
@@ -79,19 +84,23 @@ def prepare(
 
 def _sheltered(
     by: Score, within: Region, how: Normalizer, query: Tensor, key: Tensor, value: Tensor,
-    mask: Tensor | None, *, bias: Tensor | None, dropout: float, training: bool, weights: Any, **more: Any,
+    mask: Tensor | None, *, bias: Tensor | None, cap: float | None, sinks: Tensor | None,
+    dropout: float, training: bool, weights: Any, **more: Any,
 ) -> AttentionCall:  # fmt: skip
     """A call of arguments that are right: nothing in it reaches a query that may not attend to it."""
     limits = Limits.of(within, query, query.shape[-2], key.shape[-2], mask, by)
     taint, drop = None, dropout if training else 0.0
-    takes: Any = {"bias": bias, "dropout": drop, "weights": weights}
+    takes: Any = {"bias": bias, "cap": cap, "dropout": drop, "weights": weights}
+    takes["sinks"] = None if sinks is None else check_sinks(sinks, query, key, value)
     if not keeps_promises(by) or (
         region_for_kernel(by, how, limits, query, key, value, **takes) is None
     ):
         query, key, value, taint = shelter(query, key, value, limits, uses_keys=by.uses_keys)
     query, key = by.project_query(query), by.project_key(key)
-    more |= {"bias": bias, "dropout": dropout, "training": training, "weights": weights}
-    return AttentionCall.of(by, how, query, key, value, limits, taint=taint, **more)
+    more |= {"bias": bias, "cap": cap, "sinks": sinks, "dropout": dropout, "training": training}
+    return AttentionCall.of(
+        by, how, query, key, value, limits, weights=weights, taint=taint, **more
+    )
 
 
 @takes_arguments_of(prepare)
@@ -106,6 +115,9 @@ def attend(*given: Any, **choices: Any) -> Attended:
     lengths: whole numbers (...), a tensor or a list, instead of a mask: how many of the first keys are real.
     bias: float, broadcast to (..., Lq, Lk), added to the scores as they are: after the score's own scale,
         before region, temperature and normaliser. -inf forbids a pair, as a mask does.
+    cap: the scores never pass it, cap · tanh(score / cap); before the bias.
+    sinks: one number for every head, (heads,): exp(s) / (exp(sink) + Σ exp(s)), so that a row may sum to less
+        than 1. They can be learnt.
     score, region, normalize: a mechanism or its name; None is scaled dot, everywhere, softmax.
     dropout acts on the weights when `training`; `generator` makes every draw repeatable.
 
@@ -145,18 +157,19 @@ def explain(*given: Any, **choices: Any) -> Plan:
 
 def _again(
     known: KnownCall, query: Tensor, key: Tensor, value: Tensor | None = None, *,
-    mask: Tensor | None = None, bias: Tensor | None = None,
-    dropout: float = 0.0, training: bool = False, **_: Any,
+    mask: Tensor | None = None, bias: Tensor | None = None, cap: float | None = None,
+    sinks: Tensor | None = None, dropout: float = 0.0, training: bool = False, **_: Any,
 ) -> Attended:  # fmt: skip
     """A call like an earlier one."""
     value = key if value is None else value
     if known.kernel is not None:
-        return Attended(known.kernel.run(query, key, value, mask, bias)[0])
+        sinks = None if sinks is None else sinks[..., None, None]
+        return Attended(known.kernel.run(query, key, value, mask, bias, sinks)[0])
     if mask is not None and mask.dim() < 2:
         mask = of_rank(mask, 2)
     call = _sheltered(
         known.score, known.region, known.normalize, query, key, as_summed(value), mask,
-        bias=bias, dropout=dropout, training=training, weights=False,
+        bias=bias, cap=cap, sinks=sinks, dropout=dropout, training=training, weights=False,
     )  # fmt: skip
     return call.run(known.plan)
 

@@ -63,17 +63,19 @@ def draw(*shape):
     return torch.randn(shape, device=DEVICE)
 
 
-def compare(q, k, v, *, bias=None, region=None, **choices):
+def compare(q, k, v, *, bias=None, sinks=None, region=None, **choices):
     """Context and all gradients, of what may be NaN too, against the definition in float64."""
-    given = [q, k, v] if bias is None else [q, k, v, bias]
+    given = [x for x in (q, k, v, bias, sinks) if x is not None]
     low = [x.clone().requires_grad_() for x in given]
     high = [x.double().requires_grad_() for x in given]
     region = as_region(region)
-    biases = [None, None] if bias is None else [low[3], high[3]]
-    plan = regard.explain(*low[:3], bias=biases[0], region=region, **choices)
+    few, many = ({} if bias is None else {"bias": x[3]} for x in (low, high))
+    if sinks is not None:
+        few["sinks"], many["sinks"] = low[-1], high[-1]
+    plan = regard.explain(*low[:3], **few, region=region, **choices)
     assert plan.path == "region-fused", str(plan)
-    ours = regard.attend(*low[:3], bias=biases[0], region=region, **choices).context
-    call = prepare(*high[:3], bias=biases[1], region=region, **choices)
+    ours = regard.attend(*low[:3], **few, region=region, **choices).context
+    call = prepare(*high[:3], **many, region=region, **choices)
     exact = call.run(by_definition=True).context
     assert ours.shape == exact.shape
     assert torch.equal(ours.isnan(), exact.isnan())
@@ -193,6 +195,18 @@ def test_a_bias_that_is_not_finite_spoils_who_may_attend_to_it():
     assert (context[25] == 0).all()
     kept = context.nan_to_num()
     assert all(x.isfinite().all() for x in torch.autograd.grad(kept.sum(), [q, bias]))
+
+
+@runs_kernels
+@pytest.mark.parametrize("region", ["everywhere", "sparse(5) & causal"])
+def test_a_cap_and_sinks(region):
+    q, k, v = draw(2, 2, 40, 16), draw(2, 2, 40, 16), draw(2, 2, 40, 16)
+    compare(q, k, v, region=region, cap=1.5, sinks=draw(2), normalize="softmax(0.5)")
+    shared = draw(2, 1, 1, 40, 16), draw(2, 1, 1, 40, 16)
+    compare(draw(2, 1, 2, 40, 16), *shared, region=region, sinks=draw(1, 2), bias=draw(40))
+    x = draw(2, 2, 40, 16)
+    other = regard.explain(x, x, region=region, sinks=draw(2, 1))
+    assert other.path != "region-fused"  # of every sequence another one
 
 
 @pytest.mark.heavy

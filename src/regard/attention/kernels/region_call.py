@@ -29,7 +29,8 @@ WIDEST = 256  # features of a key or value
 
 def region_for_kernel(
     score: Score, normalize: Normalizer, limits: Limits, query: Tensor, key: Tensor, value: Tensor,
-    *, bias: Tensor | None = None, dropout: float = 0.0, weights: Any = False,
+    *, bias: Tensor | None = None, cap: float | None = None, sinks: Tensor | None = None,
+    dropout: float = 0.0, weights: Any = False,
 ) -> RegionPasses | None:  # fmt: skip
     """The region as the kernel takes it; None: another path computes this call.
 
@@ -39,7 +40,8 @@ def region_for_kernel(
         return None
     if limits.region.predicts or not usual_softmax(normalize):
         return None
-    if limits.everywhere and limits.mask is None and bias is None and not _checks_sdpa():
+    plain = limits.everywhere and limits.mask is None and bias is None
+    if plain and not cap and sinks is None and not _checks_sdpa():
         return None
     sizes = (key.shape[-1], value.shape[-1])
     if max(sizes) > WIDEST or 0 in (
@@ -64,7 +66,7 @@ def region_for_kernel(
     passes = region_passes(region, limits.queries, limits.keys)
     if passes is None:
         return None
-    return passes if _same_for_heads(passes, query, key, value) else None
+    return passes if _same_for_heads(passes, sinks, query, key, value) else None
 
 
 def _checks_sdpa() -> bool:
@@ -90,14 +92,20 @@ def _dtype(x: Tensor) -> torch.dtype:
     return x.dtype
 
 
-def _same_for_heads(passes: RegionPasses, query: Tensor, key: Tensor, value: Tensor) -> bool:
-    """Whether the region differs between sequences at most."""
-    if passes.ends is None and passes.documents is None:
+def _same_for_heads(
+    passes: RegionPasses, sinks: Tensor | None, query: Tensor, key: Tensor, value: Tensor
+) -> bool:
+    """Whether the region differs between sequences at most, and sinks between heads."""
+    if passes.ends is None and passes.documents is None and sinks is None:
         return True
     rank = max(x.dim() for x in (query, key, value))
     query, key, value = (of_rank(x, rank) for x in (query, key, value))
     lead = broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2])
     heads = len(FoldedAxes.of(lead, key, value).heads)
+    if sinks is not None:
+        shape = sinks.shape[:-2]
+        if any(size != 1 for size in shape[: max(0, len(shape) - heads)]):
+            return False
     for x, own in ((passes.ends, 0), (passes.documents, 2)):
         axes = () if x is None else x.shape[: x.dim() - own]
         fits = len(axes) <= len(lead) and all(
@@ -153,6 +161,14 @@ class FoldedAxes(NamedTuple):
             return x.reshape(1, *shape)
         return x.reshape(*lead, *shape).expand(*self.outer, *shape).reshape(-1, *shape)
 
+    def per_head(self, x: Tensor | None) -> Tensor | None:
+        """(..., 1, 1) -> (H,), for what is the same for all sequences."""
+        if x is None:
+            return None
+        missing = len(self.heads) - (x.dim() - 2)
+        own = x.reshape((1,) * missing + x.shape[max(0, -missing) : -2])
+        return own.expand(self.heads).reshape(math.prod(self.heads))
+
     @staticmethod
     def _four(x: Tensor, lead: tuple[int, ...], cut: int) -> Tensor:
         x = of_rank(x, len(lead) + 2)
@@ -167,6 +183,7 @@ class KernelCall(NamedTuple):
 
     score: Score
     sharpness: float
+    cap: float
     passes: RegionPasses
     lead: tuple[int, ...]
     rank: int
@@ -179,7 +196,7 @@ class KernelCall(NamedTuple):
         query, key, value, bias = call.query, call.key, call.value, call.bias
         passes = region_for_kernel(
             call.score, call.normalize, call.limits, query, key, value,
-            bias=bias, dropout=call.dropout, weights=call.weights,
+            bias=bias, cap=call.cap, sinks=call.sinks, dropout=call.dropout, weights=call.weights,
         )  # fmt: skip
         if passes is None:
             return None
@@ -187,11 +204,12 @@ class KernelCall(NamedTuple):
         assert temperature is not None
         lead = call.lead if bias is None else broadcast(call.lead, bias.shape[:-2])
         plain = bias is None and call.limits.mask is None and query.shape[:-2] == lead
+        plain = plain and not call.cap and call.sinks is None
         sdpa = None
         if plain and key.shape[:-2] == lead and value.shape[:-2] == lead:
             sdpa = better_kernel(query, key, value, _dtype(query), call.limits.patterns)
         fold = FoldedAxes.of(lead, key, value)
-        return cls(call.score, 1.0 / temperature, passes, lead, query.dim(), fold, sdpa)
+        return cls(call.score, 1.0 / temperature, call.cap, passes, lead, query.dim(), fold, sdpa)
 
     @property
     def holds_tensors(self) -> bool:
@@ -199,7 +217,7 @@ class KernelCall(NamedTuple):
 
     def run(
         self, query: Tensor, key: Tensor, value: Tensor,
-        mask: Tensor | None = None, bias: Tensor | None = None,
+        mask: Tensor | None = None, bias: Tensor | None = None, sinks: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """Context (..., Lq, Dv) and log-sum-exp (..., Lq)."""
         if torch.is_autocast_enabled(query.device.type):
@@ -223,6 +241,8 @@ class KernelCall(NamedTuple):
                 ends=fold.sequences(passes.ends, 0),
                 scale=scale,
                 sharpness=self.sharpness,
+                cap=self.cap,
+                sink=fold.per_head(sinks),
             )
         if len(self.lead) == 2:
             return context, lse

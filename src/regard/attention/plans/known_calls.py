@@ -47,6 +47,8 @@ def recall(
     mask: Tensor | None = None,
     lengths: Tensor | Sequence[int] | None = None,
     bias: Tensor | None = None,
+    cap: float | None = None,
+    sinks: Tensor | None = None,
     dropout: float = 0.0,
     training: bool = False,
     weights: Any = False,
@@ -57,8 +59,8 @@ def recall(
         return None, None
     if torch._C._functorch.peek_interpreter_stack() is not None:  # vmap and its like
         return None, None
-    asked: list[Any] = [score, region, normalize, dropout, training]
-    for x in (query, key, value, mask, bias):
+    asked: list[Any] = [score, region, normalize, cap, dropout, training]
+    for x in (query, key, value, mask, bias, sinks):
         if x is None:
             asked.append(None)
         elif type(x) is Tensor or type(x) is Parameter:

@@ -221,7 +221,15 @@ def cancels(call: AttentionCall, layout: Layout) -> bool:
         and layout.queries > 1
         and (layout.bias is None or layout.bias.per_key)
         and not call.dropout  # which each query draws for itself
+        and not _changes_scores(call)
     )
+
+
+def _changes_scores(call: AttentionCall) -> str | None:
+    """What none of the kernels but that of a region knows of."""
+    if call.cap:
+        return "a cap bends the scores"
+    return None if call.sinks is None else "a sink takes part of every row"
 
 
 def fits_sdpa(call: AttentionCall, layout: Layout) -> bool:
@@ -230,6 +238,7 @@ def fits_sdpa(call: AttentionCall, layout: Layout) -> bool:
         and usual_softmax(call.normalize)
         and layout.dtype != torch.float64
         and not (call.dropout and call.generator is not None)
+        and not _changes_scores(call)
         and _no_fused_bias(call, layout) is None
     )
 
@@ -254,6 +263,7 @@ def fits_fused_additive(call: AttentionCall, layout: Layout) -> bool:
         and usual_softmax(call.normalize)
         and layout.dtype != torch.float64
         and not call.dropout
+        and not _changes_scores(call)
         and layout.bias is None
         and layout.pattern is not None
         and layout.pattern.rate == 1
@@ -304,6 +314,8 @@ def _why_dense(call: AttentionCall, layout: Layout) -> str:
         return "float64 runs on the definition, which can be differentiated twice"
     if not usual_softmax(normalize):
         return f"a temperature of {normalize.softmax_temperature:g} needs the scores shifted first"
+    if kernel is not None and (what := _changes_scores(call)) is not None:
+        return what
     if call.dropout and kernel == "dot":
         return "dropout drawn from a generator of your own"
     if call.dropout:
