@@ -2,10 +2,13 @@
 
     python benchmarks/dense_cuda.py                          # right? then the GPU's time, then the host's
     python benchmarks/dense_cuda.py --only time --lengths 2048 8192 --ways
+    python benchmarks/dense_cuda.py --off                    # as it comes, without what is on trial
 
 The GPU's time is that of a CUDA graph, forward and backward, (1, 16, n, 64), bfloat16: without the host. The
 host's is that of a call of (4, 8, 128, 64), which does not wait for the GPU. A ratio above 1: ours is faster.
---ways: by each of the kernels that could compute it. Every line is printed as soon as it is known.
+--ways: by each of the kernels that could compute it. What is on trial (`kernels/on_trial.py`) is on here, and
+off is the default of the package: a way that is right and faster on this page may become its default.
+Every line is printed as soon as it is known.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from torch import Tensor
 
 import regard
 from regard.attention.attend import prepare
-from regard.attention.kernels import checked_sdpa
+from regard.attention.kernels import checked_sdpa, on_trial
 from regard.attention.kernels.region_attention import region_attention
 from regard.attention.kernels.region_passes import region_passes
 from regard.attention.plans import known_calls
@@ -35,17 +38,21 @@ from regard.attention.regions import as_region
 LENGTHS = [512, 1024, 2048, 4096, 8192, 16384, 32768]
 KINDS = ["everywhere", "causal", "key mask"]
 WAYS = [None, "flash", "cudnn"]  # ours, and torch's with ours in reserve
+TRIAL = {on_trial.DIRECT_LAUNCH, on_trial.CHECKED_SDPA}
 Step = Callable[[], tuple[Tensor, ...]]
 
 
 @contextmanager
 def way(chosen: Any) -> Iterator[None]:
-    """Which kernel computes what several could."""
+    """Which kernel computes what several could; it is on trial."""
+    before = set(on_trial.ON)
+    on_trial.ON.add(on_trial.CHECKED_SDPA)
     checked_sdpa.CHOSEN[:] = [chosen]
     known_calls._KNOWN.clear()
     yield
     checked_sdpa.CHOSEN.clear()
     known_calls._KNOWN.clear()
+    on_trial.ON = before
 
 
 def say(*words: object) -> None:
@@ -231,7 +238,9 @@ def host(ways: bool) -> None:
             runs[name] = (chosen, lambda kind=kind: ours(kind, q, k, v, mask))
     runs["attend window(16)"] = ("", lambda: regard.attend(q, k, v, region="window(16)").context)
     runs["operator window(16)"] = ("", lambda: region_attention(q, k, v, numbers, scale=0.125)[0])
-    say("\n(4, 8, 128, 64) bfloat16, microseconds of the host: forward, forward and backward")
+    launched = "directly" if on_trial.DIRECT_LAUNCH in on_trial.ON else "by Triton"
+    say(f"\n(4, 8, 128, 64) bfloat16, kernels launched {launched}; microseconds of the host: "
+        "forward, forward and backward")  # fmt: skip
     for name, (chosen, run) in runs.items():
 
         def measure(name: str = name, run: Callable[[], Tensor] = run) -> str:
@@ -245,6 +254,15 @@ def host(ways: bool) -> None:
         else:
             with way(chosen):
                 say(attempt(f"host {name}", measure))
+
+
+def both_launches(ways: bool, off: bool) -> None:
+    before = set(on_trial.ON)
+    on_trial.ON = before - {on_trial.DIRECT_LAUNCH}
+    host(ways)
+    on_trial.ON = before
+    if not off:
+        host(ways)
 
 
 def warm(case: tuple[str, Any, torch.dtype]) -> None:
@@ -263,8 +281,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=["check", "time", "host"])
     parser.add_argument("--lengths", nargs="+", type=int, default=LENGTHS)
     parser.add_argument("--ways", action="store_true", help="by each kernel that could compute it")
+    parser.add_argument("--off", action="store_true", help="nothing that is on trial")
     parser.add_argument("--seconds", type=float, default=0.2, help="of turns of each line")
     options = parser.parse_args()
+    if not options.off:
+        on_trial.ON |= TRIAL
     cases = [("causal", chosen, torch.bfloat16) for chosen in WAYS[:2]]
     cases += [
         (kind, None, dtype) for kind in ("key mask", "window(16)") for dtype in (torch.bfloat16,)
@@ -280,7 +301,7 @@ def main() -> None:
         f"compiled in {time.perf_counter() - begin:.0f} s")  # fmt: skip
     parts: dict[str, Callable[[], None]] = {
         "check": check,
-        "host": lambda: host(options.ways),
+        "host": lambda: both_launches(options.ways, options.off),
         "time": lambda: compare(options.lengths, options.ways, options.seconds),
     }
     for name, part in parts.items():
