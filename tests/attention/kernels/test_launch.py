@@ -1,5 +1,12 @@
 """A launch is repeated by addresses, with the numbers and in the order of the first."""
 
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -68,3 +75,32 @@ def test_or_once(kernel, monkeypatch):
 def test_an_empty_grid_launches_nothing(kernel):
     launch_of(kernel, grid=0)(torch.zeros(8))
     assert not kernel.launched
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a driver in place of the real one")
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler")
+def test_what_reaches_the_driver_is_what_triton_launches(tmp_path):
+    triton = pytest.importorskip("triton")
+    here, library = Path(__file__).parent, tmp_path / "libcuda.so.1"
+    headers = Path(triton.__file__).parent / "backends" / "nvidia" / "include"
+    source = here / "recording_driver.c"
+    command = ["gcc", "-shared", "-fPIC", f"-I{headers}", "-o", library, source]
+    subprocess.run([*command, "-Wl,-soname,libcuda.so.1"], check=True)
+    environment = os.environ | {
+        "TRITON_LIBCUDA_PATH": str(tmp_path),
+        "LD_LIBRARY_PATH": str(tmp_path),
+        "TRITON_CACHE_DIR": str(tmp_path / "cache"),
+        "TRITON_INTERPRET": "0",
+    }
+    command = [sys.executable, here / "launch_twice.py", library]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    said = json.loads(run.stdout.splitlines()[-1])
+    assert said["asked"] == 3  # twice as a rule, once to be kept
+    assert len(said["launched"]) == 5
+    assert all(each == said["launched"][0] for each in said["launched"])
+    numbers = [each[2:] for each in said["arguments"]]
+    assert all(each == numbers[0] for each in numbers)
+    places = [[said["x"], said["y"]]] * 4 + [[said["y"], said["x"]]]
+    assert said["addresses"] == places
