@@ -158,7 +158,8 @@ def sdpa(call: AttentionCall) -> Tensor:
     scale = cast("DotLike", call.score).scale(k.shape[-1]) / temperature
     value_width = v.shape[-1]
     width = max(k.shape[-1], value_width)  # the fused kernels want one for keys and values
-    q, k, v = (_widen(x, width) for x in (q, k, v))
+    if k.shape[-1] != value_width:
+        q, k, v = (_widen(x, width) for x in (q, k, v))
     mask, causal, empty, spoilt = _kernel_mask(call, temperature)
     if mask is not None:
         mask = _four_axes(mask, lead, keep_one=True)

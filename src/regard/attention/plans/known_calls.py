@@ -79,6 +79,12 @@ def recall(
         return None, None
 
 
+def _is_fixed(mechanism: Any) -> bool:
+    """Whether it cannot change after it was looked at, and is told from others by what it says."""
+    declared = getattr(mechanism, "__dataclass_params__", None)
+    return declared is not None and declared.frozen and declared.eq
+
+
 def keep(asked: Any, call: AttentionCall, plan: Plan) -> None:
     """For calls like this one, if it is of a kind that comes again; no tensor is to outlive its batch."""
     kernel, score = call.for_kernel, call.score
@@ -87,6 +93,8 @@ def keep(asked: Any, call: AttentionCall, plan: Plan) -> None:
     if kernel is None and (plan.path != "sdpa" or call.limits.patterns is None):
         return
     if any(True for _ in score.parameters()):
+        return
+    if not _is_fixed(call.limits.region) or not _is_fixed(call.normalize):
         return
     if len(_KNOWN) >= MOST_KNOWN:
         _KNOWN.clear()
