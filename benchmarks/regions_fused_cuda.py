@@ -30,7 +30,7 @@ from torch import Tensor
 
 import regard
 from regard.attention.attend import prepare
-from regard.attention.kernels import region_triton
+from regard.attention.kernels import tile_sizes
 from regard.attention.kernels.region_attention import region_attention
 from regard.attention.kernels.region_passes import region_passes
 from regard.attention.region import Region
@@ -511,7 +511,7 @@ def compiled(name: str) -> None:
 
 # ── which tiles ──────────────────────────────────────────────────────────────────────────────────
 
-Tile = region_triton.RegionTile
+Tile = tile_sizes.RegionTile
 TILES: dict[str, dict[str, list[tuple[int, ...]]]] = {
     "bfloat16": {
         "forward": [(128, 64, 4, 3), (128, 64, 8, 3), (128, 64, 8, 2), (64, 64, 4, 3), (64, 64, 4, 4),
@@ -543,8 +543,8 @@ def tried(trial: Trial, seconds: float = 0.0) -> float:
     q, k, v = inputs(setting.length, DTYPES[setting.dtype])
     region = region_of(setting.region, setting.length)
     grad = torch.randn_like(q)
-    region_triton.CHOSEN.clear()
-    region_triton.CHOSEN[trial.kernel] = Tile(*trial.tile)
+    tile_sizes.CHOSEN.clear()
+    tile_sizes.CHOSEN[trial.kernel] = Tile(*trial.tile)
     try:
         if trial.kernel == "forward":
             with torch.no_grad():
@@ -555,7 +555,7 @@ def tried(trial: Trial, seconds: float = 0.0) -> float:
             lambda: torch.autograd.grad(out, [q, k, v], grad, retain_graph=True), seconds
         )
     finally:
-        region_triton.CHOSEN.clear()
+        tile_sizes.CHOSEN.clear()
 
 
 def sweep(quick: bool, regions: list[str], processes: int) -> None:
@@ -581,7 +581,7 @@ def sweep(quick: bool, regions: list[str], processes: int) -> None:
                     took = attempt(str(trial), lambda trial=trial: tried(trial, 0.1))
                     if took is not None:
                         times[trial.tile] = took
-            used = tuple(region_triton.TILES[kernel, setting.dtype != "float32", 64])
+            used = tuple(tile_sizes.TILES[kernel, setting.dtype != "float32", 64])
             best = sorted(times.items(), key=lambda item: item[1])
             shown = [f"{'*' if tile == used else ''}{tile} {took:.3f}" for tile, took in best]
             where = f"{setting.region} {setting.length} {setting.dtype} {kernel}"

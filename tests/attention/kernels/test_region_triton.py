@@ -14,7 +14,7 @@ import torch
 
 import regard
 from regard.attention.attend import prepare
-from regard.attention.kernels import checked_sdpa, on_trial, region_call
+from regard.attention.kernels import checked_sdpa, on_trial, region_call, tile_sizes
 from regard.attention.kernels import region_attention as operator
 from regard.attention.kernels.region_passes import region_passes
 from regard.attention.regions import as_region
@@ -27,8 +27,6 @@ CUDA = torch.cuda.is_available()
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 DEVICE = "cuda" if CUDA else "cpu"
 
-if CUDA or INTERPRETED:
-    from regard.attention.kernels import region_triton
 
 runs_kernels = pytest.mark.skipif(
     not (CUDA or INTERPRETED), reason="test_under_the_interpreter runs it"
@@ -52,8 +50,8 @@ def small_tiles(monkeypatch):
     if not (CUDA or INTERPRETED):
         return
     torch.manual_seed(0)
-    tile = region_triton.RegionTile(16, 16)
-    monkeypatch.setattr(region_triton, "CHOSEN", dict.fromkeys(("forward", "query", "key"), tile))
+    tile = tile_sizes.RegionTile(16, 16)
+    monkeypatch.setattr(tile_sizes, "CHOSEN", dict.fromkeys(("forward", "query", "key"), tile))
     if not CUDA:
         here = lambda device: operator.kernels() is not None  # noqa: E731
         monkeypatch.setattr(region_call, "available", here)

@@ -22,17 +22,9 @@ from regard.attention.kernels.region_forward import forward_kernel
 from regard.attention.kernels.region_key_gradient import key_kernel
 from regard.attention.kernels.region_passes import RegionPass
 from regard.attention.kernels.region_query_gradient import query_kernel
+from regard.attention.kernels.tile_sizes import RegionTile, block, chosen_tiles, tile_for
 
 NUMBERS = len(RegionPass._fields)
-
-
-class RegionTile(NamedTuple):
-    """Queries and keys of a tile, and how it is computed."""
-
-    BM: int
-    BN: int
-    warps: int = 4
-    stages: int = 2
 
 
 class Given(NamedTuple):
@@ -67,13 +59,13 @@ def check(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     (B, H, Lq, D), (Lk, Dv) = query.shape, value.shape[2:]
     checks = -(-max(Lq, Lk) // CHECKED_ROWS)
     found = query.new_empty((B, H, checks), dtype=torch.int8)
-    launches = _launches("check", _NOTHING, query, key, value)
-    if not launches:
-        BD, BV = _block(D), _block(Dv)
+    launches = _launches("check", 1, _NOTHING, query, key, value)
+    if (launch := launches[0]) is None:
+        BD, BV = block(D), block(Dv)
         constants = {"BM": CHECKED_ROWS, "BD": BD, "BV": BV, "WHOLE": (D, Dv) == (BD, BV)}
         numbers = (*_strides(query, key, value), H, Lq, Lk, D, Dv, checks)
-        launches.append(Launch(check_kernel, B * H * checks, numbers, constants))
-    launches[0](query, key, value, found)
+        launch = launches[0] = Launch(check_kernel, B * H * checks, numbers, constants)
+    launch(query, key, value, found)
     return found
 
 
@@ -88,36 +80,27 @@ def forward(
     query, key, value = in_rows(query), in_rows(key), in_rows(value)
     context, lse = empty_context(query, value) if onto is None else onto
     earlier, earlier_lse = lse, lse
-    launches, passes = (
-        _launches(_kind("forward", found), given, query, key, value, context),
-        given.passes,
-    )
+    passes, again = given.passes, found is not None
+    launches = _launches("forward", len(passes), given, query, key, value, context, again=again)
     pointers = _tensors(given, query, found)
     for step, each in enumerate(passes):
         last = step == len(passes) - 1
         out = context if last else query.new_empty(context.shape, dtype=torch.float32)
         log = lse if last else torch.empty_like(lse)
-        if step == len(launches):
+        if (launch := launches[step]) is None:
             tile = tile_for("forward", query, key, value, each)
             tiles = _tiles(query.shape[2], each.rate, tile.BM)
-            launches.append(
-                Launch(
-                    forward_kernel,
-                    query.shape[0] * query.shape[1] * each.rate * tiles,
-                    (
-                        *_strides(query, key, value, out),
-                        *_numbers(query, key, value, given, each, found),
-                    ),
-                    {
-                        "CHECKED": found is not None,
-                        "SINK": given.sink is not None and step == 0,
-                        "CARRY": step > 0,
-                        **_constants(query, key, value, given, each, tile),
-                    },
-                )
+            numbers = _numbers(query, key, value, given, each, found)
+            constants = _constants(query, key, value, given, each, tile)
+            constants |= {"SINK": given.sink is not None and step == 0, "CARRY": step > 0}
+            launch = launches[step] = Launch(
+                forward_kernel,
+                query.shape[0] * query.shape[1] * each.rate * tiles,
+                (*_strides(query, key, value, out), *numbers),
+                constants | {"CHECKED": again},
             )
         sink = query if given.sink is None else given.sink
-        launches[step](query, key, value, out, log, earlier, earlier_lse, *pointers, sink)
+        launch(query, key, value, out, log, earlier, earlier_lse, *pointers, sink)
         earlier, earlier_lse = out, log
     return context, lse
 
@@ -131,12 +114,9 @@ def backward(
     results = [torch.empty_like(x) for x in (query, key, value)] if onto is None else onto
     delta = torch.empty_like(lse)
     dbias, kind = _bias_gradient(query, key, given) if bias_learns else (None, 0)
-    launches, passes = (
-        _launches(
-            _kind(f"backward {kind}", found), given, query, key, value, grad, context, *results
-        ),
-        given.passes,
-    )
+    passes, again = given.passes, found is not None
+    tensors = (query, key, value, grad, context, *results)
+    launches = _launches(f"backward {kind}", 2 * len(passes), given, *tensors, again=again)
     pointers = _tensors(given, query, found)
     earlier: list[Tensor] = [lse, lse, lse]
     earlier_bias = dbias
@@ -147,25 +127,16 @@ def backward(
         )
         if dbias is not None and kind == 1 and step:
             earlier_bias, dbias = dbias, torch.empty_like(dbias)
-        if 2 * step == len(launches):
-            launches += _gradient_launches(
-                query,
-                key,
-                value,
-                context,
-                grad,
-                (dq, dk, dv),
-                given,
-                each,
-                kind,
-                found,
-                carry=step > 0,
-            )
+        of_queries, of_keys = launches[2 * step : 2 * step + 2]
+        if of_queries is None or of_keys is None:
+            of_queries, of_keys = launches[2 * step : 2 * step + 2] = _gradient_launches(
+                query, key, value, context, grad, (dq, dk, dv), given, each, kind, found, carry=step > 0
+            )  # fmt: skip
         bias_out = query if dbias is None else dbias
-        launches[2 * step](
+        of_queries(
             query, key, value, context, lse, grad, delta, dq, earlier[0], bias_out, *pointers
         )
-        launches[2 * step + 1](
+        of_keys(
             query, key, value, lse, grad, delta, dk, dv, bias_out, earlier[1], earlier[2],
             query if earlier_bias is None else earlier_bias, *pointers,
         )  # fmt: skip
@@ -200,32 +171,31 @@ def _gradient_launches(
     )
 
 
-def _kind(kind: str, found: Tensor | None) -> str:
-    return kind if found is None else f"{kind} again"
-
-
-_KEPT: dict[Any, list[Launch]] = {}
+_KEPT: dict[Any, list[Launch | None]] = {}
 MOST_KEPT = 4096
 
 
-def _launches(kind: str, given: Given, *tensors: Tensor) -> list[Launch]:
-    """Those of an earlier call with the same shapes, strides, dtypes and numbers; else none, to be filled."""
+def _launches(
+    kind: str, count: int, given: Given, *tensors: Tensor, again: bool = False
+) -> list[Launch | None]:
+    """Those of an earlier call with the same shapes, strides, dtypes and numbers; None is to be filled."""
     query = tensors[0]
     asked = (
         kind,
+        again,
         *[(x.shape, x.stride()) for x in tensors],
         *[None if x is None else (x.shape, x.stride(), x.dtype) for x in given[:5]],
         given[5:],
         query.dtype,
         query.device,
         precision(query.dtype),
-        *CHOSEN.values(),
+        chosen_tiles(),
     )
     kept = _KEPT.get(asked)
     if kept is None:
         if len(_KEPT) >= MOST_KEPT:
             _KEPT.clear()
-        kept = _KEPT[asked] = []
+        kept = _KEPT[asked] = [None] * count
     return kept
 
 
@@ -287,7 +257,7 @@ def _constants(
     query: Tensor, key: Tensor, value: Tensor, given: Given, each: RegionPass, tile: RegionTile
 ) -> dict[str, Any]:
     D, Dv = query.shape[3], value.shape[3]
-    BD, BV = _block(D), _block(Dv)
+    BD, BV = block(D), block(Dv)
     constants: dict[str, Any] = {
         "RATE": each.rate,
         "GROUP": query.shape[1] // key.shape[1],
@@ -309,10 +279,6 @@ def _constants(
     return constants
 
 
-def _block(size: int) -> int:
-    return max(16, 1 << (size - 1).bit_length())
-
-
 def _tiles(length: int, rate: int, block: int) -> int:
     return -(-length // (rate * block))
 
@@ -324,41 +290,3 @@ def precision(dtype: torch.dtype) -> str:
     matmul = torch.backends.cuda.matmul
     said = getattr(matmul, "fp32_precision", None)  # which torch has from 2.9 on
     return "tf32" if said == "tf32" or (said is None and matmul.allow_tf32) else "tf32x3"
-
-
-TILES: dict[tuple[str, bool, int], RegionTile] = {
-    # kernel, half precision, features up to
-    ("forward", True, 64): RegionTile(64, 64, 4, 3),
-    ("forward", True, 128): RegionTile(128, 64, 8, 2),
-    ("forward", True, 256): RegionTile(64, 64, 8, 2),
-    ("query", True, 64): RegionTile(64, 64, 4, 2),
-    ("query", True, 128): RegionTile(64, 64, 8, 2),
-    ("query", True, 256): RegionTile(64, 32, 8, 1),
-    ("key", True, 64): RegionTile(64, 64, 4, 2),
-    ("key", True, 128): RegionTile(64, 64, 8, 2),
-    ("key", True, 256): RegionTile(32, 64, 8, 1),
-    ("forward", False, 64): RegionTile(64, 32, 4, 2),
-    ("forward", False, 128): RegionTile(64, 32, 4, 2),
-    ("forward", False, 256): RegionTile(32, 32, 4, 1),
-    ("query", False, 64): RegionTile(64, 32, 4, 2),
-    ("query", False, 128): RegionTile(32, 32, 4, 1),
-    ("query", False, 256): RegionTile(32, 16, 4, 1),
-    ("key", False, 64): RegionTile(32, 128, 8, 2),
-    ("key", False, 128): RegionTile(32, 32, 4, 1),
-    ("key", False, 256): RegionTile(16, 32, 4, 1),
-}
-CHOSEN: dict[str, RegionTile] = {}  # by kernel: for measurements and tests, in place of the table
-
-
-def tile_for(
-    kernel: str, query: Tensor, key: Tensor, value: Tensor, each: RegionPass
-) -> RegionTile:
-    """The tile in use; of few queries or keys, as of a large rate or a step of decoding, a lower one."""
-    if kernel in CHOSEN:
-        return CHOSEN[kernel]
-    width = max(64, _block(query.shape[3]), _block(value.shape[3]))
-    tile = TILES[kernel, query.dtype != torch.float32, width]
-    rows, columns = (-(-x.shape[2] // each.rate) for x in (query, key))
-    BM = tile.BM if rows > 64 else min(tile.BM, 64 if rows > 16 else 16)
-    BN = tile.BN if columns > 64 else min(tile.BN, 64 if columns > 32 else 32)
-    return tile if tile[:2] == (BM, BN) else RegionTile(BM, BN, 4, tile.stages)
