@@ -153,7 +153,8 @@ def test_a_loaded_run_answers_alike_alone_and_in_a_batch(folder):
         assert (alone.attention - found.attention).abs().max() < 1e-5
         assert (list(found.rows), list(found.columns)) == (found.answer, text.split())
     with pytest.raises(ValueError, match="example 1: empty 'words' value"):
-        run.predict([" "])
+        run.predict([{"words": " "}])
+    assert run.predict([" "])[0].answer is None  # a blank line, as the command reads it
 
 
 def test_it_is_looked_at_and_the_record_is_opened_again(folder, regard_command):
@@ -169,7 +170,7 @@ def test_it_is_looked_at_and_the_record_is_opened_again(folder, regard_command):
     assert record.output == "DET ADJ NOUN VERB DET NOUN"
     assert record.map("encoder").weights.shape == (1, 4, 6, 6)
     assert record.map("encoder").mechanism.startswith("score: scaled-dot")
-    assert record.sides["text"].tokens == tuple(text.split())
+    assert record.sides["words"].tokens == tuple(text.split())
     assert "walk" in view.to_text()
     run = load(folder / "whole", device="cpu")
     (again,) = regard.look(run, text).records

@@ -67,11 +67,15 @@ class Options(BaseModel):
 
     @classmethod
     def of(cls, options: Self | None, changes: Mapping[str, Any]) -> Self:
-        """`options`, or the defaults, with changes; a mistake in them is a ValueError of one line."""
+        """`options`, or the defaults, with changes; a mistake in them is a ValueError of one line.
+
+        Options that are derived from these stay what they are.
+        """
+        made = type(options) if isinstance(options, cls) else cls
         try:
-            return cls.model_validate({**dict(options or cls()), **changes})
+            return made.model_validate({**dict(options or cls()), **changes})
         except ValidationError as error:
-            raise ValueError(refused_options(error, cls.model_fields)) from None
+            raise ValueError(refused_options(error, made.model_fields)) from None
 
 
 class OptionsOfKind(Options):

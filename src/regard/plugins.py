@@ -10,16 +10,40 @@ is looked for before a name is asked for that regard does not have, and nothing 
 from __future__ import annotations
 
 import functools
+import threading
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-class BrokenPlugin(ImportError, ValueError):
+SLOW = 20.0  # seconds of an import until somebody wants to know what it is
+INSTALL = "pip install what it comes from, or put its folder in PYTHONPATH"
+
+
+class UnusableName(ValueError):
+    """What a name stands for cannot be used, in one line; `hint` says what helps.
+
+    needs: what is not there at all, as ("task", "rate") or ("module", "my_models").
+    """
+
+    hint = "docs/extending.md walks through whole packages"
+
+    def __init__(
+        self, message: str, hint: str = "", *, needs: tuple[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.hint, self.needs = hint or self.hint, needs
+
+
+class BrokenPlugin(UnusableName, ImportError):
     """An installed package promises something under this name that cannot be imported."""
+
+    hint = INSTALL
 
 
 def names(group: str, taken: Collection[str] = ()) -> tuple[str, ...]:
@@ -38,11 +62,11 @@ def load(group: str, name: str) -> object:
     if (group, name) not in _THINGS:
         point = _found(group)[name]
         try:
-            _THINGS[group, name] = point.load()
-        except (
-            Exception,
-            SystemExit,
-        ) as error:  # whatever a stranger's module does when it is imported
+            with _named_if_slow(point):
+                _THINGS[group, name] = point.load()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever a stranger's module does when it is imported
             what = " ".join(str(error).split())
             raise BrokenPlugin(
                 f"{_origin(point)} cannot be loaded: {type(error).__name__}: {what}"
@@ -53,6 +77,34 @@ def load(group: str, name: str) -> object:
 def origin(group: str, name: str) -> str:
     """Which package brings this, and where it has it."""
     return _origin(_found(group)[name])
+
+
+def folder_of(group: str, name: str) -> Path | None:
+    """Where the package is that an entry point names, and nothing of it is imported.
+
+    None: it is no folder, or only its own code knows where it is.
+    """
+    from importlib.util import find_spec
+
+    try:
+        point = _found(group)[name]
+        top, *inner = point.module.split(".")
+        spec = None if point.attr else find_spec(top)
+    except (AttributeError, ImportError, ValueError):  # what cannot be read, and what is not there
+        return None
+    places = spec.submodule_search_locations if spec is not None else None
+    return next((p for place in places or () if (p := Path(place, *inner)).is_dir()), None)
+
+
+def provider(group: str, name: str) -> tuple[str, str] | None:
+    """The package that brings this, and its version; None: nobody does, or it has no name."""
+    package = point.dist if (point := _found(group).get(name)) else None
+    return None if package is None else (package.name, package.version)
+
+
+def loaded() -> list[tuple[str, str]]:
+    """The group and name of all that other packages brought and somebody has used."""
+    return sorted(_THINGS)
 
 
 def name_of(group: str, thing: object) -> str | None:
@@ -82,6 +134,18 @@ def _found(group: str) -> dict[str, EntryPoint]:
         elif found[point.name].value != point.value:
             _tell(f"{_origin(point)} is not used: {_origin(found[point.name])} has the same name")
     return found
+
+
+@contextmanager
+def _named_if_slow(point: EntryPoint) -> Iterator[None]:
+    """Whoever waits is told for whom."""
+    told = threading.Timer(SLOW, _tell, [f"still importing {_origin(point)}"])
+    told.daemon = True
+    told.start()
+    try:
+        yield
+    finally:
+        told.cancel()
 
 
 def _origin(point: EntryPoint) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from regard import plugins
@@ -60,6 +61,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
     },
 }
 FIELDS = ("Text", "Words", "Label", "Labels", "Document", "Image", "Numbers", "Choice", "Span")
+PLACES = "package.module:Name is the place of a class"
 # What the class of a kind is derived from, in regard.options, and the method that it must have.
 BASES: dict[Group, tuple[str, str]] = {
     "tasks": ("TaskOptions", "task"),
@@ -67,7 +69,7 @@ BASES: dict[Group, tuple[str, str]] = {
 }
 
 
-class KindError(ValueError):
+class KindError(plugins.UnusableName):
     """A kind that cannot be used, in one line."""
 
 
@@ -100,7 +102,8 @@ def find_field(name: str) -> type[Field]:
     found = _named("regard.fields", name, ours)
     base = class_at("regard.data.fields:Field")
     if not (isinstance(found, type) and issubclass(found, base)):
-        raise KindError(f"{name!r} is no class derived from regard.data.fields.Field")
+        said = _named_so("regard.fields", name, FIELDS)
+        raise KindError(f"{said} is no class derived from regard.data.fields.Field")
     return found
 
 
@@ -118,12 +121,15 @@ def _named(entry_points: str, name: str, ours: dict[str, str]) -> Any:
         try:
             return plugins.load(entry_points, name)
         except plugins.BrokenPlugin as error:
-            raise KindError(str(error)) from error
+            raise KindError(str(error), error.hint) from error
     if ":" in name:
         return class_at(name)
     known = tuple(dict.fromkeys([*ours, *brought]))
     group = entry_points.removeprefix("regard.")
-    raise UnknownKind(f"no kind {name!r} among {group}.{meant(name, known)} There are {known}")
+    raise UnknownKind(
+        f"no kind {name!r} among {group}.{meant(name, known)} There are {known}",
+        needs=(group.removesuffix("s"), name),
+    )
 
 
 def models_for(task: str) -> list[str]:
@@ -168,16 +174,24 @@ def class_at(place: str) -> Any:
     module_name, _, name = place.partition(":")
     try:
         module = importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a stranger's module does when it is imported
         if isinstance(error, ModuleNotFoundError) and _is_within(error.name, module_name):
+            missing = f"no module {error.name!r}, so no {place!r}"
+            if "." in str(error.name):  # the package around it is here
+                raise KindError(missing, PLACES) from error
             raise KindError(
-                f"no module {error.name!r}, so no {place!r}: its package is not installed"
+                f"{missing}: its package is not installed",
+                plugins.INSTALL,
+                needs=("module", str(error.name)),
             ) from error
         why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise KindError(f"{module_name} cannot be imported: {why}") from error
+        hint = f"python -c 'import {module_name}' shows where it fails"
+        raise KindError(f"{module_name} cannot be imported: {why}", hint) from error
     if not hasattr(module, name):
         near = meant(name, [n for n, value in vars(module).items() if isinstance(value, type)])
-        raise KindError(f"{module_name} has no {name!r}.{near}")
+        raise KindError(f"{module_name} has no {name!r}.{near}", PLACES)
     return getattr(module, name)
 
 
@@ -191,8 +205,16 @@ def _checked(found: object, group: Group, kind: str) -> Any:
 
     name, method = BASES[group]
     base = getattr(options, name)
+    said = _named_so(f"regard.{group}", kind, BUILT_IN[group])
     if not (isinstance(found, type) and issubclass(found, base)):
-        raise KindError(f"{kind!r} is no class derived from regard.options.{name}")
+        raise KindError(f"{said} is no class derived from regard.options.{name}")
     if getattr(found, method) is getattr(base, method):
-        raise KindError(f"{kind!r} has no method {method!r} of its own")
+        raise KindError(f"{said} has no method {method!r} of its own")
     return found
+
+
+def _named_so(entry_points: str, name: str, ours: Collection[str]) -> str:
+    """Who is to blame, as the beginning of a sentence: a package, or the name itself."""
+    if name in ours or name not in plugins.names(entry_points):
+        return repr(name)
+    return f"{plugins.origin(entry_points, name)} cannot be used: it"

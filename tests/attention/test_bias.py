@@ -122,7 +122,7 @@ def test_gradcheck(score, normalize):
     made = definition.all_scores()[score]
     mask = torch.tensor([[[True, True, False]], [[True, True, True]]])
     q, k, v = (torch.randn(2, n, 4, dtype=torch.float64, requires_grad=True) for n in (2, 3, 3))
-    for shape in ((2, 2, 3), (2, 1, 3), (2, 3), (2, 1), (3,)):
+    for shape in ((2, 2, 3), (2, 1, 3), (1, 2, 3), (2, 1), (3,)):
         bias = torch.randn(shape, dtype=torch.float64, requires_grad=True)
 
         def context(q, k, v, bias):
@@ -548,3 +548,38 @@ def test_what_is_not_finite_stays_in_its_row(path, bad, masked):
         assert masked or given is not bias or context[..., 5, :].isnan().all()
     for ours, wanted in zip(*found, strict=True):
         torch.testing.assert_close(ours, wanted)
+
+
+def test_a_bias_of_the_keys_of_each_row_is_told_how_to_be_written():
+    q, k = torch.randn(3, 4, 4), torch.randn(3, 5, 4)
+    of_rows = torch.randn(3, 5)
+    with pytest.raises(ValueError, match=r"given \(3, 5\).*bias\[:, None, :\]"):
+        regard.attend(q, k, bias=of_rows)
+    got = regard.attend(q, k, bias=of_rows[:, None, :]).context
+    wanted = (q @ k.mT / 2 + of_rows[:, None, :]).softmax(-1) @ k
+    torch.testing.assert_close(got, wanted)
+    heads = regard.MultiHead(4, heads=2)
+    with pytest.raises(ValueError, match=r"bias\[:, None, None, :\]"):
+        heads(q, k, bias=of_rows)
+
+
+@pytest.mark.parametrize("queries", [3, 4], ids=["as many queries as rows", "more queries"])
+def test_a_bias_of_pairs_is_one_whatever_the_batch(queries):
+    """(Lq, Lk) broadcasts, also in the one batch that has as many rows as queries."""
+    q, k, pairs = torch.randn(3, queries, 4), torch.randn(3, 5, 4), torch.randn(queries, 5)
+    got = regard.attend(q, k, bias=pairs).context
+    torch.testing.assert_close(got, (q @ k.mT / 2 + pairs).softmax(-1) @ k)
+    torch.testing.assert_close(got, regard.attend(q, k, bias=pairs[None]).context)
+
+
+@pytest.mark.parametrize("what", ["mask", "bias"])
+def test_keys_that_all_rows_share_have_no_rows_to_be_mistaken_for(what):
+    """(Lq, Lk) is a pattern of pairs where the keys are (Lk, D), also with as many queries as keys."""
+    q, k = torch.randn(3, 5, 4), torch.randn(5, 4)
+    pattern = torch.ones(5, 5, dtype=torch.bool).tril()
+    given = pattern if what == "mask" else torch.zeros(5, 5).masked_fill(~pattern, -math.inf)
+    got = regard.attend(q, k, **{what: given}).context
+    torch.testing.assert_close(got, regard.attend(q, k, region="causal").context)
+    for keys in (k[None], k) if what == "mask" else ():  # rows that only the queries have
+        with pytest.raises(ValueError, match=r"given \(3, 5\)"):
+            regard.attend(q[:, :3], keys, mask=given[:3])

@@ -136,8 +136,8 @@ def test_taggers_and_masked_models_take_lengths():
     [
         (torch.tensor([1.0, 2.0, 3.0, 4.0]), TypeError, "whole numbers"),
         (REAL[:, 0], TypeError, "said by mask="),
-        ([1, 2.5, 3, 4], TypeError, "not list"),
-        ([True, 2, 3, 4], TypeError, "not list"),
+        ([1, 2.5, 3, 4], TypeError, "one of the list is"),
+        ([True, 2, 3, 4], TypeError, "one of the list is"),
         ([1, 2, 3], ValueError, r"must be \(4,\)"),
         ([1, 2, 7, 4], ValueError, "from 0 to 6, .*given 7"),
         (torch.tensor([1, 2, 3]), ValueError, r"must be \(4,\)"),
@@ -197,3 +197,33 @@ def test_mask_and_lengths_together_are_refused():
     ):
         with pytest.raises(ValueError, match="give mask or lengths, not both"):
             call()
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.int8, torch.uint8, torch.uint16, torch.uint32, torch.uint64]
+)
+def test_lengths_of_every_whole_dtype_will_do(dtype):
+    x, lengths = torch.randn(2, 5, 8), torch.tensor([5, 3])
+    wanted = regard.attend(x, x, lengths=lengths).context
+    assert torch.equal(regard.attend(x, x, lengths=lengths.to(dtype)).context, wanted)
+    assert torch.equal(regard.attend(x, x, lengths=list(lengths.numpy())).context, wanted)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "said"),
+    [
+        ([5, 2**70], "given 1180591620717411303424"),
+        ([-(2**70), 5], "given -1180591620717411303424"),
+        ([True, False], "one of the list is True"),
+        ([5.0, 3.0], r"one of the list is 5\.0"),
+        ([[5], [3]], r"one of the list is \[5\]"),
+        (["5", "3"], "one of the list is '5'"),
+        ([None, 3], "one of the list is None"),
+        (torch.tensor(3), r"given \(\)\.$"),
+    ],
+    ids=repr,
+)
+def test_a_list_that_is_none_of_lengths_is_told_by_what_is_wrong_in_it(lengths, said):
+    x = torch.randn(2, 5, 8)
+    with pytest.raises((TypeError, ValueError), match=said):
+        regard.attend(x, x, lengths=lengths)

@@ -307,3 +307,21 @@ def test_a_bridge_brings_keys_to_the_size_of_the_queries_and_leaves_values(score
     assert regard.Attention(4, 6, score="additive", bridge=True).bridge is None
     with pytest.raises(ValueError, match="queries and keys of one size"):
         regard.Attention(4, 6, score=score)
+
+
+@pytest.mark.parametrize("count", [0, -2, True, 2.0, "2"], ids=repr)
+@pytest.mark.parametrize(
+    "name", ["query_size", "key_size", "value_size", "heads", "key_heads", "head_size"]
+)
+def test_what_counts_heads_and_features_is_a_whole_number(name, count):
+    with pytest.raises((TypeError, ValueError), match=f"^{name} must be "):
+        regard.MultiHead(**({"query_size": 8, "heads": 2} | {name: count}))
+    if name in ("query_size", "key_size"):
+        with pytest.raises((TypeError, ValueError), match=f"^{name} must be "):
+            regard.Attention(**({"query_size": 8} | {name: count}))
+
+
+@pytest.mark.parametrize("rotary", [True, "rotary", 10_000.0], ids=repr)
+def test_rotary_positions_are_made_not_wished_for(rotary):
+    with pytest.raises(TypeError, match="rotary must be a Rotary or None, not "):
+        regard.MultiHead(8, heads=2, rotary=rotary)

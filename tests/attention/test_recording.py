@@ -85,3 +85,13 @@ def test_details_are_of_all_weights():
         recording(TwoAttentions(), details=True, weights=regard.Weights(sums=True)),
     ):
         pass
+
+
+def test_a_call_without_a_source_attends_to_itself():
+    attention, x, y = regard.Attention(4), torch.randn(1, 3, 4), torch.randn(1, 3, 4)
+    with recording(attention) as recorded:
+        attention(x)
+        attention(x, x)
+        attention(query=x, source=y)
+        attention(x, attention.remember(x))  # which may be of anything
+    assert [each.itself for each in recorded] == [True, True, False, False]

@@ -9,7 +9,16 @@ import torch
 import regard
 from regard.attention.limits import Limits
 from regard.attention.regions import as_region
-from regard.regions import Atrous, Causal, Everywhere, PredictedWindow, Sparse, Window
+from regard.regions import (
+    Atrous,
+    Causal,
+    Documents,
+    Everywhere,
+    PredictedWindow,
+    Prefix,
+    Sparse,
+    Window,
+)
 
 
 @pytest.mark.parametrize("lengths", [(7, 7), (4, 9), (9, 4), (1, 5)], ids=str)
@@ -210,3 +219,46 @@ def test_everywhere_is_the_default():
         rtol=0,
         atol=0,
     )
+
+
+SEQUENCES = {  # what each needs for (...) sequences of 5
+    "documents": lambda *lead: Documents(torch.zeros(*lead, 5, dtype=torch.long)),
+    "prefix": lambda *lead: Prefix(torch.ones(lead, dtype=torch.long)),
+    "composed": lambda *lead: ~Prefix(torch.ones(lead, dtype=torch.long)) | Causal(),
+}
+
+
+@pytest.mark.parametrize("made", SEQUENCES.values(), ids=SEQUENCES)
+def test_a_region_for_other_sequences_is_refused(made):
+    """An axis more would be an axis more of the context, and (B,) would be taken for heads."""
+    x = torch.randn(2, 5, 8)
+    for lead in ((3,), (2, 1), (1, 2), (1, 1, 2)):
+        with pytest.raises(ValueError, match=r"is for leading axes .* those of this attention are"):
+            regard.attend(x, x, region=made(*lead))
+        with pytest.raises(ValueError, match=r"is for leading axes .* those of this attention are"):
+            regard.MultiHead(8, heads=2, region=made(*lead))(x)
+    heads = torch.randn(2, 2, 5, 8)
+    with pytest.raises(ValueError, match=r"Those of rows \(B,\) are written \[:, None\]"):
+        regard.attend(heads, heads, region=made(2))
+    for lead in ((), (1,), (2, 1), (1, 2), (2, 2)):
+        assert regard.attend(heads, heads, region=made(*lead)).context.shape == heads.shape
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.uint16, torch.uint32, torch.uint64])
+def test_numbers_of_every_whole_dtype_will_do(dtype):
+    x, ids, ends = torch.randn(2, 5, 8), torch.tensor([3, 3, 0, 7, 0]), torch.tensor([2, 4])
+    for made, numbers in ((Documents, ids), (Prefix, ends)):
+        wanted = regard.attend(x, x, region=made(numbers)).context
+        got = regard.attend(x, x, region=made(numbers.to(dtype))).context
+        torch.testing.assert_close(got, wanted)
+
+
+def test_what_is_no_whole_number_is_told_in_one_line():
+    for given in (torch.zeros(200, 300), torch.zeros(5, dtype=torch.bool), [0] * 999, None):
+        for made in (Documents, Prefix):
+            with pytest.raises(TypeError, match="must be a tensor of whole numbers, not ") as told:
+                made(given)
+            assert "\n" not in str(told.value)
+            assert len(str(told.value)) < 120
+    with pytest.raises(ValueError, match="align of Causal must be 'start', 'end' or a position"):
+        Causal(True)

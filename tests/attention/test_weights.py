@@ -438,3 +438,29 @@ def test_numbers_may_be_given_in_any_way():
     )
     assert {Weights(rows=each) for each in given} == {Weights(rows=2)}
     assert Weights(rows=2).rows == (2,)
+
+
+@pytest.mark.parametrize(
+    "region",
+    [
+        regard.regions.Documents(torch.tensor([[0, 0, 1, 1], [0, 1, 1, 2], [2, 1, 0, 0]])),
+        regard.regions.Prefix(torch.tensor([[1, 4, 2], [0, 3, 1]])),
+        ~regard.regions.Prefix(torch.tensor([[1, 4, 2], [0, 3, 1]])) | regard.regions.First(1),
+    ],
+    ids=["documents", "prefix", "composed"],
+)
+def test_heads_are_chosen_of_a_region_that_differs_from_head_to_head(region):
+    x = torch.randn(2, 3, 4, 8)
+    whole = regard.attend(x, x, region=region, weights=True).weights
+    asked = Weights(rows=[0, 2], heads=[2, 0], sums=True)
+    some = regard.attend(x, x, region=region, weights=asked).weights
+    torch.testing.assert_close(some.rows, whole[:, [2, 0]][..., [0, 2], :])
+    torch.testing.assert_close(some.sums, whole[:, [2, 0]].sum(-2))
+
+
+def test_blocks_beyond_all_lengths_are_one_block():
+    """And hold no more than one."""
+    x = torch.randn(2, 3, 8)
+    for size in (3, 100, 10**12):
+        blocks = regard.attend(x, x, weights=Weights(blocks=size)).weights.blocks
+        torch.testing.assert_close(blocks, torch.ones(2, 1, 1))

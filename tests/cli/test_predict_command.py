@@ -53,7 +53,7 @@ def test_what_came_before_a_wrong_line_is_not_lost(predict):
     done = predict(given='the cat\n{"text": "a dog"}\nthe dog\n')
     assert done.stdout == "DET NOUN\n"
     assert done.returncode == 2
-    assert "line 2: has no 'words'; it has text" in done.stderr
+    assert "line 2 has no 'words'; it has text" in done.stderr
 
 
 def test_json_has_input_answer_score_and_attention(predict):

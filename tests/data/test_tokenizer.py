@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import unicodedata
+from functools import cache
 
 import pytest
 import tokenizers
@@ -117,6 +118,25 @@ def test_decoding_stops_at_the_end_and_drops_what_is_special(trained):
     ids = tokenizer.encode("I am a student").ids
     assert tokenizer.decode([BOS, *ids, PAD, EOS, *ids]) == "I am a student"
     assert tokenizer.decode([UNK, EOS]) == ""
+
+
+@cache
+def small_tokenizer(kind: str, verbatim: bool) -> Tokenizer:
+    return Tokenizer.train([*TEXTS, " a  b "], kind=kind, size=90, verbatim=verbatim)
+
+
+@pytest.mark.parametrize("verbatim", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+def test_the_lengths_of_all_beginnings_are_those_of_their_texts(kind, verbatim, data):
+    if verbatim and kind == "split":
+        return
+    tokenizer = small_tokenizer(kind, verbatim)
+    ids = data.draw(st.lists(st.integers(0, len(tokenizer) - 1), max_size=12))
+    unknown = {place: data.draw(st.sampled_from(["", " ", "ab", "学"])) for place in (0, 2, 5)}
+    for given_ in (None, unknown):
+        wanted = [len(tokenizer.decode(ids[: n + 1], given_)) for n in range(len(ids))]
+        assert tokenizer.decoded_lengths(ids, given_) == wanted
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram", "word"])

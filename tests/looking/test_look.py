@@ -119,8 +119,10 @@ def test_a_run_needs_a_text(tmp_path):
     run = small_run("translate", tmp_path)
     with pytest.raises(NotARecord, match="needs a text"):
         look(run)
-    with pytest.raises(NotARecord, match="asked about a text, not about int"):
+    with pytest.raises(ValueError, match="the example: value without a text 'source'"):
         look(run, 7)
+    with pytest.raises(NotARecord, match="asked about a text, not about set"):
+        look(run, {"a"})
 
 
 def test_a_view_is_saved_by_the_end_of_the_name(tmp_path):

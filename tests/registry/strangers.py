@@ -97,7 +97,9 @@ def lay_package(folder: Path) -> Path:
     return folder
 
 
-def in_a_process(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def in_a_process(
+    folder: Path, *arguments: str, timeout: float | None = None
+) -> subprocess.CompletedProcess[str]:
     """Python with that folder on its path; what is installed is found when a process begins."""
     paths = os.pathsep.join([str(folder), *filter(None, sys.path)])
     return subprocess.run(
@@ -106,4 +108,5 @@ def in_a_process(folder: Path, *arguments: str) -> subprocess.CompletedProcess[s
         text=True,
         env=os.environ | {"PYTHONPATH": paths},
         cwd=folder,
+        timeout=timeout,
     )

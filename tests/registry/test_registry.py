@@ -6,6 +6,7 @@ import json
 import sys
 
 import pytest
+import torch
 from strangers import in_a_process, lay_package
 
 from regard import registry
@@ -15,6 +16,7 @@ from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import dump_recipe, read_recipe
 from regard.runs.model_file import recipe_of
 from regard.runs.run_folder import RunFolder
+from regard.tasks.recipe_task import task_of
 
 MEAN = "strange_package.models:Mean"
 
@@ -103,7 +105,7 @@ def test_a_task_of_ones_own_brings_its_metrics(stranger, tmp_path):
 
 def test_a_run_whose_model_is_not_installed_is_not_damaged(tmp_path):
     values = {"model": {"kind": "nowhere:Mine"}}
-    with pytest.raises(MissingKind, match=r"config\.json: model\.kind: no module 'nowhere'"):
+    with pytest.raises(MissingKind, match=r"config\.json: this run needs the module 'nowhere'"):
         recipe_of(RunFolder(tmp_path), {"recipe": values})
     RunFolder(tmp_path).recipe.write_text("model: {kind: 'nowhere:Mine'}\n")
     with pytest.raises(MissingKind, match=r"line 1\): no module 'nowhere'"):
@@ -137,7 +139,7 @@ assert place.task.kind == "strange_package.models:Tagging"
 for kind, said in {
     "broken": "RuntimeError: this package is broken",
     "lost": "strange_package.nowhere",
-    "odd": "'odd' is no class derived from regard.options.ModelOptions",
+    "odd": "strange_package.models:NotOptions cannot be used: it is no class derived from regard.options",
     "meen": "no model.kind 'meen'. Did you mean 'mean'?",
 }.items():
     try:
@@ -226,3 +228,16 @@ def test_a_field_is_found_by_its_name_and_by_its_place():
     }.items():
         with pytest.raises(registry.KindError, match=said):
             registry.find_field(name)
+
+
+@pytest.mark.parametrize("kind", registry.BUILT_IN["models"])
+def test_options_derived_from_regards_own_build_the_same_network(kind):
+    ours = registry.find("models", kind)
+    own = {"__module__": "elsewhere", "__annotations__": {"kind": str}, "kind": ""}
+    derived = type("Derived", (ours,), own)
+    task = {"kind": ours.task, **({"input": "document"} if kind == "han" else {})}
+    recipe = Recipe.model_validate({"task": task, "model": {"kind": kind}})
+    sizes = {name: field.any_size for name, field in task_of(recipe).fields.items()}
+    with torch.device("meta"):
+        wanted, got = (cls().build(sizes).state_dict() for cls in (ours, derived))
+    assert {n: v.shape for n, v in got.items()} == {n: v.shape for n, v in wanted.items()}

@@ -153,7 +153,7 @@ def test_predictions_are_those_of_the_run_of_any_task(every_task):
     for model, example in {
         "translate": "a b c",
         "classify": {"text": "a b"},
-        "language": "",
+        "language": "a b",
         "masked": "a <mask> c",
     }.items():
         for attention in (False, True):
@@ -165,6 +165,14 @@ def test_predictions_are_those_of_the_run_of_any_task(every_task):
                 assert (one["input"], one["answer"]) == (wanted.input, wanted.answer)
                 assert one["score"] == pytest.approx(wanted.score, rel=1e-6, abs=1e-5)
                 assert (one["attention"] is None) == (wanted.attention is None)
+
+
+def test_a_blank_text_has_a_blank_answer(every_task):
+    client = client_of(quiet_app(every_task))
+    for examples in (["", "a b", "  "], [""]):
+        asked = {"model": "language", "examples": examples, "attention": True}
+        answers = client.post("/predict", json=asked).json()["answers"]
+        assert [one["answer"] is None for one in answers] == [not text.strip() for text in examples]
 
 
 def test_a_prediction_is_bounded_by_what_it_costs(every_task, monkeypatch):

@@ -343,6 +343,15 @@ def test_a_blank_line_has_a_blank_answer(kind, form, tmp_path, monkeypatch):
         told = done.stdout.split("\n")[:-1]
         answers = [json.loads(line)["answer"] for line in told] if form else told
         assert [answer in (None, "") for answer in answers] == blank
+        told = run.predict([run.task.of_line(line) for line in lines])
+        assert [one.answer is None for one in told] == blank
+
+
+@pytest.mark.parametrize("kind", ["translate", "classify", "language", "masked", "document"])
+def test_without_attention_nothing_is_said_of_it(kind, tmp_path):
+    run = document_run("label", tmp_path) if kind == "document" else small_run(kind, tmp_path)
+    (answer,) = run.predict(["a b <mask>"])
+    assert (answer.attention, answer.rows, answer.columns, answer.sentences) == (None, (), (), ())
 
 
 @pytest.mark.parametrize("make", [lambda to: small_run("classify", to), series_run])

@@ -48,7 +48,7 @@ def test_answers_do_not_depend_on_what_is_asked_beside(output, tmp_path):
     run = document_run(output, tmp_path)
     task, module = run.task, run.module
     module = module.double()
-    examples = task.given([DOCUMENT, "h", "", "G ? " * 30])
+    examples = task.given([DOCUMENT, "h", {"document": ""}, "G ? " * 30])
     together = task.predict(module, examples, attention=True, batch=4)
     for example, one in zip(examples, together, strict=True):
         (alone,) = task.predict(module, [example], attention=True, batch=1)

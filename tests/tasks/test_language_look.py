@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from small_runs import SHAPE, enlarge
+from small_runs import SHAPE, enlarge, small_run
 
 from regard.data.tokenizer import Tokenizer
 from regard.models import modes
@@ -14,7 +14,8 @@ from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import END, START
 from regard.search import Search
-from regard.tasks.language.language_look import look_at_language
+from regard.tasks.answer import Answer
+from regard.tasks.language.language_look import look_at_language, with_prompt_attention
 from regard.tasks.language.language_module import Language
 
 
@@ -111,3 +112,26 @@ def test_steps_of_a_recurrent_model_are_put_into_blocks_too(monkeypatch):
     shown = look_at_language(task, Question(text)).maps[0].weights
     wanted = whole.reshape(1, 1, 5, 3, 5, 3).sum(-1).mean(3)
     np.testing.assert_allclose(shown, wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("prompt", ["a", "ab c", "dd dd\nabc"])
+def test_an_answer_holds_what_a_look_at_its_prompt_shows(prompt, tmp_path):
+    run = small_run("language", tmp_path, layers=2)
+    answers = run.predict(["f f f", prompt], attention=True)
+    record = run.task.look(run.module, Question(prompt))
+    (shown,) = record.maps
+    np.testing.assert_allclose(answers[1].attention, shown.weights[-1].mean(0), atol=1e-6)
+    assert answers[1].rows == answers[1].columns
+    assert len(answers[1].rows) == len(record.sides["text"])
+    assert answers[1].answer == run.predict([prompt])[0].answer
+
+
+def test_an_answer_holds_no_attention_where_there_is_none_or_too_much(language, monkeypatch):
+    answer = Answer("ab c", "ab cd")
+    assert with_prompt_attention(language, answer).attention.shape == (5, 5)
+    monkeypatch.setattr(blocks, "MOST_DRAWN", 9)
+    monkeypatch.setattr(blocks, "MOST_BLOCKS", 2)
+    assert with_prompt_attention(language, answer) == answer
+    tokenizer = language.tokenizer
+    plain = Language(modes.language_model(len(tokenizer), embedding=4, hidden=4), tokenizer)
+    assert with_prompt_attention(plain, answer) == answer

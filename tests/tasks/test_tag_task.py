@@ -88,7 +88,8 @@ def test_words_are_answered_however_they_are_given(run):
 
 
 def test_what_are_no_words_is_told(run):
-    for wrong in ("", [], 3, {"text": "the cat"}):
+    assert run.predict([" "])[0].answer is None
+    for wrong in ([], 3, {"text": "the cat"}):
         with pytest.raises(ValueError, match="example 1"):
             run.predict([wrong])
     with pytest.raises(ValueError, match="list of examples"):

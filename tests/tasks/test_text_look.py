@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -189,3 +190,57 @@ def test_a_model_without_a_decoder_is_estimated_by_what_it_reads():
 
     reads = ModelWork.of(nn.ModuleDict({"self": regard.MultiHead(SIZE, heads=2)}))
     assert (reads.heads, reads.numbers(100, 1)) == ((0, 2, 0), 2 * 100**2 + 200)
+
+
+class Spoken(Signs):
+    """An answer in parts, each of which looks at the text once. parts: of a text of so many words."""
+
+    def __init__(self, recipe, parts):
+        super().__init__(recipe)
+        self.parts = parts
+
+    def answers(self, module, batch):
+        (words,) = batch["text_mask"].sum(-1).tolist()  # one by one
+        x = module.model.embed(batch["text"])
+        for _ in range(self.parts(words)):
+            module.model.asked(x[:, :1], x, mask=batch["text_mask"])
+        yield [f"part {n}" for n in range(self.parts(words))], 0.5
+
+
+def test_steps_of_an_answer_are_one_look_with_its_parts_as_rows():
+    task = Spoken(Recipe(), lambda words: words // 2 + 1)
+    task.text.learn(TEXTS)
+    record = task.look(module_of("asked"), Question(TEXTS[0]))
+    (shown,) = record.maps
+    assert (shown.name, shown.weights.shape) == ("cross", (1, 1, 4, 7))
+    assert record.sides[shown.queries].tokens == ("part 0", "part 1", "part 2", "part 3")
+    (answer,) = task.predict(module_of("asked"), task.given(TEXTS[:1]), attention=True, batch=1)
+    assert answer.rows == list(record.sides[shown.queries].tokens)
+    assert answer.attention.shape == (4, 7)
+
+
+def test_an_answer_with_a_part_for_every_word_may_be_either():
+    """Nothing says whether its rows are the words: the labels of words would, as in tagging."""
+    task = Spoken(Recipe(), lambda words: words)
+    task.text.learn(TEXTS)
+    with pytest.raises(BadQuestion, match="rows of asked may be text or parts of the answer"):
+        task.look(module_of("asked"), Question(TEXTS[0]))
+    (found,) = task.predict(module_of("asked"), task.given(TEXTS[:1]), attention=True, batch=1)
+    assert found.attention is None
+
+
+def test_one_look_of_two_is_a_layer_each():
+    """The same attention, asked twice for an answer that is no list."""
+
+    class Twice(Signs):
+        def answers(self, module, batch):
+            x = module.model.embed(batch["text"])
+            for _ in range(2):
+                x = x + module.model.asked(x[:, :1], x, mask=batch["text_mask"]).context
+            yield from (("plus", 0.5) for _ in x)
+
+    task = Twice(Recipe())
+    task.text.learn(TEXTS)
+    (shown,) = task.look(module_of("asked"), Question(TEXTS[0])).maps
+    assert (shown.name, shown.weights.shape) == ("cross", (2, 1, 1, 7))
+    assert not np.allclose(shown.weights[0], shown.weights[1])

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from toy import toy_recipe, write_corpus
 
+from regard.data.fields import Field, Label, Labels, Numbers, Text
 from regard.recipe.recipe import Schedule, Training
 from regard.recipe.recipe_files import recipe_for
 from regard.tasks.recipe_task import task_of
+from regard.tasks.task import Task
 from regard.training.run import train
 from regard.training.run_doubts import few_to_choose_by, planned_updates, short_for_warmup
 
@@ -51,13 +53,79 @@ def test_few_texts_to_choose_by(tmp_path):
     (tmp_path / "a.tsv").write_text("a\tb\n")
     whole, part = f"{tmp_path}/a.tsv", f"{tmp_path}/a.tsv@dev"
     task = task_of(recipe_for("classify"))
-    assert few_to_choose_by(task, whole, 100) is None
-    said = few_to_choose_by(task, whole, 16)
+    task.fields["label"].learn(["b", "c"])
+    texts = [{"text": "a", "label": "b"}] * 100
+    assert few_to_choose_by(task, whole, texts) is None
+    said = few_to_choose_by(task, whole, texts[:16])
     assert "dev is 16 texts" in said
     assert "data.dev=… names 100 or more" in said
     assert (
-        few_to_choose_by(task, part, 16) == f"{said}; of a corpus that is split, dev is one in 50"
+        few_to_choose_by(task, part, texts[:16])
+        == f"{said}; of a corpus that is split, dev is one in 50"
     )
-    assert (
-        few_to_choose_by(task_of(recipe_for("language")), whole, 1) is None
-    )  # a text is many tokens
+
+
+def test_what_is_scored_token_by_token_needs_fewer_texts(tmp_path):
+    (tmp_path / "a.txt").write_text("a\n")
+    task = task_of(recipe_for("language"))
+    task.text.learn(["a b"])
+    long, short = ({"text": " ".join(["a b"] * n)} for n in (60, 2))
+    assert few_to_choose_by(task, f"{tmp_path}/a.txt", [long]) is None
+    assert "dev is 1 text:" in few_to_choose_by(task, f"{tmp_path}/a.txt", [short])
+
+
+class Stars(Field):
+    """A rating, as a package of its own has it."""
+
+    parts, size, types = ("stars",), 5, ("<u1",)
+
+    def read(self, cell, folder=None):
+        return int(cell)
+
+    def encode(self, examples):
+        return [([example[self.name]],) for example in examples]
+
+    def collate(self, several):
+        raise NotImplementedError
+
+
+class RatingTask(Task):
+    """Nothing is said of what is scored."""
+
+    columns = ("accuracy",)
+    inputs = ("text",)
+
+    def make_fields(self):
+        return self.answered_by
+
+    def for_training(self, model):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "enough"),
+    [
+        (Stars, [3], False),
+        (lambda name: Numbers(name, sequence=False), [[1.0, 2.0]], False),
+        (Label, ["good", "bad"], False),
+        (lambda name: Labels(name, of=Text("text", kind="split")), [["A"] * 10, ["B"]], True),
+        (lambda name: Text(name, kind="split"), ["c d e f g h i j k l"], True),
+    ],
+    ids=["a field of its own", "a number", "a label", "labels", "a text"],
+)
+def test_a_task_of_another_package_is_told_too(tmp_path, kind, cells, enough):
+    (tmp_path / "a.tsv").write_text("a\tb\n")
+    field = kind("rating")
+    RatingTask.answered_by = (Text("text", kind="split"), field)
+    values = [field.read(cell) for cell in cells]
+    field.learn(values)
+    examples = [{"text": "a b c", "rating": values[0]}] * 20
+    told = few_to_choose_by(RatingTask(recipe_for("classify")), f"{tmp_path}/a.tsv", examples)
+    assert (told is None) == enough
+    assert enough or "dev is 20 examples" in told
+
+
+def test_a_question_has_one_answer(tmp_path):
+    (tmp_path / "a.tsv").write_text("a\tb\tc\n")
+    task = task_of(recipe_for("read"))
+    assert task.count_scored([{}] * 9) == 9

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from regard.attention.limits import for_every_key
+from regard.attention.region import Region
 from regard.attention.scores import Score
 from regard.attention.select import is_at_hand
+from regard.attention.sequences.documents import UNSIGNED
 from regard.attention.shapes import broadcast
 
 
@@ -74,28 +77,29 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
     mask = mask if mask.dim() else mask[None]
     expected = (*leading(query, key, value), query.shape[-2], key.shape[-2])
     given = tuple(mask.shape)
-    fewer = mask.dim() < len(expected)
-    # (B, Lk) would be read as (Lq, Lk): refuse it even where the sizes happen to agree
-    padding = (*key.shape[: mask.dim() - 1], key.shape[-2])
-    looks_like_padding = fewer and given == padding and any(n != 1 for n in given[:-1])
-    fits = not looks_like_padding
-    if fits:
-        try:
-            fits = broadcast(given, expected) == expected
-        except RuntimeError:
-            fits = False
-    if not fits:
-        axes = "None, " * (len(expected) - 2)
+    by_row = names_rows(given, expected)
+    if by_row or not _fits(given, expected):
+        fewer, axes = len(given) < len(expected), "None, " * (len(expected) - 2)
         hint = f" A mask of padded keys (B, Lk) is written mask[:, {axes}:]." if fewer else ""
-        also = (
-            " One pattern (Lq, Lk) for all rows is written mask[None]."
-            if looks_like_padding
-            else ""
-        )
+        also = " One pattern (Lq, Lk) for all rows is written mask[None]." if by_row else ""
         raise ValueError(
             f"the mask must broadcast to (..., Lq, Lk) = {expected}; given {given}.{hint}{also}"
         )
     return mask if mask.dim() > 1 else mask[None]
+
+
+def names_rows(given: tuple[int, ...], expected: tuple[int, ...]) -> bool:
+    """Whether what was given is (B, Lk), which would be read as (Lq, Lk) where the sizes happen to agree."""
+    rows = given[:-1]
+    fewer = len(given) < len(expected)
+    return fewer and given == (*expected[: len(rows)], expected[-1]) and any(n != 1 for n in rows)
+
+
+def _fits(given: Sequence[int], expected: tuple[int, ...]) -> bool:
+    try:
+        return broadcast(given, expected) == expected
+    except RuntimeError:
+        return False
 
 
 def real_mask(
@@ -117,8 +121,8 @@ def real_mask(
         raise ValueError(
             "give mask or lengths, not both: torch.arange(L) < lengths[..., None] is the mask of lengths"
         )
-    if isinstance(lengths, list | tuple) and all(type(n) is int for n in lengths):
-        lengths = torch.tensor(lengths, dtype=torch.int64, device=device)
+    if isinstance(lengths, list | tuple):
+        lengths = _listed(lengths, positions, device)
     if not isinstance(lengths, Tensor):
         what = "a tensor or a list of whole numbers"
         raise TypeError(f"lengths must be {what}, not {type(lengths).__name__}")
@@ -132,26 +136,45 @@ def real_mask(
         n in (1, m) for n, m in zip(given, expected, strict=True)
     )
     if not fits:
-        axes = ", None" * (len(expected) - len(given))
+        axes = ", None" * (len(expected) - len(given)) if given else ""
         hint = f" Those of rows (B,) are written lengths[:{axes}]." if axes else ""
         raise ValueError(
             f"lengths must be {expected}, one for every sequence (an axis may be 1); given {given}.{hint}"
         )
-    _check_counts(lengths, positions)
+    if lengths.dtype in UNSIGNED:
+        lengths = lengths.long()
+    _check_lengths(lengths, positions)
     return torch.arange(positions, device=lengths.device) < lengths[..., None]
 
 
-def _check_counts(lengths: Tensor, positions: int) -> None:
+def _listed(lengths: Sequence[int], positions: int, device: torch.device | None) -> Tensor:
+    """A list of lengths as a tensor; its numbers are at hand, whatever the device."""
+    for n in lengths:
+        if not _is_whole(n):
+            raise TypeError(f"lengths must be whole numbers, and one of the list is {n!r}")
+        if not 0 <= n <= positions:
+            raise _not_within(n, positions)
+    return torch.tensor([int(n) for n in lengths], dtype=torch.int64, device=device)
+
+
+def _is_whole(given: Any) -> bool:
+    return hasattr(given, "__index__") and not isinstance(given, bool)
+
+
+def _not_within(length: int, positions: int) -> ValueError:
+    return ValueError(
+        f"lengths must be from 0 to {positions}, the positions that there are; given {length}"
+    )
+
+
+def _check_lengths(lengths: Tensor, positions: int) -> None:
     if type(lengths) is not Tensor or lengths.device.type != "cpu" or not is_at_hand(lengths):
         return
     if not lengths.numel():
         return
     low, high = (int(end) for end in lengths.aminmax())
     if low < 0 or high > positions:
-        raise ValueError(
-            f"lengths must be from 0 to {positions}, the positions that there are; given "
-            f"{low if low < 0 else high}"
-        )
+        raise _not_within(low if low < 0 else high, positions)
 
 
 def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -177,14 +200,13 @@ def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tenso
         query.shape[-2],
         key.shape[-2],
     )
-    try:
-        fits = broadcast(bias.shape, expected) == expected
-    except RuntimeError:
-        fits = False
-    if not fits:
-        heads = "" if len(expected) < 4 else "heads, "
+    given = tuple(bias.shape)
+    if not _fits(given, expected):
+        heads, axes = "" if len(expected) < 4 else "heads, ", "None, " * (len(expected) - 2)
+        by_row = f". One of the keys of each row (B, Lk) is written bias[:, {axes}:]"
+        hint = by_row if names_rows(given, expected) else ""
         raise ValueError(
-            f"the bias must broadcast to (..., {heads}Lq, Lk) = {expected}; given {tuple(bias.shape)}"
+            f"the bias must broadcast to (..., {heads}Lq, Lk) = {expected}; given {given}{hint}"
         )
     bias = bias if bias.dim() > 1 else bias[(None,) * (2 - bias.dim())]
     return for_every_key(bias, key.shape[-2])
@@ -205,11 +227,7 @@ def check_sinks(sinks: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Ten
         seen = sinks.dtype if isinstance(sinks, Tensor) else type(sinks).__name__
         raise TypeError(f"sinks are a tensor of numbers, one for every head; given {seen}")
     lead = leading(query, key, value)
-    try:
-        fits = broadcast(sinks.shape, lead) == lead
-    except RuntimeError:
-        fits = False
-    if not fits:
+    if not _fits(sinks.shape, lead):
         raise ValueError(
             f"sinks must broadcast to the leading axes {lead}, (heads,) as a rule; given {tuple(sinks.shape)}"
         )
@@ -224,6 +242,32 @@ def real_states(
     return real if lengths is None or real is None else real.expand(states.shape[:-1])
 
 
+def check_region(region: Region, lead: tuple[int, ...]) -> None:
+    """Whether what a region holds of every sequence is for sequences with these leading axes."""
+    for given in region.leads:
+        by_row = (
+            len(given) < len(lead) and given == lead[: len(given)] and any(n != 1 for n in given)
+        )
+        if by_row or len(given) > len(lead) or not _fits(given, lead):
+            axes = ", None" * (len(lead) - len(given))
+            hint = f" Those of rows (B,) are written [:{axes}]." if by_row else ""
+            raise ValueError(
+                f"the region {region!r} is for leading axes {given}, and those of this attention are "
+                f"{lead}.{hint}"
+            )
+
+
+def check_counts(**counts: int | None) -> None:
+    """Whether what counts heads or features is a whole number of at least 1; None: it was left out."""
+    for name, count in counts.items():
+        if count is None:
+            continue
+        if not _is_whole(count):
+            raise TypeError(f"{name} must be a whole number, not {count!r}")
+        if count < 1:
+            raise ValueError(f"{name} must be at least 1, not {count}")
+
+
 def check_width(what: str, x: Tensor, size: int) -> None:
     """Whether vectors have the size that an attention was made for."""
     if x.dim() < 2 or x.shape[-1] != size:
@@ -233,11 +277,8 @@ def check_width(what: str, x: Tensor, size: int) -> None:
 def check_pairs(pairs: Tensor, query: Tensor, keys: int) -> None:
     """Whether a mask is one of pairs of these queries and so many keys."""
     expected = (*query.shape[:-1], keys)
-    try:
-        fits = broadcast(pairs.shape, expected) == expected
-    except RuntimeError:
-        fits = False
-    if pairs.dtype != torch.bool or pairs.dim() != len(expected) or not fits:
+    fits = pairs.dim() == len(expected) and _fits(pairs.shape, expected)
+    if pairs.dtype != torch.bool or not fits:
         raise ValueError(
             f"the mask must be bool, (..., Lq, Lk) = {expected} (an axis may be 1), or "
             f"(..., Lk) with states as the source; given {pairs.dtype} {tuple(pairs.shape)}"

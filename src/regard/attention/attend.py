@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 
 from regard.attention.argument_checks import (
     check_mask,
+    check_region,
     check_sinks,
     check_sizes,
     check_tensors,
@@ -59,6 +60,7 @@ def prepare(
     by: Score = _named("score", score, as_score, query, key_size=key.shape[-1])
     within: Region = _named("region", region, as_region, query)
     check_sizes(by, query, key)
+    check_region(within, leading(query, key, value))
     if lengths is not None:
         real = real_mask(mask, lengths, leading(query, key, value), key.shape[-2], key.device)
         mask = None if real is None else real[..., None, :]
@@ -114,7 +116,8 @@ def attend(*given: Any, **choices: Any) -> Attended:
         is written mask[:, None, :]. A row with no allowed key gives weights 0 and context 0.
     lengths: whole numbers (...), a tensor or a list, instead of a mask: how many of the first keys are real.
     bias: float, broadcast to (..., Lq, Lk), added to the scores as they are: after the score's own scale,
-        before region, temperature and normaliser. -inf forbids a pair, as a mask does.
+        before region, temperature and normaliser. -inf forbids a pair, as a mask does. Of keys row by row
+        (B, Lk) it is written bias[:, None, :].
     cap: the scores never pass it, cap · tanh(score / cap); before the bias.
     sinks: one number for every head, (heads,): exp(s) / (exp(sink) + Σ exp(s)), so that a row may sum to less
         than 1. They can be learnt.
@@ -128,11 +131,12 @@ def attend(*given: Any, **choices: Any) -> Attended:
     """
     try:
         asked, known = recall(*given, **choices)
-        if known is not None:
-            return _again(known, *given, **choices)
-        call = prepare(*given, **choices)
+        call = prepare(*given, **choices) if known is None else None
     except TypeError as error:
         raise refusal(error, "attend", prepare, given, choices) from None
+    if known is not None:
+        return _again(known, *given, **choices)
+    assert call is not None
     plan = call.plan()
     if asked is not None:
         keep(asked, call, plan)

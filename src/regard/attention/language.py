@@ -12,11 +12,12 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import reprlib
 from collections.abc import Mapping
 from typing import Any
 
 from regard import plugins
-from regard.registry import KindError, class_at
+from regard.registry import KindError, UnknownKind, class_at
 from regard.suggestions import meant
 
 PLACE = re.compile(r"""(?<![\w.'"])([A-Za-z_][\w.]*):([A-Za-z_]\w*)""")
@@ -166,7 +167,10 @@ def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:
     known = [*table, *brought]
     called = f" It is called {other!r} here." if other in table else ""
     hint = called or meant(written, known, cutoff=0.5)
-    raise ValueError(f"no {kind} {written!r}.{hint} The {kind}s: {', '.join(sorted(known))}.")
+    raise UnknownKind(
+        f"no {kind} {written!r}.{hint} The {kind}s: {', '.join(sorted(known))}.",
+        needs=(kind, written),
+    )
 
 
 def _brought(name: str, kind: str, table: Mapping[str, type]) -> type:
@@ -175,7 +179,8 @@ def _brought(name: str, kind: str, table: Mapping[str, type]) -> type:
     if isinstance(found, type) and issubclass(found, _base(kind, table)):
         return found
     raise plugins.BrokenPlugin(
-        f"{plugins.origin(_group(kind), name)} cannot be used: it is no {kind.capitalize()} but {found!r}"
+        f"{plugins.origin(_group(kind), name)} cannot be used: it is no {kind.capitalize()} but "
+        + reprlib.repr(found)
     )
 
 
@@ -184,10 +189,12 @@ def _standing_at(place: str, kind: str, table: Mapping[str, type]) -> type:
     try:
         found = class_at(place)
     except KindError as error:
-        raise plugins.BrokenPlugin(str(error)) from error
+        raise plugins.BrokenPlugin(str(error), error.hint, needs=error.needs) from error
     if isinstance(found, type) and issubclass(found, _base(kind, table)):
         return found
-    raise plugins.BrokenPlugin(f"{place} is no {kind.capitalize()} but {found!r}")
+    raise plugins.BrokenPlugin(
+        f"{place} is no {kind.capitalize()} but {reprlib.repr(found)}", plugins.UnusableName.hint
+    )
 
 
 def _base(kind: str, table: Mapping[str, type]) -> type:

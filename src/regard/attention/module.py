@@ -17,7 +17,9 @@ import torch
 from torch import Generator, Tensor, nn
 
 from regard.attention.argument_checks import (
+    check_counts,
     check_pairs,
+    check_region,
     check_score_sizes,
     check_width,
     real_states,
@@ -32,7 +34,7 @@ from regard.attention.region import Region
 from regard.attention.regions import Everywhere, as_region
 from regard.attention.scores import Score, as_score
 from regard.attention.select import without
-from regard.attention.shapes import as_summed
+from regard.attention.shapes import as_summed, broadcast
 from regard.attention.weights.asked_weights import Weights
 
 
@@ -153,6 +155,8 @@ class AttentionModule(nn.Module):
             if isinstance(source, Memory):
                 raise ValueError("a Memory knows which states are real: give lengths to remember")
             mask = real_states(mask, lengths, query if source is None else source)
+        if self.region.leads:
+            check_region(self.region, self._lead(query, source))
         query, memory, pairs = self._asked(query, source, mask, offset)
         mask = None if memory.mask is None else memory.mask[..., None, :]
         if pairs is not None:
@@ -253,6 +257,14 @@ class AttentionModule(nn.Module):
             query = without(query, ~real & overflows(query))
         return query, memory, pairs
 
+    def _lead(self, query: Tensor, source: Tensor | Memory | None) -> tuple[int, ...]:
+        """The leading axes, without that of heads."""
+        if source is None:
+            return tuple(query.shape[:-2])
+        states = source.keys if isinstance(source, Memory) else source
+        own = isinstance(source, Memory) and bool(self.heads_axis)
+        return broadcast(query.shape[:-2], states.shape[: -3 if own else -2])
+
     def _asking(self, source: Tensor | Memory | None, memory: Memory) -> Tensor | None:
         """Which queries are no padding, where they are the states themselves: (..., Lq)."""
         if source is not None or memory.mask is None:
@@ -308,6 +320,7 @@ class Attention(AttentionModule):
         nan_safe: bool = True,
     ) -> None:
         super().__init__()
+        check_counts(query_size=query_size, key_size=key_size)
         self.query_size, self.key_size = query_size, key_size
         self.dropout, self.nan_safe = dropout, nan_safe
         self.value_size = keys = query_size if key_size is None else key_size

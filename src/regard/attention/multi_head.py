@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from regard.attention.argument_checks import check_score_sizes
+from regard.attention.argument_checks import check_counts, check_score_sizes
 from regard.attention.memory import Memory
 from regard.attention.module import AttentionModule
 from regard.attention.normalizers import Normalizer, as_normalizer
@@ -51,6 +51,16 @@ class MultiHead(AttentionModule):
         nan_safe: bool = True,
     ) -> None:
         super().__init__()
+        check_counts(
+            query_size=query_size,
+            key_size=key_size,
+            value_size=value_size,
+            heads=heads,
+            key_heads=key_heads,
+            head_size=head_size,
+        )
+        if rotary is not None and not isinstance(rotary, Rotary):
+            raise TypeError(f"rotary must be a Rotary or None, not {rotary!r}")
         self.query_size, self.key_size = query_size, key_size
         self.dropout, self.rotary, self.nan_safe = dropout, rotary, nan_safe
         self.heads, self.key_heads = heads, key_heads or heads

@@ -22,7 +22,7 @@ class Recorded(NamedTuple):
 
     The scores are those that the normaliser gets: score(query, key), scaled, with the bias of the call.
 
-    All but the name and the weights are kept with `details` only, in float32 and without gradients.
+    What led to the weights is kept with `details` only, in float32 and without gradients.
     """
 
     name: str  # of the module, as in named_modules()
@@ -35,6 +35,7 @@ class Recorded(NamedTuple):
     values: Tensor | None = None  # (..., [H,] Lk, D): what is summed
     mechanism: str = ""  # score: additive · region: everywhere · normalize: softmax
     normalizer: str = ""  # softmax(temperature=2)
+    itself: bool = False  # it was given no source but its queries
 
 
 class RecordedSummary(NamedTuple):
@@ -105,10 +106,14 @@ def _keeper(name: str, recorded: list[Any], details: bool) -> Any:
         if isinstance(output.weights, WeightSummary):
             recorded.append(RecordedSummary(name, output.weights, mechanism(attention)))
             return
-        kept = Recorded(name, output.weights)
+        kept = Recorded(name, output.weights, itself=_itself(*args, **kwargs))
         recorded.append(_detailed(kept, attention, args, kwargs) if details else kept)
 
     return keep
+
+
+def _itself(query: Tensor, source: Any = None, **_: Any) -> bool:
+    return source is None or source is query
 
 
 @torch.no_grad()

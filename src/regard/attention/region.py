@@ -90,6 +90,11 @@ class Region:
     needs_lengths = False  # `mask` asks where each source ends
     renormalize = False  # what `place` has weighed is divided by its sum
 
+    @property
+    def leads(self) -> list[tuple[int, ...]]:
+        """The leading axes of what it holds of every sequence; none: it is the same for all of them."""
+        return []
+
     def at(self, offset: int) -> Region:
         """The same region with the first query at position `offset` of the keys (one decoding step)."""
         return self
@@ -149,7 +154,7 @@ def check_count(region: Any, name: str, least: int) -> None:
 
 def check_align(region: Any) -> None:
     align = region.align
-    placed = isinstance(align, int) and abs(align) <= FARTHEST
+    placed = isinstance(align, int) and abs(align) <= FARTHEST and not isinstance(align, bool)
     if align not in ("start", "end", None) and not placed:
         raise ValueError(
             f"align of {type(region).__name__} must be 'start', 'end' or a position, not {align!r}"

@@ -269,6 +269,10 @@ class Composed(Mask):
     def needs_lengths(self) -> bool:  # type: ignore[override]
         return any(part.needs_lengths for part in self.parts())
 
+    @property
+    def leads(self) -> list[tuple[int, ...]]:
+        return [axes for part in self.parts() for axes in part.leads]
+
     def at(self, offset: int) -> Region:
         return type(self)(*(part.at(offset) for part in self.parts()))
 

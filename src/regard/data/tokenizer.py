@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -153,16 +153,38 @@ class Tokenizer:
         """The text of these ids up to EOS. Special tokens have none; `unknown` may give one for the
         UNK at a position, such as a word copied from the source.
         """
-        parts = []
-        for position, token in enumerate(ids):
-            if token == EOS:
-                break
-            if token == UNK and unknown and position in unknown:
-                parts.append(self._spaced(unknown[position]))
-            elif token >= len(SPECIALS):
-                parts.append(self._texts[token])
+        parts = (part for part in self._parts(ids, unknown) if part is not None)
         text = self._joined_by.join(parts).replace(SPACE, " ")
         return text if self.verbatim else text.strip()
+
+    def decoded_lengths(
+        self, ids: Sequence[int], unknown: Mapping[int, str] | None = None
+    ) -> list[int]:
+        """How many characters `decode` gives for the first of these ids, the first two, and so on."""
+        found: list[int] = []
+        start, here, end = 0, 0, 0  # of the text without the blanks around it; here: with them
+        before = ""
+        for part in self._parts(ids, unknown):
+            if part is not None:
+                more, before = f"{before}{part}".replace(SPACE, " "), self._joined_by
+                if self.verbatim:
+                    end = here + len(more)
+                elif more.strip():
+                    start = start if end else here + len(more) - len(more.lstrip())
+                    end = here + len(more.rstrip())
+                here += len(more)
+            found.append(end - start if end else 0)
+        return [*found, *found[-1:] * (len(ids) - len(found))] if found else [0] * len(ids)
+
+    def _parts(self, ids: Sequence[int], unknown: Mapping[int, str] | None) -> Iterator[str | None]:
+        """The text of each token up to EOS; None: it has none."""
+        for position, token in enumerate(ids):
+            if token == EOS:
+                return
+            if token == UNK and unknown and position in unknown:
+                yield self._spaced(unknown[position])
+            else:
+                yield self._texts[token] if token >= len(SPECIALS) else None
 
     def _spaced(self, word: str) -> str:
         """An unknown word holds its own space where whole words are tokens."""

@@ -67,8 +67,19 @@ class Decoded(NamedTuple):
     penalty: Tensor | None = None  # (B,): what is added to the loss of each, if there is anything
 
 
+class Prefilled(NamedTuple):
+    """A decoder's output for several tokens that follow a state: `project(outputs)` are the logits."""
+
+    outputs: Tensor  # (B, T, R)
+    state: State  # after the last of them
+    attended: Attended | None = None  # context (B, T, D), weights (B, T, S) if asked for
+
+
 class Decoder(Protocol):
-    """It may have a `longest`, the most tokens a target can have, EOS included: see `longest_target`."""
+    """It may have a `longest`, the most tokens a target can have, EOS included: see `longest_target`; and a
+    `prefill(tokens, state, *, weights)`, which reads the next tokens (B, T) of one hypothesis for each
+    sentence at once, as `Prefilled`, equal to the steps: with it a search reads given beginnings.
+    """
 
     def start(self, encoded: Encoded) -> State:
         """The state before the first token: one hypothesis for each sentence."""

@@ -1,6 +1,7 @@
 """`regard.look`: a view of anything that attends.
 
     regard.look(run, "我是一个学生。")                        # a run of regard, and a text
+    regard.look(run, {"first": "…", "second": "…"})          # … and any example that it predicts
     regard.look(prediction)                                  # an answer that holds its attention
     regard.look(model, tokenizer, "The cat sat.")            # a Hugging Face model
     regard.look(captured, tokenizer=tokenizer, inputs=inputs)
@@ -14,6 +15,7 @@ Two or more records, runs or texts are compared.
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +38,7 @@ from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.runs.loaded_run import EMBEDDED, LoadedRun
 from regard.suggestions import meant
+from regard.tasks.answer import plain_value
 from regard.tasks.classify.classify_module import Classification
 from regard.tasks.prediction import Prediction
 from regard.tasks.text_look import asked_example
@@ -136,20 +139,30 @@ def _of_runs(
     explain: bool = False,
     details: bool = True,
 ) -> Records:
-    """Every run with every text: two of either are compared."""
+    """Every run with every text or example: two of either are compared."""
     runs = [each for each in what if isinstance(each, LoadedRun)]
-    asked: list[Question] = []
-    for each in what:
-        if isinstance(each, str):
-            asked.append(Question(each, prefix, beam, nbest, target, None, explain, details))
-        elif isinstance(each, Question):
-            asked.append(each)
-        elif not isinstance(each, LoadedRun):
-            raise NotARecord(f"a run is asked about a text, not about {type(each).__name__}")
+    asked = [each for each in what if not isinstance(each, LoadedRun)]
     if not asked:
         raise NotARecord("a run needs a text to look at: regard.look(run, '…')")
-    records = tuple(look_at(run, question) for question in asked for run in runs)
+
+    def question(run: LoadedRun, each: Any) -> Question:
+        if isinstance(each, Question):
+            return each
+        text = each if isinstance(each, str) else example_text(run, each)
+        return Question(text, prefix, beam, nbest, target, None, explain, details)
+
+    records = tuple(look_at(run, question(run, each)) for each in asked for run in runs)
     return records, answering(runs)
+
+
+def example_text(run: LoadedRun, example: Any) -> str:
+    """An example, as `predict` takes it, in one line of JSON."""
+    try:
+        return json.dumps(plain_value(run.task.named(example)), ensure_ascii=False)
+    except TypeError:
+        raise NotARecord(
+            f"a run is asked about a text, not about {type(example).__name__}"
+        ) from None
 
 
 def answering(runs: Sequence[LoadedRun]) -> Live:

@@ -27,7 +27,7 @@ from regard.attention.memory import Memory
 from regard.attention.module import Attention
 from regard.attention.normalizers import HardChoice
 from regard.layers.attend_per_sentence import attend_per_sentence
-from regard.layers.contracts import Decoded, Encoded, Step
+from regard.layers.contracts import Decoded, Encoded, Prefilled, Step
 from regard.layers.dropout import dropout
 from regard.layers.names import check_name
 from regard.layers.recurrent import Recurrent
@@ -164,8 +164,11 @@ class RecurrentDecoder(nn.Module):
         return Step(self.project(out), self._hand_on(state, moment, out), moment.attended)
 
     def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
-        x = dropout(self.embed(inputs), self.dropout, self.training)  # (B, T, E)
-        state = self.start(encoded)
+        read = self.prefill(inputs, self.start(encoded), weights=weights)
+        return Decoded(read.outputs, read.attended)
+
+    def prefill(self, tokens: Tensor, state: RecurrentState, *, weights: bool = False) -> Prefilled:
+        x = dropout(self.embed(tokens), self.dropout, self.training)  # (B, T, E)
         comes_back = self.attention is not None and (self.place != "after" or self.input_feeding)
         run = self._in_turn if comes_back or self.fed_size or self.inside_reset else self._at_once
         return run(x, state, weights)
@@ -173,7 +176,7 @@ class RecurrentDecoder(nn.Module):
     def project(self, outputs: Tensor) -> Tensor:
         return self.output(dropout(outputs, self.dropout, self.training))
 
-    def _at_once(self, x: Tensor, state: RecurrentState, weights: bool) -> Decoded:
+    def _at_once(self, x: Tensor, state: RecurrentState, weights: bool) -> Prefilled:
         """Nothing that is attended to comes back into the cells: all steps, then all queries."""
         context = (
             None if state.context is None else state.context[:, None].expand(-1, x.shape[1], -1)
@@ -181,18 +184,20 @@ class RecurrentDecoder(nn.Module):
         inputs = x if "step" not in self.feed or context is None else torch.cat([x, context], -1)
         if self.enter is not None:
             inputs = self.enter(inputs).relu()
-        states, _ = self.network(inputs, None, state.cells)
+        states, cells = self.network(inputs, None, state.cells)
         attended = None
         if state.attended is not None:
             attended = _throughout(state.attended, x.shape[1], weights)
         elif self.attention is not None:
             query = torch.cat([x, states], -1) if self.query_sees_token else states
-            attended = self.attention(query, state.memory, offset=0, weights=weights)
+            at = state.position
+            attended = self.attention(query, state.memory, offset=at, weights=weights)
         if self.readout_sees == "previous":
             states = torch.cat([state.cells[-1][0][:, None], states[:, :-1]], 1)
-        return Decoded(self._read(states, x, attended, context), attended)
+        new = replace(state, cells=cells, position=state.position + x.shape[1])
+        return Prefilled(self._read(states, x, attended, context), new, attended)
 
-    def _in_turn(self, x: Tensor, state: RecurrentState, weights: bool) -> Decoded:
+    def _in_turn(self, x: Tensor, state: RecurrentState, weights: bool) -> Prefilled:
         """Step by step; what does not depend on the steps is computed before or after them, at once."""
         context = (
             None if state.context is None else state.context[:, None].expand(-1, x.shape[1], -1)
@@ -209,9 +214,9 @@ class RecurrentDecoder(nn.Module):
             moments.append(moment)
         attended = _stack([m.attended for m in moments])
         if outs:
-            return Decoded(torch.stack(outs, 1), attended)
+            return Prefilled(torch.stack(outs, 1), state, attended)
         seen = torch.stack([m.seen for m in moments], 1)
-        return Decoded(self._read(seen, x, attended, context), attended)
+        return Prefilled(self._read(seen, x, attended, context), state, attended)
 
     def _known(self, x: Tensor, context: Tensor | None) -> Tensor:
         """What the first cell reads and does not depend on the steps before, projected."""

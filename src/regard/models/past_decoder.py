@@ -13,7 +13,7 @@ from regard.attention.memory import Memory
 from regard.attention.module import Attention
 from regard.attention.normalizers import as_normalizer
 from regard.attention.regions import Causal, as_region
-from regard.layers.contracts import Decoded, Encoded, Step
+from regard.layers.contracts import Decoded, Encoded, Prefilled, Step
 from regard.layers.dropout import dropout
 from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import CellState
@@ -76,11 +76,17 @@ class PastDecoder(nn.Module):
         out = self.readout(top, context.squeeze(1))
         return Step(self.project(out), PastState(cells, past, state.position + 1))
 
+    def prefill(self, tokens: Tensor, state: PastState, *, weights: bool = False) -> Prefilled:
+        x = dropout(self.embed(tokens), self.dropout, self.training)  # (B, T, E)
+        states, cells = self.network(x, None, state.cells)
+        attention = self.attention
+        past = attention.remember(states) if state.past is None else state.past.advance(states)
+        context = attention(states, past, offset=state.position).context
+        new = PastState(cells, past, state.position + tokens.shape[1])
+        return Prefilled(self.readout(states, context), new)
+
     def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
-        x = dropout(self.embed(inputs), self.dropout, self.training)  # (B, T, E)
-        states, _ = self.network(x)
-        context = self.attention(states, offset=0).context
-        return Decoded(self.readout(states, context))
+        return Decoded(self.prefill(inputs, self.start(encoded)).outputs)
 
     def project(self, outputs: Tensor) -> Tensor:
         return self.output(dropout(outputs, self.dropout, self.training))

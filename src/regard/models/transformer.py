@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from regard.attention.call import Attended
 from regard.attention.memory import Memory
-from regard.layers.contracts import Decoded, Encoded, Step
+from regard.layers.contracts import Decoded, Encoded, Prefilled, Step
 from regard.layers.transformer_blocks import DecoderBlock, EncoderBlock
 from regard.models.attention_options import HeadOptions
 from regard.models.encoder_decoder import first_state
@@ -143,6 +143,13 @@ class TransformerDecoder(nn.Module):
             )
         new = replace(state, past=past, position=state.position + 1)
         return Step(self.project(x.squeeze(1)), new, seen)
+
+    def prefill(
+        self, tokens: Tensor, state: TransformerState, *, weights: bool = False
+    ) -> Prefilled:
+        x, past, attended = self._run(tokens, state, weights)
+        new = replace(state, past=past, position=state.position + tokens.shape[1])
+        return Prefilled(x, new, attended)
 
     def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
         x, _, attended = self._run(inputs, self.start(encoded), weights)

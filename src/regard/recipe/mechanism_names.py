@@ -44,8 +44,9 @@ def _check(
         except ValueError as error:
             place = place_of(("model", option, part), written)
             told = f"model.{option}.{part}{place}: {' '.join(str(error).split())}"
-            broken = isinstance(error, BrokenPlugin)
-            raise MissingKind(told) if broken else RecipeError(told, WRITTEN) from None
+            if isinstance(error, BrokenPlugin):
+                raise MissingKind(told, error.hint) from None
+            raise RecipeError(told, WRITTEN, needs=getattr(error, "needs", None)) from None
 
 
 def _names(given: AttentionOptions | HeadOptions) -> Iterator[tuple[str, str]]:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from regard.plugins import INSTALL
+
 
 class RecipeError(ValueError):
-    """A recipe that cannot be used, in one line; `hint` is a command that helps."""
+    """A recipe that cannot be used, in one line; `hint` is a command that helps.
 
-    def __init__(self, message: str, hint: str = "regard schema prints every key of a recipe"):
+    needs: what it names and nobody brings, as ("task", "rate").
+    """
+
+    def __init__(
+        self,
+        message: str,
+        hint: str = "regard schema prints every key of a recipe",
+        *,
+        needs: tuple[str, str] | None = None,
+    ) -> None:
         super().__init__(message)
-        self.hint = hint
+        self.hint, self.needs = hint, needs
 
 
 class MissingKind(RecipeError):
-    """A recipe of a task or model whose package is not here, or cannot be imported."""
+    """What a recipe names is of a package that is not here, or cannot be imported."""
 
-    def __init__(self, message: str):
-        super().__init__(message, "pip install what it comes from, or put its folder in PYTHONPATH")
+    def __init__(self, message: str, hint: str = INSTALL):
+        super().__init__(message, hint)
 
 
 def shortened(text: str, most: int = 200) -> str:

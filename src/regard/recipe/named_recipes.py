@@ -31,7 +31,7 @@ def named_recipes(report: Report = warnings.warn) -> dict[str, Traversable]:
     found = dict(sorted(_files(resources.files("regard") / "recipes").items()))
     for package in plugins.names(GROUP):
         try:
-            theirs = _files(_folder(plugins.load(GROUP, package), package))
+            theirs = _files(_folder(package))
         except (plugins.BrokenPlugin, OSError) as error:
             report(str(error))
             continue
@@ -50,9 +50,15 @@ def find_recipe(name: str) -> Traversable | None:
     return named_recipes(report=lambda problem: None).get(name)
 
 
-def _folder(package: object, name: str) -> Traversable:
+def _folder(name: str) -> Traversable:
+    """Of an entry point; it is imported only if its files cannot be found otherwise."""
+    if (folder := plugins.folder_of(GROUP, name)) is not None:
+        return folder
+    package = plugins.load(GROUP, name)
     if not isinstance(package, ModuleType) or not hasattr(package, "__path__"):
-        raise plugins.BrokenPlugin(f"{name!r} of {GROUP} is no package, so it holds no recipes")
+        raise plugins.BrokenPlugin(
+            f"{plugins.origin(GROUP, name)} cannot be used: it is no package, so it holds no recipes"
+        )
     return resources.files(package)
 
 

@@ -224,10 +224,10 @@ def _by_kind(group: Group) -> Callable[[Any], Any]:
             raise PydanticCustomError("unknown_kind", "it has no kind, or one that is no name")
         try:
             return find(group, kind).model_validate(section)
-        except UnknownKind as error:
-            raise PydanticCustomError("unknown_kind", "{error}", {"error": str(error)}) from None
         except KindError as error:
-            raise PydanticCustomError("broken_kind", "{error}", {"error": str(error)}) from None
+            told = "unknown_kind" if isinstance(error, UnknownKind) else "broken_kind"
+            about = {"error": str(error), "hint": error.hint, "needs": error.needs}
+            raise PydanticCustomError(told, "{error}", about) from None
 
     return choose
 

@@ -47,8 +47,10 @@ def refusal(
     others = len({_path(d, values) for d in details}) - 1
     more = f" ({others} more {'mistake' if others == 1 else 'mistakes'})" if others else ""
     wrong = (*path, "kind") if detail["type"].endswith("_kind") else path
-    kind = MissingKind if detail["type"] == "broken_kind" else RecipeError
-    return kind(_sentence(detail, path, values, place_of(wrong, written)) + more)
+    said = _sentence(detail, path, values, place_of(wrong, written)) + more
+    if detail["type"] == "broken_kind":
+        return MissingKind(said, detail["ctx"]["hint"])
+    return RecipeError(said, needs=detail.get("ctx", {}).get("needs"))
 
 
 def _sentence(detail: ErrorDetails, path: Path, values: Mapping[str, Any], place: str) -> str:

@@ -21,6 +21,7 @@ from regard.records.record import AttentionMap
 class PooledStates(NamedTuple):
     """One call of a pooling."""
 
+    name: str  # of the module, as in named_modules()
     pooling: AttentionPooling
     states: Tensor  # (B, S, D)
     weights: Tensor  # (B, S), with several hops (B, hops, S)
@@ -35,11 +36,14 @@ def recording_poolings(module: nn.Module) -> Iterator[list[PooledStates]]:
     """Inside the block, keep what is pooled by attention, in the order of the calls."""
     kept: list[PooledStates] = []
 
-    def keep(pooling: AttentionPooling, args: tuple[Any, ...], pooled: Pooled) -> None:
-        kept.append(PooledStates(pooling, args[0], pooled.weights))
+    names = {
+        part: name for name, part in module.named_modules() if isinstance(part, AttentionPooling)
+    }
 
-    poolings = [part for part in module.modules() if isinstance(part, AttentionPooling)]
-    handles = [pooling.register_forward_hook(keep) for pooling in poolings]
+    def keep(pooling: AttentionPooling, args: tuple[Any, ...], pooled: Pooled) -> None:
+        kept.append(PooledStates(names[pooling], pooling, args[0], pooled.weights))
+
+    handles = [pooling.register_forward_hook(keep) for pooling in names]
     try:
         yield kept
     finally:

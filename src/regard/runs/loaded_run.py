@@ -71,15 +71,14 @@ class LoadedRun:
 
         An example is a mapping from the names of the input fields, or of the columns that the run was
         trained with, to their values; the bare value where there is one input field, and a tuple of the
-        values in their order where there are several. attention: with what was looked at, where the model
-        has it.
+        values in their order where there are several. A blank text has a blank answer: None. attention: with
+        what was looked at, where the model has it.
         """
         if isinstance(examples, str | bytes | Mapping) or not isinstance(examples, Iterable):
             raise ValueError(f"give a list of examples, as in predict([{_short(examples)}])")
         size = self._batch(batch)
         given = self.task.given(examples)
-        found = self.task.predict(self.module, given, attention=attention, batch=size)
-        return self.task.ranked(found)
+        return self.task.respond(self.module, given, attention=attention, batch=size)
 
     @property
     def translator(self) -> TextTranslator:

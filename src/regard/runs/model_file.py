@@ -18,10 +18,12 @@ from torch import Tensor, nn
 
 from regard import __version__
 from regard.data.checksums import SEAL, Damaged, check_seal, sealed, sha256_of
+from regard.plugins import UnusableName
 from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
-from regard.runs import older_runs
+from regard.runs import needed_packages, older_runs
 from regard.runs.atomic_files import write_whole
+from regard.runs.needed_packages import missing, named_packages
 from regard.runs.run_folder import RunFolder
 from regard.tasks.recipe_task import task_of
 from regard.tasks.task import Task
@@ -63,6 +65,7 @@ def save_model(
         "stopped": stopped,
         **({"spent": dict(spent)} if spent else {}),
         "recipe": task.recipe.model_dump(mode="json"),
+        needed_packages.KEY: needed_packages.packages_of(task.recipe),
     }
     data = save(kept, metadata={"format": "pt"})
     files = {folder.model.name: hashlib.sha256(data).hexdigest()}
@@ -85,10 +88,15 @@ def is_whole(folder: RunFolder) -> bool:
 def load_model(folder: RunFolder) -> tuple[nn.Module, Task]:
     """The model in float32 on the CPU, whatever it was written in, and its task, which knows its fields.
 
-    Damaged, if a file is not as it was written.
+    Damaged, if a file is not as it was written; MissingKind, if a package that it needs is not here.
     """
     config = read_config(folder)
     check_seal(folder.config, config, ANEW)
+    with named_packages(folder.config, config):
+        return _built(folder, config)
+
+
+def _built(folder: RunFolder, config: Mapping[str, Any]) -> tuple[nn.Module, Task]:
     task = task_of(recipe_of(folder, config))
     older = config["format"] == older_runs.FORMAT
     sizes = older_runs.sizes_in(config, task) if older else config["sizes"]
@@ -101,7 +109,9 @@ def load_model(folder: RunFolder) -> tuple[nn.Module, Task]:
         )
     try:
         model = task.recipe.model.build(sizes)
-    except ValueError as error:  # a mechanism of a package that is not here, say
+    except UnusableName:
+        raise
+    except ValueError as error:
         said = " ".join(str(error).split())
         raise MissingKind(f"{folder.config}: model: {said}") from error
     except Exception as error:
@@ -146,8 +156,13 @@ def recipe_of(folder: RunFolder, config: Mapping[str, Any]) -> Recipe:
     except ValidationError as error:
         wrong = error.errors()[0]
         key = ".".join(map(str, wrong["loc"])) or "recipe"
+        about = wrong.get("ctx", {})
+        if needs := about.get("needs"):
+            raise missing(folder.config, config, needs) from None
         if wrong["type"] == "broken_kind":
-            raise MissingKind(f"{folder.config}: {key}.kind: {wrong['msg']}") from None
+            raise MissingKind(
+                f"{folder.config}: {key}.kind: {wrong['msg']}", about["hint"]
+            ) from None
         raise Damaged(
             f"{folder.config} is damaged, or of another regard: {key}: {wrong['msg']}", ANEW
         ) from None

@@ -16,6 +16,7 @@ from regard.recipe.recipe_files import dump_recipe, read_recipe
 from regard.runs import older_runs
 from regard.runs.atomic_files import clear_partial, write_whole
 from regard.runs.failures import FolderInUse, OtherRecipe
+from regard.runs.needed_packages import missing, read_packages
 from regard.tasks.task import Task
 
 # may change from one start to the next: they say how far, where and how to search, not what is learnt
@@ -98,6 +99,8 @@ class RunFolder:
         except MissingKind:
             raise
         except RecipeError as error:
+            if error.needs:
+                raise missing(self.recipe, read_packages(self.config), error.needs) from None
             raise Damaged(f"{self.recipe} is damaged: {error}", LAY_DOWN) from None
         if "search" not in recipe.model_fields_set:  # the last of its sections
             raise Damaged(f"{self.recipe} is damaged: it is cut off", LAY_DOWN)

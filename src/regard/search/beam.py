@@ -14,6 +14,7 @@ import torch
 from regard.layers.contracts import Decoder, Encoded, longest_target
 from regard.layers.special_tokens import EOS
 from regard.search.hypothesis import Hypothesis, Moment, assemble
+from regard.search.prefill import prefill
 from regard.search.progress import SearchJob
 from regard.search.settings import Search
 
@@ -52,12 +53,11 @@ def explore(
     numbers: Sequence[int] | None = None,
 ) -> list[Moment]:
     """All steps of a search, as `search` and `search_trees` read them."""
-    history: list[Moment] = []
     if not len(encoded.mask):
-        return history
+        return []
     job = SearchJob(settings, encoded.mask, prefix, numbers, longest_target(decoder))
-    now = job.first(decoder.start(encoded))
-    for length in count(1):
+    history, now = prefill(decoder, job, job.first(decoder.start(encoded)))
+    for length in count(1 + len(history)):
         step = decoder.step(now.tokens.flatten(), now.state, weights=settings.weighs)
         found = job.candidates(step.logits, now, length)
         now = now.attending(step)

@@ -37,6 +37,7 @@ from regard.serve.messages import (
 )
 from regard.serve.models import Served, Shelf
 from regard.serve.requests import Looking, Predicting, Scoring, Translating
+from regard.tasks.answer import answers_in_place
 
 if TYPE_CHECKING:
     from regard.records.question import Question
@@ -112,11 +113,13 @@ def api_routes(shelf: Shelf) -> APIRouter:
             lines = [
                 task.of_line(e) if several and isinstance(e, str) else e for e in asked.examples
             ]
-            examples = task.given(lines, files=False)
+            given = task.given(lines, files=False)
+            examples = [example for example in given if example is not None]
             work = served.estimates.predicting(examples, attention=asked.attention)
         wish = Predicting(served, shelf.limits, asked.attention)
-        found = await _answers(request, shelf, Job(wish, examples, max(sizes), work))
-        answers = [Predicted(**answer.to_dict()) for answer in task.ranked(found)]
+        job = Job(wish, examples, max(sizes), work)
+        found = task.ranked(await _answers(request, shelf, job) if examples else [])
+        answers = [Predicted(**one.to_dict()) for one in answers_in_place(given, found)]
         return PredictAnswer(model=served.name, answers=answers)
 
     @routes.post(

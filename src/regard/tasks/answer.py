@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -61,6 +61,12 @@ class Answer:
         if self.rank is not None:
             plain["rank"] = self.rank
         return plain
+
+
+def answers_in_place(given: Sequence[Any | None], answers: Iterable[Answer]) -> list[Answer]:
+    """An answer for each that was given; a blank one for None, of which nothing was asked."""
+    found = iter(answers)
+    return [Answer("", None) if one is None else next(found) for one in given]
 
 
 def answer_parts(answer: Any) -> list[str]:

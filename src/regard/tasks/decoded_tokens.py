@@ -16,8 +16,9 @@ def spell(
     text = tokenizer.decode(ids, unknown)
     offsets: list[tuple[int, int]] = []
     end = 0
-    for position, token in enumerate(ids):
-        start, end = end, len(tokenizer.decode(ids[: position + 1], unknown))
+    lengths = tokenizer.decoded_lengths(ids, unknown)
+    for position, (token, length) in enumerate(zip(ids, lengths, strict=True)):
+        start, end = end, length
         alone = {0: unknown[position]} if unknown and position in unknown else None
         # a token owns its letters, not the space before them
         offsets.append((max(start, end - len(tokenizer.decode([token], alone))), end))

@@ -81,8 +81,10 @@ class Prediction:
     @property
     def answer(self) -> Answer:
         """In the form that every task has."""
-        shown = self.attention, self.rows, self.columns
-        return Answer(self.source, self.text, self.score, *shown)
+        answer = Answer(self.source, self.text, self.score)
+        if self.attention is None:
+            return answer
+        return replace(answer, attention=self.attention, rows=self.rows, columns=self.columns)
 
     def sample(self, reference: str) -> Sample:
         """For a report, beside what was wanted."""

@@ -14,27 +14,24 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 import torch
 from torch import nn
 
 from regard.data.batch import Batch, collate
+from regard.data.fields import Field
 from regard.data.spec import named_columns
 from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer, Examples
+from regard.tasks.answer import Answer, Examples, answers_in_place
+from regard.tasks.attended_sides import SeenAttention
 from regard.tasks.evaluation import Evaluation, Measured, measures_in_words
 from regard.tasks.judged_items import ItemMean, JudgedItems
 from regard.tasks.longest_first import batches_by_length
 from regard.tasks.task_module import TaskModule, Unanswerable, accepted, shortened
 from regard.tasks.task_report import TaskReport
-from regard.tasks.text_look import (
-    SeenAttention,
-    asked_example,
-    asked_text,
-    look_at_text,
-    with_attention,
-)
+from regard.tasks.text_look import asked_example, look_at_text, with_attention
 from regard.view.shaded_words import shaded_words
 from regard.view.terminal import heat_map
 
@@ -97,34 +94,54 @@ class Task(TaskReport):
 
     # what it answers
 
-    def given(self, examples: Iterable[Any], *, files: bool = True) -> list[dict[str, Any]]:
-        """Examples to be answered: mappings by field name, the bare value of the one input field, or
-        the values of several input fields in their order.
+    def given(
+        self, examples: Iterable[Any], *, files: bool = True, place: str = "example {}"
+    ) -> list[dict[str, Any] | None]:
+        """Examples to be answered, as `taken` gives them; None: a blank text, which asks nothing.
+
+        place: what an example is called in what is said of it; {} stands for its number.
+        """
+        return [
+            None
+            if isinstance(example, str) and not example.strip()
+            else self.taken(example, place.format(number), files=files)
+            for number, example in enumerate(examples, 1)
+        ]
+
+    def taken(
+        self, example: Any, place: str = "the example", *, files: bool = True
+    ) -> dict[str, Any]:
+        """An example with the values that its fields make of what was given; `Unanswerable` says why none.
 
         files: whether values may be paths of files here; not those that come from elsewhere.
         """
-        found = []
-        for number, example in enumerate(examples, 1):
-            values = example
-            if isinstance(values, tuple | list) and len(values) == len(self.inputs) > 1:
-                values = dict(zip(self.inputs, values, strict=True))
-            if not isinstance(values, Mapping):
-                if len(self.inputs) > 1:
-                    raise Unanswerable(
-                        f"example {number} is {shortened(values)}: there are {len(self.inputs)} inputs",
-                        f"give them as '{self.any_example}'",
-                    )
-                values = {self.inputs[0]: values}
-            values = self.by_field(values)
-            if missing := [name for name in self.inputs if name not in values]:
-                there = ", ".join(map(str, values)) or "nothing"
+        return {
+            name: accepted(self.fields[name], value, place, files=files)
+            for name, value in self.named(example, place).items()
+        }
+
+    def named(self, example: Any, place: str = "the example") -> dict[str, Any]:
+        """The inputs of an example by the names of their fields: it is such a mapping, the bare value of the
+        one input, or the values of several in their order. place: what it is called in what is said of it.
+        """
+        values = example
+        if isinstance(values, tuple | list) and len(values) == len(self.inputs) > 1:
+            values = dict(zip(self.inputs, values, strict=True))
+        if not isinstance(values, Mapping):
+            if len(self.inputs) > 1:
                 raise Unanswerable(
-                    f"example {number} has no {missing[0]!r}; it has {there}",
-                    f"the inputs are {', '.join(self.inputs)}: '{self.any_example}'",
+                    f"{place} is {shortened(values)}: there are {len(self.inputs)} inputs",
+                    f"give them as '{self.any_example}' or, in one line, {' TAB '.join(self.inputs)}",
                 )
-            given = ((self.fields[name], values[name]) for name in self.inputs)
-            found.append({f.name: accepted(f, value, number, files=files) for f, value in given})
-        return found
+            values = {self.inputs[0]: values}
+        values = self.by_field(values)
+        if missing := [name for name in self.inputs if name not in values]:
+            there = ", ".join(map(str, values)) or "nothing"
+            raise Unanswerable(
+                f"{place} has no {missing[0]!r}; it has {there}",
+                f"the inputs are {', '.join(self.inputs)}: '{self.any_example}'",
+            )
+        return {name: values[name] for name in self.inputs}
 
     def by_field(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """A value whose field is not named may have the name of the column that the run learnt it from."""
@@ -143,11 +160,18 @@ class Task(TaskReport):
         return json.dumps(cells, ensure_ascii=False)
 
     def of_line(self, line: str) -> Any:
-        """A JSON object is an example with a value for each input; else the line is the one input's value."""
+        """A JSON object is an example with a value for each input; else a line has their values in their
+        order, with a TAB between them, or the value of the one input.
+        """
         if line.lstrip().startswith("{"):
             with suppress(ValueError, RecursionError):
                 return json.loads(line)
-        return self.fields[self.inputs[0]].of_line(line) if line.strip() else line
+        cells = [line] if len(self.inputs) == 1 else line.split("\t")
+        if not line.strip() or len(cells) != len(self.inputs):
+            return line
+        pairs = zip(self.inputs, cells, strict=True)
+        values = {name: self.fields[name].of_line(cell) for name, cell in pairs}
+        return values[self.inputs[0]] if len(values) == 1 else values
 
     def bare(self, example: Mapping[str, Any]) -> Any:
         """The example as `Answer.input` has it."""
@@ -162,27 +186,36 @@ class Task(TaskReport):
         """
         raise NotImplementedError(f"{type(self).__name__} answers nothing")
 
+    def respond(
+        self,
+        module: Any,
+        given: Sequence[Mapping[str, Any] | None],
+        *,
+        attention: bool = False,
+        batch: int,
+    ) -> list[Answer]:
+        """`predict` and `ranked`, of what `given` made: who asks nothing has a blank answer."""
+        asked = [example for example in given if example is not None]
+        found = self.predict(module, asked, attention=attention, batch=batch)
+        return answers_in_place(given, self.ranked(found))
+
     def predict(
         self, module: Any, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         """The answer to each example, in their order.
 
-        attention: what it came from, over the tokens of the first text: a pooling, or the last attention.
+        attention: what it came from, over the tokens of a text: a pooling, or the last attention.
         """
         found: dict[int, Answer] = {}
-        text = asked_text(self) if attention else None
         with module.inference():
             for rows, tensors in self.batches(examples, module.device, inputs=True, batch=batch):
-                seeing = SeenAttention.by(module.model) if text else nullcontext(SeenAttention())
-                with seeing as seen:
-                    answers = list(self.answers(module, tensors))
-                for place, (row, (answer, score)) in enumerate(zip(rows, answers, strict=True)):
-                    found[row] = Answer(self.bare(examples[row]), answer, score)
-                    if text is not None:
-                        (tokens,) = text.tokens([examples[row][text.name]])
-                        real = tensors[f"{text.name}_mask"]
-                        weights = seen.over(place, int(real[place].sum()), real.shape[1])
-                        found[row] = with_attention(found[row], weights, tokens, text)
+                asked = [examples[row] for row in rows]
+                with SeenAttention.by(module.model) if attention else nullcontext() as seen:
+                    pairs = zip(asked, self.answers(module, tensors), strict=True)
+                    answers = [Answer(self.bare(each), *answer) for each, answer in pairs]
+                if seen is not None:
+                    answers = with_attention(self, module, asked, answers, seen)
+                found |= zip(rows, answers, strict=True)
         return [found[row] for row in range(len(examples))]
 
     def ranked(self, answers: Sequence[Answer]) -> list[Answer]:
@@ -240,6 +273,11 @@ class Task(TaskReport):
         for rows in batches_by_length(lengths, batch or self.recipe.search.batch):
             parts = [{name: column[i] for name, column in columns.items()} for i in rows]
             yield rows, collate(fields, parts, rows).to(device)
+
+    def count_scored(self, examples: Examples) -> int:
+        """About how much is scored of these: the tokens and labels that are answered, or the examples."""
+        answered = [f for name, f in self.fields.items() if name not in self.inputs]
+        return max(_positions(field, examples) for field in answered or self.fields.values())
 
     def measured_by(self) -> Sequence[Measure]:
         """The measures of `columns`; of a task with a `measure` of its own, means of what it finds."""
@@ -321,3 +359,12 @@ class Task(TaskReport):
     def look_extent(self, question: Question) -> Extent:
         """How large a look is, before it is made."""
         return self.extent(asked_example(self, question.text))
+
+
+def _positions(field: Field, examples: Examples) -> int:
+    """Tokens or labels of all values; one for each value that has neither."""
+    parts = field.encode(examples)
+    counts = {name: np.array([len(p[i]) for p in parts]) for i, name in enumerate(field.parts)}
+    if (lengths := field.length(counts)) is not None:
+        return int(lengths.sum())
+    return sum(max(len(field.counted(example[field.name])), 1) for example in examples)

@@ -30,15 +30,16 @@ class Unanswerable(ValueError):
         self.hint = hint
 
 
-def accepted(field: Field, value: Any, number: int, *, files: bool = False) -> Any:
+def accepted(field: Field, value: Any, place: str, *, files: bool = False) -> Any:
     """What a field makes of a value that is to be answered about; `Unanswerable` says why nothing.
 
-    files: whether it may be the path of a file here; not one that comes from elsewhere.
+    place: what its example is called. files: whether it may be the path of a file here; not one that comes
+    from elsewhere.
     """
     try:
         return field.accept(whole_text(value), files=files)
     except ValueError as error:
-        what = f"example {number}: {said_of_value(error, field.name)}"
+        what = f"{place}: {said_of_value(error, field.name)}"
         raise Unanswerable(what, f"it was {shortened(value)}") from None
 
 

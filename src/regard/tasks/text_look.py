@@ -1,21 +1,14 @@
-"""Looking at any model that answers about a text: every attention over the tokens of that text.
-
-Legend: B inputs, H heads, Q queries, S positions of the text: its tokens, with BOS and EOS where it has them.
-"""
+"""Looking at any model that answers about texts: every attention over the tokens of one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
-
-from torch import Tensor, nn
 
 from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
 from regard.attention.weights.asked_weights import Weights
-from regard.data.fields import Text
 from regard.data.tokenizer import Tokens
 from regard.records.blocks import block_map, block_note, block_side, block_size, block_title
 from regard.records.maps import (
@@ -26,63 +19,58 @@ from regard.records.maps import (
     record_of,
     used_sides,
 )
-from regard.records.pooled_maps import PooledStates, pooling_map, recording_poolings
+from regard.records.pooled_maps import PooledStates, pooling_map
 from regard.records.question import LONGEST_DOCUMENT, BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
 from regard.records.token_sides import token_side, unknown_note
-from regard.tasks.answer import Answer
+from regard.tasks.answer import Answer, Examples
+from regard.tasks.attended_sides import (
+    PARTS,
+    WHOLE,
+    SeenAttention,
+    SidedAttention,
+    SidedReading,
+    labelled_texts,
+    position_names,
+    sided_attentions,
+    text_inputs,
+)
 
 if TYPE_CHECKING:
     from regard.tasks.task import Task
 
-TEXT, ANSWER, WHOLE = "text", "answer", "whole answer"  # sides: what is read, its parts, all in one
+TEXT = "text"  # the side of a text that attends to itself
 
 
-@dataclass
-class SeenAttention:
-    """What was attended to and pooled in some calls of a model."""
-
-    attended: list[Recorded] = field(default_factory=list)
-    pooled: list[PooledStates] = field(default_factory=list)
-
-    @classmethod
-    @contextmanager
-    def by(cls, model: nn.Module, *, details: bool = False) -> Iterator[SeenAttention]:
-        with ExitStack() as stack:
-            attended = stack.enter_context(recording(model, details=details))
-            yield cls(attended, stack.enter_context(recording_poolings(model)))
-
-    def over(self, row: int, positions: int, longest: int) -> Tensor | None:
-        """What the answer to one input of a batch came from: (Q, S), a mean over heads; None: nothing fits.
-
-        That is the last pooling, or else the last attention. longest: S of the longest input, to which all
-        are padded.
-        """
-        for pooled in reversed(self.pooled):
-            if pooled.weights.shape[-1] == longest:
-                return pooled.of(row).mean(0, keepdim=True)[:, :positions].float().cpu()
-        for each in reversed(self.attended):
-            weights = each.weights
-            if weights.dim() in (3, 4) and weights.shape[-1] == longest:
-                mean = weights[row].mean(0) if weights.dim() == 4 else weights[row]
-                queries = positions if len(mean) == longest else len(mean)
-                return mean[:queries, :positions].float().cpu()
-        return None
-
-
-def with_attention(answer: Answer, weights: Tensor | None, tokens: Tokens, text: Text) -> Answer:
-    """The answer with what it came from, where its rows are known: all of it, parts of it, or tokens."""
-    columns = [*(["BOS"] if text.bos else []), *tokens.pieces, *(["EOS"] if text.eos else [])]
-    names = {len(columns): columns, len(answer.parts): answer.parts, 1: [answer.line]}
-    if weights is None or len(weights) not in names:
-        return answer
-    return replace(answer, attention=weights, rows=names[len(weights)], columns=columns)
-
-
-def asked_text(task: Task) -> Text | None:
-    """The first text among the inputs."""
-    return next((f for n in task.inputs if isinstance(f := task.fields[n], Text)), None)
+def with_attention(
+    task: Task, module: Any, examples: Examples, answers: Sequence[Answer], seen: SeenAttention
+) -> list[Answer]:
+    """The answers to examples that were read side by side, each with what it came from: a pooling, or else
+    the last attention over a text, a mean over heads.
+    """
+    names = {
+        name: position_names(text, [example[name] for example in examples])
+        for name, text in text_inputs(task).items()
+    }
+    if not names or not seen.by_module:
+        return list(answers)
+    widths = {name: max(map(len, every)) for name, every in names.items()}
+    reading = SidedReading.of(seen, widths, answers)
+    sure = [one for one in sided_attentions(task, module, examples[0], reading) if one.sure]
+    if not sure:
+        return list(answers)
+    last = sure[-1]  # poolings are behind attentions
+    weights, (rows,), (columns,) = last.weights.mean(1).float().cpu(), last.rows, last.columns
+    found = []
+    for place, answer in enumerate(answers):
+        asking = {PARTS: answer.parts, WHOLE: [answer.line]}.get(rows) or names[rows][place]
+        if rows in labelled_texts(task) and len(answer.parts) == len(asking):
+            asking = answer.parts  # the label of each position
+        keys = names[columns][place]
+        shown = weights[place, : len(asking), : len(keys)]
+        found.append(replace(answer, attention=shown, rows=asking, columns=keys))
+    return found
 
 
 def asked_example(task: Task, line: str) -> dict[str, Any]:
@@ -96,48 +84,56 @@ def asked_example(task: Task, line: str) -> dict[str, Any]:
         and len(task.inputs) == 1
         and task.inputs[0] not in task.by_field(given)
     )
-    (example,) = task.given([line if alone else given], files=False)
-    return example
+    return task.taken(line if alone else given, files=False)
 
 
 def look_at_text(
     task: Task, module: Any, question: Question, *, model: str = ""
 ) -> AttentionRecord:
-    """Maps "encoder", where the text attends to itself, "cross", where parts of the answer attend to it, and
-    "pooling"; a number behind the name where layers are of several kinds.
+    """Maps "cross", where a text or the answer attends to another text, "encoder", where a text attends to
+    itself, and "pooling"; behind the name the text, where there are several, and a number, where layers
+    are of several kinds.
     """
-    who, text = f"a model for task.kind={task.recipe.task.kind}", asked_text(task)
-    if text is None:
+    who, texts = f"a model for task.kind={task.recipe.task.kind}", text_inputs(task)
+    if not texts:
         named = ", ".join(task.inputs)
         raise BadQuestion(f"{who} answers about {named}: what it attends to is not shown")
     question.check_text_alone(who)
     example = asked_example(task, question.text)
-    shown = text.joined(example[text.name])
-    (tokens,) = text.tokens([shown])
-    language = task.recipe.data.source
-    side = token_side(
-        shown, tokens, start=text.bos, end=text.eos, title=text.name, language=language
-    )
+    read = {name: text.joined(example[name]) for name, text in texts.items()}
+    tokens = {name: text.tokens([example[name]])[0] for name, text in texts.items()}
+    sides = {
+        name: token_side(
+            read[name],
+            tokens[name],
+            start=text.bos,
+            end=text.eos,
+            title=name,
+            language=task.recipe.data.source,
+        )
+        for name, text in texts.items()
+    }
     attentions = {n: m for n, m in module.model.named_modules() if isinstance(m, AttentionModule)}
-    check_size(attentions, len(side))
+    check_size(attentions, max(map(len, sides.values())))
 
     with SeenAttention.by(module.model, details=question.details) as seen:
         (answer,) = task.predict(module, [example], batch=1)
-    sides = {
-        TEXT: side,
-        ANSWER: Side.of_labels(answer.parts, title="answer"),
-        WHOLE: Side.of_labels([answer.line], title="answer"),
-    }
-    lengths = {name: len(each) for name, each in sides.items()}
-    maps = _maps(seen, attentions, lengths, details=question.details)
+    reading = SidedReading.of(seen, {name: len(side) for name, side in sides.items()}, [answer])
+    found = sided_attentions(task, module, example, reading)
+    sides[PARTS] = Side.of_labels(answer.parts, title="answer")
+    sides[WHOLE] = Side.of_labels([answer.line], title="answer")
+    maps = _maps([one for one in found if one.sure], attentions, question, several=len(texts) > 1)
+    notes = _left_out(found, " or ".join(texts))
+    if found and not maps:
+        raise BadQuestion(f"there is nothing to look at: {'; '.join(notes)}")
     return record_of(
         question,
         used_sides(sides, maps),
         maps,
-        title=shown,
+        title=" ⟷ ".join(read.values()),
         model=model,
         output=answer.line,
-        notes=(*_left_out(seen, maps), *unknown_note(shown, tokens)),
+        notes=(*notes, *unknown_notes(zip(read.values(), tokens.values(), strict=True))),
         after=unmeasured_note(question),
     )
 
@@ -188,56 +184,54 @@ def look_at_itself(
 
 
 def _maps(
-    seen: SeenAttention,
+    found: Sequence[SidedAttention],
     attentions: Mapping[str, AttentionModule],
-    lengths: Mapping[str, int],
+    question: Question,
     *,
-    details: bool,
+    several: bool,
 ) -> list[AttentionMap]:
-    """Attentions of one shape are layers of one map. lengths: of the sides, by name."""
-    kinds: dict[tuple[Any, ...], dict[str, AttentionModule]] = {}
-    for name, attention in attentions.items():
-        calls = [each for each in seen.attended if each.name == name]
-        order = (TEXT, ANSWER, WHOLE) if attention.key_size is None else (ANSWER, WHOLE, TEXT)
-        if (rows := _rows(calls, lengths, order)) is not None:
-            values = calls[-1].values
-            shape = (*calls[-1].weights.shape[1:-2], None if values is None else values.shape[-1])
-            kinds.setdefault((rows, *shape), {})[name] = attention
+    """Attentions of one shape over the same sides are layers of one map. several: there are several texts."""
+    kinds: dict[tuple[Any, ...], dict[str, list[Recorded]]] = {}
     maps: list[AttentionMap] = []
-    for (rows, *_), layers in kinds.items():
-        name = _numbered("encoder" if rows == TEXT else "cross", maps)
-        maps.append(attention_map(name, rows, TEXT, layers, seen.attended))
-    for pooled in seen.pooled:
-        if pooled.weights.shape[-1] == lengths[TEXT] and pooled.states.dim() == 3:
-            name = _numbered("pooling", maps)
-            maps.append(pooling_map(pooled, WHOLE, TEXT, details=details, name=name))
-    return maps
+
+    def named(kind: str, columns: str) -> str:
+        whole = f"{kind} {columns}" if several and kind != "cross" else kind
+        before = sum(f"{each.name} ".startswith(f"{whole} ") for each in maps)
+        return f"{whole} {before + 1}" if before else whole
+
+    for number, one in enumerate(found):
+        if calls := [call for call in one.calls if isinstance(call, Recorded)]:
+            size = None if calls[-1].values is None else calls[-1].values.shape[-1]
+            shape = (*one.rows, *one.columns, one.weights.shape[1], size)
+            kinds.setdefault(shape, {})[f"{number} {one.name}"] = (
+                calls  # a module may be there twice
+            )
+    for (rows, columns, *_), layers in kinds.items():
+        name = named("encoder" if rows == columns else "cross", columns)
+        every = [call._replace(name=layer) for layer, calls in layers.items() for call in calls]
+        modules = {layer: attentions[calls[0].name] for layer, calls in layers.items()}
+        maps.append(attention_map(name, rows, columns, modules, every))
+    for one in found:
+        for call in one.calls:
+            if isinstance(call, PooledStates):
+                (rows,), (columns,) = one.rows, one.columns
+                name = named("pooling", columns)
+                maps.append(pooling_map(call, rows, columns, details=question.details, name=name))
+    return sorted(maps, key=lambda each: not each.name.startswith("cross"))
 
 
-def _rows(
-    calls: Sequence[Recorded], lengths: Mapping[str, int], order: Sequence[str]
-) -> str | None:
-    """The side that the queries of these calls together are, the first that is as long; None: none is, or
-    the keys are not the text.
-    """
-    if not calls or any(call.weights.dim() not in (3, 4) for call in calls):
-        return None
-    if any(len(call.weights) > 1 or call.weights.shape[-1] != lengths[TEXT] for call in calls):
-        return None
-    queries = sum(call.weights.shape[-2] for call in calls)
-    return next((name for name in order if lengths[name] == queries), None)
-
-
-def _numbered(name: str, maps: Sequence[AttentionMap]) -> str:
-    before = sum(each.name.split()[0] == name for each in maps)
-    return f"{name} {before + 1}" if before else name
-
-
-def _left_out(seen: SeenAttention, maps: Sequence[AttentionMap]) -> tuple[str, ...]:
-    every = len({each.name for each in seen.attended}) + len(seen.pooled)
-    missing = every - sum(len(each.weights) for each in maps)
+def _left_out(found: Sequence[SidedAttention], texts: str) -> tuple[str, ...]:
+    """texts: their names."""
+    doubts = [one.doubt for one in found if not one.sure]
+    missing = sum(not doubt for doubt in doubts)
     many = "attentions are" if missing > 1 else "attention is"
-    return (f"{missing} {many} not over the tokens of the text, and not shown",) if missing else ()
+    over = f"{missing} {many} not over the tokens of the {texts}, and not shown"
+    return (*dict.fromkeys(filter(None, doubts)), *([over] if missing else []))
+
+
+def unknown_notes(texts: Iterable[tuple[str, Tokens]]) -> tuple[str, ...]:
+    """What of these texts the model has no token for."""
+    return tuple(dict.fromkeys(note for one in texts for note in unknown_note(*one)))
 
 
 def unmeasured_note(question: Question) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ def _check_model(recipe: Recipe) -> None:
             fields = task_of(recipe).fields.items()
             model = recipe.model.build({name: field.any_size for name, field in fields})
     except BrokenPlugin as error:
-        raise MissingKind(f"model: {error}") from None
+        raise MissingKind(f"model: {error}", error.hint) from None
     except ValueError as error:
         raise RecipeError(f"model: {error}") from None
     _check_memory(model)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from regard.data.examples import ONE_IN
 from regard.data.spec import Spec
 from regard.recipe.recipe import Training
@@ -36,9 +39,10 @@ def short_for_warmup(training: Training, batches: int) -> str | None:
     )
 
 
-def few_to_choose_by(task: Task, dev: Spec, count: int) -> str | None:
-    """Of a dev set whose scores are mostly chance, of a task that scores whole examples; None: it will do."""
-    if count >= ENOUGH or task.scored != task.noun:
+def few_to_choose_by(task: Task, dev: Spec, examples: Sequence[Any]) -> str | None:
+    """Of a dev set whose scores are mostly chance, for it has few answers; None: it will do."""
+    count = len(examples)
+    if count >= ENOUGH or task.count_scored(examples) >= ENOUGH:
         return None
     said = t(
         "dev is {count} {noun}: the best checkpoint is chosen by them, and they are too few to tell one from "

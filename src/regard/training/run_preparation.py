@@ -63,7 +63,7 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
         if not examples:
             what = f"data.{name} is {held_out}: nothing of it can be used"
             raise RecipeError(what, columns_hint(task))
-        few = few_to_choose_by(task, held_out, len(examples)) if name == "dev" else None
+        few = few_to_choose_by(task, held_out, examples) if name == "dev" else None
         for doubt in (*([few] if few else []), *unknown_tokens(task, examples, name)):
             reporter.warn(doubt)
     return store

@@ -59,3 +59,8 @@ def test_a_label_for_every_text_is_refused():
     assert label.size == 50
     label.learn("abcdefghij")  # few texts, as of a trial
     assert label.size == 10
+
+
+def test_a_file_that_holds_a_label_twice_is_none():
+    with pytest.raises(ValueError, match="a label twice"):
+        Label("label").load('{"labels": ["a", "b", "a"]}')

@@ -186,3 +186,12 @@ def test_vectors_of_another_size_than_was_learnt_are_refused_wherever_they_come_
         for wrong in ([[0, 1, 2], [1, 2, 3]], [[0], [1]]):
             with pytest.raises(Unusable, match="do not have 2 numbers"):
                 known.read(wrong)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64, torch.int8])
+def test_a_tensor_is_numbers_whatever_made_it(dtype):
+    numbers = torch.tensor([1, 2, 3], dtype=dtype, requires_grad=dtype.is_floating_point)
+    np.testing.assert_array_equal(Numbers("n").read(numbers), [1, 2, 3])
+    if numbers.requires_grad:
+        with pytest.raises(Unusable, match="not numbers"):
+            Numbers("n").read([numbers, numbers])

@@ -116,3 +116,15 @@ def test_a_quote_that_never_ends_takes_no_more_than_a_long_line(here):
 def test_parts_are_split():
     parts = (read(f"a.csv@{part}") for part in ("train", "dev", "test"))
     assert sorted(row for part in parts for row in part) == sorted(ROWS)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_a_name_that_two_columns_have_is_refused(here, name):
+    sign = "," if name.endswith("csv") else "\t"
+    (here / name).write_text(sign.join(["text", "label", "text"]) + "\n" + sign.join("abc") + "\n")
+    fields = [Text("text"), Label("label")]
+    with pytest.raises(CorpusError, match=r"two columns 'text', 0, 2 counted from 0") as told:
+        list(read_examples(f"{name}#text,label", fields))
+    assert "a name of its own" in told.value.hint
+    (found,) = read_examples(f"{name}#label", [Text("text")])  # it has no doubts about the others
+    assert found.fields["text"] == "b"

@@ -7,6 +7,7 @@ without its heads: ids (batch, positions) in a `MultiHead`, and (batch, 1, posit
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,8 @@ from torch import Tensor
 
 from regard.attention.region import Align, KeyStretch, Pattern, Region, check_align
 from regard.attention.regions import Relative
+
+UNSIGNED = (torch.uint16, torch.uint32, torch.uint64)  # of these torch can store, and little more
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,11 +31,15 @@ class Documents(Relative):
     align: Align = None
 
     def __post_init__(self) -> None:
-        check_numbers(self, self.ids, "ids")
+        object.__setattr__(self, "ids", whole_numbers(self, self.ids, "ids"))
         if self.ids.dim() == 0:
             raise ValueError("ids of Documents must be (..., keys), one for every position")
         check_align(self)
         object.__setattr__(self, "bounds", document_bounds(self.ids))
+
+    @property
+    def leads(self) -> list[tuple[int, ...]]:
+        return [tuple(self.ids.shape[:-1])]
 
     def for_heads(self, axis: int) -> Region:
         return self if self.ids.dim() == 1 else replace(self, ids=self.ids.unsqueeze(axis + 1))
@@ -94,9 +101,13 @@ def _runs(ids: Tensor) -> tuple[Tensor, Tensor]:
     return low, ids.shape[-1] - ends
 
 
-def check_numbers(region: Any, given: Any, name: str) -> None:
-    whole = isinstance(given, Tensor) and not given.is_floating_point() and not given.is_complex()
-    if not whole or given.dtype == torch.bool:
-        raise TypeError(
-            f"{name} of {type(region).__name__} must be a tensor of whole numbers, not {given!r}"
-        )
+def whole_numbers(region: Any, given: Any, name: str) -> Tensor:
+    """The tensor of them, of a dtype that torch can compare and sort."""
+    if isinstance(given, Tensor):
+        whole = not given.is_floating_point() and not given.is_complex()
+        if whole and given.dtype != torch.bool:
+            return given.long() if given.dtype in UNSIGNED else given
+    seen = f"of {str(given.dtype)[6:]}" if isinstance(given, Tensor) else reprlib.repr(given)
+    raise TypeError(
+        f"{name} of {type(region).__name__} must be a tensor of whole numbers, not {seen}"
+    )

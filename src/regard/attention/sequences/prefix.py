@@ -14,7 +14,7 @@ from torch import Tensor
 
 from regard.attention.region import Align, KeyStretch, Pattern, Region, check_align
 from regard.attention.regions import Relative
-from regard.attention.sequences.documents import check_numbers
+from regard.attention.sequences.documents import whole_numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,9 +28,13 @@ class Prefix(Relative):
     align: Align = None
 
     def __post_init__(self) -> None:
-        check_numbers(self, self.lengths, "lengths")
+        object.__setattr__(self, "lengths", whole_numbers(self, self.lengths, "lengths"))
         check_align(self)
         object.__setattr__(self, "ends", self.lengths.int())
+
+    @property
+    def leads(self) -> list[tuple[int, ...]]:
+        return [tuple(self.lengths.shape)]
 
     def for_heads(self, axis: int) -> Region:
         if self.lengths.dim() == 0:

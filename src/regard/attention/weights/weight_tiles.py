@@ -201,6 +201,7 @@ def _blocks(weights: Tensor, asking: Tensor | None, size: int) -> tuple[Tensor, 
 
 def _by_blocks(x: Tensor, size: int) -> Tensor:
     """The sum of every `size` numbers along the last axis."""
+    size = min(size, max(x.shape[-1], 1))
     return nn.functional.pad(x, (0, -x.shape[-1] % size)).unflatten(-1, (-1, size)).sum(-1)
 
 
@@ -279,11 +280,14 @@ def _of_heads(call: AttentionCall, asked: Weights) -> tuple[AttentionCall, Weigh
     if asked.heads is None or call.score.kernel != "dot":
         return call, asked
     heads = _index(asked.chosen_heads(call.lead[-1]), call.query.device)
+    limits = call.limits
+    if limits.patterns is None and limits.inside is None:  # it may differ from head to head
+        limits = replace(limits, region=Region(), mask=None, inside=limits.allowed)
     limits = replace(
-        call.limits,
-        mask=_on(call.limits.mask, heads),
-        inside=_on(call.limits.inside, heads),
-        factor=_on(call.limits.factor, heads),
+        limits,
+        mask=_on(limits.mask, heads),
+        inside=_on(limits.inside, heads),
+        factor=_on(limits.factor, heads),
     )
     fewer = replace(
         call,

@@ -26,7 +26,8 @@ def look(
     texts: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="TEXT", help="What to look at, or JSON; two are compared. Or a saved .json."
+            metavar="TEXT",
+            help="What to look at, TABs between several inputs, or JSON; two are compared. Or a saved .json.",
         ),
     ] = None,
     models: ComparedRuns = None,

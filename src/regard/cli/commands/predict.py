@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 def predict(
     examples: Annotated[
         list[str] | None,
-        typer.Argument(metavar="EXAMPLE", help="A text, a file or JSON; lines of stdin if none."),
+        typer.Argument(
+            metavar="EXAMPLE",
+            help="A text, or several with TABs between; a file, JSON; else stdin.",
+        ),
     ] = None,
     model: Run = None,
     data: Annotated[
@@ -35,11 +38,11 @@ def predict(
 ) -> None:
     """Answer EXAMPLEs, or standard input line by line, by any run.
 
-    An example is the value of the one input, or a JSON object with a value for each of them, by the name
-    of its field or of the column that the run was trained with. --json
-    prints {input, answer, score, attention, rows, columns} for each: rows and columns name what attends
-    and what is attended to. On a terminal the attention is drawn. Candidates of a question keep their
-    order, and have a rank each. A blank line has a blank answer.
+    An example is the value of the one input, the values of several in their order with a TAB between
+    them, or a JSON object with a value for each, by the name of its field or of the column that the run
+    was trained with. --json prints {input, answer, score, attention, rows, columns} for each: rows and
+    columns name what attends and what is attended to. On a terminal the attention is drawn. Candidates
+    of a question keep their order, and have a rank each. A blank line has a blank answer.
 
     Example: regard predict -m runs/tag "the cat sat on the mat"
 
@@ -51,7 +54,6 @@ def predict(
 
     from regard.cli.streams import written_to
     from regard.runs.loaded_run import load
-    from regard.tasks.answer import Answer
     from regard.tasks.text_doubts import unknown_tokens
 
     run = load(model, device=device)
@@ -66,18 +68,15 @@ def predict(
     first, attention, batch = 1, as_json or drawn, run.recipe.search.batch
     with written_to(output) as out:
         for chunk in given:
-            good, wrong = _answerable(chunk, run.task, first)
-            asked = [example for example in good if example is not None]
-            found = run.task.predict(run.module, asked, attention=attention, batch=batch)
-            answers = iter(run.task.ranked(found))
-            for example in good:
-                answer = Answer("", None) if example is None else next(answers)
+            good, wrong = _answerable(chunk, run.task, first, arguments=bool(examples))
+            for answer in run.task.respond(run.module, good, attention=attention, batch=batch):
                 whole = bool(examples) or answer.rank is not None
                 written = run.task.line(answer) if whole else answer.line
                 written = run.task.drawn(answer) if drawn else written
                 out.write(f"{_json(answer) if as_json else written}\n")
             out.flush()
             if as_json or drawn:
+                asked = [example for example in good if example is not None]
                 for note in unknown_tokens(run.task, asked):
                     print(t("note: {note}", note=note), file=sys.stderr)
             if wrong is not None:  # what came before it is not lost
@@ -111,25 +110,26 @@ def _corpus(spec: str, task: Task) -> Iterator[list[Any]]:
 
 
 def _answerable(
-    chunk: list[Any], task: Task, first: int
+    chunk: list[Any], task: Task, first: int, *, arguments: bool
 ) -> tuple[list[dict[str, Any] | None], Unanswerable | None]:
     """The examples as the task takes them, up to the first that it cannot, and what is wrong with that.
 
     None: a blank line, or a row of a corpus that is no example; it has no answer, but it has a line.
+    arguments: they were given as such, not as lines.
     """
     from regard.tasks.task_module import Unanswerable
 
+    def place(number: int) -> str:
+        if arguments:
+            return t("argument {number}", number=number)
+        return t("line {number}", number=number)
+
     good: list[dict[str, Any] | None] = []
     for number, example in enumerate(chunk, first):
-        if example is None or (isinstance(example, str) and not example.strip()):
-            good.append(None)
-            continue
         try:
-            good += task.given([example])
+            good += [None] if example is None else task.given([example], place=place(number))
         except Unanswerable as error:
-            said = str(error).removeprefix("example 1").lstrip(": ")
-            message = t("line {number}: {problem}", number=number, problem=said)
-            return good, Unanswerable(message, error.hint)
+            return good, error
     return good, None
 
 

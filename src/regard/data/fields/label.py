@@ -147,6 +147,8 @@ def labels_in(text: str) -> list[str]:
     """What `to_json` wrote."""
     match json.loads(text):
         case {"labels": list(labels)} if labels and all(isinstance(x, str) for x in labels):
+            if len({*labels}) < len(labels):
+                raise ValueError("it holds a label twice")
             return labels
     raise ValueError("it holds no list of labels")
 

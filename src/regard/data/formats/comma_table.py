@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from regard.data.byte_lines import byte_lines
-from regard.data.formats.format import NUMBER, Format, Row, in_words
+from regard.data.formats.format import NUMBER, Format, Row, in_words, only_place
 from regard.data.formats.tables import LONGEST
 from regard.data.problems import CorpusError, Unusable
 from regard.suggestions import meant
@@ -120,4 +120,4 @@ def _places(
                 f"say which it is, as {path.name}#{','.join(['NAME'] * len(names))}, or by numbers from 0 if "
                 "the first line is no header",
             )
-    return [known.index(name) for name in names]
+    return [only_place(name, known, path) for name in names]

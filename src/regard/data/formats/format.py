@@ -54,6 +54,18 @@ class Format(ABC):
         """The rows of a file, with a cell for each column; without columns, a single cell."""
 
 
+def only_place(name: str, known: Sequence[str], path: Path) -> int:
+    """Where a name stands in the first line; a CorpusError if it stands there more than once."""
+    places = [place for place, other in enumerate(known) if other == name]
+    if len(places) > 1:
+        raise CorpusError(
+            f"'{path}' has {in_words(len(places))} columns {name!r}, {', '.join(map(str, places))} counted "
+            "from 0: which is meant?",
+            "give each column of its first line a name of its own",
+        )
+    return places[0]
+
+
 def bare_name(name: str) -> str:
     """Without .gz or .xz."""
     return next((name.removesuffix(end) for end in COMPRESSED if name.endswith(end)), name)

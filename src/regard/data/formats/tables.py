@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from regard.data.byte_lines import STANDARD_INPUT, byte_lines
-from regard.data.formats.format import Format, Row
+from regard.data.formats.format import Format, Row, only_place
 from regard.data.problems import CorpusError, Unusable
 from regard.suggestions import meant
 
@@ -101,7 +101,7 @@ def _places(
                 f"'{path}' has no column {name!r}.{meant(name, known)} Its first line has {there}; "
                 "or number them from 0"
             )
-    return [known.index(name) for name in names]
+    return [only_place(name, known, path) for name in names]
 
 
 def _cells(line: str, columns: Sequence[int]) -> list[str] | Unusable:

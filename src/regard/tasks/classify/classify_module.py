@@ -102,7 +102,9 @@ class Classify(Judge):
         self, given: Sequence[Any], *, attention: bool = False, batch: int = BATCH
     ) -> list[Classification]:
         """The label of everything that is given as a user writes it, in their order."""
-        values = [accepted(self.given, one, number) for number, one in enumerate(given, 1)]
+        values = [
+            accepted(self.given, one, f"example {number}") for number, one in enumerate(given, 1)
+        ]
         return self.classify_values(values, attention=attention, batch=batch)
 
     def classify_values(

@@ -37,12 +37,14 @@ class Judgement(NamedTuple):
     sentences: Tensor | None = None  # (sentences,) of a document
 
 
-def weighed_sentences(field: Field, value: Any, found: Judgement) -> list[tuple[int, int, float]]:
+def weighed_sentences(
+    field: Field, value: Any, found: Judgement
+) -> tuple[tuple[int, int, float], ...]:
     """Of a document: where the words of each sentence start and end among all words, and its weight."""
     if found.sentences is None or not isinstance(field, Document):
-        return []
+        return ()
     ends = list(accumulate(len(each) for each in field.tokens([value])[0]))
-    return list(zip([0, *ends][:-1], ends, found.sentences.tolist(), strict=True))
+    return tuple(zip([0, *ends][:-1], ends, found.sentences.tolist(), strict=True))
 
 
 class Judge(TaskModule):

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
+import torch
 from torch import Tensor, nn
 
 from regard.data.text_blocks import TextBlock
-from regard.data.tokenizer import Tokenizer
+from regard.data.tokenizer import BOS, PAD, Tokenizer
 from regard.layers.contracts import Translator, longest_target
 from regard.measures.likelihood import Likelihood
 from regard.search import Search, search
@@ -105,6 +106,11 @@ class Language(LikelihoodModule):
                         asked = prompts[i], read[i], self.tokenizer
                         found[i] = Prediction.best(Prediction.of(one, *asked) for one in ranked)
         return [found[i] for i in range(len(prompts))]
+
+    def read(self, ids: Sequence[int]) -> Tensor:
+        """The decoder's outputs after BOS and after each token of a text: (T + 1, R)"""
+        text = torch.tensor([[BOS, *ids]], device=self.device)
+        return self.model.decoder.forward(text, self.model.encode(text, text != PAD)).outputs[0]
 
     def _force(self, text: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """logits (M, V) and what they should say (M,)"""

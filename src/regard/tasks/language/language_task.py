@@ -143,11 +143,17 @@ class LanguageTask(LikelihoodTask):
     def predict(
         self, module: Language, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
-        """The prompts with what follows them, the likeliest token after the other."""
+        """The prompts with what follows them, the likeliest token after the other.
+
+        attention: what each token of the prompt looked at.
+        """
+        from regard.tasks.language.language_look import with_prompt_attention
+
         prompts = [example["text"] for example in examples]
         settings = search_settings(self.recipe, beam=1)
         written = module.generate(prompts, settings, batch=batch)
-        return [Answer(found.source, found.text, found.log_prob) for found in written]
+        answers = [Answer(found.source, found.text, found.log_prob) for found in written]
+        return [with_prompt_attention(module, one) for one in answers] if attention else answers
 
     def extent(self, example: Mapping[str, Any]) -> Extent:
         return Extent(1, super().extent(example).source + LENGTH)

@@ -16,6 +16,7 @@ from regard.measures import Likelihood
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples
+from regard.tasks.attended_sides import SeenAttention, batch_weights
 from regard.tasks.evaluation import Measured
 from regard.tasks.likelihood_task import LikelihoodTask
 from regard.tasks.masked.masked_module import Filling, Masked
@@ -23,7 +24,6 @@ from regard.tasks.masked.masked_options import MaskedOptions
 from regard.tasks.report_part import NextStep
 from regard.tasks.task import Extent
 from regard.tasks.task_report import spread
-from regard.tasks.text_look import SeenAttention
 from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
@@ -116,9 +116,11 @@ def _looked(module: Masked, text: str) -> Answer:
     with SeenAttention.by(cast(nn.Module, module.model)) as seen:
         (found,) = module.fill([text], top=1)
     answer, positions = _answer(found), len(found.tokens) + 1
-    weights = seen.over(0, positions, positions)
-    if weights is None or len(weights) != positions:
+    every = [batch_weights(each)[0].mean(0) for each in seen.attended]  # over heads
+    whole = [weights for weights in every if weights.shape == (positions, positions)]
+    if not whole:
         return answer
+    weights = whole[-1].float().cpu()
     gaps = [place for place, token in enumerate(found.tokens.ids) if token == module.mask_token]
     names = [guesses[0].token for guesses in found.guesses]
     columns = [*found.tokens.pieces, "EOS"]

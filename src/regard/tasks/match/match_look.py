@@ -6,7 +6,7 @@ convolution saw.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,10 @@ from regard.records.pooled_maps import pooling_map
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
-from regard.records.token_sides import token_side, unknown_note
+from regard.records.token_sides import token_side
 from regard.tasks.answer import Answer
-from regard.tasks.text_look import SeenAttention, asked_example, unmeasured_note
+from regard.tasks.attended_sides import SeenAttention
+from regard.tasks.text_look import asked_example, unknown_notes, unmeasured_note
 
 if TYPE_CHECKING:
     from regard.tasks.match.match_task import MatchTask
@@ -94,7 +95,7 @@ def look_at_pair(
         title=" ⟷ ".join(text for text, _ in texts.values()),
         model=model,
         output=said,
-        notes=_unknown(texts),
+        notes=unknown_notes(texts.values()),
         after=unmeasured_note(question),
     )
 
@@ -136,7 +137,3 @@ def _poolings(seen: SeenAttention, *, details: bool) -> list[AttentionMap]:
         pooling_map(pooled, ANSWER, side, details=details, name=f"pooling {side}")
         for pooled, side in zip(seen.pooled, (FIRST, SECOND), strict=False)
     ]
-
-
-def _unknown(texts: Mapping[str, tuple[str, Any]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(note for one in texts.values() for note in unknown_note(*one)))

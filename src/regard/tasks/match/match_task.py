@@ -14,13 +14,13 @@ from regard.data.spec import Spec
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples
+from regard.tasks.attended_sides import SeenAttention
 from regard.tasks.evaluation import Measured
 from regard.tasks.match.match_look import look_at_pair, with_pair_attention
 from regard.tasks.match.match_module import Match
 from regard.tasks.match.match_options import MatchOptions
 from regard.tasks.task import Task
 from regard.tasks.task_report import SAMPLES
-from regard.tasks.text_look import SeenAttention
 from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
@@ -89,12 +89,6 @@ class MatchTask(Task):
         return Match(model, label_smoothing=self.recipe.training.label_smoothing)
 
     # what it answers
-
-    def of_line(self, line: str) -> Any:
-        """Also `first TAB second`."""
-        if line.count("\t") == 1 and not line.lstrip().startswith("{"):
-            return dict(zip(self.inputs, line.split("\t"), strict=True))
-        return super().of_line(line)
 
     def predict(
         self, module: Match, examples: Examples, *, attention: bool = False, batch: int

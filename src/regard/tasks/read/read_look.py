@@ -17,10 +17,11 @@ from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
 from regard.records.maps import attention_map, record_of, used_sides
 from regard.records.pooled_maps import pooling_map, recording_poolings
-from regard.records.question import BadQuestion, Question
+from regard.records.question import Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
 from regard.records.token_sides import token_side, unknown_note
+from regard.tasks.text_look import asked_example
 
 if TYPE_CHECKING:
     from regard.tasks.read.read_task import ReadTask
@@ -69,9 +70,8 @@ def look_at_reading(
     where the words of the story attend to it, or the whole story does; "pooling", how it became one vector;
     "first word" of a dynamic span.
     """
-    if question.target is not None or question.prefix or question.force is not None:
-        raise BadQuestion("a reader has no target, prefix or force: ask it a question alone")
-    example = task.asked(question)
+    question.check_text_alone("a reader")
+    example = asked_example(task, question.text)
     network: nn.Module = module.model
     attentions = {n: m for n, m in network.named_modules() if isinstance(m, AttentionModule)}
     with (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,14 +25,13 @@ from regard.measures.accuracy import Accuracy
 from regard.measures.exact_match import ExactMatch
 from regard.measures.measure import Measure
 from regard.measures.span_f1 import SpanF1
-from regard.records.question import BadQuestion, Question
+from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.read.read_look import SeenReading, look_at_reading
 from regard.tasks.read.read_module import Choose, PointOut
 from regard.tasks.read.read_options import ReadOptions
-from regard.tasks.task import Extent, Task
-from regard.tasks.task_module import Unanswerable
+from regard.tasks.task import Task
 from regard.view.samples import SampleNames
 from regard.words import t
 
@@ -122,25 +120,8 @@ class ReadTask(Task):
 
     # what it looks at
 
-    def asked(self, question: Question) -> dict[str, Any]:
-        """The example of a question: a JSON object with its inputs."""
-        question.check_length()
-        try:
-            given = json.loads(question.text)
-        except (ValueError, RecursionError):
-            given = None
-        if not isinstance(given, dict):
-            raise BadQuestion(f"a reader is asked with a JSON object: '{self.any_example}'")
-        try:
-            return self.given([given], files=False)[0]
-        except Unanswerable as error:
-            raise BadQuestion(f"{error}; {error.hint}") from None
-
     def look(self, module: Any, question: Question, *, model: str = "") -> AttentionRecord:
         return look_at_reading(self, module, question, model=model)
-
-    def look_extent(self, question: Question) -> Extent:
-        return self.extent(self.asked(question))
 
 
 class ChoiceTask(ReadTask):
@@ -158,6 +139,9 @@ class ChoiceTask(ReadTask):
 
     def texts(self, example: Mapping[str, Any]) -> Iterator[str]:
         yield from (example["story"], example["question"], *example["candidates"].texts)
+
+    def count_scored(self, examples: Examples) -> int:
+        return len(examples)
 
     def for_training(self, model: nn.Module) -> Choose:
         return Choose(

@@ -1,0 +1,209 @@
+"""What the rows and the columns of a model's attentions are: the tokens of which text, or the answer.
+
+The length of an axis does not tell it, since two texts may be equally long. So the model reads a second
+example, whose texts have other lengths, no two of them the same: an axis is the side that is as long as it is
+in both readings. What could still be one side or another is said to be so, and not shown.
+
+Legend: B examples, H heads, Q queries, K keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention.recording import Recorded, recording
+from regard.data.fields import Labels, Text
+from regard.records.pooled_maps import PooledStates, recording_poolings
+from regard.tasks.answer import Answer
+
+if TYPE_CHECKING:
+    from regard.tasks.task import Task
+
+PARTS, WHOLE = "parts of the answer", "whole answer"  # sides beside the texts
+WORD, TIMES = "a", (*range(5, 40), 4, 3, 2)  # texts of a second example: a word, some times
+
+Call = Recorded | PooledStates
+
+
+@dataclass
+class SeenAttention:
+    """What was attended to and pooled in some calls of a model."""
+
+    attended: list[Recorded] = field(default_factory=list)
+    pooled: list[PooledStates] = field(default_factory=list)
+
+    @classmethod
+    @contextmanager
+    def by(cls, model: nn.Module, *, details: bool = False) -> Iterator[SeenAttention]:
+        with ExitStack() as stack:
+            attended = stack.enter_context(recording(model, details=details))
+            yield cls(attended, stack.enter_context(recording_poolings(model)))
+
+    @property
+    def by_module(self) -> dict[str, list[Call]]:
+        """The calls of each attention, then those of each pooling, in their order."""
+        found: dict[str, list[Call]] = {}
+        every: list[Call] = [*self.attended, *self.pooled]
+        for each in every:
+            found.setdefault(each.name, []).append(each)
+        return found
+
+
+class SidedReading(NamedTuple):
+    """What a model attended to while it answered some examples side by side."""
+
+    seen: SeenAttention
+    lengths: Mapping[str, int]  # positions of each side, padding counted
+    examples: int
+
+    @classmethod
+    def of(
+        cls, seen: SeenAttention, texts: Mapping[str, int], answers: Sequence[Answer]
+    ) -> SidedReading:
+        """texts: the positions of each. Answers that are no lists have no parts."""
+        parts = [len(one.parts) for one in answers if isinstance(one.answer, list | tuple)]
+        lengths = {**texts, WHOLE: 1, **({PARTS: max(parts)} if parts else {})}
+        return cls(seen, lengths, len(answers))
+
+    def shape(self, calls: Sequence[Call]) -> tuple[int, int] | None:
+        """Queries and keys of some calls together; None: they are not over the same keys of each example."""
+        shapes = [batch_weights(call).shape for call in calls]
+        if not shapes or len({(len(one), one[0], one[-1]) for one in shapes}) > 1:
+            return None
+        if len(shapes[0]) != 4 or shapes[0][0] != self.examples:
+            return None
+        return sum(one[-2] for one in shapes), shapes[0][-1]
+
+
+class SidedAttention(NamedTuple):
+    """An attention, or one call of it: the names of its sides. Those it may be, where it is not sure."""
+
+    calls: Sequence[Call]  # the steps of one look, or one call
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    @property
+    def sure(self) -> bool:
+        return len(self.rows) == len(self.columns) == 1
+
+    @property
+    def name(self) -> str:
+        """Of the module."""
+        return self.calls[0].name
+
+    @property
+    def weights(self) -> Tensor:
+        """(B, H, Q, K)"""
+        return torch.cat([batch_weights(call) for call in self.calls], -2)
+
+    @property
+    def doubt(self) -> str:
+        """What it may be, in a line; nothing where it is sure, or is over no text."""
+        for axis, names in (("rows", self.rows), ("columns", self.columns)):
+            if len(names) > 1 and self.columns:
+                return f"the {axis} of {self.name} may be {' or '.join(names)}: it is not shown"
+        return ""
+
+
+def text_inputs(task: Task) -> dict[str, Text]:
+    """The texts among the inputs."""
+    return {n: f for n in task.inputs if isinstance(f := task.fields[n], Text)}
+
+
+def labelled_texts(task: Task) -> set[str]:
+    """The texts whose every word has a label in the answer."""
+    return {f.of.name for f in task.fields.values() if isinstance(f, Labels)}
+
+
+def position_names(text: Text, values: Sequence[Any]) -> list[list[str]]:
+    """What the positions of each value are called: its tokens, with BOS and EOS where it has them."""
+    start, end = ["BOS"] * text.bos, ["EOS"] * text.eos
+    return [[*start, *tokens.pieces, *end] for tokens in text.tokens(values)]
+
+
+def sided_attentions(
+    task: Task, module: Any, example: Mapping[str, Any], reading: SidedReading
+) -> list[SidedAttention]:
+    """Every attention of a reading with what its rows and columns are.
+
+    example: one that was read, for its inputs that are no texts.
+    """
+    texts = text_inputs(task)
+    other = _second_reading(task, module, example, reading.lengths)
+    labelled = labelled_texts(task)
+
+    def fitting(length: int, again: int | None) -> tuple[str, ...]:
+        found = [side for side, size in reading.lengths.items() if size == length]
+        if other is not None:
+            found = [side for side in found if other.lengths.get(side) == again]
+        if PARTS in found and (WHOLE in found or labelled.intersection(found)):
+            found.remove(PARTS)  # they are the same: one part, or a label for every word of a text
+        return tuple(found)
+
+    def sided(calls: Sequence[Call], again: Sequence[Call] | None) -> SidedAttention:
+        shape = reading.shape(calls)
+        then = None if other is None or again is None else other.shape(again)
+        if shape is None or (other is not None and then is None):
+            return SidedAttention(calls, (), ())
+        every = [fitting(*pair) for pair in zip(shape, then or (None, None), strict=True)]
+        columns = tuple(side for side in every[1] if side in texts)
+        itself = isinstance(calls[0], Recorded) and calls[0].itself
+        return SidedAttention(calls, columns if itself else every[0], columns)
+
+    second = {} if other is None else other.seen.by_module
+    found: list[SidedAttention] = []
+    for name, calls in reading.seen.by_module.items():
+        again = second.get(name, []) if other is not None else None
+        ways = [[sided(*pair) for pair in way] for way in _ways(calls, again)]
+        apart = [SidedAttention([call], (), ()) for call in calls]
+        found += next((way for way in ways if all(each.rows for each in way)), apart)
+    return found
+
+
+def _ways(
+    calls: Sequence[Call], again: Sequence[Call] | None
+) -> Iterator[list[tuple[Sequence[Call], Sequence[Call] | None]]]:
+    """How the calls of a module belong together: as the steps of one look, or each by itself."""
+    single = (isinstance(call, Recorded) and call.weights.shape[-2] == 1 for call in calls)
+    if len(calls) > 1 and all(single):
+        yield [(calls, again)]
+    if again is None:
+        yield [([call], None) for call in calls]
+    elif len(calls) == len(again):
+        yield [([call], [other]) for call, other in zip(calls, again, strict=True)]
+
+
+def _second_reading(
+    task: Task, module: Any, example: Mapping[str, Any], lengths: Mapping[str, int]
+) -> SidedReading | None:
+    """Of an example in whose texts no length is that of another text, or one of `lengths`; None: there is
+    none, or the model does not take it.
+    """
+    sizes: dict[str, int] = {}
+    values = dict(example)
+    for name, text in text_inputs(task).items():
+        for times in TIMES:
+            value = text.accept(" ".join([WORD] * times))
+            (positions,) = map(len, position_names(text, [value]))
+            if positions not in (*lengths.values(), *sizes.values()):
+                sizes[name], values[name] = positions, value
+                break
+        else:
+            return None
+    with suppress(Exception), SeenAttention.by(module.model) as seen:  # whatever a model may raise
+        return SidedReading.of(seen, sizes, task.predict(module, [values], batch=1))
+    return None
+
+
+def batch_weights(call: Call) -> Tensor:
+    """(B, H, Q, K), with other axes where it was called with others; of a pooling, H hops and 1 query."""
+    if isinstance(call, PooledStates):
+        several = call.pooling.hops > 1
+        return call.weights.unsqueeze(-2) if several else call.weights[..., None, None, :]
+    return call.weights if call.weights.dim() != 3 else call.weights.unsqueeze(1)
