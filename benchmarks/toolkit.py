@@ -12,8 +12,10 @@ regard puts like lengths together.
 
 Contenders take turns, so that a change of the machine's mood hits them alike; numbers are medians of
 the turns. Target tokens count EOS, not padding. A ratio of 3 means: regard does 3 times as much in the
-same time. By CPU time, of all threads, it hardly depends on what else runs, with one thread. All
-translate with the same weights: those of the plain model, trained for a while.
+same time. By CPU time, of all threads, it hardly depends on what else runs, with one thread. Under the
+table of training stands what share of this machine's float32 matrix product, which takes its turns as
+well, the matrix products of a training are. All translate with the same weights: those of the plain
+model, trained for a while.
 """
 
 from __future__ import annotations
@@ -56,8 +58,10 @@ from toolkit_parts.regard_translator import (
     prepare,
     translator_like,
 )
+from toolkit_parts.sgemm_share import flop_a_token, sgemm, share
 
 ROUNDS = 5
+SGEMM = "sgemm"  # takes its turns beside the loops, and is the unit of their shares
 LEARNT = 150_000  # target tokens that the weights for translation are trained on
 
 Contender = Callable[[], Turn]
@@ -108,11 +112,17 @@ def training(folder: Path, plain: PlainLoop, joeynmt: JoeyNMT | None, seconds: f
     }
     if joeynmt is not None:
         contenders["JoeyNMT 2.3.0"] = lambda: joeynmt.train(each)
+    counted = {name: flop_a_token(loop) for name, loop in loops.items() if type(loop) is BareLoop}
+    contenders[SGEMM] = sgemm
     print("\n".join(["", "## Training", ""]))
     notes = {
         "regard, rnnsearch as in the paper": "another model: attention before the cell, maxout"
     }
-    print("\n".join(table(in_turns(contenders, ROUNDS), "target tokens", notes)), flush=True)
+    turns = in_turns(contenders, ROUNDS)
+    products = turns.pop(SGEMM)
+    print("\n".join([*table(turns, "target tokens", notes), ""]))
+    for name, flop in counted.items():
+        print(f"- {name}: {share(turns[name], products, flop)}", flush=True)
 
 
 def translation(folder: Path, plain: PlainLoop, joeynmt: JoeyNMT | None) -> None:

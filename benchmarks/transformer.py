@@ -32,7 +32,7 @@ import torch
 from regard.data.examples import read_pairs
 from regard.data.store import Store
 from regard.export import load_engine
-from regard.runs.loaded_run import LoadedRun
+from regard.runs.loaded_run import LoadedRun, load
 from regard.runs.run_folder import RunFolder
 from regard.search import Search
 from regard.training.allocator import keep_memory
@@ -88,12 +88,13 @@ class Translations:
 
     def __init__(self, run: LoadedRun) -> None:
         self.run, self.said = run, dict[str, Translated]()
+        self.settings = SETTINGS
         self.texts = [pair.source for pair in read_pairs(TEST)]
         self.sources = run.tokenizers[0].encode_ids(self.texts)
 
     def by_regard(self, name: str, run: LoadedRun) -> Contender:
         def translate() -> Translated:
-            found = run.translator.predict(self.texts, SETTINGS, batch=BATCH)
+            found = run.translator.predict(self.texts, self.settings, batch=BATCH)
             return [one.tokens.ids for one in found]
 
         return self._timed(name, translate)
@@ -123,18 +124,16 @@ def translation(pre: LoadedRun, post: LoadedRun, rounds: int) -> None:
     print("\n".join(["", f"## Translation, beam {BEAM}, at most {LONGEST} tokens", ""]))
     threads = torch.get_num_threads()
     engine = load_engine(pre.folder.path, "ctranslate2", device="cpu")
-    direct = CTranslate2(engine.folder.path, pre, threads)
     work = Translations(pre)
-    native = {"regard": work.by_regard("regard", pre)}
-    through = "regard through CTranslate2"
-    work.compare(
-        native
-        | {
-            "CTranslate2, float32": work.by_peer("CTranslate2, float32", direct.translate),
-            through: work.by_regard(through, engine),
-        },
-        rounds,
-    )
+    contenders = {"regard": work.by_regard("regard", pre)}
+    for precision in ("float32", "int8"):
+        direct = CTranslate2(engine.folder.path, pre, threads, precision)
+        name = f"CTranslate2, {precision}"
+        contenders[name] = work.by_peer(name, direct.translate)
+    through, rounded = "regard through CTranslate2", "regard, int8"
+    contenders[through] = work.by_regard(through, engine)
+    contenders[rounded] = work.by_regard(rounded, load(pre.folder.path, quantize="int8"))
+    work.compare(contenders, rounds)
     marian, work_post = HuggingFace(post), Translations(post)
     work_post.compare(
         {

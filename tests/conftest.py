@@ -40,6 +40,7 @@ SLOW = (
     "system",
     "attention/kernels",
     "test_docs.py",
+    "test_docs_commands.py",
 )
 SLOW += ("explanations", "tasks/test_classify_explain.py", "tasks/test_translate_explain.py")
 SLOW += ("tasks/test_classify_look.py", "tasks/test_translate_look.py")

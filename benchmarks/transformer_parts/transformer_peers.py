@@ -156,13 +156,21 @@ def marian_weights(run: LoadedRun) -> dict[str, Tensor]:
 class CTranslate2:
     """The engine itself, over a folder that `regard.export` wrote: tokens in, tokens out."""
 
-    def __init__(self, folder: Path, run: LoadedRun, threads: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        run: LoadedRun,
+        threads: int,
+        precision: str = "float32",
+        longest: int = LONGEST,
+    ) -> None:
         import ctranslate2
 
+        self.longest = longest
         self.engine: Any = ctranslate2.Translator(
             str(folder),
             device="cpu",
-            compute_type="float32",
+            compute_type=precision,
             inter_threads=1,
             intra_threads=threads,
         )
@@ -177,7 +185,7 @@ class CTranslate2:
             beam_size=BEAM,
             length_penalty=0.0,
             min_decoding_length=0,
-            max_decoding_length=LONGEST,
+            max_decoding_length=self.longest,
             max_input_length=0,
         )
         return [[self.ids[token] for token in one.hypotheses[0]] for one in found]

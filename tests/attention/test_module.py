@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import definition
 import pytest
 import torch
@@ -93,6 +95,46 @@ def test_a_memory_is_selected_by_a_beam_and_never_changed():
     assert (memory.length, grown.length) == (5, 7)
     assert grown.mask.shape == (3, 7)
     assert grown.mask[:, 5:].all()
+
+
+@pytest.mark.parametrize("learns", [True, False])
+def test_what_is_appended_to_a_memory_changes_no_other(learns):
+    attention = regard.MultiHead(8, heads=2)
+    states, first, second = torch.randn(3, 5, 8), torch.randn(3, 1, 8), torch.randn(3, 2, 8)
+    rows = torch.tensor([2, 0, 0])
+    with torch.set_grad_enabled(learns):
+        seed = attention.remember(states).append(first)  # with room behind it, if nobody learns
+        one, other = seed.append(first), seed.append(second)
+        picked = seed.select(rows)
+        late = picked.append(first[rows])
+        again = replace(seed, keys=2 * seed.keys, values=2 * seed.values).append(second)
+
+        def remembered(*parts):
+            whole = attention.remember(torch.cat(parts, 1))
+            return whole.keys, whole.values
+
+        expected = [
+            (seed, remembered(states, first)),
+            (one, remembered(states, first, first)),
+            (other, remembered(states, first, second)),
+            (picked, remembered(states[rows], first[rows])),
+            (late, remembered(states[rows], first[rows], first[rows])),
+        ]
+        for memory, (keys, values) in expected:
+            torch.testing.assert_close(memory.keys, keys)
+            torch.testing.assert_close(memory.values, values)
+        assert torch.equal(again.keys[:, :, :6], 2 * seed.keys)
+
+
+def test_a_memory_grows_without_being_copied_each_time():
+    attention, places = regard.MultiHead(8, heads=2), set()
+    with torch.no_grad():
+        memory = attention.remember(torch.randn(3, 1, 8))
+        for _ in range(100):
+            memory = memory.append(torch.randn(3, 1, 8))
+            places.add(memory.keys.data_ptr())
+    assert memory.length == 101
+    assert len(places) <= 20
 
 
 @pytest.mark.parametrize("bias", [True, False])

@@ -60,6 +60,15 @@ def translation_record(seed: int = 0, model: str = "six heads") -> AttentionReco
     )
 
 
+def label_record() -> AttentionRecord:
+    """A judgement: its one query is the label, asked from outside, as by `apcnn`."""
+    text = "a fine film"
+    sides = {"text": side(text, text.split(), end=True), "label": Side.of_labels(["good"])}
+    weights = softmax(np.arange(4.0).reshape(1, 1, 1, 4))
+    maps = (AttentionMap("cross", "label", "text", weights),)
+    return AttentionRecord(sides, maps, title=text, output="good (0.9)", question={"text": text})
+
+
 def drawn_map(draw, name: str, queries: str, keys: str, *, allowed=None, names=()) -> AttentionMap:
     scores = draw.normal(size=(LAYERS, HEADS, 9, 9)) * SHARPNESS[..., None, None]
     open_scores = scores if allowed is None else np.where(allowed, scores, -np.inf)

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from made_records import translation_record
+from made_records import label_record, translation_record
 from reading_pages import ROUNDED, ask, expect, number, open_panel, read_cells
 
 from regard.records.record import AttentionRecord
@@ -83,6 +83,21 @@ def test_the_tree_is_walked_with_the_arrow_keys(open_records):
         chosen = panel.get_by_role("treeitem", selected=True)
         expect(chosen).to_have_attribute("aria-label", re.compile(f"^{re.escape(token)}, "))
         expect(chosen).to_be_focused()
+
+
+def test_a_judgement_has_no_tab_of_searches(open_records):
+    page = open_records(label_record(), state={"panel": "beam"})
+    titles = page.get_by_role("tab").all_inner_texts()
+    assert "Beam" not in titles
+    assert "Picture" not in titles
+    first, *_, last = page.get_by_role("tab").all()
+    expect(first).to_have_attribute("aria-selected", "true")
+    first.focus()
+    page.keyboard.press("ArrowRight")  # over the tabs that are not there
+    expect(page.get_by_role("tab").nth(1)).to_be_focused()
+    page.keyboard.press("End")
+    expect(last).to_be_focused()
+    expect(last).to_have_attribute("aria-selected", "true")
 
 
 def test_a_file_says_what_needs_a_model(open_records):

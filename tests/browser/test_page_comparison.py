@@ -60,10 +60,9 @@ def test_it_fits_a_narrow_window(open_page, tmp_path):
 
 
 def test_a_page_of_real_runs(open_page, runs, tmp_path):
-    from regard.compare.compare_files import write_outputs
     from regard.compare.existing_runs import compare_runs
 
-    write_outputs(compare_runs(runs, tmp_path, device="cpu"), tmp_path)
+    compare_runs(runs, tmp_path, device="cpu")
     page = open_page((tmp_path / "compare.html").as_uri())
     expect(page.locator("table.ranking tbody tr")).to_have_count(2)
     expect(page.locator(".sides table.heat").first).to_be_visible()

@@ -85,6 +85,7 @@ def test_the_picture_is_drawn_and_comes_from_the_record(page):
     assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") == 120
 
 
-def test_words_alone_have_no_picture(open_records):
-    panel = open_panel(open_records(translation_record()), "Picture")
-    expect(panel.get_by_text("No picture in this record")).to_be_visible()
+def test_words_alone_have_no_tab_of_pictures(open_records):
+    page = open_records(translation_record())
+    expect(page.get_by_role("tab", name="Table")).to_be_visible()
+    expect(page.get_by_role("tab", name="Picture")).to_have_count(0)

@@ -55,11 +55,11 @@ class Reverser:
 
 @pytest.fixture
 def reverser(monkeypatch) -> Reverser:
-    """In the place of every model; `.loaded` says which were asked for."""
+    """In the place of every model; `.loaded` says which were asked for, `.quantized` in how many bits."""
     translator = Reverser()
 
-    def load(run=None, *, device=None):
-        translator.loaded = run
+    def load(run=None, *, device=None, quantize=None):
+        translator.loaded, translator.quantized = run, quantize
         return translator
 
     monkeypatch.setitem(sys.modules, "regard.runs.loaded_run", SimpleNamespace(load=load))

@@ -21,6 +21,8 @@ def test_recipes_are_listed_with_what_they_need(run):
     assert "[multi30k]" in done.out.partition("multi30k-luong")[2].partition("  rnnenc")[0]
     groups = [line for line in done.out.splitlines() if line and line[0] != " "]
     assert {"translate", "classify", "match", "read", "tag"} <= set(groups)
+    for task in ("classify", "match", "read", "tag"):  # the recipe to start with comes first
+        assert done.out.partition(f"\n{task}\n")[2].split()[0] == task
 
 
 @pytest.mark.parametrize(("columns", "most"), [("80", 80), ("300", 100)])

@@ -135,3 +135,13 @@ def test_options_that_do_not_go_together_are_refused(run, reverser, arguments, s
     done = run("translate", *arguments, "x")
     assert (done.status, done.out) == (2, "")
     assert said in done.err
+
+
+def test_matrices_of_8_bits_are_asked_for_and_are_not_an_engines(run, reverser):
+    assert run("translate", "ab").out == "ba\n"
+    assert reverser.quantized is None
+    assert run("translate", "--int8", "ab").out == "ba\n"
+    assert reverser.quantized == "int8"
+    refused = run("translate", "--int8", "--engine", "ctranslate2", "ab")
+    assert refused.status == 2
+    assert "--quantization" in refused.err

@@ -31,7 +31,7 @@ def test_every_task_shows_what_it_attends_to(kind, tmp_path):
     judged = JudgedRun(run.folder.path, 1, "", {}, (), Cost(1))
     case = Case(row, 1.0, (judged, judged), ("", ""))
     case = with_records(case, lambda _: run, ("one", "other"), examples)
-    assert case.why_not == ""
+    assert case.why_not == ()
     assert shown_maps(case.records) == expected
     drawn = attention_drawing(case.records[0], "one", expected)
     assert drawn.count('class="heat') + drawn.count('class="marked"') >= len(expected)
@@ -55,7 +55,7 @@ def test_an_item_of_several_inputs_is_asked_as_a_whole_and_told_line_by_line(tmp
     assert question == "question: Where is John?"
 
 
-def test_a_model_that_does_not_attend_says_so():
+def test_both_of_two_models_that_do_not_attend_say_so():
     def look(*_, **__):
         from regard.records.question import BadQuestion
 
@@ -67,7 +67,7 @@ def test_a_model_that_does_not_attend_says_so():
     case = Case(0, 1.0, (judged, judged), ("", ""))
     found = with_records(case, lambda _: run, ("one", "other"), [{"text": "a b"}])
     assert found.records == (None, None)
-    assert found.why_not == "one: nothing is attended to"
+    assert found.why_not == ("one: nothing is attended to", "other: nothing is attended to")
     assert shown_maps(found.records) == []
     assert attention_drawing(None, "one", []) == ""
 

@@ -10,7 +10,6 @@ import pytest
 from toy import toy_recipe, write_corpus
 from toy_tasks import task_recipe, write_book, write_labelled
 
-from regard.compare.compare_files import write_outputs
 from regard.compare.existing_runs import compare_runs
 from regard.compare.variants import replaced
 from regard.recipe.recipe import Recipe
@@ -71,7 +70,6 @@ def test_runs_of_every_task(kind, tmp_path, monkeypatch):
     assert list(found.judged) == ["dropout=0.0", "dropout=0.4"]
     assert found.measure.name == MEASURES[kind]
     assert found.costs["dropout=0.0"].speed > 0
-    write_outputs(found, tmp_path / "out")
     read = json.loads((tmp_path / "out" / "compare.json").read_text("utf-8"))
     assert len(read["items"]) == len(read["variants"][0]["seeds"]["1"]["counts"][MEASURES[kind]])
     assert all(item["text"] for item in read["items"][:5])

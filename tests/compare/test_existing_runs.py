@@ -13,7 +13,7 @@ from toy_tasks import task_recipe
 
 from regard.cli import main
 from regard.compare.cases import item_weights
-from regard.compare.compare_files import write_outputs
+from regard.compare.compare_files import comparison_folder
 from regard.compare.existing_runs import compare_runs
 from regard.compare.findings import Findings
 from regard.compare.judged_run import kept_judgement
@@ -26,8 +26,13 @@ from regard.training.run import train
 
 
 @pytest.fixture(scope="module")
-def found(runs, tmp_path_factory) -> Findings:
-    return compare_runs(runs, tmp_path_factory.mktemp("compared"), device="cpu")
+def out(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("compared")
+
+
+@pytest.fixture(scope="module")
+def found(runs, out) -> Findings:
+    return compare_runs(runs, out, device="cpu")
 
 
 def test_seeds_of_one_variant_are_recognised(found, runs):
@@ -77,10 +82,10 @@ def test_the_items_that_differ_most_are_shown_with_both_attentions(found):
     assert better == sorted(better, reverse=True)
 
 
-def test_all_files_are_written(found, tmp_path):
-    names = sorted(path.name for path in write_outputs(found, tmp_path))
+def test_all_files_are_written(found, out):
+    names = sorted(path.name for path in out.glob("compare.*"))
     assert names == ["compare.csv", "compare.html", "compare.json", "compare.md", "compare.tex"]
-    read = json.loads((tmp_path / "compare.json").read_text("utf-8"))
+    read = json.loads((out / "compare.json").read_text("utf-8"))
     assert {"difference", "interval", "better"} <= read["pairs"][0].keys()
     assert len(read["items"]) == len(read["variants"][0]["seeds"]["1"]["counts"]["accuracy"]) == 60
 
@@ -199,6 +204,17 @@ def test_a_judgement_that_was_changed_by_hand_is_made_anew(tmp_path):
     assert kept_judgement(file, made_of) is None
     file.write_text(json.dumps({"made_of": made_of})[:9])
     assert kept_judgement(file, made_of) is None
+
+
+def test_two_at_once_in_one_folder_are_refused(runs, tmp_path, capsys):
+    out = tmp_path / "out"
+    with comparison_folder(out), pytest.raises(SystemExit) as ended:
+        main(["compare", str(runs[0]), str(runs[2]), "--out", str(out)])
+    assert ended.value.code
+    said = capsys.readouterr().err
+    assert f"another comparison is at work in {out}" in said
+    assert "--out" in said
+    assert [path.name for path in out.iterdir()] == [".lock"]
 
 
 def test_nothing_is_trained_of_runs_that_exist(runs, capsys):

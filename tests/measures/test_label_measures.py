@@ -31,6 +31,11 @@ def test_macro_f1_of_many_choices_of_items_at_once():
         assert value == pytest.approx(one)
 
 
+def test_macro_f1_of_no_choice_of_items_is_none():
+    # two variants that answer every item alike have no item to exchange
+    assert MacroF1(LABELS).value(np.zeros((2, 0, 2 * len(LABELS)))).shape == (2, 0)
+
+
 def test_errors_of_numbers():
     wanted, answers = [1.0, -2.0, 4.0], [1.5, -2.0, 1.0]
     assert MeanAbsoluteError().of(wanted, answers) == pytest.approx(3.5 / 3)

@@ -12,7 +12,7 @@ import torch
 
 from regard.data.checksums import Damaged
 from regard.recipe.mistakes import RecipeError
-from regard.runs.failures import NotARun
+from regard.runs.failures import CannotQuantize, NotARun
 from regard.runs.loaded_run import load
 from regard.runs.model_file import load_model, save_model
 from regard.runs.run_folder import RunFolder
@@ -144,3 +144,24 @@ def test_a_search_setting_that_is_nearly_right_gets_the_right_one(trained, metho
     texts = [["aa"]] if method == "translate" else [["aa"], ["bb"]]
     with pytest.raises(TypeError, match=r"'lenght_penalty'\. Did you mean 'length_penalty'\?"):
         getattr(load(trained), method)(*texts, lenght_penalty=0.6)
+
+
+def test_matrices_of_8_bits_answer_nearly_the_same_and_score_what_they_say():
+    sources = ["我是一个学生。", "他们都是大学生。", "我很难过。", "今天天气很好。"]
+    whole, rounded = load(device="cpu"), load(quantize="int8")
+    ours, theirs = (run.translate(sources, beam=2, max_length=20) for run in (whole, rounded))
+    assert [a.score for a in ours] != [b.score for b in theirs]
+    assert max(abs(a.score - b.score) for a, b in zip(ours, theirs, strict=True)) < 0.2
+    alone = [rounded.translate([text], beam=2, max_length=20)[0] for text in sources]
+    assert [one.tokens.ids for one in alone] == [one.tokens.ids for one in theirs]
+    scored = rounded.score(sources, [one.tokens for one in theirs])
+    assert [one.score for one in scored] == pytest.approx([one.score for one in theirs], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [({"quantize": "int4"}, "not 'int4'"), ({"quantize": "int8", "device": "meta"}, "meta")],
+)
+def test_other_bits_and_other_devices_are_refused(trained, asked, said):
+    with pytest.raises((CannotQuantize, ValueError), match=said):
+        load(trained, **asked)

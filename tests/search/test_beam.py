@@ -199,7 +199,7 @@ def test_the_bound_holds(alpha):
     for start in plain_search(decoder, one, Search(beam=9, nbest=9, max_length=2)):
         if start.finished:
             continue
-        bound = settings.bound(torch.tensor([start.total]), 2, limits).item()
+        bound = settings.bound(torch.tensor([start.total]), 2, settings.penalty(limits)).item()
         alive = [start]
         for _ in range(3, 7):
             alive = [more for o in alive for more in continuations(decoder, o, settings)]

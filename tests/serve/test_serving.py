@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import httpx
 import pytest
-from small_runs import RECIPES, document_run, pair_run, reader_run, series_run, small_run
+from small_runs import RECIPES, document_run, hops_run, pair_run, reader_run, series_run, small_run
 from small_server import HERE, Shouter, client_of, quiet_app, shelf_of
 
 from regard.records.record import AttentionRecord
@@ -44,6 +44,14 @@ def every_task(tmp_path_factory):
     yield shelf
     shelf.worker.stop()
     shelf.worker.join()
+
+
+def test_an_answer_says_how_many_hops_its_weights_are_the_mean_of(tmp_path):
+    client = client_of(quiet_app(Shelf(lambda: [hops_run(tmp_path)])))
+    asked = {"examples": ["a b c"], "attention": True}
+    (answer,) = client.post("/predict", json=asked).json()["answers"]
+    assert answer["hops"] == 3
+    assert sum(answer["attention"][0]) == pytest.approx(1, abs=1e-4)
 
 
 def test_a_document_may_be_as_long_as_a_request(every_task, tmp_path):

@@ -1,6 +1,6 @@
 """Train the toy in child processes that kill themselves; run as a program by test_resume.py.
 
-    python killed_runs.py FOLDER SEED
+    python killed_runs.py FOLDER SEED [COMPILE]
 
 FOLDER/whole is trained without a break. FOLDER/killed is killed again and again, at an update, in a
 validation or while a file is written, and goes on each time. The program prints where it was killed.
@@ -55,6 +55,15 @@ def die_at(owner: Any, name: str, call: int) -> None:
     setattr(owner, name, counted)
 
 
+TRAINER: dict[str, Any] = {}
+
+
+def replay() -> None:
+    """From now on the work of batches is recorded, as far as a CPU can: chance is drawn by the generator."""
+    TRAINER["compile"] = "graphs"
+    del TRAINING["teacher_forcing"]
+
+
 def live(folder: Path, run: str, death: tuple[Any, str, int] | None = None) -> int:
     """One life of a run; the signal it died of, 0 if it came to its end."""
     child = os.fork()
@@ -63,7 +72,8 @@ def live(folder: Path, run: str, death: tuple[Any, str, int] | None = None) -> i
         try:
             if death:
                 die_at(*death)
-            train(toy_recipe(folder, training=TRAINING), folder / run, quiet=True)
+            recipe = toy_recipe(folder, training=TRAINING, trainer=TRAINER)
+            train(recipe, folder / run, quiet=True)
             status = 0
         finally:
             os._exit(status)
@@ -79,12 +89,12 @@ def main(folder: Path, seed: int) -> None:
     live(folder, "whole")
     draw = random.Random(seed)
     places = [
-        (Updater, "update", draw.randint(2, 6)),
+        (Updater, "step", draw.randint(2, 6)),
         (Translate, "predict", 1),  # in a validation
         (os, "fsync", draw.randint(3, 6)),  # a file is written, not yet renamed
-        (Updater, "update", draw.randint(4, 9)),
+        (Updater, "step", draw.randint(4, 9)),
         (os, "replace", draw.randint(4, 8)),
-        (Updater, "update", draw.randint(2, 12)),
+        (Updater, "step", draw.randint(2, 12)),
     ]
     for place in places:
         died = live(folder, "killed", place)
@@ -93,4 +103,6 @@ def main(folder: Path, seed: int) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[3:] == ["graphs"]:
+        replay()
     main(Path(sys.argv[1]), int(sys.argv[2]))

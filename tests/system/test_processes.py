@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import torch
 from lightning.fabric import Fabric
 from pair_batches import pair_batch
+from safetensors.torch import load_file
 from toy import write_corpus
 from two_processes import PAIRS, make_task, make_updater
 
@@ -36,8 +39,13 @@ def run_program(name: str, *arguments: str) -> str:
     return done.stderr
 
 
-def test_two_processes_make_the_update_of_one_with_the_joined_batch(tmp_path):
-    run_program("two_processes.py", str(tmp_path))
+@pytest.mark.parametrize(
+    ("processes", "compile"), [(2, "off"), (2, "graphs"), (4, "off"), (4, "graphs")]
+)
+def test_several_processes_make_the_update_of_one_with_the_joined_batch(
+    processes, compile, tmp_path
+):
+    run_program("two_processes.py", str(tmp_path), str(processes), compile)
     task = make_task()
     task.load_state_dict(read_tree(tmp_path / "before"))
     fabric = Fabric(accelerator="cpu", devices=1)
@@ -46,7 +54,7 @@ def test_two_processes_make_the_update_of_one_with_the_joined_batch(tmp_path):
     before = read_tree(tmp_path / "before")
     for name, expected in task.state_dict().items():
         moved = expected - before[name]
-        for rank in (0, 1):
+        for rank in range(processes):
             found = read_tree(tmp_path / f"after-{rank}")[name] - before[name]
             torch.testing.assert_close(found, moved, rtol=0, atol=1e-6)
     assert any(not task.state_dict()[name].equal(value) for name, value in before.items())
@@ -74,3 +82,42 @@ def test_a_whole_run_of_two_processes(tmp_path):
     assert alone is not None
     for name, value in {"loss": alone.loss, **alone.measures}.items():
         assert abs(value - row[f"dev_{name}"]) < 1e-3 * max(1, row[f"dev_{name}"])
+
+
+@pytest.mark.parametrize("compile", ["off", "graphs"])
+def test_two_nodes_by_torchrun_are_two_processes_of_one(compile, tmp_path):
+    """Two groups on one machine stand for two machines: each is started by a torchrun of its own."""
+    for name in ("nodes", "one"):
+        (tmp_path / name).mkdir()
+        write_corpus(tmp_path / name)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    there = ["--master-addr=127.0.0.1", f"--master-port={port}", "--nnodes=2", "--nproc-per-node=1"]
+    program = [str(HERE / "train_toy.py"), str(tmp_path / "nodes"), f"1x2x{compile}", "1"]
+    groups = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "torch.distributed.run",
+                *there,
+                f"--node-rank={rank}",
+                *program,
+            ],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )
+        for rank in (0, 1)
+    ]
+    said = [group.communicate(timeout=240)[1] for group in groups]
+    assert [group.returncode for group in groups] == [0, 0], said
+    assert "on 2 × cpu" in said[0]
+    assert "training: " not in said[1]  # only the first process of the first node speaks
+    run_program("train_toy.py", str(tmp_path / "one"), f"2x1x{compile}", "1")
+    nodes, one = (
+        load_file(tmp_path / run / "run" / "model.safetensors") for run in ("nodes", "one")
+    )
+    for name, weight in one.items():
+        torch.testing.assert_close(nodes[name], weight, rtol=0, atol=1e-6)

@@ -16,11 +16,11 @@ from regard.training.tensor_tree import read_tree
 PROGRAM = Path(__file__).parent / "killed_runs.py"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+@pytest.fixture(scope="module", params=["off", "graphs"])
+def folder(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("killed")
     done = subprocess.run(
-        [sys.executable, str(PROGRAM), str(path), "7"],
+        [sys.executable, str(PROGRAM), str(path), "7", request.param],
         capture_output=True,
         text=True,
         timeout=300,

@@ -207,8 +207,9 @@ def test_a_damaged_checkpoint_is_told_and_the_one_before_it_gives_the_same_model
     assert (run / "model.safetensors").read_bytes() == before
 
 
+@pytest.mark.parametrize("compile", ["off", "graphs"])  # which knows it some updates later
 def test_a_loss_that_is_not_a_number_names_step_lines_and_the_last_good_checkpoint(
-    corpus, monkeypatch
+    compile, corpus, monkeypatch
 ):
     real = Translate.forward
     calls = 0
@@ -220,12 +221,35 @@ def test_a_loss_that_is_not_a_number_names_step_lines_and_the_last_good_checkpoi
         return loss._replace(total=loss.total * torch.nan) if calls == 7 else loss
 
     monkeypatch.setattr(Translate, "forward", spoilt)
+    recipe = toy_recipe(corpus, training=SHORT, trainer={"compile": compile})
     with pytest.raises(Diverged) as caught:
-        train(toy_recipe(corpus, training=SHORT), corpus / "run", quiet=True)
+        train(recipe, corpus / "run", quiet=True)
     said = str(caught.value)
     assert said.startswith("step 7: the loss became nan at a batch of 8 examples")
     assert "lines " in said
     assert said.endswith("checkpoints/step-00000004.safetensors")
+
+
+def test_recorded_work_is_the_same_run(corpus):
+    """Without dropout, whose numbers depend on the padding; all of it is known before anything is written."""
+    runs = {
+        compile: train(
+            toy_recipe(
+                corpus, model={"dropout": 0.0}, training=SHORT, trainer={"compile": compile}
+            ),
+            corpus / compile,
+            quiet=True,
+        )
+        for compile in ("off", "graphs")
+    }
+    rows = [read_rows(run / "metrics.csv") for run in runs.values()]
+    assert [row["step"] for row in rows[0]] == [row["step"] for row in rows[1]]
+    for one, other in zip(*rows, strict=True):
+        assert one.keys() == other.keys()
+        assert other["train_loss"] == pytest.approx(one["train_loss"], rel=1e-4)
+        assert other["dev_loss"] == pytest.approx(one["dev_loss"], rel=1e-3)
+    assert "first step after" in (runs["graphs"] / "train.log").read_text("utf-8")
+    assert "first step after" not in (runs["off"] / "train.log").read_text("utf-8")
 
 
 def test_the_time_of_a_run_is_counted_over_its_starts(corpus):

@@ -139,6 +139,12 @@ def _drawn_run(
     return LoadedRun(task, task.for_inference(model).eval(), RunFolder(folder / kind))
 
 
+def hops_run(folder: Path) -> LoadedRun:
+    """A classifier that looks at a text three times."""
+    model = {"kind": "lin", "embedding": 8, "hidden": 6, "attention": 6, "hops": 3, "inner": 6}
+    return _drawn_run("hops", folder, "said,judged", "text", task={"kind": "classify"}, model=model)
+
+
 def pair_run(answer: str, folder: Path) -> LoadedRun:
     """One that judges two texts, of the columns left and right. answer: label, number or rank."""
     model = {"kind": "abcnn", "embedding": 8, "filters": 6, "width": 2, "compare": "vectors"}

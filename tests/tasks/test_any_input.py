@@ -334,7 +334,7 @@ def test_a_blank_line_has_a_blank_answer(kind, form, tmp_path, monkeypatch):
         "series": lambda: series_run(tmp_path),
     }
     run = made[kind]() if kind in made else small_run(kind, tmp_path)
-    monkeypatch.setattr("regard.runs.loaded_run.load", lambda model, *, device: run)
+    monkeypatch.setattr("regard.runs.loaded_run.load", lambda model, **_: run)
     asked = {"pair": "a b\tc", "series": "[[1, 2]]", "masked": "a <mask> b"}.get(kind, "a b c")
     for lines, blank in ((["", asked, "  "], [True, False, True]), ([""], [True])):
         given = "".join(f"{line}\n" for line in lines)

@@ -8,7 +8,7 @@ import re
 
 import pytest
 import torch
-from small_runs import document_run, small_run
+from small_runs import document_run, hops_run, small_run
 
 from regard.data.tokenizer import MASK
 from regard.recipe.recipe_files import read_recipe
@@ -59,6 +59,22 @@ def test_answers_do_not_depend_on_what_is_asked_beside(output, tmp_path):
             assert alone.answer == pytest.approx(one.answer, abs=1e-10)
             assert bare.answer == pytest.approx(one.answer, abs=1e-10)
         torch.testing.assert_close(alone.attention, one.attention)
+
+
+def test_it_is_told_that_words_are_coloured_by_the_mean_of_hops(tmp_path):
+    run = hops_run(tmp_path)
+    (answer,) = run.task.predict(run.module, run.task.given(["a b c"]), attention=True, batch=1)
+    hops = torch.from_numpy(run.task.look(run.module, Question("a b c")).map("pooling").weights)
+    assert hops.shape == (1, 3, 1, 4)
+    torch.testing.assert_close(answer.attention, hops.mean((0, 1)))
+    assert (answer.hops, answer.to_dict()["hops"]) == (3, 3)
+    told = run.task.drawn(answer).splitlines()[-1]
+    assert told == "(the mean of 3 hops; regard look --terminal shows each)"
+    plain = small_run("classify", tmp_path)
+    (answer,) = plain.task.predict(plain.module, plain.task.given(["a b"]), attention=True, batch=1)
+    assert answer.attention is not None
+    assert "hops" not in answer.to_dict()
+    assert "hops" not in plain.task.drawn(answer)
 
 
 def test_gaps_have_their_probability_and_what_each_looked_at(tmp_path):

@@ -270,7 +270,7 @@ def test_candidates_have_a_score_and_a_rank_among_those_of_their_question(tmp_pa
 
 def test_the_command_prints_candidates_in_their_order_with_a_rank(tmp_path, monkeypatch):
     run = pair_run("rank", tmp_path)
-    monkeypatch.setattr("regard.runs.loaded_run.load", lambda model, *, device: run)
+    monkeypatch.setattr("regard.runs.loaded_run.load", lambda model, **_: run)
     monkeypatch.setattr("regard.cli.texts.CHUNK", 1)
     pairs = [("a b", "c"), ("d", "e f"), ("a b", "a b"), ("d", "d e")]
     rows = [json.dumps({"left": first, "right": second}) for first, second in pairs]

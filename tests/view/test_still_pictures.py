@@ -12,7 +12,8 @@ import pytest
 
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import NotARecord, Picture, Side
-from regard.view.picked_matrix import NoSuchPart, Pick, picked
+from regard.view.attention_view import View
+from regard.view.picked_matrix import NoSuchPart, Pick, by_hop, picked
 from regard.view.stills.image_size import image_size
 from regard.view.stills.paper import THEMES, fonts, hexadecimal, runs_right_to_left, wrapped
 from regard.view.stills.png import data_uri, encode_png, rasterise
@@ -59,6 +60,21 @@ def test_mean_and_max_are_over_heads_then_layers_and_said():
     both = picked(record(), Pick(layer=1, head="max", tokens=True))
     np.testing.assert_array_equal(both.weights, given[0].max(0))
     assert both.aggregation.endswith("layer 1 of 3 · max over 4 heads")
+
+
+def test_hops_are_rows_in_the_terminal_unless_one_is_asked_for():
+    side, given = Side.of_labels(["good"], title="label"), weights(1, 2, 1, 3)
+    pooling = AttentionMap("pooling", "label", "source", given)
+    view = View((AttentionRecord({"label": side, "source": SOURCE}, (pooling,)),))
+    rows = by_hop(view.records[0], view.pick)
+    assert rows.queries == ("hop 1", "hop 2", "mean")
+    np.testing.assert_allclose(rows.weights, [*given[0, :, 0], given[0].mean(0)[0]], atol=1e-6)
+    title, _, *lines = view.to_text().splitlines()
+    assert title.strip() == "pooling attention"
+    assert [line[:5].strip() for line in lines] == ["hop 1", "hop 2", "mean"]
+    title, _, line = view.picking(head=2).to_text().splitlines()
+    assert title.strip() == "pooling attention · head 2 of 2"
+    assert line.startswith("good")
 
 
 def test_words_are_put_together_and_it_is_said():

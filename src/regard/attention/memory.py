@@ -1,18 +1,55 @@
 """What an attention remembers of its source, from one step to the next.
 
-Legend: Lk keys, H heads, ... leading axes.
+Legend: Lk keys, H heads, D features, ... leading axes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from regard.attention.select import is_at_hand
+
 if TYPE_CHECKING:
     from regard.attention.module import AttentionModule
+
+
+MOST_SPARE = 8  # places behind the keys: reordering a beam copies them too
+
+
+@dataclass
+class Room:
+    """Places for keys and values to come. Who appends first has them; others move to a room of their own."""
+
+    keys: Tensor  # (..., places, D)
+    values: Tensor
+    filled: int
+
+    @classmethod
+    def around(cls, keys: Tensor, values: Tensor, wanted: int) -> Room:
+        """A larger one, with these keys and values at its beginning, for `wanted` places at least."""
+        filled = keys.shape[-2]
+        places = wanted + min(wanted, MOST_SPARE)
+
+        def widened(old: Tensor) -> Tensor:
+            wide = old.new_empty(*old.shape[:-2], places, old.shape[-1])
+            wide[..., :filled, :] = old
+            return wide
+
+        return cls(widened(keys), widened(values), filled)
+
+    def has(self, length: int, more: int) -> bool:
+        """Whether nobody has appended to these first `length` places yet, and `more` fit behind them."""
+        return self.filled == length and length + more <= self.keys.shape[-2]
+
+    def put(self, keys: Tensor, values: Tensor) -> None:
+        end = self.filled + keys.shape[-2]
+        self.keys[..., self.filled : end, :] = keys
+        self.values[..., self.filled : end, :] = values
+        self.filled = end
 
 
 @dataclass(frozen=True)
@@ -30,10 +67,21 @@ class Memory:
     spoilt: Tensor | None = (
         None  # (..., Lk): which were not finite, and are 0 now; None: not checked
     )
+    room: Room | None = field(
+        default=None, repr=False, compare=False
+    )  # that keys and values are in
 
     @property
     def length(self) -> int:
         return self.keys.shape[-2]
+
+    @property
+    def _own_room(self) -> Room | None:
+        """The room, unless other keys or values were put in the place of those in it."""
+        room = self.room
+        if room is None or self.keys.data_ptr() != room.keys.data_ptr():
+            return None
+        return room if self.values.data_ptr() == room.values.data_ptr() else None
 
     def append(
         self, states: Tensor, mask: Tensor | None = None, *, values: Tensor | None = None
@@ -45,12 +93,22 @@ class Memory:
         else:
             masks = (m.mask if m.mask is not None else m._all_real(states) for m in (self, new))
             joined = torch.cat(list(masks), -1)
-        keys = torch.cat([self.keys, new.keys], -2)
-        values = torch.cat([self.values, new.values], -2)
+        keys, values, room = self._joined(new)
         spoilt = None
         if self.spoilt is not None and new.spoilt is not None:
             spoilt = torch.cat([self.spoilt, new.spoilt], -1)
-        return replace(self, keys=keys, values=values, mask=joined, spoilt=spoilt)
+        return replace(self, keys=keys, values=values, mask=joined, spoilt=spoilt, room=room)
+
+    def _joined(self, new: Memory) -> tuple[Tensor, Tensor, Room | None]:
+        """Keys and values with the new ones behind them; in a room, unless somebody learns from them."""
+        keys, values = (self.keys, new.keys), (self.values, new.values)
+        if not (_can_be_written(*keys) and _can_be_written(*values)):
+            return torch.cat(keys, -2), torch.cat(values, -2), None
+        room, length = self._own_room, self.length + new.length
+        if room is None or not room.has(self.length, new.length):
+            room = Room.around(self.keys, self.values, length)
+        room.put(new.keys, new.values)
+        return room.keys[..., :length, :], room.values[..., :length, :], room
 
     def advance(self, states: Tensor) -> Memory:
         """`append`, without the keys that no query at one of the new states or later can see."""
@@ -66,15 +124,34 @@ class Memory:
             mask=None if memory.mask is None else memory.mask[..., first:],
             spoilt=None if memory.spoilt is None else memory.spoilt[..., first:],
             start=memory.start + first,
+            room=None,
         )
 
     def select(self, rows: Tensor) -> Memory:
         """With its batch rows (the first axis) reordered, repeated or dropped: what a beam needs."""
-        keys, values = self.keys.index_select(0, rows), self.values.index_select(0, rows)
         mask, spoilt = (
             None if x is None else x.index_select(0, rows) for x in (self.mask, self.spoilt)
         )
-        return replace(self, keys=keys, values=values, mask=mask, spoilt=spoilt)
+        room = self._own_room
+        if room is None:
+            keys, values = self.keys.index_select(0, rows), self.values.index_select(0, rows)
+        else:
+            room = Room(
+                room.keys.index_select(0, rows), room.values.index_select(0, rows), self.length
+            )
+            keys, values = (x[..., : self.length, :] for x in (room.keys, room.values))
+        return replace(self, keys=keys, values=values, mask=mask, spoilt=spoilt, room=room)
 
     def _all_real(self, states: Tensor) -> Tensor:
         return torch.ones(*states.shape[:-2], self.length, dtype=torch.bool, device=states.device)
+
+
+def _can_be_written(old: Tensor, more: Tensor) -> bool:
+    """Whether numbers can be put beside others: here, alike, not in a graph, and nobody learns from them."""
+    return (
+        old.device.type == "cpu"
+        and old.dtype == more.dtype
+        and not (torch.is_grad_enabled() and (old.requires_grad or more.requires_grad))
+        and is_at_hand(old)
+        and is_at_hand(more)
+    )

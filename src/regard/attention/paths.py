@@ -40,6 +40,9 @@ Computed = tuple[
 ]  # context, weights and choice where asked for
 
 
+BATCHED = 400  # numbers of a row's keys from which torch hands batched products to its library
+
+
 def run(plan: Plan, call: AttentionCall) -> Computed:
     if plan.path in BY_DEFINITION:  # Additive pairs by its kernel
         return dense(call)
@@ -164,20 +167,25 @@ def sdpa(call: AttentionCall) -> Tensor:
     if mask is not None:
         mask = _four_axes(mask, lead, keep_one=True)
     q, k, v = (_four_axes(x, lead) for x in (q, k, v))
-    context = nn.functional.scaled_dot_product_attention(
-        q,
-        k,
-        v,
-        attn_mask=mask,
-        dropout_p=call.dropout,
-        is_causal=causal,
-        scale=scale,
-    )
+    if mask is None and not (causal or call.dropout) and _is_a_step(q, k, v):
+        context = _step(q, k, v, scale)
+    else:
+        context = nn.functional.scaled_dot_product_attention(
+            q,
+            k,
+            v,
+            attn_mask=mask,
+            dropout_p=call.dropout,
+            is_causal=causal,
+            scale=scale,
+        )
     if width > value_width:
         context = context[..., :value_width]
     if len(lead) != 2:
         context = context.reshape(*lead, *context.shape[-2:])
-    if context.device.type == "cpu":
+    if (
+        context.device.type == "cpu" and not call.no_row_is_empty
+    ):  # which promises finite states too
         # with few keys, torch's kernel answers 0 to a query that is NaN
         bad = taint(call.query)
         if call.taint is not None and empty is None:
@@ -190,6 +198,25 @@ def sdpa(call: AttentionCall) -> Tensor:
         if call.taint is not None and context.device.type == "cpu":
             context = context + call.taint[..., None].to(context.dtype)
     return context if spoilt is None else context + spoilt.to(context.dtype)
+
+
+def _is_a_step(q: Tensor, k: Tensor, v: Tensor) -> bool:
+    """One query for each row, as in a search on the CPU, for keys enough, and nobody learns from it."""
+    return (
+        q.shape[-2] == 1
+        and q.device.type == "cpu"
+        and k.shape[-2] * k.shape[-1] >= BATCHED
+        and not (torch.is_grad_enabled() and any(x.requires_grad for x in (q, k, v)))
+        and is_at_hand(q)
+    )
+
+
+def _step(q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:
+    """The same as two batched products: torch's fused kernel is made for many queries to a row."""
+    shape = q.shape
+    q, k, v = (x.reshape(-1, *x.shape[-2:]) for x in (q, k, v))
+    weights = torch.bmm(q * scale, k.mT).softmax(-1)
+    return torch.bmm(weights, v).view(*shape[:-1], v.shape[-1])
 
 
 class KernelMask(NamedTuple):

@@ -36,7 +36,7 @@ class Case:
     runs: tuple[JudgedRun, JudgedRun]  # of the seed in which they differ most here
     answers: tuple[str, str]  # empty where there are none
     records: tuple[AttentionRecord | None, AttentionRecord | None] = (None, None)
-    why_not: str = ""  # why there is no picture
+    why_not: tuple[str, ...] = ()  # why there is no picture, of each that has none
 
 
 def cases(
@@ -91,7 +91,7 @@ def with_records(
 ) -> Case:
     """The case with what each run attends to; where a run shows nothing, why."""
     records: list[AttentionRecord | None] = []
-    why = ""
+    why: list[str] = []
     for judged, name in zip(case.runs, names, strict=True):
         run = load(judged.path)
         try:
@@ -99,8 +99,8 @@ def with_records(
             records.append(run.task.look(run.module, question, model=name))
         except (BadQuestion, Unanswerable, NotARecord, NotImplementedError) as error:
             records.append(None)
-            why = why or f"{name}: {error}"
-    return replace(case, records=(records[0], records[1]), why_not=why)
+            why.append(f"{name}: {error}")
+    return replace(case, records=(records[0], records[1]), why_not=tuple(why))
 
 
 def asked_line(task: Task, example: Any) -> str:

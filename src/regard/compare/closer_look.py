@@ -86,8 +86,8 @@ def _case(found: Findings, one: Closer, case: Case, told: set[str]) -> Markup:
             (one.a, one.b), case.runs, case.answers, case.records, strict=True
         )
     ]
-    why_not = "" if case.why_not in told else case.why_not
-    told.add(case.why_not)
+    untold = [why for why in case.why_not if why not in told]
+    told.update(untold)
     wanted = t("wanted: {text}", text=_cut(item.wanted))
     return element(
         "article",
@@ -95,7 +95,7 @@ def _case(found: Findings, one: Closer, case: Case, told: set[str]) -> Markup:
         element("p", _cut(item.text), class_="text", dir="auto"),
         element("p", wanted, class_="wanted", dir="auto") if item.wanted else "",
         element("div", *sides, class_="sides"),
-        element("p", why_not, class_="note") if why_not else "",
+        *(element("p", why, class_="note") for why in untold),
         class_="case",
     )
 

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from regard.compare.compare_page import page
 from regard.compare.findings import Findings
 from regard.compare.score_table import ScoreTable, csv_of
 from regard.runs.atomic_files import write_whole
+from regard.runs.failures import FolderInUse
+from regard.runs.run_folder import held_folder
+
+FILES = "compare.json", "compare.csv", "compare.md", "compare.tex", "compare.html"
 
 
-def write_outputs(found: Findings, out: Path) -> list[Path]:
-    """All of them, written whole; the page comes last."""
-    out.mkdir(parents=True, exist_ok=True)
+@contextmanager
+def comparison_folder(out: Path) -> Iterator[None]:
+    """The folder of a comparison, held from the first judgement until its files are written."""
+    with held_folder(out, FolderInUse(f"another comparison is at work in {out}", "--out")):
+        yield
+
+
+def write_outputs(found: Findings, out: Path) -> None:
+    """All of FILES, written whole; the page comes last."""
     table = ScoreTable.of(found)
-    files = {
-        "compare.json": json.dumps(found.to_dict(), ensure_ascii=False) + "\n",
-        "compare.csv": csv_of(found),
-        "compare.md": table.markdown,
-        "compare.tex": table.latex,
-        "compare.html": page(found),
-    }
-    for name, text in files.items():
+    numbers = json.dumps(found.to_dict(), ensure_ascii=False) + "\n"
+    texts = numbers, csv_of(found), table.markdown, table.latex, page(found)
+    for name, text in zip(FILES, texts, strict=True):
         write_whole(out / name, text)
-    return [out / name for name in files]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from regard.compare.compare_files import comparison_folder, write_outputs
 from regard.compare.comparison import Comparison, ScoredVariant
 from regard.compare.experiment import budget_of
 from regard.compare.findings import Findings
@@ -34,7 +35,7 @@ def compare_runs(
     device: str | None = None,
     command: str = "",
 ) -> Findings:
-    """What differs between these runs, by the items of one corpus."""
+    """What differs between these runs, by the items of one corpus; written to the folder `out`."""
     recipes = {path: _recipe(path) for path in paths}
     if len(recipes) < len(paths):
         raise RecipeError("a run is named twice", "name each once")
@@ -47,14 +48,6 @@ def compare_runs(
         )
     judge = RunJudge(_judged_on(recipes, data), out / "judged", measure, find_device(device))
     judge.check(next(iter(recipes.values())))
-    for name, (runs, _) in variants.items():
-        for path in runs:
-            judge.judge(name, path)
-    counted = judge.measure.name
-    scored = [
-        ScoredVariant(name, {seed: run.counts[counted] for seed, run in judge.judged[name].items()})
-        for name in variants
-    ]
     budgets = {budget_of(recipe) for recipe in recipes.values()}
     notes = [] if len(budgets) == 1 else [t("the runs were not trained with equal budgets")]
     if not all(recipe.training.paired for recipe in recipes.values()):
@@ -64,15 +57,29 @@ def compare_runs(
                 "they need to"
             )
         )
-    return judge.findings(
-        Comparison(judge.measure, scored),
-        title=t.plural(len(paths), "one run", "{n} runs"),
-        command=command,
-        notes=notes,
-        changes={name: changes for name, (_, changes) in variants.items()},
-        roles={},
-        budget=budgets.pop() if len(budgets) == 1 else "",
-    )
+    with comparison_folder(out):
+        for name, (runs, _) in variants.items():
+            for path in runs:
+                judge.judge(name, path)
+        found = judge.findings(
+            Comparison(judge.measure, _scored(judge, list(variants))),
+            title=t.plural(len(paths), "one run", "{n} runs"),
+            command=command,
+            notes=notes,
+            changes={name: changes for name, (_, changes) in variants.items()},
+            roles={},
+            budget=budgets.pop() if len(budgets) == 1 else "",
+        )
+        write_outputs(found, out)
+    return found
+
+
+def _scored(judge: RunJudge, names: Sequence[str]) -> list[ScoredVariant]:
+    counted = judge.measure.name
+    return [
+        ScoredVariant(name, {seed: run.counts[counted] for seed, run in judge.judged[name].items()})
+        for name in names
+    ]
 
 
 def _recipe(path: Path) -> Recipe:

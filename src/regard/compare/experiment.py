@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import torch
 
+from regard.compare.compare_files import comparison_folder, write_outputs
 from regard.compare.comparison import Comparison, Names, ScoredVariant
 from regard.compare.findings import Findings
 from regard.compare.judgement import RunJudge, Set, check_one_task
@@ -20,8 +21,7 @@ from regard.compare.variants import JUDGED, Variant, VariantPlan, replaced
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe, Trainer
 from regard.runs.devices import find_device
-from regard.runs.failures import FolderInUse
-from regard.runs.run_folder import RunFolder, held_folder
+from regard.runs.run_folder import RunFolder
 from regard.statistics import Looks, Verdict
 
 HOUR = 3600.0
@@ -56,7 +56,7 @@ def compare(
 ) -> Findings:
     """Train every variant with every seed, judge all of them by the same items, and tell what differs.
 
-    What is done already in the folder `out` is not done again.
+    What is done already in the folder `out` is not done again; the files of the comparison are written there.
     """
     from regard.training.preflight import check  # not needed to compare runs that exist
 
@@ -72,14 +72,14 @@ def compare(
     work = _Work(
         variants, given.recipe.seed, out, judge, progress, jobs or usual_jobs(given.recipe)
     )
-    with held_folder(out, FolderInUse(f"another comparison is at work in {out}", "--out")):
+    with comparison_folder(out):
         if until is None:
             work.train(dict.fromkeys(variants, seeds), None)
             comparison = Comparison(judge.measure, work.scored(dict.fromkeys(variants, seeds)))
         else:
             comparison = work.until_decided(seeds, until)
         progress.close()
-        return judge.findings(
+        found = judge.findings(
             comparison,
             title=given.recipe.name,
             command=command,
@@ -88,6 +88,8 @@ def compare(
             roles={name: variant.role for name, variant in variants.items() if variant.role},
             budget=budget_of(given.recipe),
         )
+        write_outputs(found, out)
+    return found
 
 
 def judged_on(given: VariantPlan, data: str | None) -> Set:

@@ -63,7 +63,7 @@ def collate(
 class Loader:
     """The batches of a store, one epoch after the other, from any place on.
 
-    Collating takes well under a millisecond, so it runs where it is used: no workers, one order.
+    Collating takes a millisecond or two, so it runs where it is used: no workers, one order.
     `state_dict` says how many batches of the epoch were given out; after `load_state_dict` the
     next iteration goes on there, reading nothing it does not give out.
     """

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.int64]
+ROWS = 32  # up to so many examples, the number of a batch is rounded as lengths are
 
 
 class LengthBatches:
@@ -85,6 +86,17 @@ def _rounded(lengths: NDArray[Any]) -> Array:
     step = 2 ** np.maximum(np.floor(np.log2(np.maximum(lengths - 1, 1))).astype(np.int64) - 2, 0)
     rounded: Array = -(-lengths // step) * step
     return rounded
+
+
+def rounded_length(length: int, most: int | None = None) -> int:
+    """The longest of its class, but no more than `most`, which a length may pass by itself."""
+    whole = int(_rounded(np.array([length]))[0])
+    return whole if most is None else max(length, min(whole, most))
+
+
+def rounded_rows(rows: int) -> int:
+    """As many examples, or a few more: batches of nearly the same size become ones of the same."""
+    return rounded_length(rows) if rows <= ROWS else -(-rows // 8) * 8
 
 
 def _by_length(lengths: Sequence[Array]) -> tuple[Array, Array]:

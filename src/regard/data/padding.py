@@ -22,12 +22,21 @@ def pad(sequences: Sequence[Ids], *, bos: bool = False, eos: bool = True) -> tup
     width = int(lengths.max(initial=0))
     ids = np.full((len(sequences), width), PAD, np.int64)
     ids[:, :first] = BOS
-    for row, (sequence, length) in enumerate(zip(sequences, lengths, strict=True)):
-        ids[row, first : length - eos] = sequence
+    at = np.arange(width)
+    mask = at < lengths[:, None]
+    if sequences and width:
+        said = (at >= first) & (at < lengths[:, None] - eos)
+        ids[said] = np.concatenate(sequences, dtype=np.int64, casting="unsafe")
         if eos:
-            ids[row, length - 1] = EOS
-    mask = np.arange(width) < lengths[:, None]
+            ids[np.arange(len(ids)), lengths - 1] = EOS
     return torch.from_numpy(ids), torch.from_numpy(mask)
+
+
+def widened(x: Tensor, shape: Sequence[int]) -> Tensor:
+    """x with zeros (PAD, False) behind it along each axis, so that it has this shape."""
+    wide = x.new_zeros(*shape)
+    wide[tuple(slice(size) for size in x.shape)] = x
+    return wide
 
 
 def block(rows: Sequence[Ids]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

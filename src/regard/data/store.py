@@ -117,7 +117,7 @@ class Store:
         path = self.folder / name
         if path.stat().st_size == 0:  # an empty file cannot be mapped
             return np.empty(0, kind)
-        return np.memmap(path, dtype=kind, mode="r")
+        return np.asarray(np.memmap(path, dtype=kind, mode="r"))  # slices of a memmap are slow
 
 
 def make_store(

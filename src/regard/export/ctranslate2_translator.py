@@ -3,7 +3,8 @@
 Its search is ours (2 · beam candidates a step, an EOS among the first `beam` ends a hypothesis, `beam`
 ended ones end the sentence), but for three things that are made good here: it ranks by
 log_prob / length^α, so the ended hypotheses are asked for and ranked again, and where one that it dropped
-could be the best, all of them; it has one length limit for all, so a sentence that ran over its own is
+could be the best, all of them; where the most probable is the best (α = 0), nothing of that is needed, and
+it stops as ours does; it has one length limit for all, so a sentence that ran over its own is
 searched again; it excludes PAD and BOS before the softmax, so where a model gives these a share of the
 probability (`exact` is False), the log-probabilities of what was found are asked for once more.
 """
@@ -31,9 +32,7 @@ from regard.tasks.task_module import BATCH
 from regard.tasks.translate.text_translator import TextTranslator
 
 TOGETHER = 1024  # sentences that are handed over at once
-NO_EARLY_EXIT = (
-    1e-9  # length^α is 1 in float32, yet the engine does not stop at the first that ends
-)
+NO_EARLY_EXIT = 1e-9  # length^α is 1 in float32, yet the engine does not stop at a first end
 
 
 class CTranslate2Translator(TextTranslator):
@@ -93,8 +92,9 @@ class CTranslate2Translator(TextTranslator):
         )
         alpha = _engine_penalty(settings, float(lengths.float().mean()))
         found = self._ask(read, settings, alpha, max(limits))
+        wide_alpha = alpha or NO_EARLY_EXIT
         for limit, rows in _again(found, limits, settings, alpha).items():
-            wide = self._ask([read[i] for i in rows], settings, alpha, limit, all_of_them=True)
+            wide = self._ask([read[i] for i in rows], settings, wide_alpha, limit, all_of_them=True)
             for i, hypotheses in zip(rows, wide, strict=True):
                 found[i] = _until_full(hypotheses, settings.beam)
         best = [_ranked(hypotheses, settings) for hypotheses in found]
@@ -111,9 +111,14 @@ class CTranslate2Translator(TextTranslator):
         *,
         all_of_them: bool = False,
     ) -> list[list[Hypothesis]]:
-        """The `beam` best that ended, by the engine's ranking, or all that end until the limit."""
+        """The `beam` best that ended, by the engine's ranking, or all that end until the limit.
+
+        Just the best where that is asked for, and probable ones are: no continuation of a less probable
+        beginning can overtake it, so the engine stops when its first beam ends.
+        """
         beam = settings.beam
         patience = limit + 1 if all_of_them and beam > 1 else 1
+        wanted = beam * patience if alpha else 1
         options = {
             "max_batch_size": BATCH,
             "max_decoding_length": limit,
@@ -127,7 +132,7 @@ class CTranslate2Translator(TextTranslator):
             read,
             beam_size=beam,
             patience=patience,
-            num_hypotheses=beam * patience,
+            num_hypotheses=wanted,
             length_penalty=alpha,
             return_scores=True,
             **options,
@@ -217,8 +222,10 @@ def _engine_penalty(settings: Search, length: float) -> float:
 
     α · l / (5 + l) ranks as ours does among lengths about l. A smaller one drops long hypotheses first,
     which end last and are ranked alike: with 0.4 of the source's length no sentence of the test set of the
-    embedded corpus has to be searched again, with all of it one in seven.
+    embedded corpus has to be searched again, with all of it one in seven. 0: the best by probability alone.
     """
+    if settings.length_penalty == settings.coverage_penalty == 0 and settings.nbest == 1:
+        return 0.0
     return settings.length_penalty * 0.4 * length / (5 + 0.4 * length) or NO_EARLY_EXIT
 
 
@@ -246,7 +253,7 @@ def _certain(found: list[Hypothesis], settings: Search, alpha: float) -> bool:
     them, or before if fewer than beam - 1 of them did. (An empty one would be better only if the model
     thinks next to nothing of all others: such a model is not worth a second search.)
     """
-    if len(found) < settings.beam or settings.beam == 1:
+    if len(found) < settings.beam or settings.beam == 1 or not alpha:
         return True
     worst = min(h.log_prob / len(h.tokens) ** alpha for h in found)
     ends = [len(h.tokens) for h in found]
@@ -271,11 +278,11 @@ def _ranked(found: list[Hypothesis], settings: Search) -> list[Hypothesis]:
 
 
 def _score(found: Hypothesis, settings: Search) -> float:
-    covered = None
-    if settings.coverage_penalty:
-        assert found.attention is not None
-        attended: Tensor = found.attention.sum(0)
-        covered = coverage(attended, torch.ones_like(attended, dtype=torch.bool))
+    if not settings.coverage_penalty:
+        return found.log_prob / settings.penalty(float(len(found.tokens)))
+    assert found.attention is not None
+    attended: Tensor = found.attention.sum(0)
+    covered = coverage(attended, torch.ones_like(attended, dtype=torch.bool))
     return float(settings.score(torch.tensor(found.log_prob), len(found.tokens), covered))
 
 

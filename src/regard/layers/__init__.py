@@ -1,1 +1,25 @@
-"""The layers around attention: recurrent cells, the parts of encoders and decoders, and their contracts."""
+"""The layers around attention: recurrent cells, parts of encoders and decoders, their contracts; and what
+looks at pictures.
+"""
+
+from regard.layers.pictures import (
+    AffineWarp,
+    GaussianWindow,
+    ProjectiveWarp,
+    Pyramid,
+    Retina,
+    ScaledWarp,
+    ThinPlateWarp,
+    Warp,
+)
+
+__all__ = [
+    "AffineWarp",
+    "GaussianWindow",
+    "ProjectiveWarp",
+    "Pyramid",
+    "Retina",
+    "ScaledWarp",
+    "ThinPlateWarp",
+    "Warp",
+]

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from regard.layers.dropout import dropout
 from regard.layers.positions import Positions
+from regard.layers.special_tokens import PAD
 
 
 class Embedding(nn.Module):
@@ -37,3 +38,11 @@ class Embedding(nn.Module):
 
     def extra_repr(self) -> str:
         return f"scale={self.scale:g}, dropout={self.dropout}"
+
+
+def without_padding(vectors: Tensor, tokens: Tensor) -> Tensor:
+    """vectors (..., D) of tokens (...), 0 where a token is padding
+
+    No state that counts sees padding, but every weight does: 0 · NaN would be NaN in its gradient.
+    """
+    return vectors.masked_fill((tokens == PAD)[..., None], 0.0)

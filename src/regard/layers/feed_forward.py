@@ -14,7 +14,7 @@ from regard.layers.names import check_name
 Activation = Literal["relu", "gelu", "silu", "swiglu"]
 
 FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,
+    "relu": lambda x: F.relu(x, inplace=not x.requires_grad),
     "gelu": F.gelu,
     "silu": F.silu,
 }

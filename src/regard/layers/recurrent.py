@@ -10,6 +10,9 @@ the last real step, and `final` are the states after the last real step ("last" 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -22,6 +25,8 @@ from regard.layers.recurrent_cells import GRU, LSTM, Cell, CellState, Elman, Gat
 from regard.layers.scan import flip, last_real, scan
 
 Initial = Literal["zero", "random", "learned"]
+SHUT = 1e4  # into a gate: its sigmoid is 0 or 1
+_UNPACKED = ContextVar("unpacked", default=False)
 
 
 class Unrolled(NamedTuple):
@@ -163,28 +168,87 @@ def _by_torch(
     cells: list[Cell], inputs: Tensor, lengths: Tensor | None, first: CellState, training: bool
 ) -> tuple[Tensor, CellState]:
     """The same by torch's own kernels (cuDNN on a GPU), for the cells that they know."""
-    weights = [w for c in cells for w in (c.weight_ih, c.weight_hh, c.bias_ih, c.bias_hh)]
+    if lengths is not None and _UNPACKED.get():
+        return _unpacked(cells, inputs, lengths, first, training)
     states = [torch.stack(s.chunk(len(cells), -1)) for s in first]  # (directions, B, n)
-    kernel: Any = {Elman: torch.rnn_tanh, LSTM: torch.lstm, GRU: torch.gru}[type(cells[0])]
-    how = (weights, True, 1, 0.0, training, len(cells) == 2)
+    weights, kernel, how = _kernel(cells, training)
     given: Any = states if isinstance(cells[0], LSTM) else states[0]
-    with (
-        warnings.catch_warnings()
-    ):  # cuDNN warns that it copies weights which are not in one block of memory
-        warnings.filterwarnings("ignore", "RNN module weights are not part of single")
-        if lengths is None:
-            outputs, *final = kernel(inputs, given, *how, True)
-        else:
-            packed = pack_padded_sequence(inputs, lengths.cpu(), True, enforce_sorted=False)
-            order = packed.sorted_indices
-            assert order is not None
-            given = [s.index_select(1, order) for s in states]
-            given = given if isinstance(cells[0], LSTM) else given[0]
-            data, *final = kernel(packed.data, packed.batch_sizes, given, *how)
-            outputs, _ = pad_packed_sequence(
-                PackedSequence(data, packed.batch_sizes, order, packed.unsorted_indices),
-                batch_first=True,
-                total_length=inputs.shape[1],
-            )
-            final = [s.index_select(1, order.argsort()) for s in final]
+    if lengths is None:
+        with _copied_weights():
+            outputs, *final = kernel(inputs, given, weights, *how, True)
+    else:
+        packed = pack_padded_sequence(inputs, lengths.cpu(), True, enforce_sorted=False)
+        order = packed.sorted_indices
+        assert order is not None
+        given = [s.index_select(1, order) for s in states]
+        given = given if isinstance(cells[0], LSTM) else given[0]
+        data, *final = kernel(packed.data, packed.batch_sizes, given, weights, *how)
+        outputs, _ = pad_packed_sequence(
+            PackedSequence(data, packed.batch_sizes, order, packed.unsorted_indices),
+            batch_first=True,
+            total_length=inputs.shape[1],
+        )
+        final = [s.index_select(1, order.argsort()) for s in final]
     return outputs, tuple(torch.cat(s.unbind(0), -1) for s in final)
+
+
+@contextmanager
+def unpacked() -> Iterator[None]:
+    """Ragged batches are not packed meanwhile: nobody has to know their lengths."""
+    before = _UNPACKED.set(True)
+    try:
+        yield
+    finally:
+        _UNPACKED.reset(before)
+
+
+def _unpacked(
+    cells: list[Cell], inputs: Tensor, lengths: Tensor, first: CellState, training: bool
+) -> tuple[Tensor, CellState]:
+    """Without packing, which has to know the lengths: each direction by itself.
+
+    Padding comes after all that is real, in both directions, so that outputs do not know of it. An LSTM
+    keeps its memory through it: a feature that is 1 there closes the input gate and opens the forget gate.
+    """
+    firsts = [tuple(s.chunk(len(cells), -1)[i] for s in first) for i in range(len(cells))]
+    padding = torch.arange(inputs.shape[1], device=inputs.device) >= lengths[:, None]
+    outputs, final = [], []
+    for cell, start, backwards in zip(cells, firsts, (False, True), strict=False):
+        x = flip(inputs, lengths) if backwards else inputs
+        weights, kernel, how = _kernel([cell], training)
+        given: Any = start[0][None]
+        if isinstance(cell, LSTM):
+            given = [s[None] for s in start]
+            x = torch.cat([x, padding[..., None].to(x.dtype)], -1)
+            weights[0] = torch.cat([weights[0], _keeping(cell)], -1)
+        with _copied_weights():
+            states, *ends = kernel(x, given, weights, *how, True)
+        ends = [last_real(states, lengths), *(s[0] for s in ends[1:])]
+        outputs.append(flip(states, lengths) if backwards else states)
+        final.append(ends)
+    return torch.cat(outputs, -1), tuple(torch.cat(s, -1) for s in zip(*final, strict=True))
+
+
+def _keeping(cell: LSTM) -> Tensor:
+    """The weights (4n, 1) of a feature that shuts the input gate and holds the forget gate open."""
+    column = cell.weight_ih.new_zeros(4, cell.hidden, 1)
+    column[0].fill_(-SHUT)
+    column[1].fill_(SHUT)
+    return column.flatten(0, 1)
+
+
+def _kernel(cells: list[Cell], training: bool) -> tuple[list[Tensor], Any, tuple[Any, ...]]:
+    """The weights of a layer, torch's kernel for it, and its arguments up to where the batch stands."""
+    weights: list[Tensor] = [
+        w for c in cells for w in (c.weight_ih, c.weight_hh, c.bias_ih, c.bias_hh)
+    ]
+    kernel: Any = {Elman: torch.rnn_tanh, LSTM: torch.lstm, GRU: torch.gru}[type(cells[0])]
+    return weights, kernel, (True, 1, 0.0, training, len(cells) == 2)
+
+
+@contextmanager
+def _copied_weights() -> Iterator[None]:
+    """cuDNN warns that it copies weights which are not in one block of memory."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "RNN module weights are not part of single")
+        yield

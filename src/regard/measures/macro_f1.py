@@ -44,7 +44,7 @@ class MacroF1(Measure):
         return flat
 
     def value(self, sums: Counts) -> np.ndarray:
-        right, seen = np.moveaxis(sums.reshape(*sums.shape[:-1], -1, 2), -1, 0)
+        right, seen = np.moveaxis(sums.reshape(*sums.shape[:-1], len(self.labels), 2), -1, 0)
         f1 = 2 * right / np.maximum(seen, 1)
         mean: np.ndarray = f1.sum(-1) / (seen > 0).sum(-1)
         return mean

@@ -45,7 +45,8 @@ class BareEncoder(nn.Module):
         self.output_size = options.size
 
     def forward(self, source: Tensor, mask: Tensor) -> Encoded:
-        x = dropout(self.embed(source), self.dropout, self.training)
+        x = self.embed(source).masked_fill(~mask[..., None], 0.0)
+        x = dropout(x, self.dropout, self.training)
         for _ in range(self.layers):
             x = bare_self_attention(x, mask, softmax=self.softmax)
         states = x.masked_fill(~mask[..., None], 0.0)

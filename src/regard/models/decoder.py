@@ -29,6 +29,7 @@ from regard.attention.normalizers import HardChoice
 from regard.layers.attend_per_sentence import attend_per_sentence
 from regard.layers.contracts import Decoded, Encoded, Prefilled, Step
 from regard.layers.dropout import dropout
+from regard.layers.embedding import without_padding
 from regard.layers.names import check_name
 from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import GRU, CellState, Linear, make_cell
@@ -168,7 +169,8 @@ class RecurrentDecoder(nn.Module):
         return Decoded(read.outputs, read.attended)
 
     def prefill(self, tokens: Tensor, state: RecurrentState, *, weights: bool = False) -> Prefilled:
-        x = dropout(self.embed(tokens), self.dropout, self.training)  # (B, T, E)
+        x = without_padding(self.embed(tokens), tokens)  # (B, T, E)
+        x = dropout(x, self.dropout, self.training)
         comes_back = self.attention is not None and (self.place != "after" or self.input_feeding)
         run = self._in_turn if comes_back or self.fed_size or self.inside_reset else self._at_once
         return run(x, state, weights)

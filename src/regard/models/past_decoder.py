@@ -15,6 +15,7 @@ from regard.attention.normalizers import as_normalizer
 from regard.attention.regions import Causal, as_region
 from regard.layers.contracts import Decoded, Encoded, Prefilled, Step
 from regard.layers.dropout import dropout
+from regard.layers.embedding import without_padding
 from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import CellState
 from regard.models.attention_options import AttentionOptions
@@ -77,7 +78,8 @@ class PastDecoder(nn.Module):
         return Step(self.project(out), PastState(cells, past, state.position + 1))
 
     def prefill(self, tokens: Tensor, state: PastState, *, weights: bool = False) -> Prefilled:
-        x = dropout(self.embed(tokens), self.dropout, self.training)  # (B, T, E)
+        x = without_padding(self.embed(tokens), tokens)  # (B, T, E)
+        x = dropout(x, self.dropout, self.training)
         states, cells = self.network(x, None, state.cells)
         attention = self.attention
         past = attention.remember(states) if state.past is None else state.past.advance(states)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.layers.dropout import dropout
+from regard.layers.embedding import without_padding
 from regard.layers.positions import Positions, make_positions
 from regard.layers.recurrent import Recurrent
 from regard.layers.special_tokens import PAD
@@ -47,9 +48,9 @@ class WordVectors(nn.Module):
             return known
         if characters is None:
             raise ValueError("this model reads characters: give them beside the words")
-        flat = self.characters(characters.flatten(0, 1)).transpose(1, 2)  # (B · L, features, C)
-        real = (characters != PAD).flatten(0, 1)[:, None]
-        seen = self.convolution(flat).relu().masked_fill(~real, 0.0).amax(-1)
+        spelt = characters.flatten(0, 1)  # (B · L, C)
+        flat = without_padding(self.characters(spelt), spelt).transpose(1, 2)
+        seen = self.convolution(flat).relu().masked_fill((spelt == PAD)[:, None], 0.0).amax(-1)
         return torch.cat([known, seen.unflatten(0, words.shape)], -1)
 
 
@@ -71,7 +72,8 @@ class Tagger(nn.Module):
     ) -> Tensor:
         """mask (B, L), True where a word is real, or lengths (B,); neither: all are."""
         mask = token_mask(words, mask, lengths)
-        x = dropout(self.vectors(words, characters), self.dropout, self.training)
+        x = self.vectors(words, characters).masked_fill(~mask[..., None], 0.0)
+        x = dropout(x, self.dropout, self.training)
         states = self.encoder(x, mask)
         return self.output(dropout(states, self.dropout, self.training))
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.layers.contracts import Decoded, Encoded, Prefilled, Step
+from regard.layers.embedding import without_padding
 from regard.layers.transformer_blocks import DecoderBlock, EncoderBlock
 from regard.models.attention_options import HeadOptions
 from regard.models.encoder_decoder import first_state
@@ -67,10 +68,11 @@ class TransformerEncoder(nn.Module):
             begin = source.new_full((len(source), 1), self.first)
             source = torch.cat([begin, source], 1)
             mask = torch.cat([mask.new_ones(len(mask), 1), mask], 1)
-        x, keys = self.embed(source), never_empty(mask)
+        # padding is 0 when it comes in, whatever its vector: 0 · NaN is NaN in the gradients of all weights
+        x, keys = self.embed(source).masked_fill(~mask[..., None], 0.0), never_empty(mask)
         for block in self.blocks:
             x = block(x, keys)
-        # padding is 0, whatever the attention of its positions was
+        # and when it goes out, whatever the attention of its positions was
         states = self.norm(x).masked_fill(~mask[..., None], 0.0)
         return Encoded(states, mask, first_state(states))
 
@@ -134,7 +136,8 @@ class TransformerDecoder(nn.Module):
         return TransformerState(nothing, self._sources(encoded), encoded.mask)
 
     def step(self, tokens: Tensor, state: TransformerState, *, weights: bool = False) -> Step:
-        x, past, attended = self._run(tokens[:, None], state, weights)
+        x = self.embed(tokens[:, None], state.position)
+        x, past, attended = self._run(x, state, weights)
         seen = None
         if attended is not None:
             weighed = attended.weights
@@ -147,13 +150,14 @@ class TransformerDecoder(nn.Module):
     def prefill(
         self, tokens: Tensor, state: TransformerState, *, weights: bool = False
     ) -> Prefilled:
-        x, past, attended = self._run(tokens, state, weights)
+        x = without_padding(self.embed(tokens, state.position), tokens)
+        x, past, attended = self._run(x, state, weights)
         new = replace(state, past=past, position=state.position + tokens.shape[1])
         return Prefilled(x, new, attended)
 
     def forward(self, inputs: Tensor, encoded: Encoded, *, weights: bool = False) -> Decoded:
-        x, _, attended = self._run(inputs, self.start(encoded), weights)
-        return Decoded(x, attended)
+        read = self.prefill(inputs, self.start(encoded), weights=weights)
+        return Decoded(read.outputs, read.attended)
 
     def project(self, outputs: Tensor) -> Tensor:
         return self.output(outputs)
@@ -166,9 +170,9 @@ class TransformerDecoder(nn.Module):
         )
 
     def _run(
-        self, tokens: Tensor, state: TransformerState, weights: bool
+        self, x: Tensor, state: TransformerState, weights: bool
     ) -> tuple[Tensor, tuple[Memory, ...], Attended | None]:
-        x = self.embed(tokens, state.position)
+        """x (N, L, D), the first of the L at the position of the state."""
         kept, shown = [], None
         parts = zip(self.blocks, state.past, state.source, strict=True)
         for number, (block, past, source) in enumerate(parts):

@@ -188,6 +188,11 @@ class Trainer(Options):
     precision: Literal["32", "tf32", "bf16-mixed", "16-mixed", "64"] = Field(
         "32", description="tf32: float32 whose products are quicker and rounder on NVIDIA GPUs"
     )
+    compile: Literal["auto", "off", "graphs"] = Field(
+        "auto",
+        description="graphs: the work of a batch is recorded once for each shape and replayed, so that a GPU "
+        "is not kept waiting; auto: off, until it was measured on GPUs",
+    )
     deterministic: bool = False
     threads: Few | None = Field(None, description="CPU threads of a process")
 

@@ -71,3 +71,13 @@ class WrongTask(ValueError):
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
         self.hint = hint
+
+
+class CannotQuantize(ValueError):
+    """Matrices of fewer bits were asked for where there are none."""
+
+    status = 2
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import nn
 
+from regard.layers.packed_linear import pack
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs.devices import find_device
-from regard.runs.failures import NotARun, WrongTask
+from regard.runs.failures import CannotQuantize, NotARun, WrongTask
 from regard.runs.model_file import load_model
 from regard.runs.run_folder import RunFolder
 from regard.search import Ensemble
@@ -199,20 +200,24 @@ class LoadedRun:
 
 
 def load(
-    run: Path | str | Sequence[Path | str] | None = None, *, device: str | None = None
+    run: Path | str | Sequence[Path | str] | None = None,
+    *,
+    device: str | None = None,
+    quantize: str | None = None,
 ) -> LoadedRun:
     """A run folder, several as an ensemble, or (None) the model that comes with the package.
 
-    device: cpu, cuda, cuda:1, mps; the best there is if not given or "auto". Nothing is unpickled.
+    device: cpu, cuda, cuda:1, mps; the best there is if not given or "auto". quantize: "int8", on the CPU,
+    for matrices rounded to 8 bits: faster, and nearly the same answers. Nothing is unpickled.
     """
-    place = find_device(device)
+    place = _place(device, quantize)
     if run is None or isinstance(run, str | Path):
-        return _load_one(Path(run) if run is not None else EMBEDDED, place)
-    runs = [_load_one(Path(one), torch.device("cpu")) for one in run]
+        return _load_one(Path(run) if run is not None else EMBEDDED, place, quantize)
+    if len(run) == 1:
+        return _load_one(Path(run[0]), place, quantize)
+    runs = [_load_one(Path(one), place, quantize) for one in run]
     if not runs:
         raise ValueError("an ensemble needs at least one run")
-    if len(runs) == 1:
-        return _load_one(Path(run[0]), place)
     _check_same_vocabularies(runs)
     first = runs[0]
     ensemble = Ensemble([one.translator.model for one in runs])  # only translators can be joined
@@ -220,10 +225,23 @@ def load(
     return LoadedRun(first.task, together.to(place).eval(), first.folder)
 
 
-def _load_one(path: Path, device: torch.device) -> LoadedRun:
+def _place(device: str | None, quantize: str | None) -> torch.device:
+    if quantize is None:
+        return find_device(device)
+    if quantize != "int8":
+        raise CannotQuantize(f"quantize is 'int8', or nothing, not {quantize!r}", "leave it out")
+    place = find_device("cpu" if device in (None, "auto") else device)
+    if place.type != "cpu":
+        raise CannotQuantize(f"matrices in 8 bits are for the CPU, not for {place}", "--device cpu")
+    return place
+
+
+def _load_one(path: Path, device: torch.device, quantize: str | None = None) -> LoadedRun:
     folder = RunFolder(path)
     check_is_run(folder)
     model, task = load_model(folder)
+    if device.type == "cpu":
+        pack(model, "float32" if quantize is None else "int8")
     return LoadedRun(task, task.for_inference(model).to(device).eval(), folder)
 
 

@@ -69,8 +69,8 @@ def explore(
         history.append(Moment(now.ids, *found, scores, kept, weights))
 
         totals = found.totals.masked_fill(ends, -torch.inf).gather(1, kept)
-        going = job.going(scores, totals, now, length)
-        if not going:
+        still = job.going(scores, totals, length)
+        if not still.places:
             break
-        now = now.next(step.state, found, kept, totals, going)
+        now = now.next(step.state, found, kept, totals, still)
     return history

@@ -53,10 +53,11 @@ def assemble(history: list[Moment], mask: Tensor, nbest: int) -> list[list[Hypot
     moments = [_read(moment) for moment in history]
     ended: list[list[tuple[bool, float, int, int]]] = [[] for _ in range(len(mask))]
     for step, moment in enumerate(history):
-        scores = moment.scores.tolist()
-        for row, place in (moment.scores > -torch.inf).nonzero().tolist():
+        scores = moment.scores.cpu()
+        said = scores.tolist()
+        for row, place in (scores > -torch.inf).nonzero().tolist():
             cut = moments[step].tokens[row][place] != EOS
-            ended[moment.sentences[row]].append((cut, -scores[row][place], step, place))
+            ended[moment.sentences[row]].append((cut, -said[row][place], step, place))
     real = mask.cpu()
     return [
         _different(sentence, sorted(found), moments, real[sentence], nbest)

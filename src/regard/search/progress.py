@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -46,21 +47,20 @@ class Open:
         return step.attended.weights.view(*self.tokens.shape, -1)
 
     def next(
-        self, state: State, found: Candidates, kept: Tensor, totals: Tensor, going: list[int]
+        self, state: State, found: Candidates, kept: Tensor, totals: Tensor, still: Still
     ) -> Open:
-        """The candidates `kept` (B, w'), of the sentences `going`, in the places of their parents."""
+        """The candidates `kept` (B, w') of the sentences `still` searched, in the places of their parents."""
         batch, width = self.tokens.shape
         first = torch.arange(0, batch * width, width, device=kept.device)
         rows, tokens = found.parents.gather(1, kept) + first[:, None], found.tokens.gather(1, kept)
-        ids, sentences, still = self.ids, self.sentences, None
-        if len(going) < batch:
-            still = torch.tensor(going, device=kept.device)
-            ids = [ids[place] for place in going]
-            rows, tokens, totals = rows[still], tokens[still], totals[still]
-            sentences = sentences[still]
+        ids, sentences, at = self.ids, self.sentences, still.at
+        if at is not None:
+            ids = [ids[place] for place in still.places]
+            rows, tokens, totals = rows[at], tokens[at], totals[at]
+            sentences = sentences[at]
         rows = rows.flatten()
-        if still is not None or kept.shape[1] > 1:  # a single hypothesis keeps its place
-            state = state.select(rows, still)
+        if at is not None or kept.shape[1] > 1:  # a single hypothesis keeps its place
+            state = state.select(rows, at)
         said = self.said
         if said is not None:
             said = torch.cat([said[rows], tokens.view(-1, 1)], 1)
@@ -68,8 +68,18 @@ class Open:
         return Open(state, ids, sentences, tokens, totals, said, attended)
 
 
+class Still(NamedTuple):
+    """Which of the B sentences are searched further."""
+
+    places: list[int]
+    at: Tensor | None  # the same; None: all of them
+
+
 class SearchJob:
-    """The settings of a search, and what is known of each sentence of its batch."""
+    """The settings of a search, and what is known of each sentence of its batch.
+
+    limits, ended, top and the penalties are those of the B sentences still searched.
+    """
 
     def __init__(
         self,
@@ -83,6 +93,8 @@ class SearchJob:
         self.limits = settings.limits(mask.sum(1))
         if longest is not None:
             self.limits = self.limits.clamp(max=longest)
+        self._least = int(self.limits.min())  # before it, nobody is at a limit
+        self._penalties = settings.penalty(self.limits)
         self.forced = None if prefix is None else forced_tokens(prefix, self.limits)
         self.chances = None
         if settings.method == "sample":
@@ -127,24 +139,31 @@ class SearchJob:
         self, found: Candidates, ends: Tensor, kept: Tensor, now: Open, length: int
     ) -> Tensor:
         """Of the candidates that end here, (B, C): by EOS among the first, or at the length limit."""
-        first = torch.arange(ends.shape[1], device=ends.device) < self.settings.width
-        cut = self._at_limit(now, length)[:, None] & torch.zeros_like(ends).scatter(1, kept, True)
+        ended = ends.clone()
+        ended[:, self.settings.width :] = False
+        if length >= self._least:
+            cut = (self.limits <= length)[:, None] & ~ends
+            ended |= cut & torch.zeros_like(ends).scatter(1, kept, True)
         covered = None
         if now.attended is not None:
             attended = now.attended.view(*now.tokens.shape, -1)
             covered = coverage(attended, self.mask[now.sentences, None]).gather(1, found.parents)
         scores = self.settings.score(found.totals, length, covered)
-        return scores.masked_fill(~torch.where(ends, first, cut), -torch.inf)
+        return scores.masked_fill(~ended, -torch.inf)
 
-    def going(self, scores: Tensor, totals: Tensor, now: Open, length: int) -> list[int]:
+    def going(self, scores: Tensor, totals: Tensor, length: int) -> Still:
         """Record what ended; returns which of the B sentences are searched further."""
-        at, limits = now.sentences, self.limits[now.sentences]
-        self.ended[at] += (scores > -torch.inf).sum(1)
-        self.top[at] = torch.cat([self.top[at], scores], 1).topk(self.settings.nbest).values
-        possible = self.settings.bound(totals.amax(1), length, limits)
-        done = possible <= self.top[at, -1]
-        done |= (self.ended[at] >= self.settings.width) | self._at_limit(now, length)
-        return [place for place, over in enumerate(done.tolist()) if not over]
-
-    def _at_limit(self, now: Open, length: int) -> Tensor:
-        return self.limits[now.sentences] <= length
+        self.ended += (scores > -torch.inf).sum(1)
+        self.top = torch.cat([self.top, scores], 1).topk(self.settings.nbest).values
+        done = self.settings.bound(totals.amax(1), length, self._penalties) <= self.top[:, -1]
+        done |= self.ended >= self.settings.width
+        if length >= self._least:
+            done |= self.limits <= length
+        places = [place for place, over in enumerate(done.tolist()) if not over]
+        if len(places) == len(done) or not places:
+            return Still(places, None)
+        at = torch.tensor(places, device=done.device)
+        self.limits, self.ended, self.top, self._penalties = (
+            x[at] for x in (self.limits, self.ended, self.top, self._penalties)
+        )
+        return Still(places, at)

@@ -124,13 +124,15 @@ class Search:
         score = log_prob / self.penalty(float(length))
         return score if coverage is None else score + self.coverage_penalty * coverage
 
-    def bound(self, log_prob: Tensor, length: int, limits: Tensor) -> Tensor:
+    def bound(self, log_prob: Tensor, length: int, penalties: Tensor) -> Tensor:
         """No continuation of a hypothesis with this log_prob and length can have a higher score.
+
+        penalties: those of the most tokens that are allowed.
 
         It adds 1 … limit - length tokens, each at a log-probability of at most 0, its score is
         monotone in its length for a given log_prob, and the coverage penalty is at most 0.
         """
-        return log_prob / self.penalty(limits).clamp(min=self.penalty(length + 1.0))
+        return log_prob / penalties.clamp(min=self.penalty(length + 1.0))
 
 
 _LEAST = {

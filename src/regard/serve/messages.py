@@ -157,6 +157,9 @@ class Predicted(Message):
     sentences: list[list[int | float]] | None = Field(
         None, description="Of a document: the columns of each, from and up to, and its weight."
     )
+    hops: int | None = Field(
+        None, description="Attentions that a row is the mean of, where it is of several."
+    )
     rank: int | None = Field(
         None, description="Of a candidate: from 1, among those of its question in this request."
     )

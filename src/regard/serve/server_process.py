@@ -64,6 +64,7 @@ def serve(
     port: int,
     token: str | None = None,
     device: str | None = None,
+    quantize: str | None = None,
     beam: int | None = None,
     batch: int = RequestLimits.batch,
 ) -> None:
@@ -74,7 +75,7 @@ def serve(
         if runs:
             distinct_names(runs)  # a run named twice is told before any is loaded
         shelf = Shelf(
-            lambda: _load(runs, device), RequestLimits(batch=batch), beam=beam, warm=_warm
+            lambda: _load(runs, device, quantize), RequestLimits(batch=batch), beam=beam, warm=_warm
         )
         gc.collect()
         gc.freeze()  # what is loaded stays: the collector need not scan it while clients wait
@@ -85,10 +86,13 @@ def serve(
             shelf.worker.join()
 
 
-def _load(runs: Sequence[Path], device: str | None) -> list[LoadedRun]:
+def _load(runs: Sequence[Path], device: str | None, quantize: str | None) -> list[LoadedRun]:
     from regard.runs.loaded_run import load
+    from regard.training.allocator import keep_memory
 
-    return [load(run, device=device) for run in runs] or [load(device=device)]
+    keep_memory()
+    names: list[Path | None] = [*runs] or [None]
+    return [load(run, device=device, quantize=quantize) for run in names]
 
 
 def _warm(runs: Sequence[LoadedRun]) -> None:

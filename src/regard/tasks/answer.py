@@ -18,8 +18,8 @@ class Answer:
 
     attention (rows, columns): what each part of the answer looked at, over parts of the input; None if it
     was not asked for, or if the model has none. rows, columns: what these parts are called. sentences: of a
-    document, the columns of each, from start up to end, and what it weighs. rank: from 1, among the answers
-    that it competes with, where it does.
+    document, the columns of each, from start up to end, and what it weighs. hops: attentions over the same
+    columns that a row is the mean of. rank: from 1, among the answers that it competes with, where it does.
     """
 
     input: Any
@@ -31,6 +31,7 @@ class Answer:
     rows: Sequence[str] = ()
     columns: Sequence[str] = ()
     sentences: Sequence[tuple[int, int, float]] = ()  # start, end, weight
+    hops: int = 1
     rank: int | None = None
 
     @property
@@ -58,6 +59,8 @@ class Answer:
             plain |= {"rows": list(self.rows), "columns": list(self.columns)}
         if self.sentences:
             plain["sentences"] = [[a, b, round(w, 6)] for a, b, w in self.sentences]
+        if weights is not None and self.hops > 1:
+            plain["hops"] = self.hops
         if self.rank is not None:
             plain["rank"] = self.rank
         return plain

@@ -56,3 +56,50 @@ class _Smoothed(torch.autograd.Function):
         rows = torch.arange(len(wanted), device=wanted.device)
         of_logits[rows, wanted] -= grad * (1 - ctx.smoothing)
         return of_logits, None, None
+
+
+def masked_cross_entropy(
+    logits: Tensor, wanted: Tensor, scored: Tensor, smoothing: float = 0.0
+) -> Tensor:
+    """`smoothed_cross_entropy` of the rows that are scored (M,), the others counted as 0.
+
+    No shape depends on how many are scored, and nothing is read by Python: the work of a batch can be
+    recorded once and replayed for all batches of its shape.
+    """
+    return _Masked.apply(logits, wanted, scored, smoothing)
+
+
+class _Masked(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, logits: Tensor, wanted: Tensor, scored: Tensor, smoothing: float
+    ) -> Tensor:
+        exact = torch.promote_types(logits.dtype, torch.float32)
+        probabilities = logits.softmax(-1, dtype=exact)
+        # log Σ exp, from the largest logit and its probability, which is never 0
+        normalizer = logits.amax(-1).to(exact) - probabilities.amax(-1).log()
+        likelihood = logits.gather(-1, wanted[:, None]).squeeze(-1).to(exact) - normalizer
+        losses = -(1 - smoothing) * likelihood
+        if smoothing:
+            outputs = logits.shape[-1] - len(NEVER_PREDICTED)
+            spread = logits.sum(-1, dtype=exact) - outputs * normalizer
+            for token in NEVER_PREDICTED:
+                spread = spread - logits[:, token]
+            losses = losses - smoothing / outputs * spread
+        ctx.save_for_backward(probabilities, wanted, scored)
+        ctx.smoothing, ctx.dtype = smoothing, logits.dtype
+        return losses.masked_fill(~scored, 0.0).sum()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
+        probabilities, wanted, scored = ctx.saved_tensors
+        rows = (grad * scored).to(probabilities.dtype)[:, None]  # (M, 1)
+        of_logits = probabilities * rows
+        if ctx.smoothing:
+            each = rows * (ctx.smoothing / (probabilities.shape[-1] - len(NEVER_PREDICTED)))
+            of_logits -= each
+            for token in NEVER_PREDICTED:
+                of_logits[:, token] += each[:, 0]
+        of_logits.scatter_add_(1, wanted[:, None], rows * (ctx.smoothing - 1))
+        return of_logits.to(ctx.dtype), None, None, None

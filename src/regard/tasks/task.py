@@ -34,6 +34,7 @@ from regard.tasks.task_report import TaskReport
 from regard.tasks.text_look import asked_example, look_at_text, with_attention
 from regard.view.shaded_words import shaded_words
 from regard.view.terminal import heat_map
+from regard.words import t
 
 ENDS = ("BOS", "EOS")  # columns that are no words
 
@@ -231,7 +232,11 @@ class Task(TaskReport):
             return f"{line}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}"
         pairs = zip(answer.columns, answer.attention[0].tolist(), strict=True)
         words = [pair for pair in pairs if pair[0] not in ENDS]
-        return f"{line}\n{shaded_words([word for word, _ in words], [w for _, w in words])}"
+        shaded = shaded_words([word for word, _ in words], [w for _, w in words])
+        if answer.hops == 1:
+            return f"{line}\n{shaded}"
+        said = t("the mean of {n} hops; regard look --terminal shows each", n=answer.hops)
+        return f"{line}\n{shaded}\n({said})"
 
     def line(self, answer: Answer) -> str:
         """An answer in one line, with its probability if it has one."""

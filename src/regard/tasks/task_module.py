@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
@@ -60,10 +60,24 @@ class TaskModule(nn.Module):
     """Called with the tensors of a batch by their names, it gives the `Loss`."""
 
     model: Any  # what the task asks of it, the task says
+    static: bool = False  # no shape may depend on what a batch holds: see `in_few_shapes`
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
         self.model = model
+
+    @property
+    def why_not_static(self) -> str | None:
+        """Why its batches cannot be brought into few shapes, or worked on unseen; None: they can."""
+        return f"{type(self).__name__} has no such form"
+
+    def in_few_shapes(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The batch with more padding, so that the same few shapes come again and again.
+
+        The loss of it, while `static`, is that of the batch, and all shapes on the way to it follow from
+        its own: so it can be recorded once and replayed.
+        """
+        raise NotImplementedError
 
     def model_state(self) -> dict[str, Tensor]:
         """The weights of the model, as they are: not a copy."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -52,6 +53,7 @@ def train(recipe: Recipe, folder: Path | str, *, quiet: bool = False) -> Path:
 
     With several devices the command is started again for each further process, as Lightning does.
     """
+    began = time.monotonic()
     check(recipe)
     _set_torch(recipe)
     fabric, run = _fabric(recipe), RunFolder(Path(folder))
@@ -64,14 +66,14 @@ def train(recipe: Recipe, folder: Path | str, *, quiet: bool = False) -> Path:
             run.claim(recipe)
             prepare_data(recipe, run, make_reporter(run.log, quiet=quiet))
         if not evaluate_only:
-            with _products(recipe):
-                fabric.launch(partial(_work, recipe=recipe, run=run, quiet=quiet))
+            with _kernels(recipe):
+                fabric.launch(partial(_work, recipe=recipe, run=run, quiet=quiet, began=began))
         if _is_first():
             write_report(run, make_reporter(run.log, quiet=quiet).say)
     return run.path
 
 
-def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
+def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool, began: float) -> None:
     """What each process does, from the first update to the last."""
     first = fabric.is_global_zero
     task = task_of(recipe)
@@ -80,7 +82,7 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
         reporter = make_reporter(run.log, quiet=quiet, unit=task.scored)
     record = None
     try:
-        fit = _fit(fabric, recipe, run, reporter)
+        fit = _fit(fabric, recipe, run, reporter, began)
         record = MetricsFile(run.metrics, fit.state.update, task.columns) if first else None
         already = fit.over
         if not already:
@@ -103,7 +105,7 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool) -> None:
             record.close()
 
 
-def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> Fit:
+def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter, began: float) -> Fit:
     """Everything set up, and at the last checkpoint if there is one."""
     seed_by(recipe.seed, -1, 0, fabric.device)  # the same first weights in every process
     task = load_task(recipe, run)
@@ -129,7 +131,7 @@ def _fit(fabric: Fabric, recipe: Recipe, run: RunFolder, reporter: Reporter) -> 
         world=fabric.world_size,
     )
     loader = Loader(store, fields, batches)
-    fit = Fit(recipe, fabric, task, module, loader, read_dev(task), checkpoints, reporter)
+    fit = Fit(recipe, fabric, task, module, loader, read_dev(task), checkpoints, reporter, began)
     if tree is not None:
         fit.resume(tree)
     fabric.barrier()  # nobody writes a checkpoint before all have read theirs
@@ -256,15 +258,24 @@ def _fabric(recipe: Recipe) -> Fabric:
 
 
 @contextmanager
-def _products(recipe: Recipe) -> Iterator[None]:
-    """float32 products as the recipe wants them, while training: what is reported is exact again."""
-    before = torch.get_float32_matmul_precision()
+def _kernels(recipe: Recipe) -> Iterator[None]:
+    """torch's kernels as training wants them; what is reported is exact again.
+
+    float32 products as the recipe says. Not cuDNN's attention, which plans every new shape anew: batches of
+    like lengths have new ones all the time, and 2 ms a call make a step many times as long.
+    """
+    products, cudnn = (
+        torch.get_float32_matmul_precision(),
+        torch.backends.cuda.cudnn_sdp_enabled(),
+    )
     if recipe.trainer.precision == "tf32" and torch.cuda.is_available():
         torch.set_float32_matmul_precision("high")
+    torch.backends.cuda.enable_cudnn_sdp(False)
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(before)
+        torch.set_float32_matmul_precision(products)
+        torch.backends.cuda.enable_cudnn_sdp(cudnn)
 
 
 def _set_torch(recipe: Recipe) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import signal
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from itertools import islice
 from typing import Any, NoReturn
@@ -28,6 +29,7 @@ from regard.runs.run_folder import LEARN_ANEW, refuse_other
 from regard.tasks.task import Task, Validation
 from regard.tasks.task_module import TaskModule
 from regard.training.checkpoints import Checkpoints
+from regard.training.graphed_update import make_updater
 from regard.training.optimizers import learning_rate
 from regard.training.peak_memory import peak_memory
 from regard.training.progress_display import Reporter
@@ -35,7 +37,7 @@ from regard.training.signals import Signals
 from regard.training.state import RunState
 from regard.training.validation_pass import validate
 from regard.training.weight_averages import MovingWeights
-from regard.training.weight_update import Updater
+from regard.training.weight_update import Updated
 from regard.words import say, t
 
 FORMAT = 2  # of a checkpoint
@@ -55,15 +57,20 @@ class Fit:
         dev: Sequence[Any],
         checkpoints: Checkpoints,
         reporter: Reporter,
+        began: float | None = None,  # the monotonic time of the start; None: now
     ) -> None:
         self.recipe, self.training, self.fabric = recipe, recipe.training, fabric
         self.task, self.module, self.loader, self.dev = task, module, loader, dev
         self.checkpoints, self.reporter = checkpoints, reporter
-        self.updater = Updater(recipe, fabric, module, loader.store.line)
+        self.updater = make_updater(recipe, fabric, module, loader.store.line, reporter.warn)
         self.mean = MovingWeights(module, self.training.ema) if self.training.ema else None
         self.state, self.signals = RunState(), Signals()
         self.record: MetricsFile | None = None
+        self._began = time.monotonic() if began is None else began
+        self._stepped = False  # whether an update of this start is known
         self._saved = -1, -1  # the update, and the update of the last validation
+        self._unread: deque[int] = deque()  # the updates of which nothing is known yet
+        self._norm, self._stop = 0.0, False  # what the last update that is known told
 
     def run(self, record: MetricsFile | None) -> None:
         """To the end of the recipe. Only the first process has a record."""
@@ -100,6 +107,7 @@ class Fit:
 
     def save(self) -> None:
         """A checkpoint of now, unless there is one."""
+        self._settle()
         now = self.state.update, self.state.validated
         if self.fabric.is_global_zero and now != self._saved:
             self.state.memory = max(self.state.memory, peak_memory(self.fabric.device))
@@ -195,23 +203,57 @@ class Fit:
         # time is the first process's, so that all end together; one that has a signal stops all
         seconds = self._before + time.monotonic() - self._started
         told = (float(self.signals.received > 0), seconds * (self.fabric.global_rank == 0))
+        self._unread.append(state.update + 1)
+        with self._naming_the_step():
+            known = self.updater.make(batches, number=number, rate=rate, shared=told)
+        state.advance(len(batches), len(self.loader))
+        self._note(known)
+        if self.mean is not None:
+            self.mean.follow(state.update)
+        if not self._stepped:
+            self._say_first()
+        if state.update % ROW_EVERY == 0:
+            self._settle()
+            self._write_row(learning_rate=rate, gradient_norm=self._norm)
+        if self._stop or self._asked_to_stop():
+            self._interrupt()
+
+    @contextmanager
+    def _naming_the_step(self) -> Iterator[None]:
+        """What went wrong did so in the first update that is not known yet."""
         try:
-            made = self.updater.update(batches, number=number, rate=rate, shared=told)
+            yield
         except Diverged as error:
             last = self.checkpoints.last() or "none, no checkpoint was due yet"
             raise Diverged(
-                f"step {state.update + 1:,}: {error}; the last good checkpoint is {last}"
+                f"step {self._unread[0]:,}: {error}; the last good checkpoint is {last}"
             ) from error
-        stop, state.seconds = made.shared
-        state.advance(len(batches), len(self.loader))
-        if self.mean is not None:
-            self.mean.follow(state.update)
-        state.loss, state.tokens = state.loss + made.loss, state.tokens + made.tokens
-        self.reporter.see(state.update, state.epoch, self.done, made.loss, made.tokens)
-        if state.update % ROW_EVERY == 0:
-            self._write_row(learning_rate=rate, gradient_norm=made.norm)
-        if stop or self._asked_to_stop():
-            self._interrupt()
+
+    def _settle(self) -> None:
+        """All that was done is known: nothing is written, measured or stopped before."""
+        self._note(self.updater.settle())
+
+    def _note(self, known: Iterable[Updated]) -> None:
+        state = self.state
+        with self._naming_the_step():
+            for made in known:
+                step = self._unread.popleft()
+                stop, state.seconds = made.shared
+                self._norm, self._stop = made.norm, self._stop or bool(stop)
+                state.loss, state.tokens = state.loss + made.loss, state.tokens + made.tokens
+                self.reporter.see(step, state.epoch, self.done, made.loss, made.tokens)
+
+    def _say_first(self) -> None:
+        """How long it took, where much has to be made ready."""
+        self._stepped = True
+        if self.updater.records:
+            self._settle()
+            self.reporter.say(
+                t(
+                    "first step after {time}; the work of a batch is recorded when its shape comes again",
+                    time=clock(time.monotonic() - self._began),
+                )
+            )
 
     def _validation_due(self) -> bool:
         state, every = self.state, self.training.validate_every
@@ -220,6 +262,7 @@ class Fit:
         return state.update % every == 0 if every else state.batch == 0
 
     def _validate(self) -> None:
+        self._settle()
         start = time.monotonic()
         with self.mean.in_place() if self.mean is not None else nullcontext():
             found = validate(self.fabric, self.task, self.module, self.dev, self._asked_to_stop)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from lightning.fabric import Fabric
@@ -38,6 +39,8 @@ class Updated(NamedTuple):
 class Updater:
     """The module, its optimiser, and the step from one set of weights to the next."""
 
+    records: ClassVar[bool] = False  # whether the work of a batch is recorded, and replayed
+
     def __init__(
         self, recipe: Recipe, fabric: Fabric, module: TaskModule, line: Callable[[int], int]
     ) -> None:
@@ -63,31 +66,51 @@ class Updater:
         loss, tokens, *told = self._add_up(losses, shared)
         if not math.isfinite(loss):
             bad = [b for b, one in zip(batches, losses, strict=True) if not one.total.isfinite()]
-            raise self._diverged(f"the loss became {loss}", bad)
+            raise self.diverged(f"the loss became {loss}", bad)
         # of torch's own optimiser: its wrapper would count as another one, and be unscaled again
         self.precision.unscale_gradients(self.optimizer.optimizer)
         gradients = [p.grad for p in self.parameters if p.grad is not None]
         scale = self.fabric.world_size / (SCALE * tokens)  # processes average their gradients
         norm = scale_and_clip(gradients, scale, self.recipe.training.clip)
         if not math.isfinite(norm) and not self.scaled:  # whose scaler skips such steps
-            raise self._diverged(f"the norm of the gradient became {norm}", batches)
+            raise self.diverged(f"the norm of the gradient became {norm}", batches)
+        self.step(rate)
+        return Updated(loss, int(tokens), norm, told)
+
+    def make(
+        self, batches: Sequence[Batch], *, number: int, rate: float, shared: Sequence[float] = ()
+    ) -> Iterable[Updated]:
+        """`update`, and what is known since the last one: of this update here, of earlier ones elsewhere."""
+        return [self.update(batches, number=number, rate=rate, shared=shared)]
+
+    def settle(self) -> Iterable[Updated]:
+        """What is not known yet of the updates that were made."""
+        return []
+
+    def step(self, rate: float) -> None:
+        """The optimiser's, by the gradients as they are."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
-        return Updated(loss, int(tokens), norm, told)
 
     def _learn(self, batch: Batch, *, last: bool) -> Loss:
         """Add the gradient of a batch; the processes meet at the last one of the update."""
-        try:
+        with self.naming(batch):
             here = batch.to(self.fabric.device, non_blocking=True)
             with self.fabric.no_backward_sync(self.module, enabled=not last):
                 loss: Loss = self.module(**here)
                 self.fabric.backward(loss.total * SCALE)
+        return Loss(loss.total.detach(), loss.tokens)
+
+    @contextmanager
+    def naming(self, batch: Batch) -> Iterator[None]:
+        """If there is no memory for it, the error names the batch."""
+        try:
+            yield
         except RuntimeError as error:
             if isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error):
                 raise OutOfMemory(f"out of memory at {self._describe(batch)}") from error
             raise
-        return Loss(loss.total.detach(), loss.tokens)
 
     def _add_up(self, losses: Sequence[Loss], shared: Sequence[float]) -> list[float]:
         """Loss, tokens and what is shared, over the batches of the update and over the processes."""
@@ -99,7 +122,7 @@ class Updater:
             sums = add_up(self.fabric, sums)
         return sums.tolist()
 
-    def _diverged(self, what: str, batches: Sequence[Batch]) -> Diverged:
+    def diverged(self, what: str, batches: Sequence[Batch]) -> Diverged:
         """All ranks reach this and report their batches."""
         found = gather(self.fabric, [self._describe(batch) for batch in batches])
         return Diverged(f"{what} at {'; '.join(text for texts in found for text in texts)}")

@@ -15,7 +15,7 @@ from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
-from regard.view.picked_matrix import Pick, picked
+from regard.view.picked_matrix import Pick, by_hop, picked
 from regard.view.shaded_sentences import shaded_sentences
 from regard.view.stills.png import rasterise
 from regard.view.stills.still_picture import draw
@@ -122,7 +122,7 @@ class View:
     def _text(self, record: AttentionRecord, colour: bool | None) -> str:
         if shown_levels(record, self.pick):
             return shaded_sentences(level_lines(record, tokens=self.pick.tokens), colour=colour)
-        matrix = picked(record, self.pick)
+        matrix = by_hop(record, self.pick)
         shown = matrix.weights[:MOST_ROWS]
         title = " — ".join(part for part in (record.title, matrix.aggregation) if part)
         drawn = heat_map(

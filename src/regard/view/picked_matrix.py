@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,25 @@ def picked(record: AttentionRecord, pick: Pick) -> Matrix:
         said.append(caption("words"))
     aggregation = " · ".join(part for part in said if part)
     return Matrix(weights, open_pairs, queries, keys, rows, columns, aggregation, found)
+
+
+def by_hop(record: AttentionRecord, pick: Pick) -> Matrix:
+    """A row for each hop of a pooling, and their mean, where no head is asked for."""
+    usual = picked(record, pick)
+    count = usual.map.weights.shape[1]
+    if pick.head is not None or count == 1 or not usual.map.name.startswith("pooling"):
+        return usual
+    mean = picked(record, replace(pick, head="mean"))
+    rows = [*(picked(record, replace(pick, head=n)) for n in range(1, count + 1)), mean]
+    said = mean.aggregation.split(" · ")
+    said.remove(caption("mean", "head", n=count))
+    return replace(
+        mean,
+        weights=np.concatenate([row.weights for row in rows]),
+        allowed=np.concatenate([row.allowed for row in rows]),
+        queries=(*(t("hop {n}", n=n) for n in range(1, count + 1)), t("mean")),
+        aggregation=" · ".join(said),
+    )
 
 
 def word_labels(side: Side) -> tuple[str, ...]:

@@ -51,12 +51,12 @@ torch.testing.assert_close(additive_scores(q, k, w), plain, rtol=1e-4, atol=1e-5
     )
 
 
-@pytest.mark.parametrize(
-    "which", ["q.requires_grad_()", "w.requires_grad_()", "km.PATIENCE = 99", "km.wait_always()"]
-)
-def test_what_learns_or_is_large_waits_for_the_kernel(which):
+@pytest.mark.parametrize("learns", ["", "q.requires_grad_()"])
+@pytest.mark.parametrize("which", ["km.PATIENCE = 99", "km.wait_always()"])
+def test_what_is_large_or_trained_waits_for_the_kernel(which, learns):
     run(
         f"""
+{learns}
 {which}
 go.set()
 assert not is_plain() and km._thread is None and km.READY.is_set()
@@ -64,12 +64,40 @@ assert not is_plain() and km._thread is None and km.READY.is_set()
     )
 
 
-def test_a_call_with_gradients_waits_for_a_kernel_on_its_way():
+@pytest.mark.parametrize("learns", ["q.requires_grad_()", "w.requires_grad_()"])
+def test_torch_answers_the_first_call_with_gradients_and_the_second_waits(learns):
+    run(
+        f"""
+{learns}
+assert is_plain() and "numba" not in sys.modules
+threading.Timer(0.5, go.set).start()
+assert not is_plain() and km.READY.is_set()
+"""
+    )
+
+
+@pytest.mark.parametrize("wait", ["", "km.wait()"])
+def test_what_a_call_with_gradients_gives_does_not_depend_on_how_quick_the_thread_was(wait):
+    run(
+        f"""
+go.set()
+assert is_plain()
+{wait}
+q.requires_grad_()
+assert is_plain() and not is_plain()
+"""
+    )
+
+
+def test_the_gradients_of_the_first_call_are_those_of_the_second():
     run(
         """
-assert is_plain()
-threading.Timer(0.5, go.set).start()
-assert not torch.equal(additive_scores(q.requires_grad_(), k, w).detach(), plain)
+go.set()
+given = [x.requires_grad_() for x in (q, k, w)]
+some = torch.randn(2, 70, 60)
+first, second = (torch.autograd.grad(additive_scores(q, k, w), given, some) for _ in range(2))
+for one, other in zip(first, second):
+    assert 0 < (one - other).abs().max() < 1e-5 * one.abs().max()
 """
     )
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from regard.attention.kernels import additive_torch
 from regard.attention.kernels.additive_torch import dense_additive_attention, dense_additive_scores
-from regard.attention.kernels.kernel_modules import READY, is_on_its_way, kernels, named
+from regard.attention.kernels.kernel_modules import is_first_to_learn, is_on_its_way, kernels, named
 from regard.attention.kernels.operators import operator
 
 __all__ = ["additive_attention", "additive_scores", "backend", "dense_additive_scores"]
@@ -88,11 +88,11 @@ def _dense_is_as_good(device_type: str, rows: int, queries: int, keys: int, size
 
 
 def _need_not_wait(pairs: tuple[int, int, int, int], *given: Tensor) -> bool:
-    """Whether torch answers while the kernel is made ready: never in a graph, nor for a gradient."""
-    if READY.is_set() or torch.compiler.is_compiling():
+    """Whether torch answers while the kernel is made ready: never in a graph, once for a gradient."""
+    if torch.compiler.is_compiling():
         return False
     learns = torch.is_grad_enabled() and any(x.requires_grad for x in given)
-    return not learns and is_on_its_way(math.prod(pairs))
+    return (is_first_to_learn if learns else is_on_its_way)(math.prod(pairs))
 
 
 # --- scores -----------------------------------------------------------------------------------------

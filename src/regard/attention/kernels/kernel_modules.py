@@ -2,8 +2,9 @@
 
 numba takes half a second to import and to find its compiled code, and seconds to compile it for the first
 time on a machine. Small calls without gradients are not kept waiting for it: plain torch answers them while
-a thread makes the kernel ready. Calls with gradients wait, so that what is trained does not depend on how
-quick a thread was; so do large ones, for which the kernel is worth it, and all of them after `wait_always`.
+a thread makes the kernel ready. With gradients it answers the first small call of a process, and no other,
+so that what is trained does not depend on how quick a thread was. Large calls wait, for the kernel is worth
+it, and all of them after `wait_always`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _LOADED: dict[str, ModuleType] = {}  # by device type
 READY = threading.Event()  # once the kernel for the CPU has run
 _thread: threading.Thread | None = None
 _always = False  # every call waits
+_learnt = False  # there was a small call with gradients
 
 
 def kernels(device_type: str) -> ModuleType:
@@ -46,13 +48,31 @@ def named(device_type: str) -> str:
 
 def is_on_its_way(work: int) -> bool:
     """Whether the kernel for the CPU is not ready, and a call of so many tanh need not wait for it."""
-    if _always or work > PATIENCE or named("cpu") == "torch":
+    if READY.is_set() or not _is_small(work):
         return False
+    _begin()
+    return not READY.is_set()
+
+
+def is_first_to_learn(work: int) -> bool:
+    """Whether this is the one call with gradients that plain torch answers, ready or not."""
+    global _learnt
+    if _learnt or not _is_small(work):
+        return False
+    _learnt = True
+    _begin()
+    return True
+
+
+def _is_small(work: int) -> bool:
+    return not _always and work <= PATIENCE and named("cpu") == "numba"
+
+
+def _begin() -> None:
     global _thread
-    if _thread is None:
+    if _thread is None and not READY.is_set():
         _thread = threading.Thread(target=_make_ready, name="regard-kernels")
         _thread.start()
-    return not READY.is_set()
 
 
 def wait_always() -> None:

@@ -199,17 +199,16 @@ def _of_runs(
 
 def _tell(found: Findings, out: Path) -> None:
     """The table and what it says on standard output, the files on standard error."""
-    from regard.compare.compare_files import write_outputs
+    from regard.compare.compare_files import FILES
     from regard.compare.score_table import ScoreTable
     from regard.compare.verdicts import sentences
 
-    files = write_outputs(found, out)
     print(ScoreTable.of(found).text)
     print()
     for sentence in sentences(found):
         print(sentence)
-    for file in files:
-        print(t("wrote {file}", file=file), file=sys.stderr)
+    for name in FILES:
+        print(t("wrote {file}", file=out / name), file=sys.stderr)
 
 
 def _is_run(word: str) -> bool:

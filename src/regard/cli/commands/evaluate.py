@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Beam, Device, Json, Runs
+from regard.cli.options import Beam, Device, Int8, Json, Runs
 from regard.words import t
 
 
@@ -27,6 +27,7 @@ def evaluate(
     beam: Beam = None,
     as_json: Json = False,
     device: Device = None,
+    int8: Int8 = False,
 ) -> None:
     """Print how good a run is on a test set.
 
@@ -36,12 +37,13 @@ def evaluate(
 
     Example: regard evaluate -m runs/imdb --data reviews.tsv#1,0
     """
+    from regard.cli.ready_run import ready_run
     from regard.data.problems import Problems
     from regard.report.run_evaluation import evaluate as measure
-    from regard.runs.loaded_run import load
 
     problems = Problems()
-    found = measure(load(models or None, device=device), data, problems, join=join, beam=beam)
+    run = ready_run(models or None, device=device, int8=int8)
+    found = measure(run, data, problems, join=join, beam=beam)
     if problems:
         print(t("left out: {problems}", problems=problems.report()), file=sys.stderr)
     for note in found.notes:

@@ -43,7 +43,10 @@ def look(
     layer: Annotated[
         str | None, typer.Option(metavar="N", help="Show layer N first, or mean, or max.")
     ] = None,
-    head: Annotated[str | None, typer.Option(metavar="N", help="Head N, or mean, or max.")] = None,
+    head: Annotated[
+        str | None,
+        typer.Option("--head", "--hop", metavar="N", help="Head or hop N, or mean, or max."),
+    ] = None,
     which: Annotated[
         str | None, typer.Option("--map", metavar="NAME", help="cross, encoder, decoder, …")
     ] = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Device, Json, Output, Run
+from regard.cli.options import Device, Int8, Json, Output, Run
 from regard.cli.texts import CHUNK, check_texts, chunks
 from regard.words import t
 
@@ -35,6 +35,7 @@ def predict(
     as_json: Json = False,
     output: Output = None,
     device: Device = None,
+    int8: Int8 = False,
 ) -> None:
     """Answer EXAMPLEs, or standard input line by line, by any run.
 
@@ -52,11 +53,11 @@ def predict(
         raise typer.BadParameter(t("give examples or --data, not both"))
     check_texts(examples or [], "predict")
 
+    from regard.cli.ready_run import ready_run
     from regard.cli.streams import written_to
-    from regard.runs.loaded_run import load
     from regard.tasks.text_doubts import unknown_tokens
 
-    run = load(model, device=device)
+    run = ready_run(model, device=device, int8=int8)
     drawn = bool(examples) and not (as_json or output) and sys.stdout.isatty()
     if data is not None:
         given: Iterator[list[Any]] = _corpus(data, run.task)

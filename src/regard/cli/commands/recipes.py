@@ -29,6 +29,7 @@ def recipes(as_json: Json = False) -> None:
     space = min(shutil.get_terminal_size((WIDEST, 0)).columns, WIDEST)
     for task in dict.fromkeys([*BUILT_IN["tasks"], *(row["task"] for row in rows)]):
         if its := [row for row in rows if row["task"] == task]:
+            its.sort(key=lambda row: row["name"] != task)  # first the one to start with
             print(f"{task}\n{_listed(its, space)}\n")
     print(t("[…]: a folder that REGARD_DATA must hold. What has none needs no data."))
     print(t("regard train NAME [key=value …] trains one; regard schema prints every key."))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from regard.cli.options import Device, Json, Output, Run
+from regard.cli.options import Device, Int8, Json, Output, Run
 from regard.cli.pairs import Source, Target
 
 
@@ -15,6 +15,7 @@ def score(
     as_json: Json = False,
     output: Output = None,
     device: Device = None,
+    int8: Int8 = False,
 ) -> None:
     """Print the score of each TARGET line for its SOURCE line.
 
@@ -25,10 +26,10 @@ def score(
     Example: paste in.zh out.en | regard score -m runs/zh-en
     """
     from regard.cli.pairs import line_pairs
+    from regard.cli.ready_run import ready_run
     from regard.cli.streams import written_to
-    from regard.runs.loaded_run import load
 
-    translator = load(model, device=device)
+    translator = ready_run(model, device=device, int8=int8)
     with written_to(output) as out:
         for sources, targets in line_pairs(source, target):
             for one in translator.score(sources, targets):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Beam, Device, ServedRuns
+from regard.cli.options import Beam, Device, Int8, ServedRuns
 
 
 def serve(
@@ -34,6 +34,7 @@ def serve(
         int, typer.Option(min=1, max=1024, metavar="N", help="Sentences in one call of a model.")
     ] = 64,
     device: Device = None,
+    int8: Int8 = False,
 ) -> None:
     """Serve models: the page to look at them, and a JSON API.
 
@@ -41,4 +42,13 @@ def serve(
     """
     from regard.serve.server_process import serve as run
 
-    run(models or [], host=host, port=port, token=token, device=device, beam=beam, batch=batch)
+    run(
+        models or [],
+        host=host,
+        port=port,
+        token=token,
+        device=device,
+        quantize="int8" if int8 else None,
+        beam=beam,
+        batch=batch,
+    )

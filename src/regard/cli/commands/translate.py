@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import WIDEST, Beam, Device, Json, Output, Runs
+from regard.cli.options import WIDEST, Beam, Device, Int8, Json, Output, Runs
 from regard.cli.sampling_options import Sample, Seed, Temperature, TopK, TopP, search_options
 from regard.cli.texts import check_texts, chunks
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.runs.loaded_run import LoadedRun
@@ -50,6 +51,7 @@ def translate(
     as_json: Json = False,
     output: Output = None,
     device: Device = None,
+    int8: Int8 = False,
 ) -> None:
     """Translate TEXT, or standard input line by line.
 
@@ -64,7 +66,7 @@ def translate(
 
     from regard.cli.streams import written_to
 
-    translator = _loaded(models, engine, device)
+    translator = _loaded(models, engine, device, int8)
     with ExitStack() as stack:
         out = stack.enter_context(written_to(output))
         records = stack.enter_context(written_to(attention)) if attention else None
@@ -84,15 +86,23 @@ def translate(
             out.flush()
 
 
-def _loaded(models: list[Path] | None, engine: str | None, device: str | None) -> LoadedRun:
+def _loaded(
+    models: list[Path] | None, engine: str | None, device: str | None, int8: bool
+) -> LoadedRun:
     if engine is not None:
+        if int8:
+            raise typer.BadParameter(
+                t(
+                    "--int8 is for regard's own search: 'regard export --quantization' makes an engine's"
+                )
+            )
         from regard.export.engines import load_engine, only_one
 
         return load_engine(only_one(models), engine, device=device)
 
-    from regard.runs.loaded_run import load
+    from regard.cli.ready_run import ready_run
 
-    return load(models or None, device=device)
+    return ready_run(models or None, device=device, int8=int8)
 
 
 def _on_a_terminal() -> bool:

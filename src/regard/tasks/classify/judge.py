@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from regard.attention.pooling import AttentionPooling
 from regard.data.fields import Document, Field
 from regard.layers.contracts import Translator
 from regard.layers.special_tokens import BOS
@@ -67,6 +68,12 @@ class Judge(TaskModule):
         attended = None if decoded.attended is None else decoded.attended.weights
         shares = None if attended is None else attended[:, 0]
         return BatchJudgement(outputs, decoded.penalty, shares, encoded.words)
+
+    @property
+    def hops(self) -> int:
+        """Attentions that the weights of an input are the mean of."""
+        pool = getattr(getattr(self.model.decoder, "summary", None), "pool", None)
+        return pool.hops if isinstance(pool, AttentionPooling) else 1
 
     def said(self, found: Judgement) -> tuple[str, str]:
         """An answer in a word, and the same with how sure it is."""

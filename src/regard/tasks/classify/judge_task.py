@@ -97,8 +97,13 @@ class JudgeTask(Task):
         for value, one, read in zip(values, found, tokens, strict=True):
             answer = Answer(shown_text(self.source, value), *said(one))
             if one.weights is not None:
-                columns, rows = [*read.pieces, *end], [answer.line]
-                answer = replace(answer, attention=one.weights[None], rows=rows, columns=columns)
+                answer = replace(
+                    answer,
+                    attention=one.weights[None],
+                    rows=[answer.line],
+                    columns=[*read.pieces, *end],
+                    hops=module.hops,
+                )
             sentences = weighed_sentences(self.source, value, one)
             answers.append(replace(answer, sentences=sentences))
         return answers

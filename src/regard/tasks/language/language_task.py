@@ -166,6 +166,9 @@ class LanguageTask(LikelihoodTask):
     def likelihoods(self, module: Language, examples: Sequence[TextBlock]) -> list[Likelihood]:
         return module.likelihoods(examples, batch=self.recipe.search.batch)
 
+    def count_scored(self, examples: Sequence[Any]) -> int:
+        return sum(len(block.ids) for block in examples)
+
     def wanted(self, example: TextBlock) -> int:
         """How many characters are to be told."""
         return example.characters

@@ -54,7 +54,11 @@ def with_pair_attention(
         parts = [pooled.of(0).mean(0, keepdim=True).float().cpu() for pooled in seen.pooled]
         weights = torch.cat([parts[0][:, : len(first)], parts[1][:, : len(second)]], -1)
         return replace(
-            answer, attention=weights, rows=[str(answer.answer)], columns=[*first, *second]
+            answer,
+            attention=weights,
+            rows=[str(answer.answer)],
+            columns=[*first, *second],
+            hops=seen.pooled[0].pooling.hops,
         )
     return answer
 

@@ -5,14 +5,18 @@ Legend: B sentences, S source and T target positions, M real target tokens, V th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from torch import Tensor
 
 from regard.attention.normalizers import Reinforce
-from regard.data.tokenizer import Tokenizer
-from regard.layers.contracts import Translator
-from regard.tasks.loss import smoothed_cross_entropy
+from regard.data.length_batches import rounded_length, rounded_rows
+from regard.data.padding import widened
+from regard.data.tokenizer import EOS, Tokenizer
+from regard.layers.contracts import Translator, longest_target
+from regard.layers.recurrent import unpacked
+from regard.tasks.loss import masked_cross_entropy, smoothed_cross_entropy
 from regard.tasks.task_module import Loss
 from regard.tasks.translate.teacher_forcing import draw_forced, unroll
 from regard.tasks.translate.text_translator import TextTranslator
@@ -49,8 +53,10 @@ class Translate(TextTranslator):
     ) -> Loss:
         """source (B, S), target (B, T + 1) = BOS y1 … EOS PAD …; masks are True where tokens are real.
 
-        Only real positions are projected to the vocabulary: padding costs nothing.
+        Only real positions are projected to the vocabulary: padding costs nothing. All are while `static`.
         """
+        if self.static:
+            return self._static_loss(source, source_mask, target, target_mask)
         encoded = self.model.encode(source, source_mask)
         inputs, scored = target[:, :-1], target_mask[:, 1:]
         forced = None
@@ -72,6 +78,38 @@ class Translate(TextTranslator):
             policy = self.reinforce(made, reward) * (made.index >= 0).sum()
             total = total + self.reinforce_weight * policy
         return Loss(total, scored.sum())
+
+    def _static_loss(
+        self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor
+    ) -> Loss:
+        decoder, scored = self.model.decoder, target_mask[:, 1:].flatten()
+        with unpacked():
+            decoded = decoder.forward(target[:, :-1], self.model.encode(source, source_mask))
+        logits = decoder.project(decoded.outputs.flatten(0, 1))
+        wanted = target[:, 1:].flatten()
+        total = masked_cross_entropy(logits, wanted, scored, self.label_smoothing)
+        return Loss(total, scored.sum())
+
+    @property
+    def why_not_static(self) -> str | None:
+        if self.teacher_forcing < 1:
+            return (
+                "with training.teacher_forcing.ratio below 1, what was said decides what comes next"
+            )
+        return None if self.reinforce is None else "hard attention is trained by what it chose"
+
+    def in_few_shapes(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """More rows, of a source that is only EOS and no target; longer rows, up to a class of lengths."""
+        encoder, rows = getattr(self.model, "encoder", None), len(batch["source"])
+        longest = getattr(encoder, "longest", None), longest_target(self.model.decoder)
+        many = rounded_rows(rows)
+        wide = rounded_length(batch["source"].shape[1], longest[0])
+        long = rounded_length(batch["target"].shape[1] - 1, longest[1]) + 1
+        sizes = {"source": wide, "source_mask": wide, "target": long, "target_mask": long}
+        padded = {name: widened(batch[name], (many, size)) for name, size in sizes.items()}
+        if batch["source"].shape[1]:
+            padded["source"][rows:, 0], padded["source_mask"][rows:, 0] = EOS, True
+        return padded
 
 
 def _likelihood_of_each(logits: Tensor, wanted: Tensor, scored: Tensor) -> Tensor:

@@ -22,8 +22,8 @@ export const picturePanel = {
     return t("Picture");
   },
 
-  /** @param {PanelContext} context @returns {true | string} */
-  available: (context) => mapWithPicture(context) !== undefined || t("No picture in this record: its keys are words."),
+  /** @param {PanelContext} context @returns {true | null} */
+  available: (context) => (mapWithPicture(context) ? true : null),
 
   /** @param {HTMLElement} el @param {PanelContext} context */
   mount(el, context) {

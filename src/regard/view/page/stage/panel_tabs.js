@@ -12,7 +12,7 @@ let tabListsMade = 0;
  * @typedef {object} Panel
  * @property {string} name
  * @property {string} title
- * @property {(context: any) => true|string} available true, or why not
+ * @property {(context: any) => true|string|null} available true, or why not; null: it is for other records, and has no tab
  * @property {boolean} [leads] it is opened first where it is available
  * @property {(element: HTMLElement, context: any) => {update(context: any): void}} mount
  */
@@ -55,29 +55,32 @@ export function mountTabs(element, panels, set) {
   fill(element, list, bodies);
 
   list.addEventListener("keydown", (event) => {
-    const to = stepInGrid(event.key, { row: 0, col: tabs.findIndex((tab) => tab === event.target) }, { rows: 1, cols: tabs.length });
+    const there = tabs.flatMap((tab, n) => (tab.hidden ? [] : [n]));
+    const to = stepInGrid(event.key, { row: 0, col: there.findIndex((n) => tabs[n] === event.target) }, { rows: 1, cols: there.length });
     if (!to || event.key.startsWith("Page") || /Up|Down/.test(event.key)) return;
     event.preventDefault();
-    set({ panel: panels[to.col].name });
-    tabs[to.col].focus();
+    const next = there[to.col];
+    set({ panel: panels[next].name });
+    tabs[next].focus();
   });
 
   /** @param {PanelContext} context */
   function update(context) {
     const reasons = panels.map((panel) => panel.available(context));
-    const asked = panels.findIndex((panel) => panel.name === context.state.panel);
+    const asked = panels.findIndex((panel, n) => panel.name === context.state.panel && reasons[n] !== null);
     const leading = panels.findIndex((panel, n) => panel.leads && reasons[n] === true);
-    const open = [asked, leading, reasons.indexOf(true), 0].find((n) => n >= 0);
+    const open = [asked, leading, reasons.indexOf(true)].find((n) => n >= 0);
     panels.forEach((panel, n) => {
       tabs[n].setAttribute("aria-selected", String(n === open));
       tabs[n].tabIndex = n === open ? 0 : -1;
+      tabs[n].hidden = reasons[n] === null;
       tabs[n].classList.toggle("unavailable", reasons[n] !== true);
       bodies[n].hidden = n !== open;
       if (n === open) show(panel, bodies[n], reasons[n], context);
     });
   }
 
-  /** @param {Panel} panel @param {HTMLElement} body @param {true|string} reason @param {PanelContext} context */
+  /** @param {Panel} panel @param {HTMLElement} body @param {true|string|null} reason @param {PanelContext} context */
   function show(panel, body, reason, context) {
     if (reason !== true) {
       mounted.delete(panel.name);

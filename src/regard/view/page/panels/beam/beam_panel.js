@@ -30,9 +30,10 @@ export const beamPanel = {
     return t("Beam");
   },
 
-  /** @param {PanelContext} context @returns {true | string} */
+  /** @param {PanelContext} context @returns {true | string | null} */
   available({ record, abilities }) {
     if (record.beam?.nodes.length) return true;
+    if (!record.sides.target) return null; // nothing was written: texts were read, or judged
     const canAsk = abilities.has("ask") && record.maps.some((map) => map.name === "cross");
     return canAsk || t("No search was recorded: this output was given or scored, not searched for.");
   },

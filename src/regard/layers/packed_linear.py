@@ -1,0 +1,157 @@
+"""Matrices made ready for answering on a CPU: laid out for its vector units, or rounded to 8 bits.
+
+    pack(model)             # float32, by oneDNN: the same numbers to rounding
+    pack(model, "int8")     # about three times as fast, and not the same numbers
+
+Gradients, float64, autocast, graphs and other devices go through the matrix as it is: that stays there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.layers.names import check_name
+
+Precision = Literal["float32", "int8"]
+Product = Callable[[Tensor, Tensor | None], Tensor]  # x (..., K), bias (N,) -> (..., N)
+
+ROWS = 64  # of x, that oneDNN lays a matrix out for; the layout serves any number
+LEAST = 1 << 14  # numbers of a matrix: below, a call of either kind costs more than the product
+LEVELS = 127  # of int8, to either side of 0
+
+
+class PackedMatrices:
+    """`linear(x, weight, bias)` over matrices that are packed when they are first used, and kept.
+
+    A matrix that was changed since is packed again.
+    """
+
+    def __init__(self, precision: Precision = "float32") -> None:
+        check_name("precision", precision, get_args(Precision))
+        self.precision = precision
+        self._kept: dict[tuple[Any, ...], tuple[Tensor, int, Product]] = {}
+        self._rows = RoundedRows()
+
+    def __call__(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        if not _answers(x, weight):
+            return F.linear(x, weight, bias)
+        return self._packed(weight)(x, bias)
+
+    def _packed(self, weight: Tensor) -> Product:
+        place = (weight.data_ptr(), weight.shape, weight.stride())
+        # the weight is kept as well, so that no other can come to stand in its place
+        _, version, product = self._kept.get(place, (None, None, None))
+        if product is None or version != weight._version:
+            given = weight.detach()
+            product = as_int8(given, self._rows) if self.precision == "int8" else as_blocks(given)
+            self._kept[place] = weight, weight._version, product
+        return product
+
+    def __getstate__(self) -> dict[str, Any]:  # of a copy, whose matrices are elsewhere
+        return {"precision": self.precision, "_kept": {}, "_rows": RoundedRows()}
+
+
+class PackedLinear(nn.Linear):
+    """W x + b, with the parameters of the `nn.Linear` that it stands for."""
+
+    def __init__(self, linear: nn.Linear, matrices: PackedMatrices) -> None:
+        nn.Module.__init__(self)
+        self.in_features, self.out_features = linear.in_features, linear.out_features
+        self.weight, self.bias = linear.weight, linear.bias
+        self.matrices = matrices
+        self.train(linear.training)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.matrices(x, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, {self.matrices.precision}"
+
+
+def pack(model: nn.Module, precision: Precision = "float32") -> nn.Module:
+    """The model with packed matrices in the place of its linear layers; its parameters are the same.
+
+    Cells of recurrent networks multiply by parameters of their own, and are left as they are.
+    """
+    matrices = PackedMatrices(precision)
+    for module in list(model.modules()):
+        for name, part in list(module.named_children()):
+            if isinstance(part, nn.Linear) and type(part) in (nn.Linear, PackedLinear):
+                setattr(module, name, PackedLinear(part, matrices))
+    return model
+
+
+def _answers(x: Tensor, weight: Tensor) -> bool:
+    """Whether this is a product of numbers that are here, of a size worth it, and nobody learns from it."""
+    return (
+        x.dtype == weight.dtype == torch.float32
+        and x.device.type == weight.device.type == "cpu"
+        and weight.numel() >= LEAST
+        and not weight.is_inference()
+        and x.numel() > 0
+        and not (torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad))
+        and not torch.is_autocast_enabled("cpu")
+        and not torch.compiler.is_compiling()
+        and not torch._C._functorch.is_functorch_wrapped_tensor(x)
+    )
+
+
+def as_blocks(weight: Tensor) -> Product:
+    """W (N, K) in the blocks that oneDNN multiplies by; as it is where torch has no oneDNN."""
+    if not torch.backends.mkldnn.is_available():
+        return lambda x, bias: F.linear(x, weight, bias)
+    packed = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), ROWS)
+    multiply = torch.ops.mkldnn._linear_pointwise
+
+    def product(x: Tensor, bias: Tensor | None) -> Tensor:
+        return multiply(x, packed, bias, "none", [], "")
+
+    return product
+
+
+class RoundedRows:
+    """x ≈ s · x̂, row by row; of the last x it is kept, since queries, keys and values are made of one."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Tensor, int, tuple[Tensor, Tensor]] | None = None
+
+    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """(..., K) -> x̂ (R, K), s (R, 1)"""
+        if x.is_inference():  # nobody counts how often it is changed
+            return _rounded(x.reshape(-1, x.shape[-1]))
+        last = self._last
+        if last is not None and last[0] is x and last[1] == x._version:
+            return last[2]
+        found = _rounded(x.reshape(-1, x.shape[-1]))
+        self._last = x, x._version, found
+        return found
+
+
+def as_int8(weight: Tensor, rounded_rows: RoundedRows) -> Product:
+    """W ≈ t · Ŵ, x ≈ s · x̂: integers from -127 to 127, a scale t for each row of W and s for each of x.
+
+    y_rn = s_r t_n Σ_k x̂_rk Ŵ_nk + b_n. The scale of x is its own, so no row depends on those beside it.
+    """
+    matrix, scale = _rounded(weight)
+    matrix, scale = matrix.t(), scale.squeeze(1)  # (K, N), (N,)
+
+    def product(x: Tensor, bias: Tensor | None) -> Tensor:
+        rows, each = rounded_rows(x)
+        sums = torch._int_mm(rows, matrix)  # (R, N), exact
+        y = sums.float().mul_(each).mul_(scale)
+        y = y if bias is None else y.add_(bias)
+        return y.view(*x.shape[:-1], y.shape[-1])
+
+    return product
+
+
+def _rounded(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """(R, K) -> integers (R, K) and the scale of each row (R, 1): its largest number becomes 127."""
+    scale = rows.abs().amax(-1, keepdim=True).div_(LEVELS)
+    scale.clamp_min_(torch.finfo(torch.float32).tiny)
+    return (rows / scale).round_().to(torch.int8), scale

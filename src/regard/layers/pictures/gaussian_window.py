@@ -1,0 +1,73 @@
+"""The window of DRAW (Gregor et al. 2015): N × N Gaussian filters of learnt place, spacing and blur."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+NARROWEST = 1e-6  # σ², in pixels: a filter that sees one pixel
+
+
+class GaussianWindow(NamedTuple):
+    """N × N filters, δ pixels apart, around (x, y) of a picture of A columns and B rows.
+
+        F_X[i, a] = exp(-(a - μ_i)² / 2σ²) / Z_i,  μ_i = x + (i - N/2 - 1/2) δ,  i = 1 … N, a = 1 … A
+
+    and F_Y likewise. Z_i makes the filter's sum 1, also where it lies outside of the picture: it is a
+    softmax over pixels, which is nowhere 0 / 0.
+
+    >>> window = GaussianWindow.of(torch.zeros(2, 5), 3, (28, 28))  # in the middle, over all of it
+    >>> window.read(torch.ones(2, 1, 28, 28)).shape
+    torch.Size([2, 1, 3, 3])
+    """
+
+    rows: Tensor  # F_Y (batch, N, B)
+    columns: Tensor  # F_X (batch, N, A)
+    strength: Tensor  # γ (batch,)
+    box: Tensor  # (batch, 4): x, y, δ and σ in pixels, the first at 1, for pictures of it
+
+    @classmethod
+    def of(cls, numbers: Tensor, count: int, size: tuple[int, int]) -> GaussianWindow:
+        """numbers (batch, 5), as a linear layer gives them: x̃, ỹ, log σ², log δ̃, log γ; count: N; size: B, A
+
+            x = (A + 1) / 2 · (x̃ + 1),  y = (B + 1) / 2 · (ỹ + 1),  δ = (max(A, B) - 1) / (N - 1) · δ̃
+
+        So zeros are a window in the middle, over the whole picture, with σ = 1. One filter alone has no
+        spacing.
+        """
+        if numbers.shape[-1:] != (5,) or numbers.dim() != 2:
+            raise ValueError(f"a window is told by (batch, 5) numbers, not {(*numbers.shape,)}")
+        if count < 1:
+            raise ValueError(f"a window has 1 filter or more, not {count}")
+        height, width = size
+        x, y, log_blur, log_spacing, log_strength = numbers.unbind(-1)
+        x, y = (width + 1) / 2 * (x + 1), (height + 1) / 2 * (y + 1)
+        spacing = (max(size) - 1) / max(count - 1, 1) * log_spacing.exp()
+        blur = log_blur.exp().clamp_min(NARROWEST)
+        return cls(
+            _filters(y, spacing, blur, count, height),
+            _filters(x, spacing, blur, count, width),
+            log_strength.exp(),
+            torch.stack((x, y, spacing, blur.sqrt()), -1),
+        )
+
+    def read(self, pictures: Tensor) -> Tensor:
+        """γ F_Y x F_Xᵀ: (batch, C, B, A) -> (batch, C, N, N)"""
+        seen = self.rows[:, None] @ pictures @ self.columns[:, None].mT
+        return self.strength[:, None, None, None] * seen
+
+    def write(self, patches: Tensor) -> Tensor:
+        """1/γ F_Yᵀ w F_X: (batch, C, N, N) -> (batch, C, B, A)"""
+        drawn = self.rows[:, None].mT @ patches @ self.columns[:, None]
+        return drawn / self.strength[:, None, None, None]
+
+
+def _filters(centre: Tensor, spacing: Tensor, blur: Tensor, count: int, length: int) -> Tensor:
+    """(batch, N, pixels), each filter's sum 1."""
+    steps = torch.arange(count, device=centre.device) - (count - 1) / 2
+    means = centre[:, None] + steps.to(centre) * spacing[:, None]  # (batch, N)
+    pixels = torch.arange(1, length + 1, device=centre.device, dtype=centre.dtype)
+    distances = pixels - means[..., None]
+    return (-distances.square() / (2 * blur[:, None, None])).softmax(-1)

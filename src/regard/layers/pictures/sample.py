@@ -1,0 +1,24 @@
+"""Pictures read between their pixels."""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def sample(pictures: Tensor, places: Tensor) -> Tensor:
+    """pictures (B, C, H, W), places (B, ..., P, 2) -> (B, C, ..., P)
+
+        v = Σ_ij x[i, j] max(0, 1 - |i - r|) max(0, 1 - |j - c|)
+
+    The row r and the column c of a place (x, y) are ((y + 1) H - 1) / 2 and ((x + 1) W - 1) / 2. Outside is
+    0; a place that is not finite gives NaN.
+    """
+    batch, channels = pictures.shape[:2]
+    inner = places.shape[1:-1]
+    if not (pictures.numel() and places.numel()):
+        return pictures.new_zeros(batch, channels, *inner)
+    grid = places.to(pictures.dtype).reshape(batch, -1, inner[-1], 2)
+    found = F.grid_sample(pictures, grid, padding_mode="zeros", align_corners=False)
+    lost = 0 * grid.detach().sum(-1)[:, None]  # or NaN, which torch would read at a corner
+    return (found + lost).reshape(batch, channels, *inner)

@@ -1,0 +1,126 @@
+"""Digits made harder: moved, among clutter, turned, bent. The same picture and number, the same result.
+
+Pictures are (B, C, H, W) from 0, the ground, to 1; of two that lie over each other the brighter is seen.
+Numbers are drawn by keys (B,), see `draws`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from regard.layers.pictures.draws import mixed, uniform, whole
+from regard.layers.pictures.warps import AffineWarp, ProjectiveWarp, ThinPlateWarp
+
+_CLUTTER, _MOVE, _PIECE = 1, 2, 3  # so that each has numbers of its own
+
+
+def moved(pictures: Tensor, keys: Tensor, size: tuple[int, int]) -> tuple[Tensor, Tensor]:
+    """On a larger ground, anywhere, as a whole: (B, C, *size); and the middle of each, (B, 2), as places are.
+
+    — Translated MNIST of Mnih et al. 2014: size (60, 60)
+    """
+    height, width = pictures.shape[-2:]
+    if size[0] < height or size[1] < width:
+        raise ValueError(f"pictures of {height} x {width} do not fit into {size[0]} x {size[1]}")
+    keys = mixed(keys + _MOVE)
+    top = whole(keys, 1, size[0] - height + 1)
+    left = whole(mixed(keys), 1, size[1] - width + 1)
+    ground = pictures.new_zeros(*pictures.shape[:2], *size)
+    middle = torch.cat((2 * left + width, 2 * top + height), 1) / torch.tensor(
+        [size[1], size[0]], device=keys.device
+    )
+    return laid(ground, pictures[:, None], top, left), middle.to(pictures.dtype) - 1
+
+
+def cluttered(
+    pictures: Tensor, keys: Tensor, size: tuple[int, int], bank: Tensor, *, pieces: int = 4, width: int = 8
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """`moved`, with `pieces` squares of others beside it, cut out anywhere and laid anywhere.
+
+    bank (N, C, H, W): the others. — Cluttered Translated MNIST: (60, 60) with 4 pieces of 8 x 8, (100, 100)
+    with 8
+    """
+    scene, middle = moved(pictures, keys, size)
+    if not pieces:
+        return scene, middle
+    keys = mixed(keys + _CLUTTER)
+    others = bank[whole(keys, pieces, len(bank))]  # (B, M, C, H, W)
+    height, long = bank.shape[-2:]
+    top, left = (
+        whole(mixed(keys + at), pieces, n - width + 1) for at, n in enumerate((height, long))
+    )
+    cut = _squares(others, top, left, width)
+    keys = mixed(keys + _PIECE)
+    top, left = (whole(mixed(keys + at), pieces, n - width + 1) for at, n in enumerate(size))
+    return laid(scene, cut, top, left), middle
+
+
+def laid(ground: Tensor, parts: Tensor, top: Tensor, left: Tensor) -> Tensor:
+    """ground (B, C, H, W), parts (B, M, C, h, w), their upper left corners (B, M): the brighter of both."""
+    channels, across = ground.shape[1], ground.shape[3]
+    rows = top[..., None] + torch.arange(parts.shape[-2], device=top.device)  # (B, M, h)
+    columns = left[..., None] + torch.arange(parts.shape[-1], device=top.device)
+    at = rows[..., :, None] * across + columns[..., None, :]  # (B, M, h, w)
+    at = at[:, None].expand(-1, channels, -1, -1, -1).flatten(2)
+    flat = parts.transpose(1, 2).flatten(2)
+    return ground.flatten(2).scatter_reduce(2, at, flat, "amax").unflatten(2, ground.shape[2:])
+
+
+def turned(
+    pictures: Tensor,
+    keys: Tensor,
+    *,
+    degrees: float = 90.0,
+    scale: tuple[float, float] = (1.0, 1.0),
+    size: tuple[int, int] | None = None,
+    shift: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """By an angle in ± degrees, made larger by a factor of `scale`, and, if told, moved where it still fits.
+
+    size: of the ground. Also the angle of each in degrees, clockwise, (B,). — Jaderberg et al. 2015: R is ±
+    90 degrees; RTS ± 45, scale 0.7 to 1.2, moved, on (42, 42)
+    """
+    angle, factor, x, y = uniform(mixed(keys + 4), 4).to(pictures.dtype).unbind(1)
+    angle = (2 * angle - 1) * math.radians(degrees)
+    factor = scale[0] + (scale[1] - scale[0]) * factor
+    old, new = pictures.shape[-2:], size or (pictures.shape[-2], pictures.shape[-1])
+    wide, high = new[1] / old[1], new[0] / old[0]  # of the ground, in pictures
+    cos, sin = angle.cos() / factor, angle.sin() / factor
+    room = [(n - 1) if shift else 0.0 for n in (wide, high)]
+    x, y = (2 * x - 1) * room[0], (2 * y - 1) * room[1]  # of the picture's middle, in halves of it
+    theta = torch.stack(
+        (cos * wide, sin * high, -(cos * x + sin * y), -sin * wide, cos * high, sin * x - cos * y),
+        1,
+    )
+    return AffineWarp()(pictures, theta, new), angle.rad2deg()
+
+
+def projected(pictures: Tensor, keys: Tensor, *, strength: float = 0.3) -> Tensor:
+    """Seen at an angle: corners go up to `strength` of half a picture. — P of Jaderberg et al. 2015"""
+    drawn = (2 * uniform(mixed(keys + 5), 8).to(pictures.dtype) - 1) * strength
+    theta = ProjectiveWarp().identity.to(pictures) + drawn
+    return ProjectiveWarp()(pictures, theta)
+
+
+def bent(pictures: Tensor, keys: Tensor, *, pixels: float = 1.5, points: int = 4) -> Tensor:
+    """Every point of a grid goes up to so many pixels away. — E of Jaderberg et al. 2015, a thin plate"""
+    warp = ThinPlateWarp(points)
+    drawn = 2 * uniform(mixed(keys + 6), warp.numbers).to(pictures.dtype) - 1
+    step = torch.tensor([2 / pictures.shape[-1], 2 / pictures.shape[-2]]).to(pictures)
+    away = drawn.unflatten(1, (-1, 2)) * pixels * step
+    return warp(pictures, warp.identity.to(pictures) + away.flatten(1))
+
+
+def _squares(pictures: Tensor, top: Tensor, left: Tensor, width: int) -> Tensor:
+    """(B, M, C, H, W) -> (B, M, C, width, width), from these corners (B, M)."""
+    steps = torch.arange(width, device=top.device)
+    rows = (top[..., None] + steps)[:, :, None, :, None].expand(
+        -1, -1, pictures.shape[2], -1, pictures.shape[-1]
+    )
+    columns = (left[..., None] + steps)[:, :, None, None, :].expand(
+        -1, -1, pictures.shape[2], width, -1
+    )
+    return pictures.gather(3, rows).gather(4, columns)
