@@ -3,11 +3,13 @@
     python benchmarks/regions_fused_cuda.py                       # everything
     python benchmarks/regions_fused_cuda.py --quick               # fewer lengths, fewer tiles
     python benchmarks/regions_fused_cuda.py --only check time     # of: check time host graph sweep
+    python benchmarks/regions_fused_cuda.py --only time --cases 'window(64):8192:bfloat16'
     python benchmarks/regions_fused_cuda.py --only sweep --regions 'window(64)' 'atrous(8)'
 
 FlexAttention is compiled, and its block mask is made beforehand. A ratio of 2 means: the other takes twice
 as long as ours. Times are medians of turns on the GPU's own clock, forward and backward, (1, 16, n, 64). What
-fails is printed and counted, and the rest goes on. Kernels are compiled in many processes before timing.
+fails is printed and counted, and the rest goes on. Kernels are compiled in many processes before timing,
+and every line is printed as soon as it is known.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from torch import Tensor
 
 import regard
 from regard.attention.attend import prepare
-from regard.attention.kernels import region_triton
+from regard.attention.kernels import tile_sizes
 from regard.attention.kernels.region_attention import region_attention
 from regard.attention.kernels.region_passes import region_passes
 from regard.attention.region import Region
@@ -312,7 +314,11 @@ class Setting(NamedTuple):
     dtype: str
 
 
-def settings(quick: bool, regions: Iterable[str]) -> list[Setting]:
+def settings(quick: bool, regions: Iterable[str], chosen: Iterable[str]) -> list[Setting]:
+    """All that the table of lengths has; or those that are chosen: "window(64):8192:bfloat16"."""
+    if chosen:
+        cut = [case.rsplit(":", 2) for case in chosen]
+        return [Setting(region, int(length), dtype) for region, length, dtype in cut]
     made = [
         Setting(name, length, dtype)
         for dtype, table in LENGTHS.items()
@@ -322,43 +328,82 @@ def settings(quick: bool, regions: Iterable[str]) -> list[Setting]:
     return [s for s in made if s.region in regions and (s.length in QUICK or not quick)]
 
 
-def warm(setting: Setting) -> None:
-    """Compile what will be timed: what is compiled is kept on the disk."""
-    for run in contenders(setting.region, setting.length, DTYPES[setting.dtype]).values():
-        out = run()
-        out.backward(torch.randn_like(out))
+class Row(NamedTuple):
+    """Milliseconds forward, and of a whole step; MB held after the forward pass, and at the highest."""
+
+    forward: float
+    both: float
+    held: float
+    peak: float
 
 
-def timed(setting: Setting) -> str:
+def timed(setting: Setting, ready: Any, turn: Any) -> dict[str, Row]:
+    """Compiled with all others at once, and timed alone."""
     dtype = DTYPES[setting.dtype]
     runs = contenders(setting.region, setting.length, dtype)
     grad = torch.randn(1, HEADS, setting.length, SIZE, device="cuda", dtype=dtype)
-    cells: dict[str, tuple[float, float, float, float]] = {}
+    for run in runs.values():
+        step(run, run.leaves, grad)  # type: ignore[attr-defined]
+    torch.cuda.synchronize()
+    ready.release()
+    turn.acquire()
+    rows = {}
     for name, run in runs.items():
         leaves = run.leaves  # type: ignore[attr-defined]
         with torch.no_grad():
             forward = milliseconds(run, 0.1)
         both = milliseconds(lambda run=run, leaves=leaves: step(run, leaves, grad))
-        cells[name] = (forward, both, *memory(run, leaves, grad))
-    ours, flex, sdpa = (cells[name] for name in ("ours", "flex", "sdpa"))
-    numbers = [
-        f"{ours[0]:.3f}", f"{ours[1]:.3f}", f"{flex[0] / ours[0]:.2f}", f"**{flex[1] / ours[1]:.2f}**",
-        f"{sdpa[1] / ours[1]:.2f}", f"{ours[2]:.0f}", f"{flex[2]:.0f}", f"{ours[3]:.0f}", f"{flex[3]:.0f}",
-        f"{ours[3] / flex[3]:.2f}",
+        rows[name] = Row(forward, both, *memory(run, leaves, grad))
+    return rows
+
+
+def in_turn(setting: Setting, ready: Any, turn: Any, results: Any) -> None:
+    try:
+        found: Any = timed(setting, ready, turn)
+    except Exception as error:
+        ready.release()
+        turn.acquire()
+        found = f"{type(error).__name__}: {str(error)[:600]}"
+    results.put(found)
+
+
+def compare(todo: list[Setting], processes: int) -> None:
+    """A table of ratios, line by line. All cases of a round compile at once, then each has its turn."""
+    print("\n| region | n | dtype | ours ms | forward | Flex / ours | forward | SDPA / ours "
+          "| ours MB | Flex MB | ours / Flex |\n" + "| --- " * 11 + "|", flush=True)  # fmt: skip
+    spawn = multiprocessing.get_context("spawn")
+    for cut in range(0, len(todo), processes):
+        some = todo[cut : cut + processes]
+        ready, results = spawn.Semaphore(0), spawn.Queue()
+        turns = [spawn.Semaphore(0) for _ in some]
+        workers = [
+            spawn.Process(target=in_turn, args=(setting, ready, turn, results), daemon=True)
+            for setting, turn in zip(some, turns, strict=True)
+        ]
+        for worker in workers:
+            worker.start()
+        for _ in workers:
+            ready.acquire()
+        for setting, turn, worker in zip(some, turns, workers, strict=True):
+            turn.release()
+            found = results.get()
+            if isinstance(found, str):
+                print(f"FAILED {setting}: {found}", flush=True)
+                failures.append(str(setting))
+            else:
+                print(line(setting, found), flush=True)
+            worker.join()
+
+
+def line(setting: Setting, rows: dict[str, Row]) -> str:
+    ours, flex, sdpa = (rows[name] for name in ("ours", "flex", "sdpa"))
+    cells = [
+        setting.region, f"{setting.length:,}", setting.dtype, f"{ours.both:.3f}", f"{ours.forward:.3f}",
+        f"**{flex.both / ours.both:.2f}**", f"{flex.forward / ours.forward:.2f}",
+        f"{sdpa.both / ours.both:.2f}", f"{ours.peak:.0f}", f"{flex.peak:.0f}",
+        f"{ours.peak / flex.peak:.2f}",
     ]  # fmt: skip
-    return " | ".join([f"| {setting.region}", str(setting.length), setting.dtype, *numbers]) + " |"
-
-
-def compare(quick: bool, regions: list[str], processes: int) -> None:
-    todo = settings(quick, regions)
-    in_processes(warm, todo, processes)
-    print("\n| region | n | dtype | ours fwd ms | ours ms | flex/ours fwd | flex/ours | sdpa/ours "
-          "| held MB | flex | peak MB | flex | ours/flex |\n" + "| --- " * 13 + "|")  # fmt: skip
-    for setting in todo:
-        row = attempt(f"time {setting}", lambda setting=setting: timed(setting))
-        if row:
-            print(row, flush=True)
-        torch.cuda.empty_cache()
+    return "| " + " | ".join(cells) + " |"
 
 
 # ── the host's time, graphs ──────────────────────────────────────────────────────────────────────
@@ -466,7 +511,7 @@ def compiled(name: str) -> None:
 
 # ── which tiles ──────────────────────────────────────────────────────────────────────────────────
 
-Tile = region_triton.RegionTile
+Tile = tile_sizes.RegionTile
 TILES: dict[str, dict[str, list[tuple[int, ...]]]] = {
     "bfloat16": {
         "forward": [(128, 64, 4, 3), (128, 64, 8, 3), (128, 64, 8, 2), (64, 64, 4, 3), (64, 64, 4, 4),
@@ -498,8 +543,8 @@ def tried(trial: Trial, seconds: float = 0.0) -> float:
     q, k, v = inputs(setting.length, DTYPES[setting.dtype])
     region = region_of(setting.region, setting.length)
     grad = torch.randn_like(q)
-    region_triton.CHOSEN.clear()
-    region_triton.CHOSEN[trial.kernel] = Tile(*trial.tile)
+    tile_sizes.CHOSEN.clear()
+    tile_sizes.CHOSEN[trial.kernel] = Tile(*trial.tile)
     try:
         if trial.kernel == "forward":
             with torch.no_grad():
@@ -510,7 +555,7 @@ def tried(trial: Trial, seconds: float = 0.0) -> float:
             lambda: torch.autograd.grad(out, [q, k, v], grad, retain_graph=True), seconds
         )
     finally:
-        region_triton.CHOSEN.clear()
+        tile_sizes.CHOSEN.clear()
 
 
 def sweep(quick: bool, regions: list[str], processes: int) -> None:
@@ -536,7 +581,7 @@ def sweep(quick: bool, regions: list[str], processes: int) -> None:
                     took = attempt(str(trial), lambda trial=trial: tried(trial, 0.1))
                     if took is not None:
                         times[trial.tile] = took
-            used = tuple(region_triton.TILES[kernel, setting.dtype != "float32", 64])
+            used = tuple(tile_sizes.TILES[kernel, setting.dtype != "float32", 64])
             best = sorted(times.items(), key=lambda item: item[1])
             shown = [f"{'*' if tile == used else ''}{tile} {took:.3f}" for tile, took in best]
             where = f"{setting.region} {setting.length} {setting.dtype} {kernel}"
@@ -552,13 +597,16 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", choices=["check", "time", "host", "graph", "sweep"])
     parser.add_argument("--regions", nargs="+", default=REGIONS)
+    parser.add_argument("--cases", nargs="+", default=[], help="of time: region:length:dtype")
     parser.add_argument("--processes", type=int, default=14, help="that compile at a time")
     options = parser.parse_args()
     parts: dict[str, Callable[[], Any]] = {
         "check": lambda: check(options.quick, options.processes),
         "host": host,
         "graph": graphs,
-        "time": lambda: compare(options.quick, options.regions, options.processes),
+        "time": lambda: compare(
+            settings(options.quick, options.regions, options.cases), options.processes
+        ),
         "sweep": lambda: sweep(options.quick, options.regions, options.processes),
     }
     import triton

@@ -70,18 +70,22 @@ class Drawn:
     offset: int
     normalize: str
     bias: Tensor | None = None
+    cap: float | None = None
+    sinks: Tensor | None = None
 
     def __repr__(self) -> str:
         tensors = {"q": self.query, "k": self.key, "v": self.value, "mask": self.mask}
-        tensors["bias"] = self.bias
+        tensors |= {"bias": self.bias, "sinks": self.sinks}
         shapes = (f"{name} {tuple(x.shape)}" for name, x in tensors.items() if x is not None)
-        return f"{', '.join(shapes)}, {self.score}, {self.named_region}, {self.normalize}"
+        return f"{', '.join(shapes)}, {self.score}, {self.named_region}, {self.normalize}, cap {self.cap}"
 
     def rounded(self, dtype: torch.dtype) -> Drawn:
         """The same in numbers that this precision has."""
-        tensors = (self.query, self.key, self.value, self.bias)
-        query, key, value, bias = (None if x is None else x.to(dtype).double() for x in tensors)
-        return replace(self, query=query, key=key, value=value, bias=bias)
+        names = ("query", "key", "value", "bias", "sinks")
+        tensors = {name: getattr(self, name) for name in names}
+        return replace(
+            self, **{n: None if x is None else x.to(dtype).double() for n, x in tensors.items()}
+        )
 
     @property
     def values(self) -> Tensor:
@@ -164,6 +168,13 @@ def draw(seed: int) -> Drawn:
         rows = chance.choice((1, 1, 1, queries))
         columns = chance.choice((keys, keys, keys, 1))
         mask = torch.rand(*shape, rows, columns, generator=numbers) < chance.choice((0.1, 0.5, 0.9))
+    normalize = chance.choice(NORMALIZERS)
+    more = random.Random(seed + 2_000_000)
+    cap = more.choice((0.5, 2.0, 30.0)) if more.random() < 0.25 else None
+    sinks = None
+    if normalize.startswith("softmax") and more.random() < 0.3:
+        shape = [more.choice((size, size, 1)) for size in full[more.randint(0, len(full)) :]]
+        sinks = torch.randn(shape, generator=numbers, dtype=torch.float64)
     return Drawn(
         query,
         key,
@@ -172,8 +183,10 @@ def draw(seed: int) -> Drawn:
         chance.choice(list(make_scores(torch.float64))),
         chance.choice(list(REGIONS)),
         0 if chance.random() < 0.7 else chance.randint(-9, 9),
-        chance.choice(NORMALIZERS),
+        normalize,
         draw_bias(random.Random(seed + 1_000_000), numbers, (*full, queries, keys)),
+        cap,
+        sinks,
     )
 
 
@@ -193,16 +206,24 @@ def draw_bias(
 
 
 def definition(
-    drawn: Drawn, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None
+    drawn: Drawn, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, sinks: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """Context and weights, in float64, with every leading axis."""
     allowed = drawn.weighed
     lead = allowed.shape[:-2]
     q, k, v = (x.expand(*lead, *x.shape[-2:]) for x in (q, k, v))
     scores = _scores(make_scores(torch.float64)[drawn.score], q, k)
+    if drawn.cap is not None:
+        scores = drawn.cap * torch.tanh(scores / drawn.cap)
     if bias is not None:
         scores = scores + bias
-    weights = _weights(drawn.normalize, scores.masked_fill(~allowed, -math.inf), allowed)
+    scores = scores.masked_fill(~allowed, -math.inf)
+    if sinks is None:
+        weights = _weights(drawn.normalize, scores, allowed)
+    else:  # exp(s) / (exp(sink) + Σ exp(s))
+        logs = scores / (0.5 if "0.5" in drawn.normalize else 1.0)
+        beside = sinks[..., None, None].expand(*logs.shape[:-1], 1)
+        weights = torch.cat([logs, beside], -1).softmax(-1)[..., :-1]
     weights = torch.where(allowed, weights, 0.0)
     return weights @ v, weights
 

@@ -34,17 +34,18 @@ def asked_of(drawn: Drawn, dtype: torch.dtype, device: str = "cpu") -> dict[str,
         "region": drawn.named_region,
         "normalize": drawn.normalize,
         "mask": None if drawn.mask is None else drawn.mask.to(device),
+        "cap": drawn.cap,
     }
 
 
 def leaves(drawn: Drawn, dtype: torch.dtype, device: str = "cpu") -> list[Tensor | None]:
-    """Query, key, value (None where the keys are the values) and bias to be differentiated."""
-    given = (drawn.query, drawn.key, drawn.value, drawn.bias)
+    """Query, key, value (None where the keys are the values), bias and sinks to be differentiated."""
+    given = (drawn.query, drawn.key, drawn.value, drawn.bias, drawn.sinks)
     return [None if x is None else x.detach().to(device, dtype).requires_grad_() for x in given]
 
 
 def attend(given: list[Tensor | None], **asked: Any) -> regard.Attended:
-    return regard.attend(*given[:3], bias=given[3], **asked)
+    return regard.attend(*given[:3], bias=given[3], sinks=given[4], **asked)
 
 
 def gradients(context: Tensor, tensors: list[Tensor | None], probe: Tensor) -> list[Tensor]:
@@ -63,8 +64,8 @@ def compare(seed: int, device: str = "cpu") -> str:
     asked = {**asked_of(drawn, dtype, device), "weights": chance.random() < 0.15}
 
     plain, given = leaves(drawn, torch.float64), leaves(drawn, dtype, device)
-    q, k, v, bias = plain
-    wanted, weights = definition(drawn, q, k, k if v is None else v, bias)
+    q, k, v, bias, sinks = plain
+    wanted, weights = definition(drawn, q, k, k if v is None else v, bias, sinks)
     if given[3] is not None and chance.random() < 0.5:  # fused kernels take one that is not learnt
         given[3] = given[3].detach()
         plain[3] = None
@@ -90,7 +91,7 @@ def compare(seed: int, device: str = "cpu") -> str:
     same = {"rtol": 0, "atol": 0} if device == "cpu" else {}  # a GPU adds in any order
     for ours, theirs in zip(gradients(context, spoilt, probe), clean, strict=True):
         torch.testing.assert_close(ours, theirs, **same)
-    plan = regard.explain(*given[:3], bias=given[3], **asked)
+    plan = regard.explain(*given[:3], bias=given[3], sinks=given[4], **asked)
     return f"{plan.path} with a bias" if given[3] is not None else plan.path
 
 
@@ -145,6 +146,7 @@ def spoil_one_key(seed: int) -> None:
     value = drawn.value if where == "keys" else spoilt.value
     asked = asked_of(drawn, dtype)
     asked["bias"] = None if drawn.bias is None else drawn.bias.to(dtype)
+    asked["sinks"] = None if drawn.sinks is None else drawn.sinks.to(dtype)
     clean, bad = (
         regard.attend(*(None if x is None else x.to(dtype) for x in given), **asked).context
         for given in ((drawn.query, drawn.key, drawn.value), (drawn.query, key, value))

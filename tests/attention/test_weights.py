@@ -89,6 +89,8 @@ def attended(drawn: Drawn, given: list[Tensor | None], dtype: torch.dtype, weigh
     return regard.attend(
         *given[:3],
         bias=given[3],
+        cap=drawn.cap,
+        sinks=given[4],
         score=make_scores(dtype)[drawn.score],
         region=drawn.named_region,
         normalize=drawn.normalize,
@@ -98,7 +100,7 @@ def attended(drawn: Drawn, given: list[Tensor | None], dtype: torch.dtype, weigh
 
 
 def leaves(drawn: Drawn, dtype: torch.dtype) -> list[Tensor | None]:
-    given = (drawn.query, drawn.key, drawn.value, drawn.bias)
+    given = (drawn.query, drawn.key, drawn.value, drawn.bias, drawn.sinks)
     return [None if x is None else x.detach().to(dtype).requires_grad_() for x in given]
 
 
@@ -112,8 +114,8 @@ def test_it_is_what_the_matrix_says(chunk):
         if (asked := drawn_request(chance, drawn, lead)) is None:
             continue
         plain, given = leaves(drawn, torch.float64), leaves(drawn, dtype)
-        q, k, v, bias = plain
-        context, weights = definition(drawn, q, k, k if v is None else v, bias)
+        q, k, v, bias, sinks = plain
+        context, weights = definition(drawn, q, k, k if v is None else v, bias, sinks)
         wanted = read_off(weights, drawn.weighed, asked)
         got = attended(drawn, given, dtype, asked)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -209,6 +210,28 @@ def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tenso
         )
     bias = bias if bias.dim() > 1 else bias[(None,) * (2 - bias.dim())]
     return for_every_key(bias, key.shape[-2])
+
+
+def check_cap(cap: float | None) -> float:
+    """The bound of the scores, 0 where there is none."""
+    if cap is None:
+        return 0.0
+    if not 0.0 < cap < math.inf:
+        raise ValueError(f"cap bounds the scores, cap · tanh(score / cap): above 0, not {cap}")
+    return float(cap)
+
+
+def check_sinks(sinks: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """The sinks as (..., 1, 1), beside the scores (..., Lq, Lk)."""
+    if not isinstance(sinks, Tensor) or not sinks.is_floating_point():
+        seen = sinks.dtype if isinstance(sinks, Tensor) else type(sinks).__name__
+        raise TypeError(f"sinks are a tensor of numbers, one for every head; given {seen}")
+    lead = leading(query, key, value)
+    if not _fits(sinks.shape, lead):
+        raise ValueError(
+            f"sinks must broadcast to the leading axes {lead}, (heads,) as a rule; given {tuple(sinks.shape)}"
+        )
+    return sinks[..., None, None]
 
 
 def real_states(

@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 from regard.attention.argument_checks import (
     check_mask,
     check_region,
+    check_sinks,
     check_sizes,
     check_tensors,
     leading,
@@ -21,11 +22,12 @@ from regard.attention.call import Attended, AttentionCall, refusal, takes_argume
 from regard.attention.kernels.region_call import keeps_promises, region_for_kernel
 from regard.attention.limits import Limits, shelter
 from regard.attention.normalizers import Normalizer, as_normalizer
+from regard.attention.plans.known_calls import KnownCall, keep, recall
 from regard.attention.plans.plan import Plan
 from regard.attention.region import Region
 from regard.attention.regions import as_region
 from regard.attention.scores import Score, as_score
-from regard.attention.shapes import as_summed
+from regard.attention.shapes import as_summed, of_rank
 from regard.attention.weights.asked_weights import Weights
 
 __all__ = ["Attended", "attend", "explain", "prepare"]
@@ -44,6 +46,8 @@ def prepare(
     mask: Tensor | None = None,
     lengths: Tensor | Sequence[int] | None = None,
     bias: Tensor | None = None,
+    cap: float | None = None,
+    sinks: Tensor | None = None,
     dropout: float = 0.0,
     training: bool = False,
     weights: bool | Weights = False,
@@ -61,27 +65,43 @@ def prepare(
         real = real_mask(mask, lengths, leading(query, key, value), key.shape[-2], key.device)
         mask = None if real is None else real[..., None, :]
     mask = check_mask(mask, query, key, value)
-    limits = Limits.of(within, query, query.shape[-2], key.shape[-2], mask, by)
     how: Normalizer = _named("normalizer", normalize, as_normalizer, query)
-    taint, drop = None, dropout if training else 0.0
-    more: Any = {"bias": bias, "dropout": drop, "weights": weights}
-    if not keeps_promises(by) or (
-        region_for_kernel(by, how, limits, query, key, value, **more) is None
-    ):
-        query, key, value, taint = shelter(query, key, value, limits, uses_keys=by.uses_keys)
-    return AttentionCall.of(
+    return _sheltered(
         by,
+        within,
         how,
-        by.project_query(query),
-        by.project_key(key),
+        query,
+        key,
         value,
-        limits,
+        mask,
         bias=bias,
+        cap=cap,
+        sinks=sinks,
         dropout=dropout,
         training=training,
         weights=weights,
         generator=generator,
-        taint=taint,
+    )
+
+
+def _sheltered(
+    by: Score, within: Region, how: Normalizer, query: Tensor, key: Tensor, value: Tensor,
+    mask: Tensor | None, *, bias: Tensor | None, cap: float | None, sinks: Tensor | None,
+    dropout: float, training: bool, weights: Any, **more: Any,
+) -> AttentionCall:  # fmt: skip
+    """A call of arguments that are right: nothing in it reaches a query that may not attend to it."""
+    limits = Limits.of(within, query, query.shape[-2], key.shape[-2], mask, by)
+    taint, drop = None, dropout if training else 0.0
+    takes: Any = {"bias": bias, "cap": cap, "dropout": drop, "weights": weights}
+    takes["sinks"] = None if sinks is None else check_sinks(sinks, query, key, value)
+    if not keeps_promises(by) or (
+        region_for_kernel(by, how, limits, query, key, value, **takes) is None
+    ):
+        query, key, value, taint = shelter(query, key, value, limits, uses_keys=by.uses_keys)
+    query, key = by.project_query(query), by.project_key(key)
+    more |= {"bias": bias, "cap": cap, "sinks": sinks, "dropout": dropout, "training": training}
+    return AttentionCall.of(
+        by, how, query, key, value, limits, weights=weights, taint=taint, **more
     )
 
 
@@ -98,6 +118,9 @@ def attend(*given: Any, **choices: Any) -> Attended:
     bias: float, broadcast to (..., Lq, Lk), added to the scores as they are: after the score's own scale,
         before region, temperature and normaliser. -inf forbids a pair, as a mask does. Of keys row by row
         (B, Lk) it is written bias[:, None, :].
+    cap: the scores never pass it, cap · tanh(score / cap); before the bias.
+    sinks: one number for every head, (heads,): exp(s) / (exp(sink) + Σ exp(s)), so that a row may sum to less
+        than 1. They can be learnt.
     score, region, normalize: a mechanism or its name; None is scaled dot, everywhere, softmax.
     dropout acts on the weights when `training`; `generator` makes every draw repeatable.
 
@@ -107,10 +130,17 @@ def attend(*given: Any, **choices: Any) -> Attended:
     (torch.Size([2, 3, 8]), torch.Size([2, 3, 5]))
     """
     try:
-        call = prepare(*given, **choices)
+        asked, known = recall(*given, **choices)
+        call = prepare(*given, **choices) if known is None else None
     except TypeError as error:
         raise refusal(error, "attend", prepare, given, choices) from None
-    return call.run()
+    if known is not None:
+        return _again(known, *given, **choices)
+    assert call is not None
+    plan = call.plan()
+    if asked is not None:
+        keep(asked, call, plan)
+    return call.run(plan)
 
 
 @takes_arguments_of(prepare)
@@ -127,6 +157,25 @@ def explain(*given: Any, **choices: Any) -> Plan:
     except TypeError as error:
         raise refusal(error, "explain", prepare, given, choices) from None
     return call.plan()
+
+
+def _again(
+    known: KnownCall, query: Tensor, key: Tensor, value: Tensor | None = None, *,
+    mask: Tensor | None = None, bias: Tensor | None = None, cap: float | None = None,
+    sinks: Tensor | None = None, dropout: float = 0.0, training: bool = False, **_: Any,
+) -> Attended:  # fmt: skip
+    """A call like an earlier one."""
+    value = key if value is None else value
+    if known.kernel is not None:
+        sinks = None if sinks is None else sinks[..., None, None]
+        return Attended(known.kernel.run(query, key, value, mask, bias, sinks)[0])
+    if mask is not None and mask.dim() < 2:
+        mask = of_rank(mask, 2)
+    call = _sheltered(
+        known.score, known.region, known.normalize, query, key, as_summed(value), mask,
+        bias=bias, cap=cap, sinks=sinks, dropout=dropout, training=training, weights=False,
+    )  # fmt: skip
+    return call.run(known.plan)
 
 
 def _named(kind: str, given: Any, read: Callable[..., Any], query: Tensor, **sizes: int) -> Any:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from torch import Generator, Tensor, is_autocast_enabled, is_grad_enabled
+from torch.compiler import is_compiling
 
-from regard.attention.argument_checks import check_bias
+from regard.attention.argument_checks import check_bias, check_cap, check_sinks
+from regard.attention.kernels.region_call import KernelCall
 from regard.attention.limits import Limits
-from regard.attention.normalizers import HardChoice, Normalizer, clear
+from regard.attention.normalizers import HardChoice, Normalizer, clear, usual_softmax
 from regard.attention.paths import Computed, dense, run, taints
 from regard.attention.plans.layout import BiasLayout, Layout
 from regard.attention.plans.plan import Plan, choose
@@ -53,6 +55,8 @@ class AttentionCall:
     value: Tensor  # (..., Lk, Dv)
     limits: Limits  # the region and the mask: which pairs are allowed
     bias: Tensor | None = None  # (..., Lq or 1, Lk)
+    cap: float = 0.0  # of the scores, before the bias; 0: none
+    sinks: Tensor | None = None  # (..., 1, 1)
     gate: Tensor | None = None  # broadcast to (..., Lq, Dv)
     state: Any = None  # what is carried from query to query: no mechanism has any yet
     dropout: float = 0.0  # 0 when not training
@@ -79,6 +83,8 @@ class AttentionCall:
         limits: Limits,
         *,
         bias: Tensor | None = None,
+        cap: float | None = None,
+        sinks: Tensor | None = None,
         dropout: float = 0.0,
         training: bool = False,
         weights: bool | Weights = False,
@@ -89,6 +95,12 @@ class AttentionCall:
             raise ValueError(f"dropout must be at least 0 and below 1, not {dropout}")
         if bias is not None:
             bias = check_bias(bias, query, key, value)
+        if sinks is not None:
+            sinks = check_sinks(sinks, query, key, value)
+            if not usual_softmax(normalize):
+                raise ValueError(
+                    f"sinks stand in the sum of a softmax: {normalize!r} has no such sum"
+                )
         given = (query, key, value, bias, limits.mask, limits.inside, limits.factor)
         rank = max(x.dim() for x in given if x is not None)
         limits.widen(rank)
@@ -100,6 +112,8 @@ class AttentionCall:
             of_rank(value, rank),
             limits,
             None if bias is None else of_rank(bias, rank),
+            check_cap(cap),
+            None if sinks is None else of_rank(sinks, rank),
             dropout=dropout if training else 0.0,
             training=training,
             weights=weights,
@@ -143,6 +157,16 @@ class AttentionCall:
         dtype = self.query.dtype if autocast else bias.dtype
         return BiasLayout(bias.shape, dtype, bias.requires_grad and is_grad_enabled())
 
+    @property
+    def for_kernel(self) -> KernelCall | None:
+        """As the kernels of a region take it; None: another path computes it. Found once."""
+        if is_compiling():
+            return KernelCall.of(self)
+        kept = vars(self)
+        if "_for_kernel" not in kept:
+            kept["_for_kernel"] = KernelCall.of(self)
+        return kept["_for_kernel"]
+
     def plan(self) -> Plan:
         """Which path computes it, why, and what that costs: from shapes and choices alone."""
         return choose(self, self.layout())
@@ -155,12 +179,13 @@ class AttentionCall:
         asked = isinstance(self.weights, Weights)
         return summarised(self, plan) if asked else run(plan, self)
 
-    def run(self, *, by_definition: bool = False) -> Attended:
+    def run(self, plan: Plan | None = None, *, by_definition: bool = False) -> Attended:
         """The attention: a query that may attend to what is not finite becomes NaN, and no other.
 
-        by_definition: without a plan, as where sizes are not known yet.
+        plan: its own, if it is there already. by_definition: without one, as where sizes are not known yet.
         """
-        plan = None if by_definition else self.plan()
+        if plan is None and not by_definition:
+            plan = self.plan()
         context, weights, choice = dense(self) if plan is None else self._by(plan)
         if self.taint is not None and not (plan is not None and taints(plan, self)):
             taint = self.taint[..., None].to(context.dtype)
@@ -182,8 +207,18 @@ class AttentionCall:
     ) -> AttentionCall:
         """The same attention over rearranged tensors."""
         limits = Limits(Fixed(pattern), mask, query.shape[-2], key.shape[-2], query.device)
+        sinks = self.sinks
+        if sinks is not None and sinks.dim() > 2:
+            sinks = sinks.unsqueeze(-4)  # where the parts have their axis
         return replace(
-            self, query=query, key=key, value=value, limits=limits, bias=bias, taint=None
+            self,
+            query=query,
+            key=key,
+            value=value,
+            limits=limits,
+            bias=bias,
+            sinks=sinks,
+            taint=None,
         )
 
 

@@ -238,9 +238,12 @@ def shelter(
     ):  # what is real is seen by every query
         key = key if unseen is None else without(key, unseen)
         value = key if same else value if unseen is None else without(value, unseen)
-        either = taint(value, (-2, -1))
-        if uses_keys and not same:
-            either = either + taint(key, (-2, -1))
+        if same or not uses_keys:
+            either = taint(value, (-2, -1))
+        elif key.shape[:-2] == value.shape[:-2] and value.device.type == "cpu":
+            either = (taint(value) + taint(key)).sum(-1)
+        else:
+            either = taint(value, (-2, -1)) + taint(key, (-2, -1))
         return Sheltered(without_empty(query, limits), key, value, either[..., None])
     of_value = taint(value)
     of_key = taint(key) if uses_keys and not same else of_value
@@ -272,7 +275,7 @@ def without_spoilt(
 
 def taint(x: Tensor, axes: int | tuple[int, int] = -1) -> Tensor:
     """NaN where a vector is not finite, else 0: (..., L, D) -> (..., L), or (...) of all of them."""
-    x = x.detach()
+    x = x.detach() if x.requires_grad else x
     if x.device.type == "cpu" and x.is_contiguous() and not torch.is_autocast_enabled("cpu"):
         rows = x @ x.new_zeros(x.shape[-1])  # 0 · NaN and 0 · inf are NaN: no second x is written
         return rows if axes == -1 else rows.sum(-1)

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.kernels.additive import additive_attention
-from regard.attention.kernels.region_call import region_fused
 from regard.attention.limits import taint
 from regard.attention.normalizers import HardChoice, clear
 from regard.attention.plans.plan import BY_DEFINITION, Plan
@@ -54,7 +53,8 @@ def run(plan: Plan, call: AttentionCall) -> Computed:
         "sparse": sparse,
         "sdpa": sdpa,
         "additive-fused": additive_fused,
-        "region-fused": lambda call: region_fused(call)[0],
+        "region-fused": by_kernel,
+        "sdpa-checked": by_kernel,
     }
     return paths[plan.path](call), None, None
 
@@ -92,22 +92,43 @@ def weigh(call: AttentionCall) -> DefinedWeights:
     if bias is not None:
         bias, allowed, spoilt = split_bias(bias, allowed)
     if call.normalize.needs_scores:
-        scores = call.score.pair(at_least_single(q), at_least_single(k))
+        scores = _capped(call.score.pair(at_least_single(q), at_least_single(k)), call.cap)
         scores = scores if bias is None else scores + bias
     else:
         shape = broadcast(q.shape[:-2], k.shape[:-2])
         scores = at_least_single(q.new_zeros(())).expand(*shape, q.shape[-2], k.shape[-2])
     if allowed is not None and allowed.shape != scores.shape:
         scores = scores.expand(broadcast(scores.shape, allowed.shape))
-    weights, choice = call.normalize(
-        scores, allowed, training=call.training, generator=call.generator
-    )
+    weights, choice = _normalized(call, scores, allowed)
     if call.limits.factor is not None:
         weights = clear(weights * call.limits.factor, allowed)
         if call.limits.region.renormalize:
             total = weights.sum(-1, keepdim=True)
             weights = weights / total.masked_fill(total == 0, 1.0)
     return DefinedWeights(weights, choice, spoilt, allowed)
+
+
+def _capped(scores: Tensor, cap: float) -> Tensor:
+    """cap · tanh(score / cap), which never passes ± cap; 0: no cap"""
+    return cap * torch.tanh(scores / cap) if cap else scores
+
+
+def _normalized(
+    call: AttentionCall, scores: Tensor, allowed: Tensor | None
+) -> tuple[Tensor, HardChoice | None]:
+    """Weights of (..., Lq, Lk): exp(s) / (exp(sink) + Σ exp(s)), if a sink takes its part of each row."""
+    sinks, drawn = call.sinks, {"training": call.training, "generator": call.generator}
+    if sinks is None:
+        return call.normalize(scores, allowed, **drawn)  # type: ignore[arg-type]
+    temperature = call.normalize.softmax_temperature
+    assert temperature is not None
+    lead = broadcast(scores.shape[:-1], sinks.shape[:-1])
+    sinks = (sinks * temperature).to(scores.dtype).expand(*lead, 1)
+    scores = torch.cat([scores.expand(*lead, scores.shape[-1]), sinks], -1)
+    if allowed is not None:
+        allowed = nn.functional.pad(allowed, (0, 1), value=True)
+    weights, choice = call.normalize(scores, allowed, **drawn)  # type: ignore[arg-type]
+    return weights[..., :-1], choice
 
 
 def mix(call: AttentionCall, weights: Tensor, spoilt: Tensor | None) -> Tensor:
@@ -140,7 +161,8 @@ def sdpa(call: AttentionCall) -> Tensor:
     scale = cast("DotLike", call.score).scale(k.shape[-1]) / temperature
     value_width = v.shape[-1]
     width = max(k.shape[-1], value_width)  # the fused kernels want one for keys and values
-    q, k, v = (_widen(x, width) for x in (q, k, v))
+    if k.shape[-1] != value_width:
+        q, k, v = (_widen(x, width) for x in (q, k, v))
     mask, causal, empty, spoilt = _kernel_mask(call, temperature)
     if mask is not None:
         mask = _four_axes(mask, lead, keep_one=True)
@@ -229,6 +251,13 @@ def _kernel_mask(call: AttentionCall, temperature: float) -> KernelMask:
     return KernelMask(allowed | empty[..., None], causal, empty, None)
 
 
+def by_kernel(call: AttentionCall) -> Tensor:
+    """The fused kernel of a region, or torch's with ours in reserve."""
+    taken = call.for_kernel
+    assert taken is not None
+    return taken.run(call.query, call.key, call.value, call.limits.mask, call.bias, call.sinks)[0]
+
+
 def additive_fused(call: AttentionCall) -> Tensor:
     """softmax(v · tanh(q + k)) @ v without ever holding Lq × Lk scores."""
     temperature = call.normalize.softmax_temperature
@@ -291,6 +320,7 @@ def sparse(call: AttentionCall) -> Tensor:
     q, k = at_least_single(call.query), at_least_single(call.key)
     near_scores = join(call.score.pair(cut_queries(q, near), spans(k, near, queries)), queries)
     far_scores = collect(call.score.pair(deal(q, rate), deal(k, rate)), rate, queries)
+    near_scores, far_scores = _capped(near_scores, call.cap), _capped(far_scores, call.cap)
 
     # the spread keys of query i stand at j = (i + offset) mod rate, + rate, + 2 rate, ...
     at = torch.arange(queries, device=q.device) + far.offset
@@ -313,7 +343,7 @@ def sparse(call: AttentionCall) -> Tensor:
         bias, allowed, spoilt = split_bias(torch.cat(parts, -1), allowed)
         scores = scores + bias
     scores = scores.expand(broadcast(scores.shape, allowed.shape))
-    weights, _ = call.normalize(scores, allowed, training=call.training, generator=call.generator)
+    weights, _ = _normalized(call, scores, allowed)
     weights = _drop(weights.to(call.value.dtype), call)
     near_weights, far_weights = weights.split([near_scores.shape[-1], far_scores.shape[-1]], -1)
     from_near = cut_queries(near_weights, near) @ spans(call.value, near, queries)

@@ -14,8 +14,8 @@ import torch
 
 import regard
 from regard.attention.attend import prepare
+from regard.attention.kernels import checked_sdpa, on_trial, region_call, tile_sizes
 from regard.attention.kernels import region_attention as operator
-from regard.attention.kernels import region_call
 from regard.attention.kernels.region_passes import region_passes
 from regard.attention.regions import as_region
 from regard.attention.sequences.documents import Documents
@@ -27,8 +27,6 @@ CUDA = torch.cuda.is_available()
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 DEVICE = "cuda" if CUDA else "cpu"
 
-if CUDA or INTERPRETED:
-    from regard.attention.kernels import region_triton
 
 runs_kernels = pytest.mark.skipif(
     not (CUDA or INTERPRETED), reason="test_under_the_interpreter runs it"
@@ -52,10 +50,10 @@ def small_tiles(monkeypatch):
     if not (CUDA or INTERPRETED):
         return
     torch.manual_seed(0)
-    tile = region_triton.RegionTile(16, 16)
-    monkeypatch.setattr(region_triton, "CHOSEN", dict.fromkeys(("forward", "query", "key"), tile))
+    tile = tile_sizes.RegionTile(16, 16)
+    monkeypatch.setattr(tile_sizes, "CHOSEN", dict.fromkeys(("forward", "query", "key"), tile))
     if not CUDA:
-        here = lambda device: operator._kernels() is not None  # noqa: E731
+        here = lambda device: operator.kernels() is not None  # noqa: E731
         monkeypatch.setattr(region_call, "available", here)
 
 
@@ -63,17 +61,19 @@ def draw(*shape):
     return torch.randn(shape, device=DEVICE)
 
 
-def compare(q, k, v, *, bias=None, region=None, **choices):
+def compare(q, k, v, *, bias=None, sinks=None, region=None, **choices):
     """Context and all gradients, of what may be NaN too, against the definition in float64."""
-    given = [q, k, v] if bias is None else [q, k, v, bias]
+    given = [x for x in (q, k, v, bias, sinks) if x is not None]
     low = [x.clone().requires_grad_() for x in given]
     high = [x.double().requires_grad_() for x in given]
     region = as_region(region)
-    biases = [None, None] if bias is None else [low[3], high[3]]
-    plan = regard.explain(*low[:3], bias=biases[0], region=region, **choices)
+    few, many = ({} if bias is None else {"bias": x[3]} for x in (low, high))
+    if sinks is not None:
+        few["sinks"], many["sinks"] = low[-1], high[-1]
+    plan = regard.explain(*low[:3], **few, region=region, **choices)
     assert plan.path == "region-fused", str(plan)
-    ours = regard.attend(*low[:3], bias=biases[0], region=region, **choices).context
-    call = prepare(*high[:3], bias=biases[1], region=region, **choices)
+    ours = regard.attend(*low[:3], **few, region=region, **choices).context
+    call = prepare(*high[:3], **many, region=region, **choices)
     exact = call.run(by_definition=True).context
     assert ours.shape == exact.shape
     assert torch.equal(ours.isnan(), exact.isnan())
@@ -112,6 +112,18 @@ def test_regions(region, bad):
     q, k, v = draw(50, 16), draw(50, 16), draw(50, 16)
     context = compare(q, *(spoil(k, v) if bad else (k, v)), region=region)
     assert bad == bool(context.isnan().any())
+
+
+@runs_kernels
+def test_all_keys(monkeypatch):
+    monkeypatch.setattr(on_trial, "ON", {on_trial.CHECKED_SDPA})
+    monkeypatch.setattr(region_call, "better_kernel", lambda *_: None)
+    q, k, v = draw(50, 16), draw(50, 16), draw(50, 16)
+    compare(q, k, v)
+    leaves = [x.requires_grad_() for x in (q, *spoil(k, v))]
+    context = regard.attend(*leaves).context
+    assert context.isnan().all()
+    assert all(x.isfinite().all() for x in torch.autograd.grad(context.sum(), leaves))
 
 
 @runs_kernels
@@ -183,6 +195,18 @@ def test_a_bias_that_is_not_finite_spoils_who_may_attend_to_it():
     assert all(x.isfinite().all() for x in torch.autograd.grad(kept.sum(), [q, bias]))
 
 
+@runs_kernels
+@pytest.mark.parametrize("region", ["everywhere", "sparse(5) & causal"])
+def test_a_cap_and_sinks(region):
+    q, k, v = draw(2, 2, 40, 16), draw(2, 2, 40, 16), draw(2, 2, 40, 16)
+    compare(q, k, v, region=region, cap=1.5, sinks=draw(2), normalize="softmax(0.5)")
+    shared = draw(2, 1, 1, 40, 16), draw(2, 1, 1, 40, 16)
+    compare(draw(2, 1, 2, 40, 16), *shared, region=region, sinks=draw(1, 2), bias=draw(40))
+    x = draw(2, 2, 40, 16)
+    other = regard.explain(x, x, region=region, sinks=draw(2, 1))
+    assert other.path != "region-fused"  # of every sequence another one
+
+
 @pytest.mark.heavy
 @runs_kernels
 def test_heads_that_share_keys():
@@ -235,6 +259,75 @@ def test_cap_sink_and_the_log_of_the_sum(region):
         (ours, lse, *torch.autograd.grad(ours, low, grad)), (exact, log, *wanted), strict=True
     ):
         torch.testing.assert_close(a.double(), b, rtol=3e-5, atol=3e-5)
+
+
+def by_definition(kernel, q, k, v, causal, scale):
+    """In place of torch's kernel; a number that is not finite reaches everything."""
+    s = q @ k.mT * scale
+    if causal:
+        s = s.masked_fill(torch.ones_like(s, dtype=torch.bool).triu(1), -math.inf)
+    return s.softmax(-1) @ v, s.logsumexp(-1), None
+
+
+def gradients_by_definition(kernel, grad, q, k, v, context, lse, causal, scale, rest):
+    leaves = [x.detach().requires_grad_() for x in (q, k, v)]
+    with torch.enable_grad():
+        context = by_definition(kernel, *leaves, causal, scale)[0]
+    return [x.contiguous() for x in torch.autograd.grad(context, leaves, grad)]
+
+
+@runs_kernels
+@pytest.mark.parametrize("bad", [False, True], ids=["finite", "not finite"])
+@pytest.mark.parametrize("region", ["everywhere", "causal"])
+def test_a_kernel_of_torch_and_ours_where_a_head_is_not_finite(region, bad, monkeypatch):
+    monkeypatch.setattr(on_trial, "ON", {on_trial.CHECKED_SDPA})
+    monkeypatch.setattr(region_call, "better_kernel", lambda *_: "flash")
+    ran = []
+    for name, run in (("forward", by_definition), ("backward", gradients_by_definition)):
+        if not CUDA:
+            kept = lambda *given, name=name, run=run: ran.append(name) or run(*given)  # noqa: E731
+            monkeypatch.setattr(checked_sdpa, f"torch_{name}", kept)
+    low = [draw(2, 3, 40, 16) for _ in range(3)]
+    if bad:
+        spoil(low[1][1, 2], low[2][1, 2])
+        low[0][0, 1, 9, 3] = math.nan
+    low = [x.half().requires_grad_() if CUDA else x.requires_grad_() for x in low]
+    high = [x.detach().double().requires_grad_() for x in low]
+    assert regard.explain(*low, region=region).path == "sdpa-checked"
+    exact = prepare(*high, region=region).run(by_definition=True).context
+    for _ in range(2):  # the second call is a known one
+        ours = regard.attend(*low, region=region).context
+        assert torch.equal(ours.isnan(), exact.isnan())
+        assert bad == bool(ours.isnan().any())
+        grad = torch.randn_like(ours).masked_fill(ours.isnan(), 0.0)
+        grads = torch.autograd.grad(ours, low, grad)
+        kept = exact.masked_fill(exact.isnan(), 0.0)
+        if bad:
+            grads[0][0, 1, 9] = 0.0  # of the query that is not finite itself
+            assert all(x.isfinite().all() for x in grads)
+            continue
+        wanted = torch.autograd.grad(kept, high, grad.double(), retain_graph=True)
+        far = 2e-3 if CUDA else 2e-5
+        for a, b in zip((ours, *grads), (exact, *wanted), strict=True):
+            torch.testing.assert_close(a.double(), b, rtol=far, atol=far)
+    assert CUDA or ran == ["forward", "backward"] * 2
+
+
+@runs_kernels
+def test_a_call_that_is_known_is_not_planned_again(monkeypatch):
+    x, mask = draw(2, 2, 20, 16), torch.rand(20, device=DEVICE) > 0.3
+    calls = [{"region": "window(3)"}, {"mask": mask}, {"bias": draw(20, 20)}]
+    calls += [choices | {"score": "dot"} for choices in calls]
+    first = [regard.attend(x, x, **choices).context for choices in calls]
+    with pytest.raises(ValueError, match="dropout"):
+        regard.attend(x, x, dropout=2.0)
+    other = regard.attend(x, x, region="window(4)").context
+    monkeypatch.setattr(regard.attention.attend, "prepare", None)
+    for choices, wanted in zip(calls, first, strict=True):
+        assert torch.equal(regard.attend(x, x, **choices).context, wanted)
+    assert not torch.equal(other, first[0])
+    with pytest.raises(TypeError):  # another shape is another call
+        regard.attend(x[:, :, :19], x, region="window(3)")
 
 
 @runs_kernels

@@ -18,17 +18,18 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-__all__ = ["available", "region_attention"]
+__all__ = ["available", "kernels", "region_attention"]
 
 _LOADED: dict[str, ModuleType | None] = {}
 
 
 def available(device: torch.device) -> bool:
     """Whether the kernels run there: a CUDA device, and Triton is installed."""
-    return device.type == "cuda" and _kernels() is not None
+    return device.type == "cuda" and kernels() is not None
 
 
-def _kernels() -> ModuleType | None:
+def kernels() -> Any:
+    """The module that launches them; None without Triton."""
     if "triton" not in _LOADED:
         try:
             from regard.attention.kernels import region_triton
@@ -54,7 +55,9 @@ def region_attention(
     more = (mask, bias, sink, documents, ends, tuple(numbers), scale, sharpness, cap)
     if torch.compiler.is_compiling():
         return _operator(query, key, value, *more)
-    if torch.is_grad_enabled():
+    learns = query.requires_grad or key.requires_grad or value.requires_grad
+    learns = learns or any(x is not None and x.requires_grad for x in (bias, sink))
+    if learns and torch.is_grad_enabled():
         return _Function.apply(query, key, value, *more)
     return _forward(query, key, value, *more)
 
@@ -74,19 +77,19 @@ def empty_context(query: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _forward(query: Tensor, key: Tensor, value: Tensor, *more: Any) -> tuple[Tensor, Tensor]:
-    kernels = _kernels()
-    assert kernels is not None
-    return kernels.forward(query, key, value, kernels.Given.of(*more))
+    region = kernels()
+    assert region is not None
+    return region.forward(query, key, value, region.Given(*more))
 
 
 def _backward(
     grad: Tensor, query: Tensor, key: Tensor, value: Tensor, context: Tensor, lse: Tensor,
     bias_learns: bool, *more: Any,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:  # fmt: skip
-    kernels = _kernels()
-    assert kernels is not None
-    given = kernels.Given.of(*more)
-    return kernels.backward(grad, query, key, value, context, lse, given, bias_learns=bias_learns)
+    region = kernels()
+    assert region is not None
+    given = region.Given(*more)
+    return region.backward(grad, query, key, value, context, lse, given, bias_learns=bias_learns)
 
 
 def _of_bias(given: Tensor | None, bias: Tensor | None) -> Tensor | None:
@@ -136,7 +139,7 @@ def _operator(
     sink: Tensor | None, documents: Tensor | None, ends: Tensor | None,
     numbers: Sequence[int], scale: float, sharpness: float, cap: float,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    more = (mask, bias, sink, documents, ends, numbers, scale, sharpness, cap)
+    more = (mask, bias, sink, documents, ends, tuple(numbers), scale, sharpness, cap)
     return _forward(query, key, value, *more)
 
 
@@ -146,7 +149,7 @@ def _operator_backward(
     mask: Tensor | None, bias: Tensor | None, sink: Tensor | None, documents: Tensor | None,
     ends: Tensor | None, numbers: Sequence[int], scale: float, sharpness: float, cap: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    more = (mask, bias, sink, documents, ends, numbers, scale, sharpness, cap)
+    more = (mask, bias, sink, documents, ends, tuple(numbers), scale, sharpness, cap)
     *grads, dbias = _backward(grad, query, key, value, context, lse, bias_learns, *more)
     dq, dk, dv, delta = grads
     return dq, dk, dv, delta, lse.new_empty(0) if dbias is None else dbias

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import torch
 from torch import Tensor
 
+from regard.attention.kernels import on_trial
+from regard.attention.kernels.checked_sdpa import better_kernel, checked_sdpa
 from regard.attention.kernels.region_attention import available, region_attention
 from regard.attention.kernels.region_passes import RegionPasses, region_passes
 from regard.attention.normalizers import usual_softmax
@@ -27,7 +29,8 @@ WIDEST = 256  # features of a key or value
 
 def region_for_kernel(
     score: Score, normalize: Normalizer, limits: Limits, query: Tensor, key: Tensor, value: Tensor,
-    *, bias: Tensor | None = None, dropout: float = 0.0, weights: Any = False,
+    *, bias: Tensor | None = None, cap: float | None = None, sinks: Tensor | None = None,
+    dropout: float = 0.0, weights: Any = False,
 ) -> RegionPasses | None:  # fmt: skip
     """The region as the kernel takes it; None: another path computes this call.
 
@@ -37,7 +40,8 @@ def region_for_kernel(
         return None
     if limits.region.predicts or not usual_softmax(normalize):
         return None
-    if limits.everywhere and limits.mask is None and bias is None:
+    plain = limits.everywhere and limits.mask is None and bias is None
+    if plain and not cap and sinks is None and not _checks_sdpa():
         return None
     sizes = (key.shape[-1], value.shape[-1])
     if max(sizes) > WIDEST or 0 in (
@@ -62,7 +66,11 @@ def region_for_kernel(
     passes = region_passes(region, limits.queries, limits.keys)
     if passes is None:
         return None
-    return passes if _same_for_heads(passes, query, key, value) else None
+    return passes if _same_for_heads(passes, sinks, query, key, value) else None
+
+
+def _checks_sdpa() -> bool:
+    return on_trial.CHECKED_SDPA in on_trial.ON and not torch.compiler.is_compiling()
 
 
 def keeps_promises(score: Score) -> bool:
@@ -84,14 +92,20 @@ def _dtype(x: Tensor) -> torch.dtype:
     return x.dtype
 
 
-def _same_for_heads(passes: RegionPasses, query: Tensor, key: Tensor, value: Tensor) -> bool:
-    """Whether the region differs between sequences at most."""
-    if passes.ends is None and passes.documents is None:
+def _same_for_heads(
+    passes: RegionPasses, sinks: Tensor | None, query: Tensor, key: Tensor, value: Tensor
+) -> bool:
+    """Whether the region differs between sequences at most, and sinks between heads."""
+    if passes.ends is None and passes.documents is None and sinks is None:
         return True
     rank = max(x.dim() for x in (query, key, value))
     query, key, value = (of_rank(x, rank) for x in (query, key, value))
     lead = broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2])
     heads = len(FoldedAxes.of(lead, key, value).heads)
+    if sinks is not None:
+        shape = sinks.shape[:-2]
+        if any(size != 1 for size in shape[: max(0, len(shape) - heads)]):
+            return False
     for x, own in ((passes.ends, 0), (passes.documents, 2)):
         axes = () if x is None else x.shape[: x.dim() - own]
         fits = len(axes) <= len(lead) and all(
@@ -147,6 +161,14 @@ class FoldedAxes(NamedTuple):
             return x.reshape(1, *shape)
         return x.reshape(*lead, *shape).expand(*self.outer, *shape).reshape(-1, *shape)
 
+    def per_head(self, x: Tensor | None) -> Tensor | None:
+        """(..., 1, 1) -> (H,), for what is the same for all sequences."""
+        if x is None:
+            return None
+        missing = len(self.heads) - (x.dim() - 2)
+        own = x.reshape((1,) * missing + x.shape[max(0, -missing) : -2])
+        return own.expand(self.heads).reshape(math.prod(self.heads))
+
     @staticmethod
     def _four(x: Tensor, lead: tuple[int, ...], cut: int) -> Tensor:
         x = of_rank(x, len(lead) + 2)
@@ -156,32 +178,73 @@ class FoldedAxes(NamedTuple):
         return x.reshape(math.prod(lead[:cut]), math.prod(lead[cut:]), *x.shape[-2:])
 
 
-def region_fused(call: AttentionCall) -> tuple[Tensor, Tensor]:
-    """Context (..., Lq, Dv) and log-sum-exp (..., Lq) of a call that `region_for_kernel` has taken."""
-    passes = region_for_kernel(
-        call.score, call.normalize, call.limits, call.query, call.key, call.value, bias=call.bias
-    )
-    temperature = call.normalize.softmax_temperature
-    assert passes is not None
-    assert temperature is not None
-    lead, query, key, value = call.lead, call.query, call.key, call.value
-    if torch.is_autocast_enabled(query.device.type):
-        query, key, value = (x.to(_dtype(x)) for x in (query, key, value))
-    if call.bias is not None:
-        lead = broadcast(lead, call.bias.shape[:-2])
-    fold = FoldedAxes.of(lead, key, value)
-    context, lse = region_attention(
-        fold.queries(query),
-        fold.keys(key, value),
-        fold.keys(value, key),
-        passes.numbers,
-        mask=fold.pairs(call.limits.mask),
-        bias=fold.pairs(call.bias),
-        documents=fold.sequences(passes.documents, 2),
-        ends=fold.sequences(passes.ends, 0),
-        scale=cast("DotLike", call.score).scale(key.shape[-1]),
-        sharpness=1.0 / temperature,
-    )
-    if len(lead) == 2:
-        return context, lse
-    return context.reshape(*lead, *context.shape[-2:]), lse.reshape(*lead, lse.shape[-1])
+class KernelCall(NamedTuple):
+    """A call as the kernels take it, without its tensors: the same for all that are shaped alike."""
+
+    score: Score
+    sharpness: float
+    cap: float
+    passes: RegionPasses
+    lead: tuple[int, ...]
+    rank: int
+    fold: FoldedAxes
+    sdpa: str | None  # the kernel of torch that computes it, if one does better
+
+    @classmethod
+    def of(cls, call: AttentionCall) -> KernelCall | None:
+        """None: another path computes this call."""
+        query, key, value, bias = call.query, call.key, call.value, call.bias
+        passes = region_for_kernel(
+            call.score, call.normalize, call.limits, query, key, value,
+            bias=bias, cap=call.cap, sinks=call.sinks, dropout=call.dropout, weights=call.weights,
+        )  # fmt: skip
+        if passes is None:
+            return None
+        temperature = call.normalize.softmax_temperature
+        assert temperature is not None
+        lead = call.lead if bias is None else broadcast(call.lead, bias.shape[:-2])
+        plain = bias is None and call.limits.mask is None and query.shape[:-2] == lead
+        plain = plain and not call.cap and call.sinks is None
+        sdpa = None
+        if plain and key.shape[:-2] == lead and value.shape[:-2] == lead:
+            sdpa = better_kernel(query, key, value, _dtype(query), call.limits.patterns)
+        fold = FoldedAxes.of(lead, key, value)
+        return cls(call.score, 1.0 / temperature, call.cap, passes, lead, query.dim(), fold, sdpa)
+
+    @property
+    def holds_tensors(self) -> bool:
+        return self.passes.ends is not None or self.passes.documents is not None
+
+    def run(
+        self, query: Tensor, key: Tensor, value: Tensor,
+        mask: Tensor | None = None, bias: Tensor | None = None, sinks: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        """Context (..., Lq, Dv) and log-sum-exp (..., Lq)."""
+        if torch.is_autocast_enabled(query.device.type):
+            query, key, value = (x.to(_dtype(x)) for x in (query, key, value))
+        rank, fold, passes = self.rank, self.fold, self.passes
+        query, key, value = of_rank(query, rank), of_rank(key, rank), of_rank(value, rank)
+        q, k, v = fold.queries(query), fold.keys(key, value), fold.keys(value, key)
+        scale = cast("DotLike", self.score).scale(key.shape[-1])
+        if self.sdpa is not None:
+            scale *= self.sharpness
+            context, lse = checked_sdpa(q, k, v, passes.numbers, self.sdpa, scale=scale)
+        else:
+            context, lse = region_attention(
+                q,
+                k,
+                v,
+                passes.numbers,
+                mask=None if mask is None else fold.pairs(of_rank(mask, rank)),
+                bias=None if bias is None else fold.pairs(of_rank(bias, rank)),
+                documents=fold.sequences(passes.documents, 2),
+                ends=fold.sequences(passes.ends, 0),
+                scale=scale,
+                sharpness=self.sharpness,
+                cap=self.cap,
+                sink=fold.per_head(sinks),
+            )
+        if len(self.lead) == 2:
+            return context, lse
+        lead = self.lead
+        return context.reshape(*lead, *context.shape[-2:]), lse.reshape(*lead, lse.shape[-1])

@@ -8,13 +8,14 @@ then the program starts again with care: such keys and values count as 0, and ev
 to one becomes NaN, its log-sum-exp too. Others never notice.
 """
 
-# ruff: noqa: N803  (sizes and compile-time constants are capitals)
+# ruff: noqa: N803, SIM102  (constants are capitals; what is compiled out is asked first)
 
 from __future__ import annotations
 
 import triton
 import triton.language as tl
 
+from regard.attention.kernels.region_check import is_finite
 from regard.attention.kernels.region_tiles import (
     _FAR,
     LN2,
@@ -37,7 +38,7 @@ from regard.attention.kernels.region_tiles import (
     union,
 )
 
-NUMBERS = ["offset", "lo_a", "hi_a", "cap_a", "lo_b", "hi_b", "cap_b", "Lq", "Lk"]
+NUMBERS = ["offset", "lo_a", "hi_a", "cap_a", "lo_b", "hi_b", "cap_b", "Lq", "Lk", "checks"]
 
 
 @triton.jit
@@ -105,21 +106,27 @@ def forward_step(
 
 @triton.jit(do_not_specialize=NUMBERS)
 def forward_kernel(
-    q, k, v, out, lse, earlier, earlier_lse, documents, prefix, mask, bias, sink,
+    q, k, v, out, lse, earlier, earlier_lse, documents, prefix, mask, bias, found, sink,
     q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l,
     mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
-    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap,
+    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, checks,
     RATE: tl.constexpr, GROUP: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
     PREFIX: tl.constexpr, MASK: tl.constexpr, BIAS: tl.constexpr, SINK: tl.constexpr, CAP: tl.constexpr,
-    CARRY: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
+    CARRY: tl.constexpr, CHECKED: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
     BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr, BV: tl.constexpr,
 ):  # fmt: skip
-    """A tile of queries of one class of one head. CARRY: what other keys gave is added to it."""
+    """A tile of queries of one class of one head. CARRY: what other keys gave is added to it.
+
+    CHECKED: there is a result already, and it is right if all numbers of the head are finite.
+    """
     tiles = tl.cdiv(tl.cdiv(Lq, RATE), BM)
     pid = tl.program_id(0)
     block = tiles - 1 - pid % tiles  # a causal one has most to do at the end
     residue = pid // tiles % RATE
     head = pid // (tiles * RATE)
+    if CHECKED:
+        if is_finite(found + head * checks, checks):
+            return
     z, h = (head // H).to(tl.int64), (head % H).to(tl.int64)
     first, queries, keys, start = class_of(residue, offset, Lq, Lk, RATE)
 

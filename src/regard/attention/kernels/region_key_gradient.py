@@ -3,13 +3,14 @@
 The formulas are told at `region_query_gradient`.
 """
 
-# ruff: noqa: N803  (sizes and compile-time constants are capitals)
+# ruff: noqa: N803, SIM102  (constants are capitals; what is compiled out is asked first)
 
 from __future__ import annotations
 
 import triton
 import triton.language as tl
 
+from regard.attention.kernels.region_check import is_finite
 from regard.attention.kernels.region_forward import NUMBERS
 from regard.attention.kernels.region_tiles import (
     _FAR,
@@ -83,13 +84,13 @@ def key_step(
 @triton.jit(do_not_specialize=NUMBERS)
 def key_kernel(
     q, k, v, lse, do, delta, dk, dv, dbias, earlier_dk, earlier_dv, earlier_dbias,
-    documents, prefix, mask, bias,
+    documents, prefix, mask, bias, found,
     q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, do_b, do_h, do_l, dk_b, dk_h, dk_l, dv_b, dv_h, dv_l,
     mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
-    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap,
+    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, checks,
     RATE: tl.constexpr, GROUP: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
     PREFIX: tl.constexpr, MASK: tl.constexpr, BIAS: tl.constexpr, DBIAS: tl.constexpr, CAP: tl.constexpr,
-    CARRY: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
+    CARRY: tl.constexpr, CHECKED: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
     BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr, BV: tl.constexpr,
 ):  # fmt: skip
     """dk and dv of a tile of keys, summed over the GROUP of heads that share them, and dbias of these keys.
@@ -101,6 +102,9 @@ def key_kernel(
     block = pid % tiles
     residue = pid // tiles % RATE
     shared = pid // (tiles * RATE)
+    if CHECKED:
+        if is_finite(found + shared * checks, checks):
+            return
     z, hk = (shared // (H // GROUP)).to(tl.int64), (shared % (H // GROUP)).to(tl.int64)
     first, queries, keys, start = class_of(residue, offset, Lq, Lk, RATE)
 

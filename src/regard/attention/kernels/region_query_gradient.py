@@ -9,13 +9,14 @@ finite, passes nothing on; such a number itself gets a gradient of 0.
 This kernel keeps a tile of queries and runs over keys; that of `region_key_gradient` does it the other way.
 """
 
-# ruff: noqa: N803  (sizes and compile-time constants are capitals)
+# ruff: noqa: N803, SIM102  (constants are capitals; what is compiled out is asked first)
 
 from __future__ import annotations
 
 import triton
 import triton.language as tl
 
+from regard.attention.kernels.region_check import is_finite
 from regard.attention.kernels.region_forward import NUMBERS
 from regard.attention.kernels.region_tiles import (
     _FAR,
@@ -76,13 +77,13 @@ def query_step(
 
 @triton.jit(do_not_specialize=NUMBERS)
 def query_kernel(
-    q, k, v, out, lse, do, delta, dq, earlier, dbias, documents, prefix, mask, bias,
+    q, k, v, out, lse, do, delta, dq, earlier, dbias, documents, prefix, mask, bias, found,
     q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l, do_b, do_h, do_l, dq_b, dq_h, dq_l,
     mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
-    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap,
+    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, checks,
     RATE: tl.constexpr, GROUP: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
     PREFIX: tl.constexpr, MASK: tl.constexpr, BIAS: tl.constexpr, DBIAS: tl.constexpr, CAP: tl.constexpr,
-    CARRY: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
+    CARRY: tl.constexpr, CHECKED: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
     BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr, BV: tl.constexpr,
 ):  # fmt: skip
     """dq of a tile of queries, and delta = Σ_j p dp = do · out, which the keys need.
@@ -94,6 +95,9 @@ def query_kernel(
     block = tiles - 1 - pid % tiles
     residue = pid // tiles % RATE
     head = pid // (tiles * RATE)
+    if CHECKED:
+        if is_finite(found + head * checks, checks):
+            return
     z, h = (head // H).to(tl.int64), (head % H).to(tl.int64)
     first, queries, keys, start = class_of(residue, offset, Lq, Lk, RATE)
 

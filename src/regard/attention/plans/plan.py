@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import torch
 
 from regard.attention.kernels import additive
-from regard.attention.kernels.region_call import region_for_kernel
-from regard.attention.kernels.region_passes import RegionPasses
 from regard.attention.normalizers import usual_softmax
 from regard.attention.plans.layout import Layout, block_size, sparse_parts, tile_rows
 from regard.attention.region import Pattern
@@ -59,7 +57,7 @@ class Plan:
     def _seen(self) -> int:
         """Keys that a query is paired with: a kernel that knows the band skips the rest."""
         pattern, keys = self.layout.pattern, self.layout.keys
-        if self.path == "region-fused":
+        if self.path in ("region-fused", "sdpa-checked"):
             return min(keys, math.ceil(self.seen))
         if self.path != "additive-fused" or pattern is None:
             return keys
@@ -79,7 +77,7 @@ class Plan:
             return self._tile * max(torch.finfo(self.layout.dtype).bits // 8, 4)
         if self.inner is not None:
             return self.inner.stored
-        if self.path in ("additive-fused", "region-fused"):
+        if self.path in ("additive-fused", "region-fused", "sdpa-checked"):
             return 0
         if self.path == "sdpa":
             return self._mask
@@ -152,10 +150,14 @@ def choose(call: AttentionCall, layout: Layout) -> Plan:
         return plan(
             "one-row", "the query cancels in this score, so all queries share one row of weights"
         )
-    if (taken := _for_kernel(call)) is not None:
-        again = "" if taken.passes == 1 else f", in {taken.passes} passes"
+    if (taken := call.for_kernel) is not None:
+        count, seen = taken.passes.passes, taken.passes.seen
+        if taken.sdpa is not None:
+            why = f"torch's kernel ({taken.sdpa}) is the fastest; what is not finite, ours computes again"
+            return replace(plan("sdpa-checked", why), seen=seen)
+        again = "" if count == 1 else f", in {count} passes"
         why = f"one kernel loops over the keys of the region{again}; O(L) memory"
-        return replace(plan("region-fused", why), seen=taken.seen)
+        return replace(plan("region-fused", why), seen=seen)
     if call.score.pairwise:
         pattern = layout.pattern
         if pattern is not None and layout.masked != "pairs":
@@ -182,19 +184,6 @@ def choose(call: AttentionCall, layout: Layout) -> Plan:
     if additive_scores and layout.dtype != torch.float64:
         return plan("additive", f"{_source(layout)}; {_why_dense(call, layout)}")
     return plan("dense", _why_dense(call, layout) + how())
-
-
-def _for_kernel(call: AttentionCall) -> RegionPasses | None:
-    tensors = (call.query, call.key, call.value)
-    return region_for_kernel(
-        call.score,
-        call.normalize,
-        call.limits,
-        *tensors,
-        bias=call.bias,
-        dropout=call.dropout,
-        weights=call.weights,
-    )
 
 
 def _asked(call: AttentionCall, layout: Layout) -> Plan:
@@ -232,7 +221,15 @@ def cancels(call: AttentionCall, layout: Layout) -> bool:
         and layout.queries > 1
         and (layout.bias is None or layout.bias.per_key)
         and not call.dropout  # which each query draws for itself
+        and not _changes_scores(call)
     )
+
+
+def _changes_scores(call: AttentionCall) -> str | None:
+    """What none of the kernels but that of a region knows of."""
+    if call.cap:
+        return "a cap bends the scores"
+    return None if call.sinks is None else "a sink takes part of every row"
 
 
 def fits_sdpa(call: AttentionCall, layout: Layout) -> bool:
@@ -241,6 +238,7 @@ def fits_sdpa(call: AttentionCall, layout: Layout) -> bool:
         and usual_softmax(call.normalize)
         and layout.dtype != torch.float64
         and not (call.dropout and call.generator is not None)
+        and not _changes_scores(call)
         and _no_fused_bias(call, layout) is None
     )
 
@@ -265,6 +263,7 @@ def fits_fused_additive(call: AttentionCall, layout: Layout) -> bool:
         and usual_softmax(call.normalize)
         and layout.dtype != torch.float64
         and not call.dropout
+        and not _changes_scores(call)
         and layout.bias is None
         and layout.pattern is not None
         and layout.pattern.rate == 1
@@ -315,6 +314,8 @@ def _why_dense(call: AttentionCall, layout: Layout) -> str:
         return "float64 runs on the definition, which can be differentiated twice"
     if not usual_softmax(normalize):
         return f"a temperature of {normalize.softmax_temperature:g} needs the scores shifted first"
+    if kernel is not None and (what := _changes_scores(call)) is not None:
+        return what
     if call.dropout and kernel == "dot":
         return "dropout drawn from a generator of your own"
     if call.dropout:

@@ -296,6 +296,7 @@ def _of_heads(call: AttentionCall, asked: Weights) -> tuple[AttentionCall, Weigh
         value=_on(call.value, heads),
         limits=limits,
         bias=_on(call.bias, heads),
+        sinks=_on(call.sinks, heads),
         taint=_on(call.taint, heads, -2),
         asking=_on(call.asking, heads, -2),
         gate=None,

@@ -1,0 +1,315 @@
+"""All keys, causal, key masks: `attend` beside torch's own attention, on a GPU.
+
+    python benchmarks/dense_cuda.py                          # right? then the GPU's time, then the host's
+    python benchmarks/dense_cuda.py --only time --lengths 2048 8192 --ways
+    python benchmarks/dense_cuda.py --off                    # as it comes, without what is on trial
+
+The GPU's time is that of a CUDA graph, forward and backward, (1, 16, n, 64), bfloat16: without the host. The
+host's is that of a call of (4, 8, 128, 64), which does not wait for the GPU. A ratio above 1: ours is faster.
+--ways: by each of the kernels that could compute it. What is on trial (`kernels/on_trial.py`) is on here, and
+off is the default of the package: a way that is right and faster on this page may become its default.
+Every line is printed as soon as it is known.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import multiprocessing
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+import regard
+from regard.attention.attend import prepare
+from regard.attention.kernels import checked_sdpa, on_trial
+from regard.attention.kernels.region_attention import region_attention
+from regard.attention.kernels.region_passes import region_passes
+from regard.attention.plans import known_calls
+from regard.attention.regions import as_region
+
+LENGTHS = [512, 1024, 2048, 4096, 8192, 16384, 32768]
+KINDS = ["everywhere", "causal", "key mask"]
+WAYS = [None, "flash", "cudnn"]  # ours, and torch's with ours in reserve
+TRIAL = {on_trial.DIRECT_LAUNCH, on_trial.CHECKED_SDPA}
+Step = Callable[[], tuple[Tensor, ...]]
+
+
+@contextmanager
+def way(chosen: Any) -> Iterator[None]:
+    """Which kernel computes what several could; it is on trial."""
+    before = set(on_trial.ON)
+    on_trial.ON.add(on_trial.CHECKED_SDPA)
+    checked_sdpa.CHOSEN[:] = [chosen]
+    known_calls._KNOWN.clear()
+    yield
+    checked_sdpa.CHOSEN.clear()
+    known_calls._KNOWN.clear()
+    on_trial.ON = before
+
+
+def say(*words: object) -> None:
+    print(*words, flush=True)
+
+
+def attempt(name: str, work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except Exception as error:  # the rest is worth knowing
+        say(f"FAILED {name}: {type(error).__name__}: {str(error)[:600]}")
+        return None
+
+
+def draw(*shape: int, dtype: torch.dtype = torch.bfloat16) -> Tensor:
+    return torch.randn(shape, device="cuda", dtype=dtype, requires_grad=True)
+
+
+def ours(kind: str, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    if kind == "key mask":
+        return regard.attend(q, k, v, mask=mask).context
+    return regard.attend(q, k, v, region=kind).context
+
+
+def sdpa(kind: str, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    if kind == "key mask":
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return F.scaled_dot_product_attention(q, k, v, is_causal=kind == "causal")
+
+
+def a_mask(batch: int, length: int) -> Tensor:
+    return torch.rand(batch, 1, 1, length, device="cuda") > 0.2
+
+
+# ── right? ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def checked(kind: str, chosen: Any, bad: bool, size: int, dtype: torch.dtype) -> str:
+    """The errors of the context and of the gradients against the definition in float64."""
+    torch.manual_seed(0)
+    length = 300
+    low = [draw(2, 3, length, size, dtype=dtype) for _ in range(3)]
+    mask = a_mask(2, length)
+    if bad:
+        with torch.no_grad():
+            low[1][0, 1, 250], low[2][1, 2, 130, 3], low[1][1, 0, 7, 2] = (
+                math.nan,
+                math.inf,
+                math.inf,
+            )
+    high = [x.detach().double().requires_grad_() for x in low]
+    choices = {"mask": mask} if kind == "key mask" else {"region": kind}
+    exact = prepare(*high, **choices).run(by_definition=True).context  # type: ignore[arg-type]
+    errors = []
+    with way(chosen):
+        path = regard.explain(*low, **choices).path  # type: ignore[arg-type]
+        for _ in range(2):  # the second one is known
+            got = ours(kind, *low, mask)
+            assert torch.equal(got.isnan(), exact.isnan()), "NaN in other places"
+            assert bool(got.isnan().any()) == bad
+            grad = torch.randn_like(got).masked_fill(got.isnan(), 0.0)
+            grads = torch.autograd.grad(got, low, grad)
+            assert all(x.isfinite().all() for x in grads), "gradients that are not finite"
+            wanted = torch.autograd.grad(exact, high, grad.double(), retain_graph=True)
+            for a, b in zip((got, *grads), (exact, *wanted), strict=True):
+                if not (bad and kind != "causal" and b is not exact):  # NaN by definition
+                    far = (a.double() - b).nan_to_num().norm() / b.nan_to_num().norm()
+                    errors.append(float(far))
+    limit = 2e-2 if dtype == torch.bfloat16 else 1e-4
+    mark = "ok   " if max(errors) < limit else "WRONG"
+    return f"{mark} {kind:11}{path:13}{'not finite' if bad else 'finite':11}{max(errors):.1e}"
+
+
+def check() -> None:
+    for kind in KINDS:
+        for chosen in WAYS if kind != "key mask" else WAYS[:1]:
+            for bad in (False, True):
+                case = (kind, chosen, bad, 64, torch.bfloat16)
+                say(attempt(f"check {case}", lambda case=case: checked(*case)), chosen)
+        case = (kind, None, True, 64, torch.float32)
+        say(attempt(f"check {case}", lambda case=case: checked(*case)), "float32")
+
+
+# ── the GPU's time ───────────────────────────────────────────────────────────────────────────────
+
+
+def graph_of(step: Step) -> Callable[[], None]:
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        kept = step()
+    graph.kept = kept  # type: ignore[attr-defined]
+    return graph.replay
+
+
+def milliseconds(runs: dict[str, Callable[[], None]], seconds: float) -> dict[str, float]:
+    """Medians of turns, one after the other, so that what the machine does meets all of them."""
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    begin = time.perf_counter()
+    while len(times[next(iter(runs))]) < 5 or time.perf_counter() - begin < seconds:
+        for name, run in runs.items():
+            start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            run()
+            start.record()
+            for _ in range(3):
+                run()
+            stop.record()
+            torch.cuda.synchronize()
+            times[name].append(start.elapsed_time(stop) / 3)
+    return {name: statistics.median(turns) for name, turns in times.items()}
+
+
+def timed(kind: str, length: int, ways: bool, dtype: torch.dtype, seconds: float) -> str:
+    leaves = [draw(1, 16, length, 64, dtype=dtype) for _ in range(3)]
+    grad, mask = torch.randn_like(leaves[0]), a_mask(1, length)
+
+    def step_of(attention: Callable[..., Tensor]) -> Step:
+        def step() -> tuple[Tensor, ...]:
+            context = attention(kind, *leaves, mask)
+            return context, *torch.autograd.grad(context, leaves, grad)
+
+        return step
+
+    runs = {"sdpa": graph_of(step_of(sdpa))}
+    if ways:
+        for chosen in WAYS if kind != "key mask" and dtype != torch.float32 else WAYS[:1]:
+            with way(chosen):
+                made = attempt(f"{kind} {chosen}", lambda: graph_of(step_of(ours)))
+            if made is not None:
+                runs[chosen or "region"] = made
+    else:
+        runs["attend"] = graph_of(step_of(ours))
+    took = milliseconds(runs, seconds)
+    base = took.pop("sdpa")
+    cells = [f"{name} {ms:.4f} ({base / ms:.2f})" for name, ms in took.items()]
+    return f"| {kind} | {length} | {str(dtype)[6:]} | {base:.4f} | " + " | ".join(cells) + " |"
+
+
+def compare(lengths: list[int], ways: bool, seconds: float) -> None:
+    say("\n| kind | n | dtype | SDPA ms | ours ms (SDPA / ours) |")
+    for kind in KINDS:
+        for length in lengths:
+            case = (kind, length, ways, torch.bfloat16, seconds)
+            say(attempt(f"time {case}", lambda case=case: timed(*case)))
+        case = (kind, 2048, ways, torch.float32, seconds)
+        say(attempt(f"time {case}", lambda case=case: timed(*case)))
+
+
+# ── the host's time ──────────────────────────────────────────────────────────────────────────────
+
+
+def microseconds(work: Callable[[], Any], calls: int = 100) -> float:
+    for _ in range(10):
+        work()
+    turns = []
+    for _ in range(7):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for _ in range(calls):
+            work()
+        turns.append((time.perf_counter() - begin) / calls * 1e6)  # without waiting for the GPU
+    torch.cuda.synchronize()
+    return min(turns)
+
+
+def host(ways: bool) -> None:
+    q, k, v = (draw(4, 8, 128, 64) for _ in range(3))
+    grad, mask = torch.randn_like(q), a_mask(4, 128)
+    passes = region_passes(as_region("window(16)"), 128, 128)
+    assert passes is not None
+    numbers = passes.numbers
+    runs: dict[str, tuple[Any, Callable[[], Tensor]]] = {
+        f"sdpa {kind}": ("", lambda kind=kind: sdpa(kind, q, k, v, mask)) for kind in KINDS
+    }
+    for kind in KINDS:
+        for chosen in WAYS if ways and kind != "key mask" else [""]:
+            name = f"attend {kind} {'' if chosen == '' else chosen or 'region'}"
+            runs[name] = (chosen, lambda kind=kind: ours(kind, q, k, v, mask))
+    runs["attend window(16)"] = ("", lambda: regard.attend(q, k, v, region="window(16)").context)
+    runs["operator window(16)"] = ("", lambda: region_attention(q, k, v, numbers, scale=0.125)[0])
+    launched = "directly" if on_trial.DIRECT_LAUNCH in on_trial.ON else "by Triton"
+    say(f"\n(4, 8, 128, 64) bfloat16, kernels launched {launched}; microseconds of the host: "
+        "forward, forward and backward")  # fmt: skip
+    for name, (chosen, run) in runs.items():
+
+        def measure(name: str = name, run: Callable[[], Tensor] = run) -> str:
+            with torch.no_grad():
+                forward = microseconds(run)
+            both = microseconds(lambda: torch.autograd.grad(run(), [q, k, v], grad))
+            return f"{name:28}{forward:8.1f}{both:8.1f}"
+
+        if chosen == "":
+            say(attempt(f"host {name}", measure))
+        else:
+            with way(chosen):
+                say(attempt(f"host {name}", measure))
+
+
+def both_launches(ways: bool, off: bool) -> None:
+    before = set(on_trial.ON)
+    on_trial.ON = before - {on_trial.DIRECT_LAUNCH}
+    host(ways)
+    on_trial.ON = before
+    if not off:
+        host(ways)
+
+
+def warm(case: tuple[str, Any, torch.dtype]) -> None:
+    """Compile what will be measured: what is compiled is kept on the disk."""
+    kind, chosen, dtype = case
+    for length in (128, 512):
+        leaves = [draw(1, 2, length, 64, dtype=dtype) for _ in range(3)]
+        with way(chosen):
+            ours(kind, *leaves, a_mask(1, length)).sum().backward()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="+", choices=["check", "time", "host"])
+    parser.add_argument("--lengths", nargs="+", type=int, default=LENGTHS)
+    parser.add_argument("--ways", action="store_true", help="by each kernel that could compute it")
+    parser.add_argument("--off", action="store_true", help="nothing that is on trial")
+    parser.add_argument("--seconds", type=float, default=0.2, help="of turns of each line")
+    options = parser.parse_args()
+    if not options.off:
+        on_trial.ON |= TRIAL
+    cases = [("causal", chosen, torch.bfloat16) for chosen in WAYS[:2]]
+    cases += [
+        (kind, None, dtype) for kind in ("key mask", "window(16)") for dtype in (torch.bfloat16,)
+    ]
+    cases += [("causal", None, torch.float32), ("key mask", None, torch.float32)]
+    begin = time.perf_counter()
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(len(cases), spawn) as pool:
+        waiting = [pool.submit(warm, case) for case in cases]
+        for case, done in zip(cases, waiting, strict=True):
+            attempt(f"warm {case}", done.result)
+    say(f"torch {torch.__version__}, {torch.cuda.get_device_name()}; "
+        f"compiled in {time.perf_counter() - begin:.0f} s")  # fmt: skip
+    parts: dict[str, Callable[[], None]] = {
+        "check": check,
+        "host": lambda: both_launches(options.ways, options.off),
+        "time": lambda: compare(options.lengths, options.ways, options.seconds),
+    }
+    for name, part in parts.items():
+        if options.only is None or name in options.only:
+            begin = time.perf_counter()
+            attempt(name, part)
+            say(f"[{name} took {time.perf_counter() - begin:.0f} s]")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""How large the tiles of a region's kernels are: measured on an H200, by features and precision."""
+
+# ruff: noqa: N806  (sizes are capitals)
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from regard.attention.kernels.region_passes import RegionPass
+
+
+class RegionTile(NamedTuple):
+    """Queries and keys of a tile, and how it is computed."""
+
+    BM: int
+    BN: int
+    warps: int = 4
+    stages: int = 2
+
+
+TILES: dict[tuple[str, bool, int], RegionTile] = {
+    # kernel, half precision, features up to
+    ("forward", True, 64): RegionTile(64, 64, 4, 3),
+    ("forward", True, 128): RegionTile(128, 64, 8, 2),
+    ("forward", True, 256): RegionTile(64, 64, 8, 2),
+    ("query", True, 64): RegionTile(64, 64, 4, 2),
+    ("query", True, 128): RegionTile(64, 64, 8, 2),
+    ("query", True, 256): RegionTile(64, 32, 8, 1),
+    ("key", True, 64): RegionTile(64, 64, 4, 2),
+    ("key", True, 128): RegionTile(64, 64, 8, 2),
+    ("key", True, 256): RegionTile(32, 64, 8, 1),
+    ("forward", False, 64): RegionTile(64, 32, 4, 2),
+    ("forward", False, 128): RegionTile(64, 32, 4, 2),
+    ("forward", False, 256): RegionTile(32, 32, 4, 1),
+    ("query", False, 64): RegionTile(64, 32, 4, 2),
+    ("query", False, 128): RegionTile(32, 32, 4, 1),
+    ("query", False, 256): RegionTile(32, 16, 4, 1),
+    ("key", False, 64): RegionTile(32, 128, 8, 2),
+    ("key", False, 128): RegionTile(32, 32, 4, 1),
+    ("key", False, 256): RegionTile(16, 32, 4, 1),
+}
+CHOSEN: dict[str, RegionTile] = {}  # by kernel: for measurements and tests, in place of the table
+
+
+def chosen_tiles() -> tuple[RegionTile, ...]:
+    return tuple(CHOSEN.values())
+
+
+def tile_for(
+    kernel: str, query: Tensor, key: Tensor, value: Tensor, each: RegionPass
+) -> RegionTile:
+    """The tile in use; of few queries or keys, as of a large rate or a step of decoding, a lower one."""
+    if kernel in CHOSEN:
+        return CHOSEN[kernel]
+    width = max(64, block(query.shape[3]), block(value.shape[3]))
+    tile = TILES[kernel, query.dtype != torch.float32, width]
+    rows, columns = (-(-x.shape[2] // each.rate) for x in (query, key))
+    BM = tile.BM if rows > 64 else min(tile.BM, 64 if rows > 16 else 16)
+    BN = tile.BN if columns > 64 else min(tile.BN, 64 if columns > 32 else 32)
+    return tile if tile[:2] == (BM, BN) else RegionTile(BM, BN, 4, tile.stages)
+
+
+def block(size: int) -> int:
+    return max(16, 1 << (size - 1).bit_length())
