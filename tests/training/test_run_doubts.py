@@ -6,6 +6,7 @@ import pytest
 from toy import toy_recipe, write_corpus
 
 from regard.data.fields import Field, Label, Labels, Numbers, Text
+from regard.data.text_blocks import TextBlock
 from regard.recipe.recipe import Schedule, Training
 from regard.recipe.recipe_files import recipe_for
 from regard.tasks.recipe_task import task_of
@@ -69,7 +70,7 @@ def test_what_is_scored_token_by_token_needs_fewer_texts(tmp_path):
     (tmp_path / "a.txt").write_text("a\n")
     task = task_of(recipe_for("language"))
     task.text.learn(["a b"])
-    long, short = ({"text": " ".join(["a b"] * n)} for n in (60, 2))
+    long, short = (TextBlock(1, [4] * n) for n in (120, 4))
     assert few_to_choose_by(task, f"{tmp_path}/a.txt", [long]) is None
     assert "dev is 1 text:" in few_to_choose_by(task, f"{tmp_path}/a.txt", [short])
 
