@@ -45,13 +45,6 @@ def test_texts_with_a_tab_between_them_are_an_example(asked):
     assert answers[1]["answer"] is None
 
 
-def test_blank_texts_ask_nothing_however_they_are_given(asked):
-    blank = ["\t", json.dumps({"product": "", "review": "  "}), ""]
-    done = asked("predict", "-m", "x", "--json", given="".join(f"{line}\n" for line in blank))
-    assert done.exit_code == 0, done.output
-    assert [json.loads(line)["answer"] for line in done.stdout.splitlines()] == [None] * 3
-
-
 def test_a_corpus_of_two_columns_is_answered(asked, tmp_path):
     (tmp_path / "two.tsv").write_text(f"{line_of(EVEN)}\n{line_of(LONGER)}\n")
     done = asked("predict", "-m", "x", "--data", f"{tmp_path}/two.tsv", "--json")

@@ -98,12 +98,15 @@ class Task(TaskReport):
     def given(
         self, examples: Iterable[Any], *, files: bool = True, place: str = "example {}"
     ) -> list[dict[str, Any] | None]:
-        """Examples to be answered, as `taken` gives them; None: blank texts, which ask nothing.
+        """Examples to be answered, as `taken` gives them; None: a blank text, which asks nothing.
 
+        One that names its fields is answered, also where its texts are empty.
         place: what an example is called in what is said of it; {} stands for its number.
         """
         return [
-            None if _is_blank(example) else self.taken(example, place.format(number), files=files)
+            None
+            if isinstance(example, str) and not example.strip()
+            else self.taken(example, place.format(number), files=files)
             for number, example in enumerate(examples, 1)
         ]
 
@@ -362,15 +365,6 @@ class Task(TaskReport):
     def look_extent(self, question: Question) -> Extent:
         """How large a look is, before it is made."""
         return self.extent(asked_example(self, question.text))
-
-
-def _is_blank(example: Any) -> bool:
-    """Whether it is a blank text, or has nothing but blank texts."""
-    if isinstance(example, Mapping):
-        example = tuple(example.values())
-    if isinstance(example, tuple) and example:
-        return all(map(_is_blank, example))
-    return isinstance(example, str) and not example.strip()
 
 
 def _positions(field: Field, examples: Examples) -> int:
