@@ -12,10 +12,12 @@ from typer.testing import CliRunner
 from regard.cli.app import app
 from regard.looking.look import look
 from regard.records.question import BadQuestion
+from regard.tasks.attended_sides import _further_readings
 from regard.tasks.task_module import Unanswerable
 
 EVEN = {"product": "the old lamp", "review": "so very bright"}
 LONGER = {"product": "the old lamp", "review": "i like it so very much"}
+SHORTER = {"product": "the new phone is so slow", "review": "i like it"}
 
 
 @pytest.fixture
@@ -134,6 +136,42 @@ def test_what_is_no_text_is_not_taken_for_one_that_is_as_long(tmp_path):
     with pytest.raises(BadQuestion, match="1 attention is not over the tokens of"):
         look(alone, EVEN)
     assert alone.predict([EVEN], attention=True)[0].attention is None
+
+
+@pytest.mark.parametrize("example", [EVEN, LONGER, SHORTER])
+def test_texts_padded_to_the_longer_are_not_taken_for_it(tmp_path, example):
+    run = opinion_run(tmp_path, "padded", "over")
+    maps, record = shown(run, example)
+    assert maps == {"cross": ("review", "product")}
+    (each,) = record.maps
+    assert len(each.weights) == 1  # layer
+    assert record.notes == (
+        "1 attention is not over the tokens of the product or review, and not shown",
+    )
+
+
+def test_texts_padded_to_the_longer_are_not_taken_for_it_in_one_reading(tmp_path, monkeypatch):
+    run = opinion_run(tmp_path, "padded", "over")
+    forward = type(run.model).forward
+
+    def only_these(model, product, product_mask, review, review_mask):
+        if product.shape[1] != 3:
+            raise RuntimeError("no")
+        return forward(model, product, product_mask, review, review_mask)
+
+    monkeypatch.setattr(type(run.model), "forward", only_these)
+    assert shown(run, LONGER)[0] == {"cross": ("review", "product")}
+
+
+def test_each_text_is_the_longest_in_a_further_reading(tmp_path):
+    run = opinion_run(tmp_path)
+    for product, review in ((3, 3), (5, 6), (6, 5), (1, 2)):
+        lengths = {"product": product, "review": review}
+        first, second = _further_readings(run.task, run.module, EVEN, lengths)
+        assert first.lengths["product"] < first.lengths["review"]
+        assert second.lengths["review"] < second.lengths["product"]
+        for further in (first, second):
+            assert all(further.lengths[name] != length for name, length in lengths.items())
 
 
 def test_sides_that_are_not_sure_are_told_and_not_shown(tmp_path, monkeypatch):

@@ -33,7 +33,7 @@ class Opinion(TaskOptions):
 
 
 class Attending(ModelOptions):
-    """parts: what it attends to, of `over`, `itself`, `once`, `slots` and `pooled`."""
+    """parts: what it attends to, of `over`, `itself`, `once`, `slots`, `padded` and `pooled`."""
 
     task: ClassVar[str] = "two_texts:Opinion"
     parts: tuple[str, ...] = ("over",)
@@ -52,6 +52,7 @@ class Network(nn.Module):
             "itself": lambda: regard.MultiHead(SIZE, heads=2),  # each text over itself
             "once": lambda: regard.Attention(SIZE, SIZE),  # one vector over product
             "slots": lambda: regard.Attention(SIZE, SIZE),  # vectors that are no token over review
+            "padded": lambda: regard.MultiHead(SIZE, SIZE, heads=2),  # as over, both equally long
             "pooled": lambda: AttentionPooling(SIZE),  # of review
         }
         self.made = nn.ModuleDict({name: made[name]() for name in parts})
@@ -69,6 +70,11 @@ class Network(nn.Module):
             r = r + self.made["once"](r[:, :1], p, mask=product_mask).context
         if "over" in self.parts:
             r = r + self.made["over"](r, p, mask=product_mask).context
+        if "padded" in self.parts:
+            longer = max(p.shape[1], r.shape[1])
+            wide = [nn.functional.pad(x, (0, 0, 0, longer - x.shape[1])) for x in (r, p)]
+            mask = nn.functional.pad(product_mask, (0, longer - p.shape[1]))
+            r = r + self.made["padded"](*wide, mask=mask).context[:, : r.shape[1]]
         r = r.masked_fill(~review_mask[..., None], 0.0)
         return self.made["pooled"](r, review_mask).vector if "pooled" in self.parts else r.sum(1)
 

@@ -1,8 +1,9 @@
 """What the rows and the columns of a model's attentions are: the tokens of which text, or the answer.
 
-The length of an axis does not tell it, since two texts may be equally long. So the model reads a second
-example, whose texts have other lengths, no two of them the same: an axis is the side that is as long as it is
-in both readings. What could still be one side or another is said to be so, and not shown.
+The length of an axis does not tell it, since two texts may be equally long. So the model reads further
+examples, whose texts have other lengths, no two of them the same: an axis is the side that is as long as it
+is in every reading. Each text is the longest once, the shortest once, and so on: what is as long as the longer
+of two texts is neither. What could still be one side or another is said to be so, and not shown.
 
 Legend: B examples, H heads, Q queries, K keys.
 """
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from regard.tasks.task import Task
 
 PARTS, WHOLE = "parts of the answer", "whole answer"  # sides beside the texts
-WORD, TIMES = "a", (*range(5, 40), 4, 3, 2)  # texts of a second example: a word, some times
+WORD, TIMES = "a", (range(5, 40), range(2, 40))  # texts of a further example: a word, some times
 
 Call = Recorded | PooledStates
 
@@ -135,70 +136,92 @@ def sided_attentions(
     example: one that was read, for its inputs that are no texts.
     """
     texts = text_inputs(task)
-    other = _second_reading(task, module, example, reading.lengths)
+    others = _further_readings(task, module, example, reading.lengths)
+    readings = [reading, *others]
     labelled = labelled_texts(task)
 
-    def fitting(length: int, again: int | None) -> tuple[str, ...]:
-        found = [side for side, size in reading.lengths.items() if size == length]
-        if other is not None:
-            found = [side for side in found if other.lengths.get(side) == again]
+    def fitting(lengths: Sequence[int]) -> tuple[str, ...]:
+        """The sides that are as long in every reading."""
+        every = [(one.lengths, length) for one, length in zip(readings, lengths, strict=True)]
+        found = [side for side in reading.lengths if all(x.get(side) == n for x, n in every)]
         if PARTS in found and (WHOLE in found or labelled.intersection(found)):
             found.remove(PARTS)  # they are the same: one part, or a label for every word of a text
         return tuple(found)
 
-    def sided(calls: Sequence[Call], again: Sequence[Call] | None) -> SidedAttention:
-        shape = reading.shape(calls)
-        then = None if other is None or again is None else other.shape(again)
-        if shape is None or (other is not None and then is None):
+    def sided(every: Sequence[Sequence[Call]]) -> SidedAttention:
+        """every: the same calls in each reading."""
+        calls = every[0]
+        shapes = [one.shape(each) for one, each in zip(readings, every, strict=True)]
+        known = [shape for shape in shapes if shape is not None]
+        if len(known) < len(shapes):
             return SidedAttention(calls, (), ())
-        every = [fitting(*pair) for pair in zip(shape, then or (None, None), strict=True)]
-        columns = tuple(side for side in every[1] if side in texts)
-        itself = isinstance(calls[0], Recorded) and calls[0].itself
-        return SidedAttention(calls, columns if itself else every[0], columns)
+        rows, keys = (fitting(lengths) for lengths in zip(*known, strict=True))
+        columns = tuple(side for side in keys if side in texts)
+        if isinstance(calls[0], Recorded) and calls[0].itself:
+            return SidedAttention(calls, columns, columns)
+        if rows == columns and len(rows) == 1 and len(texts) > 1 and not others:
+            return SidedAttention(calls, (), ())  # what it was given may be another text, padded
+        return SidedAttention(calls, rows, columns)
 
-    second = {} if other is None else other.seen.by_module
+    modules = [one.seen.by_module for one in readings]
     found: list[SidedAttention] = []
-    for name, calls in reading.seen.by_module.items():
-        again = second.get(name, []) if other is not None else None
-        ways = [[sided(*pair) for pair in way] for way in _ways(calls, again)]
+    for name, calls in modules[0].items():
+        every = [calls, *(module.get(name, []) for module in modules[1:])]
+        ways = [[sided(each) for each in way] for way in _ways(every)]
         apart = [SidedAttention([call], (), ()) for call in calls]
         found += next((way for way in ways if all(each.rows for each in way)), apart)
     return found
 
 
-def _ways(
-    calls: Sequence[Call], again: Sequence[Call] | None
-) -> Iterator[list[tuple[Sequence[Call], Sequence[Call] | None]]]:
-    """How the calls of a module belong together: as the steps of one look, or each by itself."""
+def _ways(every: Sequence[Sequence[Call]]) -> Iterator[list[Sequence[Sequence[Call]]]]:
+    """How the calls of a module belong together: as the steps of one look, or each by itself.
+
+    every: the calls in each reading.
+    """
+    calls = every[0]
     single = (isinstance(call, Recorded) and call.weights.shape[-2] == 1 for call in calls)
     if len(calls) > 1 and all(single):
-        yield [(calls, again)]
-    if again is None:
-        yield [([call], None) for call in calls]
-    elif len(calls) == len(again):
-        yield [([call], [other]) for call, other in zip(calls, again, strict=True)]
+        yield [every]
+    if len({len(each) for each in every}) == 1:
+        yield [[[call] for call in same] for same in zip(*every, strict=True)]
 
 
-def _second_reading(
+def _further_readings(
     task: Task, module: Any, example: Mapping[str, Any], lengths: Mapping[str, int]
-) -> SidedReading | None:
-    """Of an example in whose texts no length is that of another text, or one of `lengths`; None: there is
-    none, or the model does not take it.
+) -> list[SidedReading]:
+    """As many as there are texts, each text of every rank among their lengths once: none is as long as in
+    `lengths`. Without those that the model does not take.
     """
-    sizes: dict[str, int] = {}
-    values = dict(example)
-    for name, text in text_inputs(task).items():
-        for times in TIMES:
-            value = text.accept(" ".join([WORD] * times))
-            (positions,) = map(len, position_names(text, [value]))
-            if positions not in (*lengths.values(), *sizes.values()):
-                sizes[name], values[name] = positions, value
+    texts = list(text_inputs(task).items())
+    found = []
+    for first in range(len(texts)):
+        ranked = dict(texts[first:] + texts[:first])
+        chosen = next(filter(None, (_rising(ranked, lengths, times) for times in TIMES)), None)
+        if chosen is None:
+            continue
+        values = {**example, **{name: value for name, (value, _) in chosen.items()}}
+        sizes = {name: size for name, (_, size) in chosen.items()}
+        with suppress(Exception), SeenAttention.by(module.model) as seen:  # whatever it may raise
+            found.append(SidedReading.of(seen, sizes, task.predict(module, [values], batch=1)))
+    return found
+
+
+def _rising(
+    texts: Mapping[str, Text], lengths: Mapping[str, int], times: range
+) -> dict[str, tuple[Any, int]] | None:
+    """A value of each text with its positions: more than those of the text before; None: there is none."""
+    found: dict[str, tuple[Any, int]] = {}
+    before = 0
+    for name, text in texts.items():
+        for many in times:
+            value = text.accept(" ".join([WORD] * many))
+            (size,) = map(len, position_names(text, [value]))
+            if size > before and size != lengths[name]:
+                found[name], before = (value, size), size
                 break
         else:
             return None
-    with suppress(Exception), SeenAttention.by(module.model) as seen:  # whatever a model may raise
-        return SidedReading.of(seen, sizes, task.predict(module, [values], batch=1))
-    return None
+    return found
 
 
 def batch_weights(call: Call) -> Tensor:
