@@ -125,14 +125,35 @@ def test_every_attention_of_two_texts_has_its_sides(tmp_path, example):
     assert record.from_json(record.to_json()).to_json() == record.to_json()
 
 
-def test_what_is_no_text_is_not_taken_for_one_that_is_as_long(tmp_path):
+@pytest.mark.parametrize("example", [EVEN, LONGER, SHORTER])
+def test_queries_of_the_model_itself_are_rows(tmp_path, example):
     run = opinion_run(tmp_path, "slots", "over")
+    maps, record = shown(run, example)  # as many as words in a text
+    assert maps == {"cross": ("3 queries", "review"), "cross 2": ("review", "product")}
+    assert record.sides["3 queries"].tokens == ("query 1", "query 2", "query 3")
+    assert record.map("cross").weights.shape == (1, 1, 3, len(example["review"].split()))
+    assert record.notes == ()
+    alone = opinion_run(tmp_path, "slots")
+    for answer in alone.predict([example, EVEN], attention=True):
+        assert answer.rows == ["query 1", "query 2", "query 3"]
+        assert answer.attention.shape == (3, len(answer.columns))
+        np.testing.assert_allclose(answer.attention.sum(-1), 1, atol=1e-6)
+
+
+def test_one_call_with_other_rows_is_told_and_the_other_is_shown(tmp_path):
+    maps, record = shown(opinion_run(tmp_path, "joined"), EVEN)
+    assert maps == {"cross": ("review", "product")}
+    assert record.notes == ("the rows of made.joined are no text and no answer: it is not shown",)
+
+
+def test_what_is_no_text_is_not_taken_for_one_that_is_as_long(tmp_path):
+    run = opinion_run(tmp_path, "read", "over")
     maps, record = shown(run, EVEN)  # there are as many slots as words in either text
     assert maps == {"cross": ("review", "product")}
     assert record.notes == (
         "1 attention is not over the tokens of the product or review, and not shown",
     )
-    alone = opinion_run(tmp_path, "slots")
+    alone = opinion_run(tmp_path, "read")
     with pytest.raises(BadQuestion, match="1 attention is not over the tokens of"):
         look(alone, EVEN)
     assert alone.predict([EVEN], attention=True)[0].attention is None

@@ -33,7 +33,7 @@ class Opinion(TaskOptions):
 
 
 class Attending(ModelOptions):
-    """parts: what it attends to, of `over`, `itself`, `once`, `slots`, `padded` and `pooled`."""
+    """parts: what it attends to, of those that Network makes."""
 
     task: ClassVar[str] = "two_texts:Opinion"
     parts: tuple[str, ...] = ("over",)
@@ -52,6 +52,8 @@ class Network(nn.Module):
             "itself": lambda: regard.MultiHead(SIZE, heads=2),  # each text over itself
             "once": lambda: regard.Attention(SIZE, SIZE),  # one vector over product
             "slots": lambda: regard.Attention(SIZE, SIZE),  # vectors that are no token over review
+            "read": lambda: regard.Attention(SIZE, SIZE),  # review over vectors that are no token
+            "joined": lambda: regard.Attention(SIZE, SIZE),  # both texts, and review, over product
             "padded": lambda: regard.MultiHead(SIZE, SIZE, heads=2),  # as over, both equally long
             "pooled": lambda: AttentionPooling(SIZE),  # of review
         }
@@ -66,6 +68,11 @@ class Network(nn.Module):
         if "slots" in self.parts:
             slots = self.queries.expand(len(r), -1, -1)
             r = r + self.made["slots"](slots, r, mask=review_mask).context.mean(1, keepdim=True)
+        if "read" in self.parts:
+            r = r + self.made["read"](r, self.queries.expand(len(r), -1, -1)).context
+        if "joined" in self.parts:
+            both = self.made["joined"](torch.cat([p, r], 1), p, mask=product_mask).context
+            r = r + both[:, p.shape[1] :] + self.made["joined"](r, p, mask=product_mask).context
         if "once" in self.parts:
             r = r + self.made["once"](r[:, :1], p, mask=product_mask).context
         if "over" in self.parts:

@@ -2,8 +2,9 @@
 
 The length of an axis does not tell it, since two texts may be equally long. So the model reads further
 examples, whose texts have other lengths, no two of them the same: an axis is the side that is as long as it
-is in every reading. Each text is the longest once, the shortest once, and so on: what is as long as the longer
-of two texts is neither. What could still be one side or another is said to be so, and not shown.
+is in every reading. Each text is the longest once, the shortest once, and so on: what is as long as the
+longer of two texts is neither. Rows that are as many in every reading are queries that the model has of its
+own. What could still be one side or another is said to be so, and not shown.
 
 Legend: B examples, H heads, Q queries, K keys.
 """
@@ -22,6 +23,7 @@ from regard.attention.recording import Recorded, recording
 from regard.data.fields import Labels, Text
 from regard.records.pooled_maps import PooledStates, recording_poolings
 from regard.tasks.answer import Answer
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.tasks.task import Task
@@ -109,6 +111,8 @@ class SidedAttention(NamedTuple):
         for axis, names in (("rows", self.rows), ("columns", self.columns)):
             if len(names) > 1 and self.columns:
                 return f"the {axis} of {self.name} may be {' or '.join(names)}: it is not shown"
+        if self.columns and not self.rows:
+            return f"the rows of {self.name} are no text and no answer: it is not shown"
         return ""
 
 
@@ -120,6 +124,15 @@ def text_inputs(task: Task) -> dict[str, Text]:
 def labelled_texts(task: Task) -> set[str]:
     """The texts whose every word has a label in the answer."""
     return {f.of.name for f in task.fields.values() if isinstance(f, Labels)}
+
+
+def queries_side(count: int) -> str:
+    """What the rows of so many queries are called that a model has of its own."""
+    return f"{count} queries"
+
+
+def query_names(count: int) -> list[str]:
+    return [t("query {n}", n=n) for n in range(1, count + 1)]
 
 
 def position_names(text: Text, values: Sequence[Any]) -> list[list[str]]:
@@ -157,6 +170,9 @@ def sided_attentions(
             return SidedAttention(calls, (), ())
         rows, keys = (fitting(lengths) for lengths in zip(*known, strict=True))
         columns = tuple(side for side in keys if side in texts)
+        own = {queries for queries, _ in known}
+        if not rows and others and len(own) == len(calls) == 1:  # as many in every reading
+            rows = tuple(map(queries_side, own - {0}))
         if isinstance(calls[0], Recorded) and calls[0].itself:
             return SidedAttention(calls, columns, columns)
         if rows == columns and len(rows) == 1 and len(texts) > 1 and not others:
@@ -169,6 +185,7 @@ def sided_attentions(
         every = [calls, *(module.get(name, []) for module in modules[1:])]
         ways = [[sided(each) for each in way] for way in _ways(every)]
         apart = [SidedAttention([call], (), ()) for call in calls]
+        apart = next((way for way in ways if len(way) == len(calls)), apart)
         found += next((way for way in ways if all(each.rows for each in way)), apart)
     return found
 
