@@ -21,9 +21,9 @@ SHORTER = {"product": "the new phone is so slow", "review": "i like it"}
 
 
 @pytest.fixture
-def asked(tmp_path, monkeypatch):
-    """A command, answered by a run of two texts."""
-    run = opinion_run(tmp_path)
+def asked(request, tmp_path, monkeypatch):
+    """A command, answered by a run of two texts that attends as `param` says."""
+    run = opinion_run(tmp_path, *getattr(request, "param", ()))
     monkeypatch.setattr("regard.runs.loaded_run.load", lambda *_, **__: run)
 
     def ask(*words: str, given: str = ""):
@@ -245,3 +245,21 @@ def test_the_texts_of_a_look_are_named_wherever_it_is_drawn(asked, tmp_path, exa
     answer = json.loads(done.stdout)
     assert answer["rows"] == example["review"].split()
     assert answer["columns"] == example["product"].split()
+
+
+@pytest.mark.parametrize("asked", [("padded", "itself", "over")], indirect=True)
+def test_a_terminal_has_the_notes_and_names_the_other_maps(asked):
+    done = asked("look", "-m", "x", line_of(LONGER), "--terminal")
+    assert done.exit_code == 0, done.output
+    told = "1 attention is not over the tokens of the product or review, and not shown"
+    assert done.stdout.splitlines().count(told) == 1
+    assert "also there: encoder product, encoder review; see one with --map NAME" in done.stderr
+    other = asked("look", "-m", "x", line_of(LONGER), "--terminal", "--map", "encoder review")
+    assert "also there: cross, encoder product;" in other.stderr
+
+
+def test_a_terminal_names_no_map_where_there_is_one_and_says_once_what_is_not_measured(asked):
+    done = asked("look", "-m", "x", line_of(LONGER), "--terminal", "--explain")
+    assert done.exit_code == 0, done.output
+    assert "also there" not in done.stderr
+    assert done.stdout.count("is not measured for this") == 1
