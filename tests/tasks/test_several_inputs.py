@@ -263,3 +263,13 @@ def test_a_terminal_names_no_map_where_there_is_one_and_says_once_what_is_not_me
     assert done.exit_code == 0, done.output
     assert "also there" not in done.stderr
     assert done.stdout.count("is not measured for this") == 1
+
+
+def test_a_text_that_is_cut_is_told(tmp_path):
+    run = opinion_run(tmp_path, longest=4)
+    maps, record = shown(run, LONGER)
+    assert maps == {"cross": ("review", "product")}
+    assert record.maps[0].weights.shape[-2:] == (4, 3)
+    assert record.notes == ("the first 4 of 6 tokens of the review were read",)
+    _, whole = shown(run, EVEN)
+    assert whole.notes == ()

@@ -105,14 +105,15 @@ class OpinionTask(Task):
             yield "good" if number > 0 else "bad", abs(number)
 
 
-def opinion_run(folder: Path, *parts: str) -> LoadedRun:
-    """One that was never trained, and attends as `parts` say."""
+def opinion_run(folder: Path, *parts: str, longest: int | None = None) -> LoadedRun:
+    """One that was never trained, and attends as `parts` say. longest: tokens of a text that are read."""
     data = {part: f"{part}.jsonl#product,review,label" for part in ("train", "dev", "test")}
     model = {"kind": "two_texts:Attending", "parts": parts or ("over",)}
     sections = {"task": {"kind": "two_texts:Opinion"}, "model": model}
     task = task_of(Recipe.model_validate({"data": data, **sections}))
     for field in (task.product, task.review):
         field.learn([WORDS])
+        field.max_length, field.cut = longest, longest is not None
     task.label.learn(["bad", "good"])
     torch.manual_seed(0)
     module = task.for_inference(task.recipe.model.build(task.sizes)).eval()

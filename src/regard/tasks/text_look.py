@@ -23,7 +23,7 @@ from regard.records.pooled_maps import PooledStates, pooling_map
 from regard.records.question import LONGEST_DOCUMENT, BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
-from regard.records.token_sides import token_side, unknown_note
+from regard.records.token_sides import cut_off_note, token_side, unknown_note
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.attended_sides import (
     PARTS,
@@ -129,6 +129,15 @@ def look_at_text(
     for one in found:  # the model may have queries of its own
         count = one.weights.shape[-2]
         sides[queries_side(count)] = Side.of_labels(query_names(count), title="queries")
+    cut = [
+        note
+        for name, text in texts.items()
+        for note in cut_off_note(
+            len(tokens[name]),
+            len(text.tokenizer.encode(read[name])),
+            name if len(texts) > 1 else "",
+        )
+    ]
     maps = _maps([one for one in found if one.sure], attentions, question, several=len(texts) > 1)
     notes = _left_out(found, " or ".join(texts))
     if found and not maps:
@@ -140,7 +149,7 @@ def look_at_text(
         title=" ⟷ ".join(read.values()),
         model=model,
         output=answer.line,
-        notes=(*notes, *unknown_notes(zip(read.values(), tokens.values(), strict=True))),
+        notes=(*cut, *notes, *unknown_notes(zip(read.values(), tokens.values(), strict=True))),
         after=unmeasured_note(question),
     )
 
