@@ -14,6 +14,7 @@ from regard.looking.look import look
 from regard.records.question import BadQuestion
 from regard.tasks.attended_sides import _further_readings
 from regard.tasks.task_module import Unanswerable
+from regard.view.picked_matrix import Pick, picked
 
 EVEN = {"product": "the old lamp", "review": "so very bright"}
 LONGER = {"product": "the old lamp", "review": "i like it so very much"}
@@ -273,3 +274,16 @@ def test_a_text_that_is_cut_is_told(tmp_path):
     assert record.notes == ("the first 4 of 6 tokens of the review were read",)
     _, whole = shown(run, EVEN)
     assert whole.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ("once", "attention over the product"),
+        ("slots", "attention over the review"),
+        ("over", "cross-attention · mean over 2 heads"),
+    ],
+)
+def test_what_no_text_asks_is_no_cross_attention(tmp_path, part, said):
+    _, record = shown(opinion_run(tmp_path, part), LONGER)
+    assert picked(record, Pick("cross")).aggregation == said

@@ -128,7 +128,7 @@ def look_at_text(
     sides[WHOLE] = Side.of_labels([answer.line], title="answer")
     for one in found:  # the model may have queries of its own
         count = one.weights.shape[-2]
-        sides[queries_side(count)] = Side.of_labels(query_names(count), title="queries")
+        sides[queries_side(count)] = Side.of_labels(query_names(count), title="own queries")
     cut = [
         note
         for name, text in texts.items()
