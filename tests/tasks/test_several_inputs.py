@@ -20,6 +20,8 @@ EVEN = {"product": "the old lamp", "review": "so very bright"}
 LONGER = {"product": "the old lamp", "review": "i like it so very much"}
 SHORTER = {"product": "the new phone is so slow", "review": "i like it"}
 
+PADDED = "the columns of made.padded may be any text, padded to the longest: it is not shown"
+
 
 @pytest.fixture
 def asked(request, tmp_path, monkeypatch):
@@ -167,9 +169,7 @@ def test_texts_padded_to_the_longer_are_not_taken_for_it(tmp_path, example):
     assert maps == {"cross": ("review", "product")}
     (each,) = record.maps
     assert len(each.weights) == 1  # layer
-    assert record.notes == (
-        "1 attention is not over the tokens of the product or review, and not shown",
-    )
+    assert record.notes == (PADDED,)
 
 
 def test_texts_padded_to_the_longer_are_not_taken_for_it_in_one_reading(tmp_path, monkeypatch):
@@ -185,6 +185,13 @@ def test_texts_padded_to_the_longer_are_not_taken_for_it_in_one_reading(tmp_path
     assert shown(run, LONGER)[0] == {"cross": ("review", "product")}
 
 
+def test_a_padded_text_that_asks_is_not_taken_for_queries_of_the_model(tmp_path):
+    for example in (EVEN, LONGER, SHORTER):
+        maps, record = shown(opinion_run(tmp_path, "wide", "over"), example)
+        assert maps == {"cross": ("review", "product")}
+        assert record.notes == ("the rows of made.wide are no text and no answer: it is not shown",)
+
+
 def test_each_text_is_the_longest_in_a_further_reading(tmp_path):
     run = opinion_run(tmp_path)
     for product, review in ((3, 3), (5, 6), (6, 5), (1, 2)):
@@ -194,6 +201,9 @@ def test_each_text_is_the_longest_in_a_further_reading(tmp_path):
         assert second.lengths["review"] < second.lengths["product"]
         for further in (first, second):
             assert all(further.lengths[name] != length for name, length in lengths.items())
+        for of in (max, min):  # none is always as long
+            every = [of(one.lengths[name] for name in lengths) for one in (first, second)]
+            assert len(set(every)) == 2
 
 
 def test_sides_that_are_not_sure_are_told_and_not_shown(tmp_path, monkeypatch):
@@ -252,8 +262,7 @@ def test_the_texts_of_a_look_are_named_wherever_it_is_drawn(asked, tmp_path, exa
 def test_a_terminal_has_the_notes_and_names_the_other_maps(asked):
     done = asked("look", "-m", "x", line_of(LONGER), "--terminal")
     assert done.exit_code == 0, done.output
-    told = "1 attention is not over the tokens of the product or review, and not shown"
-    assert done.stdout.splitlines().count(told) == 1
+    assert done.stdout.splitlines().count(PADDED) == 1
     assert "also there: encoder product, encoder review; see one with --map NAME" in done.stderr
     other = asked("look", "-m", "x", line_of(LONGER), "--terminal", "--map", "encoder review")
     assert "also there: cross, encoder product;" in other.stderr

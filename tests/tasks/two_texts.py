@@ -54,6 +54,7 @@ class Network(nn.Module):
             "slots": lambda: regard.Attention(SIZE, SIZE),  # vectors that are no token over review
             "read": lambda: regard.Attention(SIZE, SIZE),  # review over vectors that are no token
             "joined": lambda: regard.Attention(SIZE, SIZE),  # both texts, and review, over product
+            "wide": lambda: regard.Attention(SIZE, SIZE),  # review, padded, over product
             "padded": lambda: regard.MultiHead(SIZE, SIZE, heads=2),  # as over, both equally long
             "pooled": lambda: AttentionPooling(SIZE),  # of review
         }
@@ -77,6 +78,10 @@ class Network(nn.Module):
             r = r + self.made["once"](r[:, :1], p, mask=product_mask).context
         if "over" in self.parts:
             r = r + self.made["over"](r, p, mask=product_mask).context
+        if "wide" in self.parts:
+            more = max(0, p.shape[1] - r.shape[1])
+            wide = nn.functional.pad(r, (0, 0, 0, more))
+            r = r + self.made["wide"](wide, p, mask=product_mask).context[:, : r.shape[1]]
         if "padded" in self.parts:
             longer = max(p.shape[1], r.shape[1])
             wide = [nn.functional.pad(x, (0, 0, 0, longer - x.shape[1])) for x in (r, p)]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from regard.tasks.task import Task
 
 PARTS, WHOLE = "parts of the answer", "whole answer"  # sides beside the texts
-WORD, TIMES = "a", (range(5, 40), range(2, 40))  # texts of a further example: a word, some times
+WORD, MORE = "a", 40  # texts of a further example: a word, some times, at most so many more
 
 Call = Recorded | PooledStates
 
@@ -90,6 +90,7 @@ class SidedAttention(NamedTuple):
     calls: Sequence[Call]  # the steps of one look, or one call
     rows: tuple[str, ...]
     columns: tuple[str, ...]
+    padded: bool = False  # the columns are as many as the longest text has positions, and no text
 
     @property
     def sure(self) -> bool:
@@ -113,6 +114,8 @@ class SidedAttention(NamedTuple):
                 return f"the {axis} of {self.name} may be {' or '.join(names)}: it is not shown"
         if self.columns and not self.rows:
             return f"the rows of {self.name} are no text and no answer: it is not shown"
+        if self.padded:
+            return f"the columns of {self.name} may be any text, padded to the longest: it is not shown"
         return ""
 
 
@@ -152,6 +155,9 @@ def sided_attentions(
     others = _further_readings(task, module, example, reading.lengths)
     readings = [reading, *others]
     labelled = labelled_texts(task)
+    longest, shortest = (
+        [of(one.lengths[name] for name in texts) for one in readings] for of in (max, min)
+    )
 
     def fitting(lengths: Sequence[int]) -> tuple[str, ...]:
         """The sides that are as long in every reading."""
@@ -170,14 +176,16 @@ def sided_attentions(
             return SidedAttention(calls, (), ())
         rows, keys = (fitting(lengths) for lengths in zip(*known, strict=True))
         columns = tuple(side for side in keys if side in texts)
-        own = {queries for queries, _ in known}
-        if not rows and others and len(own) == len(calls) == 1:  # as many in every reading
-            rows = tuple(map(queries_side, own - {0}))
+        padded = len(texts) > 1 and longest == [count for _, count in known]
+        asked = [count for count, _ in known]
+        constant = len(set(asked)) == 1 and asked not in (longest, shortest)
+        if not rows and others and constant and len(calls) == 1 and asked[0]:
+            rows = (queries_side(asked[0]),)
         if isinstance(calls[0], Recorded) and calls[0].itself:
-            return SidedAttention(calls, columns, columns)
-        if rows == columns and len(rows) == 1 and len(texts) > 1 and not others:
-            return SidedAttention(calls, (), ())  # what it was given may be another text, padded
-        return SidedAttention(calls, rows, columns)
+            return SidedAttention(calls, columns, columns, padded and not columns)
+        if rows == columns and len(rows) == 1 < len(texts) and len(others) < len(texts):
+            return SidedAttention(calls, (), (), padded)  # it was given what may be another text
+        return SidedAttention(calls, rows, columns, padded and not columns)
 
     modules = [one.seen.by_module for one in readings]
     found: list[SidedAttention] = []
@@ -207,30 +215,36 @@ def _further_readings(
     task: Task, module: Any, example: Mapping[str, Any], lengths: Mapping[str, int]
 ) -> list[SidedReading]:
     """As many as there are texts, each text of every rank among their lengths once: none is as long as in
-    `lengths`. Without those that the model does not take.
+    `lengths`, and where they may be, all are longer than those before, so that what is always as long is
+    no text. Without those that the model does not take.
     """
     texts = list(text_inputs(task).items())
-    found = []
+    found, above = [], 0  # they are short, whatever was read
     for first in range(len(texts)):
         ranked = dict(texts[first:] + texts[:first])
-        chosen = next(filter(None, (_rising(ranked, lengths, times) for times in TIMES)), None)
+        tried = (_rising(ranked, lengths, *start) for start in ((5, above), (5, 0), (2, 0)))
+        chosen = next(filter(None, tried), None)
         if chosen is None:
             continue
         values = {**example, **{name: value for name, (value, _) in chosen.items()}}
         sizes = {name: size for name, (_, size) in chosen.items()}
+        above = max(above, *sizes.values())
         with suppress(Exception), SeenAttention.by(module.model) as seen:  # whatever it may raise
             found.append(SidedReading.of(seen, sizes, task.predict(module, [values], batch=1)))
     return found
 
 
 def _rising(
-    texts: Mapping[str, Text], lengths: Mapping[str, int], times: range
+    texts: Mapping[str, Text], lengths: Mapping[str, int], fewest: int, above: int
 ) -> dict[str, tuple[Any, int]] | None:
-    """A value of each text with its positions: more than those of the text before; None: there is none."""
+    """A value of each text with its positions: more than those of the text before; None: there is none.
+
+    fewest: words of the first. above: it has more positions.
+    """
     found: dict[str, tuple[Any, int]] = {}
-    before = 0
+    before = above
     for name, text in texts.items():
-        for many in times:
+        for many in range(max(fewest, above // 2), max(fewest, above) + MORE):
             value = text.accept(" ".join([WORD] * many))
             (size,) = map(len, position_names(text, [value]))
             if size > before and size != lengths[name]:
