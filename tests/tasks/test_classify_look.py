@@ -8,7 +8,9 @@ import torch
 from small_runs import LETTERS, SHAPE, enlarge, text_field
 
 from regard.attention.normalizers import as_normalizer
+from regard.compare.case_maps import attention_drawing
 from regard.data.tokenizer import Tokenizer
+from regard.models.classifiers.apcnn import apcnn
 from regard.models.modes import many_to_one
 from regard.models.transformer_models import classifier
 from regard.records.question import BadQuestion, Force, Question
@@ -55,6 +57,19 @@ def test_a_transformer_also_has_the_attention_of_the_text_to_itself():
     assert record.map("encoder").weights.shape == (2, 2, 6, 6)
     assert record.sides["text"].tokens == ("a", "b", "c", "zzz", "h", END)
     assert record.notes == ("the model has no token for zzz",)
+
+
+def test_a_text_that_is_asked_by_its_own_summary_is_attended_over():
+    tokenizer = Tokenizer.train([LETTERS], kind="word")
+    model = apcnn(len(tokenizer), 2, embedding=8, hidden=6).eval()
+    task = Classify(model, text_field(tokenizer), ["no", "yes"])
+    record = look_at_judgement(task, Question(TEXT))
+    assert [(one.name, one.queries, one.keys) for one in record.maps] == [
+        ("cross", "label", "text")
+    ]
+    drawn = str(attention_drawing(record, "apcnn", ["cross"]))
+    assert "attention over the text" in drawn
+    assert "cross-attention" not in drawn
 
 
 def test_a_place_before_the_text_is_a_token_too():

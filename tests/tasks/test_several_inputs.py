@@ -12,16 +12,21 @@ from typer.testing import CliRunner
 from regard.cli.app import app
 from regard.looking.look import look
 from regard.records.question import BadQuestion
+from regard.tasks.attended_sides import _further_readings
 from regard.tasks.task_module import Unanswerable
+from regard.view.picked_matrix import Pick, picked
 
 EVEN = {"product": "the old lamp", "review": "so very bright"}
 LONGER = {"product": "the old lamp", "review": "i like it so very much"}
+SHORTER = {"product": "the new phone is so slow", "review": "i like it"}
+
+PADDED = "the columns of made.padded may be any text, padded to the longest: it is not shown"
 
 
 @pytest.fixture
-def asked(tmp_path, monkeypatch):
-    """A command, answered by a run of two texts."""
-    run = opinion_run(tmp_path)
+def asked(request, tmp_path, monkeypatch):
+    """A command, answered by a run of two texts that attends as `param` says."""
+    run = opinion_run(tmp_path, *getattr(request, "param", ()))
     monkeypatch.setattr("regard.runs.loaded_run.load", lambda *_, **__: run)
 
     def ask(*words: str, given: str = ""):
@@ -123,17 +128,82 @@ def test_every_attention_of_two_texts_has_its_sides(tmp_path, example):
     assert record.from_json(record.to_json()).to_json() == record.to_json()
 
 
-def test_what_is_no_text_is_not_taken_for_one_that_is_as_long(tmp_path):
+@pytest.mark.parametrize("example", [EVEN, LONGER, SHORTER])
+def test_queries_of_the_model_itself_are_rows(tmp_path, example):
     run = opinion_run(tmp_path, "slots", "over")
+    maps, record = shown(run, example)  # as many as words in a text
+    assert maps == {"cross": ("3 queries", "review"), "cross 2": ("review", "product")}
+    assert record.sides["3 queries"].tokens == ("query 1", "query 2", "query 3")
+    assert record.map("cross").weights.shape == (1, 1, 3, len(example["review"].split()))
+    assert record.notes == ()
+    alone = opinion_run(tmp_path, "slots")
+    for answer in alone.predict([example, EVEN], attention=True):
+        assert answer.rows == ["query 1", "query 2", "query 3"]
+        assert answer.attention.shape == (3, len(answer.columns))
+        np.testing.assert_allclose(answer.attention.sum(-1), 1, atol=1e-6)
+
+
+def test_one_call_with_other_rows_is_told_and_the_other_is_shown(tmp_path):
+    maps, record = shown(opinion_run(tmp_path, "joined"), EVEN)
+    assert maps == {"cross": ("review", "product")}
+    assert record.notes == ("the rows of made.joined are no text and no answer: it is not shown",)
+
+
+def test_what_is_no_text_is_not_taken_for_one_that_is_as_long(tmp_path):
+    run = opinion_run(tmp_path, "read", "over")
     maps, record = shown(run, EVEN)  # there are as many slots as words in either text
     assert maps == {"cross": ("review", "product")}
     assert record.notes == (
         "1 attention is not over the tokens of the product or review, and not shown",
     )
-    alone = opinion_run(tmp_path, "slots")
+    alone = opinion_run(tmp_path, "read")
     with pytest.raises(BadQuestion, match="1 attention is not over the tokens of"):
         look(alone, EVEN)
     assert alone.predict([EVEN], attention=True)[0].attention is None
+
+
+@pytest.mark.parametrize("example", [EVEN, LONGER, SHORTER])
+def test_texts_padded_to_the_longer_are_not_taken_for_it(tmp_path, example):
+    run = opinion_run(tmp_path, "padded", "over")
+    maps, record = shown(run, example)
+    assert maps == {"cross": ("review", "product")}
+    (each,) = record.maps
+    assert len(each.weights) == 1  # layer
+    assert record.notes == (PADDED,)
+
+
+def test_texts_padded_to_the_longer_are_not_taken_for_it_in_one_reading(tmp_path, monkeypatch):
+    run = opinion_run(tmp_path, "padded", "over")
+    forward = type(run.model).forward
+
+    def only_these(model, product, product_mask, review, review_mask):
+        if product.shape[1] != 3:
+            raise RuntimeError("no")
+        return forward(model, product, product_mask, review, review_mask)
+
+    monkeypatch.setattr(type(run.model), "forward", only_these)
+    assert shown(run, LONGER)[0] == {"cross": ("review", "product")}
+
+
+def test_a_padded_text_that_asks_is_not_taken_for_queries_of_the_model(tmp_path):
+    for example in (EVEN, LONGER, SHORTER):
+        maps, record = shown(opinion_run(tmp_path, "wide", "over"), example)
+        assert maps == {"cross": ("review", "product")}
+        assert record.notes == ("the rows of made.wide are no text and no answer: it is not shown",)
+
+
+def test_each_text_is_the_longest_in_a_further_reading(tmp_path):
+    run = opinion_run(tmp_path)
+    for product, review in ((3, 3), (5, 6), (6, 5), (1, 2)):
+        lengths = {"product": product, "review": review}
+        first, second = _further_readings(run.task, run.module, EVEN, lengths)
+        assert first.lengths["product"] < first.lengths["review"]
+        assert second.lengths["review"] < second.lengths["product"]
+        for further in (first, second):
+            assert all(further.lengths[name] != length for name, length in lengths.items())
+        for of in (max, min):  # none is always as long
+            every = [of(one.lengths[name] for name in lengths) for one in (first, second)]
+            assert len(set(every)) == 2
 
 
 def test_sides_that_are_not_sure_are_told_and_not_shown(tmp_path, monkeypatch):
@@ -186,3 +256,43 @@ def test_the_texts_of_a_look_are_named_wherever_it_is_drawn(asked, tmp_path, exa
     answer = json.loads(done.stdout)
     assert answer["rows"] == example["review"].split()
     assert answer["columns"] == example["product"].split()
+
+
+@pytest.mark.parametrize("asked", [("padded", "itself", "over")], indirect=True)
+def test_a_terminal_has_the_notes_and_names_the_other_maps(asked):
+    done = asked("look", "-m", "x", line_of(LONGER), "--terminal")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines().count(PADDED) == 1
+    assert "also there: encoder product, encoder review; see one with --map NAME" in done.stderr
+    other = asked("look", "-m", "x", line_of(LONGER), "--terminal", "--map", "encoder review")
+    assert "also there: cross, encoder product;" in other.stderr
+
+
+def test_a_terminal_names_no_map_where_there_is_one_and_says_once_what_is_not_measured(asked):
+    done = asked("look", "-m", "x", line_of(LONGER), "--terminal", "--explain")
+    assert done.exit_code == 0, done.output
+    assert "also there" not in done.stderr
+    assert done.stdout.count("is not measured for this") == 1
+
+
+def test_a_text_that_is_cut_is_told(tmp_path):
+    run = opinion_run(tmp_path, longest=4)
+    maps, record = shown(run, LONGER)
+    assert maps == {"cross": ("review", "product")}
+    assert record.maps[0].weights.shape[-2:] == (4, 3)
+    assert record.notes == ("the first 4 of 6 tokens of the review were read",)
+    _, whole = shown(run, EVEN)
+    assert whole.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ("once", "attention over the product"),
+        ("slots", "attention over the review"),
+        ("over", "cross-attention · mean over 2 heads"),
+    ],
+)
+def test_what_no_text_asks_is_no_cross_attention(tmp_path, part, said):
+    _, record = shown(opinion_run(tmp_path, part), LONGER)
+    assert picked(record, Pick("cross")).aggregation == said

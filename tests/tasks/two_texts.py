@@ -33,7 +33,7 @@ class Opinion(TaskOptions):
 
 
 class Attending(ModelOptions):
-    """parts: what it attends to, of `over`, `itself`, `once`, `slots` and `pooled`."""
+    """parts: what it attends to, of those that Network makes."""
 
     task: ClassVar[str] = "two_texts:Opinion"
     parts: tuple[str, ...] = ("over",)
@@ -52,6 +52,10 @@ class Network(nn.Module):
             "itself": lambda: regard.MultiHead(SIZE, heads=2),  # each text over itself
             "once": lambda: regard.Attention(SIZE, SIZE),  # one vector over product
             "slots": lambda: regard.Attention(SIZE, SIZE),  # vectors that are no token over review
+            "read": lambda: regard.Attention(SIZE, SIZE),  # review over vectors that are no token
+            "joined": lambda: regard.Attention(SIZE, SIZE),  # both texts, and review, over product
+            "wide": lambda: regard.Attention(SIZE, SIZE),  # review, padded, over product
+            "padded": lambda: regard.MultiHead(SIZE, SIZE, heads=2),  # as over, both equally long
             "pooled": lambda: AttentionPooling(SIZE),  # of review
         }
         self.made = nn.ModuleDict({name: made[name]() for name in parts})
@@ -65,10 +69,24 @@ class Network(nn.Module):
         if "slots" in self.parts:
             slots = self.queries.expand(len(r), -1, -1)
             r = r + self.made["slots"](slots, r, mask=review_mask).context.mean(1, keepdim=True)
+        if "read" in self.parts:
+            r = r + self.made["read"](r, self.queries.expand(len(r), -1, -1)).context
+        if "joined" in self.parts:
+            both = self.made["joined"](torch.cat([p, r], 1), p, mask=product_mask).context
+            r = r + both[:, p.shape[1] :] + self.made["joined"](r, p, mask=product_mask).context
         if "once" in self.parts:
             r = r + self.made["once"](r[:, :1], p, mask=product_mask).context
         if "over" in self.parts:
             r = r + self.made["over"](r, p, mask=product_mask).context
+        if "wide" in self.parts:
+            more = max(0, p.shape[1] - r.shape[1])
+            wide = nn.functional.pad(r, (0, 0, 0, more))
+            r = r + self.made["wide"](wide, p, mask=product_mask).context[:, : r.shape[1]]
+        if "padded" in self.parts:
+            longer = max(p.shape[1], r.shape[1])
+            wide = [nn.functional.pad(x, (0, 0, 0, longer - x.shape[1])) for x in (r, p)]
+            mask = nn.functional.pad(product_mask, (0, longer - p.shape[1]))
+            r = r + self.made["padded"](*wide, mask=mask).context[:, : r.shape[1]]
         r = r.masked_fill(~review_mask[..., None], 0.0)
         return self.made["pooled"](r, review_mask).vector if "pooled" in self.parts else r.sum(1)
 
@@ -92,14 +110,15 @@ class OpinionTask(Task):
             yield "good" if number > 0 else "bad", abs(number)
 
 
-def opinion_run(folder: Path, *parts: str) -> LoadedRun:
-    """One that was never trained, and attends as `parts` say."""
+def opinion_run(folder: Path, *parts: str, longest: int | None = None) -> LoadedRun:
+    """One that was never trained, and attends as `parts` say. longest: tokens of a text that are read."""
     data = {part: f"{part}.jsonl#product,review,label" for part in ("train", "dev", "test")}
     model = {"kind": "two_texts:Attending", "parts": parts or ("over",)}
     sections = {"task": {"kind": "two_texts:Opinion"}, "model": model}
     task = task_of(Recipe.model_validate({"data": data, **sections}))
     for field in (task.product, task.review):
         field.learn([WORDS])
+        field.max_length, field.cut = longest, longest is not None
     task.label.learn(["bad", "good"])
     torch.manual_seed(0)
     module = task.for_inference(task.recipe.model.build(task.sizes)).eval()

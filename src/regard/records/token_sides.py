@@ -48,6 +48,14 @@ def label_of(piece: str, token: int) -> str:
     return "".join(BLANKS.get(character, BLANK) for character in piece) or BLANK
 
 
+def cut_off_note(read: int, whole: int, title: str = "") -> tuple[str, ...]:
+    """That a text was cut: tokens that were read, and those that it has; title: of which text."""
+    if read == whole:
+        return ()
+    of = f" of the {title}" if title else ""
+    return (f"the first {read:,} of {whole:,} tokens{of} were read",)
+
+
 def unknown_note(text: str, tokens: Tokens) -> tuple[str, ...]:
     """What of a text the model has no token for, in one line; nothing if it knows all."""
     pairs = zip(tokens.ids, tokens.offsets, strict=True)

@@ -1,8 +1,10 @@
 """What the rows and the columns of a model's attentions are: the tokens of which text, or the answer.
 
-The length of an axis does not tell it, since two texts may be equally long. So the model reads a second
-example, whose texts have other lengths, no two of them the same: an axis is the side that is as long as it is
-in both readings. What could still be one side or another is said to be so, and not shown.
+The length of an axis does not tell it, since two texts may be equally long. So the model reads further
+examples, whose texts have other lengths, no two of them the same: an axis is the side that is as long as it
+is in every reading. Each text is the longest once, the shortest once, and so on: what is as long as the
+longer of two texts is neither. Rows that are as many in every reading are queries that the model has of its
+own. What could still be one side or another is said to be so, and not shown.
 
 Legend: B examples, H heads, Q queries, K keys.
 """
@@ -21,12 +23,13 @@ from regard.attention.recording import Recorded, recording
 from regard.data.fields import Labels, Text
 from regard.records.pooled_maps import PooledStates, recording_poolings
 from regard.tasks.answer import Answer
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.tasks.task import Task
 
 PARTS, WHOLE = "parts of the answer", "whole answer"  # sides beside the texts
-WORD, TIMES = "a", (*range(5, 40), 4, 3, 2)  # texts of a second example: a word, some times
+WORD, MORE = "a", 40  # texts of a further example: a word, some times, at most so many more
 
 Call = Recorded | PooledStates
 
@@ -87,6 +90,7 @@ class SidedAttention(NamedTuple):
     calls: Sequence[Call]  # the steps of one look, or one call
     rows: tuple[str, ...]
     columns: tuple[str, ...]
+    padded: bool = False  # the columns are as many as the longest text has positions, and no text
 
     @property
     def sure(self) -> bool:
@@ -108,6 +112,10 @@ class SidedAttention(NamedTuple):
         for axis, names in (("rows", self.rows), ("columns", self.columns)):
             if len(names) > 1 and self.columns:
                 return f"the {axis} of {self.name} may be {' or '.join(names)}: it is not shown"
+        if self.columns and not self.rows:
+            return f"the rows of {self.name} are no text and no answer: it is not shown"
+        if self.padded:
+            return f"the columns of {self.name} may be any text, padded to the longest: it is not shown"
         return ""
 
 
@@ -119,6 +127,15 @@ def text_inputs(task: Task) -> dict[str, Text]:
 def labelled_texts(task: Task) -> set[str]:
     """The texts whose every word has a label in the answer."""
     return {f.of.name for f in task.fields.values() if isinstance(f, Labels)}
+
+
+def queries_side(count: int) -> str:
+    """What the rows of so many queries are called that a model has of its own."""
+    return f"{count} queries"
+
+
+def query_names(count: int) -> list[str]:
+    return [t("query {n}", n=n) for n in range(1, count + 1)]
 
 
 def position_names(text: Text, values: Sequence[Any]) -> list[list[str]]:
@@ -135,70 +152,107 @@ def sided_attentions(
     example: one that was read, for its inputs that are no texts.
     """
     texts = text_inputs(task)
-    other = _second_reading(task, module, example, reading.lengths)
+    others = _further_readings(task, module, example, reading.lengths)
+    readings = [reading, *others]
     labelled = labelled_texts(task)
+    longest, shortest = (
+        [of(one.lengths[name] for name in texts) for one in readings] for of in (max, min)
+    )
 
-    def fitting(length: int, again: int | None) -> tuple[str, ...]:
-        found = [side for side, size in reading.lengths.items() if size == length]
-        if other is not None:
-            found = [side for side in found if other.lengths.get(side) == again]
+    def fitting(lengths: Sequence[int]) -> tuple[str, ...]:
+        """The sides that are as long in every reading."""
+        every = [(one.lengths, length) for one, length in zip(readings, lengths, strict=True)]
+        found = [side for side in reading.lengths if all(x.get(side) == n for x, n in every)]
         if PARTS in found and (WHOLE in found or labelled.intersection(found)):
             found.remove(PARTS)  # they are the same: one part, or a label for every word of a text
         return tuple(found)
 
-    def sided(calls: Sequence[Call], again: Sequence[Call] | None) -> SidedAttention:
-        shape = reading.shape(calls)
-        then = None if other is None or again is None else other.shape(again)
-        if shape is None or (other is not None and then is None):
+    def sided(every: Sequence[Sequence[Call]]) -> SidedAttention:
+        """every: the same calls in each reading."""
+        calls = every[0]
+        shapes = [one.shape(each) for one, each in zip(readings, every, strict=True)]
+        known = [shape for shape in shapes if shape is not None]
+        if len(known) < len(shapes):
             return SidedAttention(calls, (), ())
-        every = [fitting(*pair) for pair in zip(shape, then or (None, None), strict=True)]
-        columns = tuple(side for side in every[1] if side in texts)
-        itself = isinstance(calls[0], Recorded) and calls[0].itself
-        return SidedAttention(calls, columns if itself else every[0], columns)
+        rows, keys = (fitting(lengths) for lengths in zip(*known, strict=True))
+        columns = tuple(side for side in keys if side in texts)
+        padded = len(texts) > 1 and longest == [count for _, count in known]
+        asked = [count for count, _ in known]
+        constant = len(set(asked)) == 1 and asked not in (longest, shortest)
+        if not rows and others and constant and len(calls) == 1 and asked[0]:
+            rows = (queries_side(asked[0]),)
+        if isinstance(calls[0], Recorded) and calls[0].itself:
+            return SidedAttention(calls, columns, columns, padded and not columns)
+        if rows == columns and len(rows) == 1 < len(texts) and len(others) < len(texts):
+            return SidedAttention(calls, (), (), padded)  # it was given what may be another text
+        return SidedAttention(calls, rows, columns, padded and not columns)
 
-    second = {} if other is None else other.seen.by_module
+    modules = [one.seen.by_module for one in readings]
     found: list[SidedAttention] = []
-    for name, calls in reading.seen.by_module.items():
-        again = second.get(name, []) if other is not None else None
-        ways = [[sided(*pair) for pair in way] for way in _ways(calls, again)]
+    for name, calls in modules[0].items():
+        every = [calls, *(module.get(name, []) for module in modules[1:])]
+        ways = [[sided(each) for each in way] for way in _ways(every)]
         apart = [SidedAttention([call], (), ()) for call in calls]
+        apart = next((way for way in ways if len(way) == len(calls)), apart)
         found += next((way for way in ways if all(each.rows for each in way)), apart)
     return found
 
 
-def _ways(
-    calls: Sequence[Call], again: Sequence[Call] | None
-) -> Iterator[list[tuple[Sequence[Call], Sequence[Call] | None]]]:
-    """How the calls of a module belong together: as the steps of one look, or each by itself."""
+def _ways(every: Sequence[Sequence[Call]]) -> Iterator[list[Sequence[Sequence[Call]]]]:
+    """How the calls of a module belong together: as the steps of one look, or each by itself.
+
+    every: the calls in each reading.
+    """
+    calls = every[0]
     single = (isinstance(call, Recorded) and call.weights.shape[-2] == 1 for call in calls)
     if len(calls) > 1 and all(single):
-        yield [(calls, again)]
-    if again is None:
-        yield [([call], None) for call in calls]
-    elif len(calls) == len(again):
-        yield [([call], [other]) for call, other in zip(calls, again, strict=True)]
+        yield [every]
+    if len({len(each) for each in every}) == 1:
+        yield [[[call] for call in same] for same in zip(*every, strict=True)]
 
 
-def _second_reading(
+def _further_readings(
     task: Task, module: Any, example: Mapping[str, Any], lengths: Mapping[str, int]
-) -> SidedReading | None:
-    """Of an example in whose texts no length is that of another text, or one of `lengths`; None: there is
-    none, or the model does not take it.
+) -> list[SidedReading]:
+    """As many as there are texts, each text of every rank among their lengths once: none is as long as in
+    `lengths`, and where they may be, all are longer than those before, so that what is always as long is
+    no text. Without those that the model does not take.
     """
-    sizes: dict[str, int] = {}
-    values = dict(example)
-    for name, text in text_inputs(task).items():
-        for times in TIMES:
-            value = text.accept(" ".join([WORD] * times))
-            (positions,) = map(len, position_names(text, [value]))
-            if positions not in (*lengths.values(), *sizes.values()):
-                sizes[name], values[name] = positions, value
+    texts = list(text_inputs(task).items())
+    found, above = [], 0  # they are short, whatever was read
+    for first in range(len(texts)):
+        ranked = dict(texts[first:] + texts[:first])
+        tried = (_rising(ranked, lengths, *start) for start in ((5, above), (5, 0), (2, 0)))
+        chosen = next(filter(None, tried), None)
+        if chosen is None:
+            continue
+        values = {**example, **{name: value for name, (value, _) in chosen.items()}}
+        sizes = {name: size for name, (_, size) in chosen.items()}
+        above = max(above, *sizes.values())
+        with suppress(Exception), SeenAttention.by(module.model) as seen:  # whatever it may raise
+            found.append(SidedReading.of(seen, sizes, task.predict(module, [values], batch=1)))
+    return found
+
+
+def _rising(
+    texts: Mapping[str, Text], lengths: Mapping[str, int], fewest: int, above: int
+) -> dict[str, tuple[Any, int]] | None:
+    """A value of each text with its positions: more than those of the text before; None: there is none.
+
+    fewest: words of the first. above: it has more positions.
+    """
+    found: dict[str, tuple[Any, int]] = {}
+    before = above
+    for name, text in texts.items():
+        for many in range(max(fewest, above // 2), max(fewest, above) + MORE):
+            value = text.accept(" ".join([WORD] * many))
+            (size,) = map(len, position_names(text, [value]))
+            if size > before and size != lengths[name]:
+                found[name], before = (value, size), size
                 break
         else:
             return None
-    with suppress(Exception), SeenAttention.by(module.model) as seen:  # whatever a model may raise
-        return SidedReading.of(seen, sizes, task.predict(module, [values], batch=1))
-    return None
+    return found
 
 
 def batch_weights(call: Call) -> Tensor:

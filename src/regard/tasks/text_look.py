@@ -23,7 +23,7 @@ from regard.records.pooled_maps import PooledStates, pooling_map
 from regard.records.question import LONGEST_DOCUMENT, BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
-from regard.records.token_sides import token_side, unknown_note
+from regard.records.token_sides import cut_off_note, token_side, unknown_note
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.attended_sides import (
     PARTS,
@@ -33,6 +33,8 @@ from regard.tasks.attended_sides import (
     SidedReading,
     labelled_texts,
     position_names,
+    queries_side,
+    query_names,
     sided_attentions,
     text_inputs,
 )
@@ -62,9 +64,11 @@ def with_attention(
         return list(answers)
     last = sure[-1]  # poolings are behind attentions
     weights, (rows,), (columns,) = last.weights.mean(1).float().cpu(), last.rows, last.columns
+    count = weights.shape[-2]
     found = []
     for place, answer in enumerate(answers):
-        asking = {PARTS: answer.parts, WHOLE: [answer.line]}.get(rows) or names[rows][place]
+        own = {queries_side(count): query_names(count)}
+        asking = {PARTS: answer.parts, WHOLE: [answer.line], **own}.get(rows) or names[rows][place]
         if rows in labelled_texts(task) and len(answer.parts) == len(asking):
             asking = answer.parts  # the label of each position
         keys = names[columns][place]
@@ -90,9 +94,9 @@ def asked_example(task: Task, line: str) -> dict[str, Any]:
 def look_at_text(
     task: Task, module: Any, question: Question, *, model: str = ""
 ) -> AttentionRecord:
-    """Maps "cross", where a text or the answer attends to another text, "encoder", where a text attends to
-    itself, and "pooling"; behind the name the text, where there are several, and a number, where layers
-    are of several kinds.
+    """Maps "cross", where another text, the answer or queries of the model's own attend to a text, "encoder",
+    where a text attends to itself, and "pooling"; behind the name the text, where there are several, and a
+    number, where layers are of several kinds.
     """
     who, texts = f"a model for task.kind={task.recipe.task.kind}", text_inputs(task)
     if not texts:
@@ -122,6 +126,18 @@ def look_at_text(
     found = sided_attentions(task, module, example, reading)
     sides[PARTS] = Side.of_labels(answer.parts, title="answer")
     sides[WHOLE] = Side.of_labels([answer.line], title="answer")
+    for one in found:  # the model may have queries of its own
+        count = one.weights.shape[-2]
+        sides[queries_side(count)] = Side.of_labels(query_names(count), title="own queries")
+    cut = [
+        note
+        for name, text in texts.items()
+        for note in cut_off_note(
+            len(tokens[name]),
+            len(text.tokenizer.encode(read[name])),
+            name if len(texts) > 1 else "",
+        )
+    ]
     maps = _maps([one for one in found if one.sure], attentions, question, several=len(texts) > 1)
     notes = _left_out(found, " or ".join(texts))
     if found and not maps:
@@ -133,7 +149,7 @@ def look_at_text(
         title=" ⟷ ".join(read.values()),
         model=model,
         output=answer.line,
-        notes=(*notes, *unknown_notes(zip(read.values(), tokens.values(), strict=True))),
+        notes=(*cut, *notes, *unknown_notes(zip(read.values(), tokens.values(), strict=True))),
         after=unmeasured_note(question),
     )
 

@@ -9,9 +9,17 @@ from typing import Any
 
 from regard.words import say
 
+NO_TEXT = ("label", "answer", "own queries")  # titles of rows that are no text, as in record.js
 
-def kind_of(name: str) -> str:
-    """ "cross-attention" of "cross"; "pooling attention" of a name that is not listed."""
+
+def kind_of(name: str, queries: str = "", keys: str = "") -> str:
+    """ "cross-attention" of "cross"; "pooling attention" of a name that is not listed.
+
+    queries, keys: the titles of the sides. Between two texts is cross-attention; what no text asks is
+    "attention over the review".
+    """
+    if name == "cross" and queries in NO_TEXT:
+        return caption("over", side=keys)
     kinds = _captions()["kinds"]
     return say(kinds[name]) if name in kinds else caption("other kind", name=name)
 

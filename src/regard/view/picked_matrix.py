@@ -69,7 +69,8 @@ def picked(record: AttentionRecord, pick: Pick) -> Matrix:
     weights, across_heads = _along(found.weights, 1, "head", head)
     weights, across_layers = _along(weights, 0, "layer", layer)
     open_pairs = _any_along(_any_along(allowed, 1, head), 0, layer)
-    said = [kind_of(found.name), across_layers, across_heads]
+    kind = kind_of(found.name, rows.title or found.queries, columns.title or found.keys)
+    said = [kind, across_layers, across_heads]
     queries, keys = rows.tokens, columns.tokens
     if not pick.tokens and (len(set(rows.words)), len(set(columns.words))) != weights.shape:
         weights = merge_words(weights, rows.words, columns.words)

@@ -36,6 +36,14 @@ test("one head of one layer is the weights as they are", () => {
   assert.equal(matrix.title, "cross-attention · layer 2 · head 2");
 });
 
+test("attention of the answer, which is no text, is over the text", () => {
+  const given = sample();
+  given.sides.target.title = "label";
+  given.sides.source.title = "review";
+  const { title } = readRecord(given).matrix("cross", { ...tokens, layer: 1, head: 1 });
+  assert.equal(title, "attention over the review · layer 2 · head 2");
+});
+
 test("words: the sum over keys, the mean over queries, and rows sum to what they did", () => {
   const record = readRecord(sample());
   const [plain, merged] = ["tokens", "words"].map((units) => record.matrix("cross", { ...tokens, units }));

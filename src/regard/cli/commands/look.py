@@ -190,13 +190,25 @@ def _print(view: View, saved: bool, *, explain: bool) -> None:
             print(record.output)
     print(f"\n{view.to_text(colour=None)}")
     for record in view.records:
+        if record.notes:
+            print("\n" + "\n".join(record.notes))
         said = [f"{each.title}: {each.reading}" for each in record.explanations]
-        if explain and not said:
+        if explain and not (said or any("is not measured" in note for note in record.notes)):
             said = [t("how far the weights explain this output is not measured for this model")]
         if said:
             print("\n" + "\n".join(said))
+    if others := _other_maps(view):
+        told = t("also there: {maps}; see one with --map NAME", maps=", ".join(others))
+        print(f"\n{told}", file=sys.stderr)
     command = f"regard look{'' if saved else ' …'} --html attention.html"
     print(f"\n{t('the whole page in a file: {command}', command=command)}", file=sys.stderr)
+
+
+def _other_maps(view: View) -> list[str]:
+    """The names of the maps that are not drawn."""
+    drawn = [view.pick.map or record.maps[0].name for record in view.records if record.maps]
+    there = dict.fromkeys(each.name for record in view.records for each in record.maps)
+    return [name for name in there if name not in drawn]
 
 
 def _save(view: View, path: Path, style: dict[str, str]) -> None:

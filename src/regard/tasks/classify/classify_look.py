@@ -16,7 +16,7 @@ from regard.records.pooled_maps import PooledStates, pooling_map, recording_pool
 from regard.records.question import LONGEST, LONGEST_DOCUMENT, BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord, Explanation
 from regard.records.side import Side
-from regard.records.token_sides import unknown_note
+from regard.records.token_sides import cut_off_note, unknown_note
 from regard.tasks.classify.classify_explain import explain_classification
 from regard.tasks.classify.classify_module import Classify
 from regard.tasks.classify.document_look import (
@@ -110,10 +110,7 @@ def _cut_note(module: Judge, value: Any, read: Tokens) -> tuple[str, ...]:
     field = module.given
     if not isinstance(field, Text):
         return ()
-    whole = len(field.tokenizer.encode(field.joined(value)))
-    if len(read) == whole:
-        return ()
-    return (f"the first {len(read):,} of {whole:,} tokens were read",)
+    return cut_off_note(len(read), len(field.tokenizer.encode(field.joined(value))))
 
 
 def _explanations(module: Judge, tokens: Tokens) -> tuple[Explanation, ...]:

@@ -12,6 +12,7 @@ const FORMAT = "regard.attention/1";
 const ROUNDING = { sqrt8: 0.03, float16: 0.01 };
 /** @type {Record<string, string>} */
 const KINDS = captions.kinds;
+const NO_TEXT = ["label", "answer", "own queries"]; // titles of rows that are no text, as in captions.py
 
 /** @typedef {import("./packed_arrays.js").Packed} Packed */
 /** @typedef {number|"mean"|"max"} Chosen one of them by its number from 0, or all together */
@@ -231,7 +232,7 @@ function readMap(given, sides) {
   const [L, H, Q, K] = given.weights.shape;
   const map = {
     name: given.name,
-    kind: kindOf(given.name),
+    kind: kindOf(given.name, sides[given.queries], sides[given.keys]),
     queries: sides[given.queries],
     keys: sides[given.keys],
     L,
@@ -262,8 +263,9 @@ function readMap(given, sides) {
   return whole;
 }
 
-/** @param {string} name of a map */
-function kindOf(name) {
+/** @param {string} name of a map @param {Side} queries @param {Side} keys */
+function kindOf(name, queries, keys) {
+  if (name === "cross" && NO_TEXT.includes(queries.title)) return caption(captions.over, { side: keys.title });
   return Object.hasOwn(KINDS, name) ? caption(KINDS[name]) : caption(captions["other kind"], { name });
 }
 
