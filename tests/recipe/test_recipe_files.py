@@ -307,9 +307,10 @@ def test_a_file_that_is_not_utf8(tmp_path):
 
 def test_a_recipe_that_is_not_there(write, tmp_path):
     count = len(shipped_recipes())
-    assert refused("zn-en") == (
-        f"no recipe 'zn-en'. Did you mean 'zh-en'? 'regard recipes' lists all {count}."
-    )
+    with pytest.raises(RecipeError) as error:
+        read_recipe("zn-en")
+    assert str(error.value) == "no recipe 'zn-en'. Did you mean 'zh-en'?"
+    assert error.value.hint == f"regard recipes lists all {count}"
     write("seed: 1\n", "recipe.yaml")
     assert "Did you mean 'recipe.yaml'?" in refused(str(tmp_path / "recpe.yaml"))
     assert f"write {tmp_path / 'recipe.yaml'}" in refused(f"{tmp_path}/")

@@ -250,8 +250,8 @@ def _text(name_or_path: str, extending: tuple[str, ...]) -> tuple[str, str, File
         near = meant(name_or_path, names)
         by = f" (extended by {extending[-2]})" if len(extending) > 1 else ""
         raise RecipeError(
-            f"no recipe {name_or_path!r}{by}.{near} 'regard recipes' lists all {len(names)}.",
-            LISTING,
+            f"no recipe {name_or_path!r}{by}.{near}",
+            f"regard recipes lists all {len(names)}",
         )
     try:
         return file.read_text(encoding="utf-8-sig"), f"recipe {name_or_path}", None
