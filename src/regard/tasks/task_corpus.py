@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from regard.data.check.column_check import ExamplesSummary, check_examples, only_known
+from regard.data.check.header_check import header_doubts
 from regard.data.check.pair_check import CorpusSummary
 from regard.data.examples import Example, read_examples
 from regard.data.fields import Field, Text
@@ -151,7 +152,10 @@ class TaskCorpus(ABC):
             problems=problems,
             called=self.called(found.examples),
             unknown="".join(reasons),
-            notes=tuple(self._doubts(first, learnt=learnt)),
+            notes=(
+                *header_doubts(self.corpora(spec), self.fields),
+                *self._doubts(first, learnt=learnt),
+            ),
         )
 
     def _doubts(self, examples: Sequence[Example], *, learnt: bool) -> list[str]:
