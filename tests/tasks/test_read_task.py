@@ -8,6 +8,7 @@ import random
 
 import pytest
 import torch
+from small_runs import reader_run
 from typer.testing import CliRunner
 
 from regard.cli.app import app
@@ -319,3 +320,17 @@ def test_the_recipes_are_whole(name):
 
 def _answers(recipe) -> dict[str, int]:
     return {"candidates": 9} if recipe.task.answers == "choice" else {"answer": 2}
+
+
+def test_a_file_with_the_trained_columns_is_told_by_their_names(tmp_path):
+    run = reader_run(tmp_path)
+    data = run.task.recipe.data.model_copy(update={"train": "a.jsonl#text,ask,found"})
+    run.task.recipe = run.task.recipe.model_copy(update={"data": data})
+    file = tmp_path / "b.jsonl"
+    file.write_text(json.dumps({"text": "a b", "ask": "c", "found": "a"}))
+    with pytest.raises(RecipeError, match="1 line without a value 'story'") as error:
+        evaluate(run, str(file))
+    assert f"{file}#text,ask,found" in error.value.hint
+    with pytest.raises(RecipeError) as error:  # the names were given
+        evaluate(run, f"{file}#text,ask,ask")
+    assert "the run was trained" not in error.value.hint
