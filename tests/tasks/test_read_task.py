@@ -334,3 +334,13 @@ def test_a_file_with_the_trained_columns_is_told_by_their_names(tmp_path):
     with pytest.raises(RecipeError) as error:  # the names were given
         evaluate(run, f"{file}#text,ask,ask")
     assert "the run was trained" not in error.value.hint
+
+
+def test_answers_in_the_story_are_told_to_be_spans(tmp_path):
+    write_stories(tmp_path / "a.jsonl", 3, seed=0)
+    spec = f"{tmp_path}/a.jsonl#story,question,answer"
+    recipe = read_recipe("reader-attentive", [f"data.train={spec}"])
+    with pytest.raises(RecipeError, match="candidates' lines without") as error:
+        train(recipe, tmp_path / "run", quiet=True)
+    assert "task.answers=span" in error.value.hint
+    assert "reader-span" in error.value.hint

@@ -33,6 +33,7 @@ class TaskCorpus(ABC):
     inputs: ClassVar[tuple[str, ...]]  # the fields that an answer needs; the others are answered
     apart: ClassVar[tuple[str, ...]] = ()  # fields whose held-out values are not trained on
     noun: ClassVar[str] = "examples"  # what a corpus is made of
+    otherwise: ClassVar[str] = ""  # what may have been meant where nothing of a corpus can be used
     kept_input: ClassVar[str] = "standard-input.tsv"  # the file of what came from standard input
 
     def __init__(self, recipe: Recipe) -> None:

@@ -78,7 +78,7 @@ def columns_hint(task: Task) -> str:
     if names == ["source", "target"]:
         return CHECK
     numbers, said = ",".join(map(str, range(len(names)))), ",".join(names)
-    return (
+    return task.otherwise + (
         f"it holds {', '.join(names)}: x.tsv#{numbers} names their columns, x.csv#{said} those of a header, "
         f"x.jsonl#{said} the keys they have in JSON; regard data check FILES --task "
         f"{task.recipe.task.kind} counts them"
