@@ -371,3 +371,13 @@ trees = st.recursive(
 def test_what_is_dumped_loads_equal(tree):
     found, _ = yaml_1_2.load(yaml_1_2.dump(tree))
     assert found == tree
+
+
+def test_a_section_of_the_command_line_is_not_blamed_on_the_recipe(write):
+    path = write("model:\n  kind: rnnsearch\n  attention:\n    score: dot\n")
+    said = refused(str(path), "model.atention.score=dot")
+    assert (
+        "unknown key 'model.atention' (given on the command line: model.atention.score=dot)" in said
+    )
+    assert "line" not in refused(str(path), "model.hiden=3")
+    assert "line 4" in refused(str(write("model:\n  kind: rnnsearch\n\n  hiden: 3\n")))
