@@ -64,3 +64,10 @@ def test_a_label_for_every_text_is_refused():
 def test_a_file_that_holds_a_label_twice_is_none():
     with pytest.raises(ValueError, match="a label twice"):
         Label("label").load('{"labels": ["a", "b", "a"]}')
+
+
+@pytest.mark.parametrize(("name", "said"), [("label", "2 labels"), ("fits", "2 values of fits")])
+def test_labels_are_told_by_the_name_of_their_field(name, said):
+    field = Label(name)
+    field.learn(["odd", "fits", "odd"])
+    assert field.describe({}) == f"{said}: fits, odd"
