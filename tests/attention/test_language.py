@@ -73,6 +73,9 @@ def test_every_name_can_be_written(name):
         ),
         (as_score, "general", "It is called 'bilinear' here"),
         (as_region, "local-p(3)", "It is called 'predicted-window' here"),
+        (as_region, "prefix(4)", "no region 'prefix'. It takes a tensor"),
+        (as_region, "prefix(4)", "give regions.Prefix(lengths)"),
+        (as_region, "causal & Documents", "give regions.Documents(ids)"),
         (as_region, "windwo(3)", "Did you mean 'window'?"),
         (
             as_region,

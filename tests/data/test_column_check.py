@@ -129,3 +129,45 @@ def test_a_field_that_says_nothing_of_its_column_has_so_many_values(here):
     task = task_of(recipe_for("classify"))
     task.fields = {"text": Stars("text"), "label": Label("label")}
     assert "text: 2 different values" in str(task.check("a.tsv"))
+
+
+ROWS = ["a cat\tit sits\tyes", "a dog\tit ran\tno"] * 3
+HEADER = "premise\thypothesis\tholds"
+
+
+@pytest.mark.parametrize(
+    ("spec", "named"),
+    [
+        ("a.tsv", "a.tsv#premise,hypothesis,holds"),
+        ("a.tsv#1,0,2", "a.tsv#hypothesis,premise,holds"),
+        ("a.tsv#0,1,2@train", "a.tsv#premise,hypothesis,holds"),
+    ],
+)
+def test_a_header_that_is_read_as_an_example_is_told(here, spec, named):
+    (here / "a.tsv").write_text("\n".join([HEADER, *ROWS]))
+    (note,) = checked("match", spec).notes
+    assert note == f"a.tsv: line 1 looks like a header: name its columns, {named}"
+    assert checked("match", named).notes == ()
+    assert checked("match", named).examples == len(ROWS)
+
+
+def test_a_header_whose_cells_are_no_names(here):
+    (here / "a.tsv").write_text("\n".join(["sentence 1\tsentence 2\tholds", *ROWS]))
+    assert (
+        checked("match", "a.tsv").notes[0].endswith("looks like a header, but is read: take it out")
+    )
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS,
+        [*ROWS, HEADER],  # it does not stand first
+        [HEADER, *ROWS, "a\tb\trare"],  # another label is as rare
+        [HEADER, *ROWS, "a\tb\tholds"],
+        [HEADER],
+    ],
+)
+def test_a_first_line_that_may_be_an_example(here, rows):
+    (here / "a.tsv").write_text("\n".join(rows))
+    assert checked("match", "a.tsv").notes == ()

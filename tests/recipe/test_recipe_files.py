@@ -307,9 +307,10 @@ def test_a_file_that_is_not_utf8(tmp_path):
 
 def test_a_recipe_that_is_not_there(write, tmp_path):
     count = len(shipped_recipes())
-    assert refused("zn-en") == (
-        f"no recipe 'zn-en'. Did you mean 'zh-en'? 'regard recipes' lists all {count}."
-    )
+    with pytest.raises(RecipeError) as error:
+        read_recipe("zn-en")
+    assert str(error.value) == "no recipe 'zn-en'. Did you mean 'zh-en'?"
+    assert error.value.hint == f"regard recipes lists all {count}"
     write("seed: 1\n", "recipe.yaml")
     assert "Did you mean 'recipe.yaml'?" in refused(str(tmp_path / "recpe.yaml"))
     assert f"write {tmp_path / 'recipe.yaml'}" in refused(f"{tmp_path}/")
@@ -370,3 +371,13 @@ trees = st.recursive(
 def test_what_is_dumped_loads_equal(tree):
     found, _ = yaml_1_2.load(yaml_1_2.dump(tree))
     assert found == tree
+
+
+def test_a_section_of_the_command_line_is_not_blamed_on_the_recipe(write):
+    path = write("model:\n  kind: rnnsearch\n  attention:\n    score: dot\n")
+    said = refused(str(path), "model.atention.score=dot")
+    assert (
+        "unknown key 'model.atention' (given on the command line: model.atention.score=dot)" in said
+    )
+    assert "line" not in refused(str(path), "model.hiden=3")
+    assert "line 4" in refused(str(write("model:\n  kind: rnnsearch\n\n  hiden: 3\n")))

@@ -363,3 +363,22 @@ def test_a_run_that_does_not_translate_says_what_it_reads_with(make, tmp_path):
     named = "run.task.fields['text'].tokenizer" in told.value.hint
     assert named == (run.recipe.task.input == "text")
     assert named or told.value.hint.startswith("it has the fields numbers, label")
+
+
+def test_a_table_that_begins_with_the_trained_names_has_a_header(tmp_path, monkeypatch):
+    run = pair_run("rank", tmp_path)
+    names = ["one", "other", *(f"more{i}" for i in range(len(run.task.fields) - 2))]
+    data = run.task.recipe.data.model_copy(update={"train": f"a.tsv#{','.join(names)}"})
+    run.task.recipe = run.task.recipe.model_copy(update={"data": data})
+    monkeypatch.setattr("regard.runs.loaded_run.load", lambda model, **_: run)
+
+    def answers(*lines: str) -> int:
+        (tmp_path / "new.tsv").write_text("\n".join(lines))
+        words = ["predict", "-m", "x", "--data", f"{tmp_path}/new.tsv"]
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, done.output
+        return len(done.stdout.splitlines())
+
+    assert answers("one\tother", "a b\tc", "c\tb") == 2
+    assert answers("id\tother\tone", "1\ta b\tc") == 1
+    assert answers("one\tanother", "a b\tc") == 2  # two examples

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
+from small_runs import small_run
+from typer.testing import CliRunner
 
+from regard.cli.app import app
 from regard.data.padding import pad
 from regard.data.text_blocks import TextBlock
 from regard.data.tokenizer import EOS, Tokenizer
@@ -63,6 +66,30 @@ def test_a_text_begins_with_its_prompt_and_is_as_long_as_asked(make_language):
         assert one.text.startswith(prompt)
         assert len(one.tokens) == len(prompt) + 50
         assert not one.finished
+
+
+@pytest.mark.parametrize("kind", ["character", "word", "bpe", "unigram"])
+def test_a_text_begins_with_its_prompt_even_if_parts_of_it_are_unknown(kind):
+    torch.manual_seed(0)
+    tokenizer = Tokenizer.train(["the cat sat. The dog\n"] * 5, kind=kind, verbatim=True)
+    task = Language(language_model(len(tokenizer), embedding=8, hidden=12), tokenizer)
+    prompts = ["The 中文 ", "the zebra, sat", "中 文"]
+    for one, prompt in zip(task.generate(prompts, length=3), prompts, strict=True):
+        assert one.text.startswith(prompt)
+        assert one.tokens.offsets[-1][1] <= len(one.text)
+
+
+def test_generate_tells_what_is_unknown_in_a_prompt(tmp_path, monkeypatch):
+    run = small_run("language", tmp_path)
+    monkeypatch.setattr("regard.runs.loaded_run.load", lambda model, **_: run)
+
+    def said(prompt: str) -> str:
+        done = CliRunner().invoke(app, ["generate", "-m", "x", "--length", "3", prompt])
+        assert done.exit_code == 0, done.output
+        return done.stderr
+
+    assert "note: 50 % of the text tokens (1 of 2) are unknown" in said("a zebra")
+    assert said("a b") == ""
 
 
 def test_what_is_written_does_not_depend_on_the_other_prompts(make_language):

@@ -8,6 +8,7 @@ import random
 
 import pytest
 import torch
+from small_runs import reader_run
 from typer.testing import CliRunner
 
 from regard.cli.app import app
@@ -319,3 +320,27 @@ def test_the_recipes_are_whole(name):
 
 def _answers(recipe) -> dict[str, int]:
     return {"candidates": 9} if recipe.task.answers == "choice" else {"answer": 2}
+
+
+def test_a_file_with_the_trained_columns_is_told_by_their_names(tmp_path):
+    run = reader_run(tmp_path)
+    data = run.task.recipe.data.model_copy(update={"train": "a.jsonl#text,ask,found"})
+    run.task.recipe = run.task.recipe.model_copy(update={"data": data})
+    file = tmp_path / "b.jsonl"
+    file.write_text(json.dumps({"text": "a b", "ask": "c", "found": "a"}))
+    with pytest.raises(RecipeError, match="1 line without a value 'story'") as error:
+        evaluate(run, str(file))
+    assert f"{file}#text,ask,found" in error.value.hint
+    with pytest.raises(RecipeError) as error:  # the names were given
+        evaluate(run, f"{file}#text,ask,ask")
+    assert "the run was trained" not in error.value.hint
+
+
+def test_answers_in_the_story_are_told_to_be_spans(tmp_path):
+    write_stories(tmp_path / "a.jsonl", 3, seed=0)
+    spec = f"{tmp_path}/a.jsonl#story,question,answer"
+    recipe = read_recipe("reader-attentive", [f"data.train={spec}"])
+    with pytest.raises(RecipeError, match="candidates' lines without") as error:
+        train(recipe, tmp_path / "run", quiet=True)
+    assert "task.answers=span" in error.value.hint
+    assert "reader-span" in error.value.hint

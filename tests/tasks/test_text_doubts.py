@@ -101,6 +101,22 @@ def test_training_warns_before_it_begins(tmp_path, capsys, kind, told):
     assert ("100 % of the dev text tokens (2 of 2) are unknown" in said) is told
 
 
+def test_training_tells_a_header_that_it_learns_as_an_example(tmp_path, capsys):
+    lines = ["review\tsense\n", *["good film\tpos\n", "bad film\tneg\n"] * 3]
+    (tmp_path / "a.tsv").write_text("".join(lines))
+    base, file = recipe_for("lstm-mr").model_dump(), f"{tmp_path}/a.tsv"
+
+    def said(spec: str, name: str) -> str:
+        recipe = Recipe.model_validate(base | {"data": {"train": spec, "dev": spec, "test": None}})
+        (tmp_path / name).mkdir()
+        prepare_data(recipe, RunFolder(tmp_path / name), ProgressLines(quiet=True))
+        return capsys.readouterr().err
+
+    told = f"line 1 looks like a header: name its columns, {file}#review,sense"
+    assert said(file, "run").count(told) == 2  # of the training and of the dev set
+    assert "looks like a header" not in said(f"{file}#review,sense", "named")
+
+
 def test_evaluate_and_predict_tell_what_is_unknown(tmp_path, capsys):
     lines = [f"good film {i % 5}\tpos\nbad film {i % 5}\tneg\n" for i in range(20)]
     (tmp_path / "train.tsv").write_text("".join(lines))

@@ -45,6 +45,9 @@ OTHER_NAMES = {
     "argmax": "hard",
 }
 
+# Regions that are made of tensors, so that no text can name them: how each is written.
+OF_TENSORS = {"prefix": "regions.Prefix(lengths)", "documents": "regions.Documents(ids)"}
+
 
 def build(text: str, kind: str, table: Mapping[str, type], **sizes: Any) -> Any:
     """The mechanism that `text` names. `table` holds the names, `sizes` what the caller knows.
@@ -167,6 +170,8 @@ def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:
     known = [*table, *brought]
     called = f" It is called {other!r} here." if other in table else ""
     hint = called or meant(written, known, cutoff=0.5)
+    if kind == "region" and (made := OF_TENSORS.get(_plain(name))):
+        hint = f" It takes a tensor, which no text holds: give {made}."
     raise UnknownKind(
         f"no {kind} {written!r}.{hint} The {kind}s: {', '.join(sorted(known))}.",
         needs=(kind, written),

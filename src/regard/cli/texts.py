@@ -14,18 +14,30 @@ from regard.words import t
 
 CHUNK = 1024  # lines: enough to sort by length, few enough to see them flow
 
+TABLES = (".csv", ".tsv", ".jsonl")
+
 
 def check_texts(texts: list[str], command: str) -> None:
     """`-` stands alone; a text that is the name of a file is taken as a text, but was it meant?"""
     if "-" in texts and len(texts) > 1:
         raise typer.BadParameter(t("- is standard input: give it alone, or texts without it"))
     if len(texts) == 1 and len(texts[0].split()) == 1 and os.path.isfile(texts[0]):
-        note = t(
-            "note: {file} is a file: to {command} its lines write: regard {command} … < {file}",
-            file=texts[0],
-            command=command,
+        print(_meant_file(texts[0], command), file=sys.stderr)
+
+
+def _meant_file(file: str, command: str) -> str:
+    """What to write where its lines were meant, or its rows: predict reads a table by its columns."""
+    plain = file.removesuffix(".gz").removesuffix(".xz")
+    if command in ("predict", "classify") and plain.endswith(TABLES):
+        return t(
+            "note: {file} is a file: to answer its rows write: regard predict … --data {file}",
+            file=file,
         )
-        print(note, file=sys.stderr)
+    return t(
+        "note: {file} is a file: to {command} its lines write: regard {command} … < {file}",
+        file=file,
+        command=command,
+    )
 
 
 def chunks(texts: list[str], command: str, *, full: bool = False) -> Iterator[list[str]]:

@@ -187,7 +187,9 @@ class Tokenizer:
                 yield self._texts[token] if token >= len(SPECIALS) else None
 
     def _spaced(self, word: str) -> str:
-        """An unknown word holds its own space where whole words are tokens."""
+        """An unknown word holds its own space where whole words are tokens; one of a verbatim text has it."""
+        if self.verbatim:
+            return word.strip(" ") if self._joined_by else word
         if self.kind != "word" or self._joined_by or not word or scripts.stands_close(word[0]):
             return word
         return SPACE + word

@@ -8,7 +8,7 @@ Later wins: the defaults, what the recipe extends, the recipe, the words of the 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as File
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from regard.data.parts import PARTS
 from regard.recipe import yaml_1_2
 from regard.recipe.keys import CHOSEN_BY_KIND
 from regard.recipe.mechanism_names import check_mechanisms
-from regard.recipe.mistakes import RecipeError
+from regard.recipe.mistakes import RecipeError, shortened
 from regard.recipe.named_recipes import find_recipe, named_recipes
 from regard.recipe.recipe import LIMITS, Data, Recipe
 from regard.recipe.validation_errors import refusal, second_reading
@@ -37,7 +37,8 @@ NOT_LANGUAGES = ("txt", "tok", "src", "tgt", "bpe", "raw", "tsv", "csv")
 def read_recipe(name_or_path: str, words: Sequence[str] = ()) -> Recipe:
     """The recipe of that name or in that file, with `key=value` words on top, checked."""
     draft = _file(name_or_path, (name_or_path,))
-    draft.lay(*_words(words))
+    values, written = _words(words)
+    draft.lay(values, _sections_given(words, draft.written) | written)
     recipe = draft.recipe()
     check_mechanisms(recipe, draft.written)
     return recipe
@@ -188,6 +189,19 @@ def _words(words: Sequence[str]) -> tuple[dict[str, Any], dict[Path, Written]]:
     return values, written
 
 
+def _sections_given(words: Sequence[str], known: Mapping[Path, Written]) -> dict[Path, Written]:
+    """The sections that the words name and no recipe does: what is wrong with them stands in a word."""
+    found: dict[Path, Written] = {}
+    for word in words:
+        key = word.partition("=")[0]
+        path = tuple(part.strip() for part in key.split("."))
+        for end in range(1, len(path)):
+            if path[:end] not in known:
+                place = f"given on the command line: {shortened(word)}"
+                found.setdefault(path[:end], Written(key, place))
+    return found
+
+
 def _scalar_or_list(text: str) -> tuple[Any, dict[Path, Written]]:
     """The value of a word; what YAML would cut, refuse or take as a comment is text as it stands."""
     try:
@@ -250,8 +264,8 @@ def _text(name_or_path: str, extending: tuple[str, ...]) -> tuple[str, str, File
         near = meant(name_or_path, names)
         by = f" (extended by {extending[-2]})" if len(extending) > 1 else ""
         raise RecipeError(
-            f"no recipe {name_or_path!r}{by}.{near} 'regard recipes' lists all {len(names)}.",
-            LISTING,
+            f"no recipe {name_or_path!r}{by}.{near}",
+            f"regard recipes lists all {len(names)}",
         )
     try:
         return file.read_text(encoding="utf-8-sig"), f"recipe {name_or_path}", None

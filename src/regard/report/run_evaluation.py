@@ -9,7 +9,7 @@ from typing import Any
 from regard.attention.kernels.kernel_modules import wait_always
 from regard.data.checksums import check_seal, sealed, sha256_of
 from regard.data.problems import Problems
-from regard.data.spec import Spec
+from regard.data.spec import Spec, named_columns
 from regard.recipe.mistakes import RecipeError
 from regard.report.report_page import render
 from regard.report.run_report import make_report
@@ -18,6 +18,7 @@ from regard.runs.loaded_run import LoadedRun, load
 from regard.runs.model_file import fingerprint
 from regard.runs.run_folder import RunFolder
 from regard.tasks.evaluation import Evaluation
+from regard.tasks.task import Task
 from regard.words import t
 
 NAME_ONE = "--data SPEC names others to score by"
@@ -51,10 +52,21 @@ def evaluate(
     examples = task.examples(spec, problems, join=join)
     if not examples:
         why = problems.report() or "it is empty"
-        raise RecipeError(f"there is no usable {task.noun[:-1]} in {spec}: {why}", NAME_ONE)
+        hint = _by_trained_columns(spec, task) or NAME_ONE
+        raise RecipeError(f"there is no usable {task.noun[:-1]} in {spec}: {why}", hint)
     task.of_whole_corpora(problems, spec)
     wait_always()  # scores are the same, to the last digit, whenever they are computed
     return task.evaluate(run.module, str(spec), examples, beam=beam)
+
+
+def _by_trained_columns(spec: Spec, task: Task) -> str | None:
+    """What to write of a file whose columns may be called as those that the run learnt from."""
+    learnt = named_columns(task.recipe.data.train, list(task.fields))
+    if len(learnt) < len(task.fields) or not isinstance(spec, str) or {*spec} & {*"#@+,"}:
+        return None
+    return (
+        f"the run was trained with other names of the columns: {spec}#{','.join(learnt.values())}"
+    )
 
 
 def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from regard.data.check.column_check import ExamplesSummary, check_examples, only_known
+from regard.data.check.header_check import header_doubts
 from regard.data.check.pair_check import CorpusSummary
 from regard.data.examples import Example, read_examples
 from regard.data.fields import Field, Text
@@ -32,6 +33,7 @@ class TaskCorpus(ABC):
     inputs: ClassVar[tuple[str, ...]]  # the fields that an answer needs; the others are answered
     apart: ClassVar[tuple[str, ...]] = ()  # fields whose held-out values are not trained on
     noun: ClassVar[str] = "examples"  # what a corpus is made of
+    otherwise: ClassVar[str] = ""  # what may have been meant where nothing of a corpus can be used
     kept_input: ClassVar[str] = "standard-input.tsv"  # the file of what came from standard input
 
     def __init__(self, recipe: Recipe) -> None:
@@ -151,7 +153,10 @@ class TaskCorpus(ABC):
             problems=problems,
             called=self.called(found.examples),
             unknown="".join(reasons),
-            notes=tuple(self._doubts(first, learnt=learnt)),
+            notes=(
+                *header_doubts(self.corpora(spec), self.fields),
+                *self._doubts(first, learnt=learnt),
+            ),
         )
 
     def _doubts(self, examples: Sequence[Example], *, learnt: bool) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from regard.data.check.header_check import header_doubts
 from regard.data.checksums import Damaged
 from regard.data.problems import Problems
 from regard.data.spec import keep_standard_input
@@ -51,7 +52,8 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
     reporter.say(task.describe(store))
     if store.problems:
         reporter.say(t("left out of training: {problems}", problems=store.problems.report()))
-    for doubt in unspaced_texts(task, task.read(spec)):
+    headers = header_doubts(task.corpora(spec), task.fields)
+    for doubt in (*headers, *unspaced_texts(task, task.read(spec))):
         reporter.warn(doubt)
     for name, held_out in (("dev", data.dev), ("test", data.test)):
         if problems := task.left_out(held_out):
@@ -64,7 +66,8 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
             what = f"data.{name} is {held_out}: nothing of it can be used"
             raise RecipeError(what, columns_hint(task))
         few = few_to_choose_by(task, held_out, examples) if name == "dev" else None
-        for doubt in (*([few] if few else []), *unknown_tokens(task, examples, name)):
+        doubts = (*header_doubts(task.corpora(held_out), task.fields), *([few] if few else []))
+        for doubt in (*doubts, *unknown_tokens(task, examples, name)):
             reporter.warn(doubt)
     return store
 
@@ -75,7 +78,7 @@ def columns_hint(task: Task) -> str:
     if names == ["source", "target"]:
         return CHECK
     numbers, said = ",".join(map(str, range(len(names)))), ",".join(names)
-    return (
+    return task.otherwise + (
         f"it holds {', '.join(names)}: x.tsv#{numbers} names their columns, x.csv#{said} those of a header, "
         f"x.jsonl#{said} the keys they have in JSON; regard data check FILES --task "
         f"{task.recipe.task.kind} counts them"

@@ -69,3 +69,10 @@ def test_a_file_that_holds_a_label_twice_is_none():
 def test_labels_that_look_alike_are_one() -> None:
     field = Label("label")
     assert field.read("caf\u00e9") == field.read("cafe\u0301")
+
+
+@pytest.mark.parametrize(("name", "said"), [("label", "2 labels"), ("fits", "2 values of fits")])
+def test_labels_are_told_by_the_name_of_their_field(name, said):
+    field = Label(name)
+    field.learn(["odd", "fits", "odd"])
+    assert field.describe({}) == f"{said}: fits, odd"

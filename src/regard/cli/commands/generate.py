@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from regard.cli.options import Beam, Device, Json, Output, TrainedRun
 from regard.cli.sampling_options import Sample, Seed, Temperature, TopK, TopP, search_options
 from regard.cli.texts import check_texts, chunks
+from regard.words import t
 
 
 def generate(
@@ -45,6 +47,7 @@ def generate(
 
     from regard.cli.streams import written_to
     from regard.runs.loaded_run import load
+    from regard.tasks.text_doubts import unknown_tokens
 
     run = load(model, device=device)
     with written_to(output) as out:
@@ -57,3 +60,5 @@ def generate(
                     out.write(f"{'' if first else chr(10)}{one.text}\n")
                 first = False
             out.flush()
+            for note in unknown_tokens(run.task, [{"text": prompt} for prompt in chunk]):
+                print(t("note: {note}", note=note), file=sys.stderr)

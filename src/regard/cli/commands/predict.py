@@ -86,14 +86,21 @@ def predict(
 
 
 def _corpus(spec: str, task: Task) -> Iterator[list[Any]]:
-    """The examples of a corpus, whether or not it holds what is answered; None: a row that is none."""
+    """The examples of a corpus, whether or not it holds what is answered; None: a row that is none.
+
+    The first line of a table is no example where it has the names that the run learnt its columns by.
+    """
     from itertools import islice
 
+    from regard.data.check.header_check import with_header
     from regard.data.examples import read_in_step
     from regard.data.problems import CorpusError, Problems
-    from regard.data.spec import parse
+    from regard.data.spec import named_columns, parse
 
     problems, fields = Problems(), [task.fields[name] for name in task.inputs]
+    learnt = named_columns(task.recipe.data.train, list(task.fields))
+    columns = [learnt[name] for name in task.inputs if name in learnt]
+    spec = with_header(spec, columns, task.inputs)
     try:
         parse(spec, list(task.inputs))
     except CorpusError as refusal:

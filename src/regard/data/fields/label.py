@@ -110,9 +110,10 @@ class Label(LabelSet):
         return [value]
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
-        return t(
-            "{count} {field}s: {labels}", count=f"{self.size:,}", field=self.name, labels=self.named
-        )
+        count, labels = f"{self.size:,}", self.named
+        if self.name == "label":
+            return t("{count} labels: {labels}", count=count, labels=labels)
+        return t("{count} values of {field}: {labels}", count=count, field=self.name, labels=labels)
 
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
         return [([self.number(example[self.name])],) for example in examples]

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.data.text_blocks import TextBlock
-from regard.data.tokenizer import BOS, PAD, Tokenizer
+from regard.data.tokenizer import BOS, PAD, UNK, Tokenizer, Tokens
 from regard.layers.contracts import Translator, longest_target
 from regard.measures.likelihood import Likelihood
 from regard.search import Search, search
@@ -104,7 +104,10 @@ class Language(LikelihoodModule):
                     )
                     for i, ranked in zip(rows, answers, strict=True):
                         asked = prompts[i], read[i], self.tokenizer
-                        found[i] = Prediction.best(Prediction.of(one, *asked) for one in ranked)
+                        kept = _unknown(prompts[i], read[i])
+                        found[i] = Prediction.best(
+                            Prediction.of(one, *asked, unknown=kept) for one in ranked
+                        )
         return [found[i] for i in range(len(prompts))]
 
     def read(self, ids: Sequence[int]) -> Tensor:
@@ -122,3 +125,9 @@ class Language(LikelihoodModule):
         decoder = self.model.decoder
         decoded = decoder.forward(text[:, :-1], encoded)
         return decoder.project(decoded.outputs[scored]), text[:, 1:][scored]
+
+
+def _unknown(prompt: str, tokens: Tokens) -> dict[int, str]:
+    """What the prompt has at each place where the tokenizer knows no token, to be written as it stands."""
+    pairs = zip(tokens.ids, tokens.offsets, strict=True)
+    return {place: prompt[slice(*at)] for place, (token, at) in enumerate(pairs) if token == UNK}

@@ -129,6 +129,10 @@ class ChoiceTask(ReadTask):
 
     columns: ClassVar = ("accuracy",)
     inputs: ClassVar = ("story", "question", "candidates")
+    otherwise: ClassVar = (
+        "answers that are words of the story need task.answers=span, "
+        "as the recipe reader-span has; else "
+    )
 
     candidates: MarkedChoice
 
