@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import definition
@@ -373,3 +374,54 @@ def test_what_counts_heads_and_features_is_a_whole_number(name, count):
 def test_rotary_positions_are_made_not_wished_for(rotary):
     with pytest.raises(TypeError, match="rotary must be a Rotary or None, not "):
         regard.MultiHead(8, heads=2, rotary=rotary)
+
+
+def test_two_threads_that_append_to_one_memory_have_each_their_own():
+    attention, found = regard.Attention(16, 16), {}
+    for _ in range(40):
+        with torch.no_grad():
+            memory = attention.remember(torch.randn(8, 100, 16)).append(torch.randn(8, 1, 16))
+        together = threading.Barrier(2)
+
+        def append(number, memory=memory, together=together):
+            with torch.no_grad():
+                states = torch.full((8, 1, 16), float(number))
+                together.wait()
+                found[number] = memory.append(states)
+
+        threads = [threading.Thread(target=append, args=(number,)) for number in (1, 2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for number, memory in found.items():
+            assert (memory.values[:, -1] == number).all()
+
+
+@pytest.mark.parametrize("score", ["scaled-dot", "additive", "cosine"])
+def test_a_memory_that_grows_spoils_no_gradient(score):
+    """The query learns, the attention does not, and states are appended between its looks."""
+    torch.manual_seed(0)
+    attention = regard.Attention(8, 8, score=score).double().requires_grad_(False)
+    states = torch.randn(2, 8, 8, dtype=torch.float64)
+
+    def looked(query, grows):
+        memory, total = attention.remember(states[:, :4]), 0
+        for n in range(4, 8):
+            more, whole = states[:, n : n + 1], states[:, : n + 1]
+            memory = memory.append(more) if grows else attention.remember(whole)
+            total = total + attention(query, memory).context.sum()
+        return torch.autograd.grad(total, query)[0]
+
+    query = torch.randn(2, 1, 8, dtype=torch.float64, requires_grad=True)
+    torch.testing.assert_close(looked(query, True), looked(query, False))
+
+
+def test_a_memory_of_inference_mode_grows_outside_of_it():
+    attention = regard.Attention(8, 8)
+    with torch.inference_mode():
+        memory = attention.remember(torch.randn(2, 3, 8)).append(torch.randn(2, 1, 8))
+    with torch.no_grad():
+        longer = memory.append(torch.ones(2, 1, 8)).append(torch.ones(2, 1, 8))
+    assert longer.length == 6
+    torch.testing.assert_close(longer.values[:, :4], memory.values.clone())

@@ -107,7 +107,7 @@ def test_without_details_nothing_is_asked_twice(monkeypatch):
     with recording(attention) as recorded:
         attention(torch.randn(1, 3, 4))
     assert len(asked) == 1
-    assert recorded[0][2:] == (None, None, None, None, "", "")
+    assert recorded[0][2:] == (None, None, None, None, "", "", True)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,8 @@ def test_without_details_nothing_is_asked_twice(monkeypatch):
 def test_a_mechanism_is_named_as_one_writes_it(attention, words):
     made = regard.Attention(8, **attention)
     assert mechanism(made) == words
-    assert recorded_of(made, torch.randn(1, 3, 8))[-2:] == (words, words.split(": ")[-1])
+    recorded = recorded_of(made, torch.randn(1, 3, 8))
+    assert (recorded.mechanism, recorded.normalizer) == (words, words.split(": ")[-1])
 
 
 @pytest.mark.parametrize("text", [*SCORES[:-2], "additive(5, bias=true)", "location(5)"])

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from regard.layers.packed_linear import PackedLinear, PackedMatrices, pack
+from regard.layers.packed_linear import PackedLinear, PackedMatrices, forget_changed, pack
 from regard.models.transformer_options import Transformer
 from regard.search import Search, search
 
@@ -142,3 +142,34 @@ def test_a_search_over_packed_matrices_finds_the_same():
     assert [[h.tokens for h in one] for one in alone] == [
         [h.tokens for h in one] for one in together
     ]
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_matrices_changed_behind_torch_are_packed_again_for_the_next_answer(precision):
+    model = pack(nn.Sequential(nn.Linear(200, 160)), precision)
+    x = torch.randn(5, 200)
+    with torch.no_grad():
+        model(x)
+        model[0].weight.data.copy_(
+            model[0].weight.data.flip(0)
+        )  # the same numbers, in another order
+        forget_changed(model)
+        wanted = torch.nn.functional.linear(x, model[0].weight, model[0].bias)
+        torch.testing.assert_close(model(x), wanted, atol=0.05, rtol=0.05)
+
+
+def test_a_buffer_that_is_used_again_is_read_again():
+    model = pack(nn.Sequential(nn.Linear(200, 160)), "int8")
+    with torch.no_grad():
+        x = torch.randn(3, 200)
+        model(x)
+        x.numpy()[:] = 0
+        torch.testing.assert_close(model(x), model[0].bias.expand(3, -1))
+
+
+def test_one_number_in_is_not_rounded():
+    linear = nn.Linear(1, 20_000)
+    x = torch.randn(3, 1)
+    wanted = linear(x).detach()
+    with torch.no_grad():
+        torch.testing.assert_close(pack(nn.Sequential(linear), "int8")(x), wanted)

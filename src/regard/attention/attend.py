@@ -32,6 +32,7 @@ from regard.attention.weights.asked_weights import Weights
 
 __all__ = ["Attended", "attend", "explain", "prepare"]
 
+MOST_READ = 4096
 _READ: dict[tuple[str, str | None], Any] = {}  # mechanisms without parameters, by their names
 
 
@@ -186,6 +187,8 @@ def _named(kind: str, given: Any, read: Callable[..., Any], query: Tensor, **siz
         return _READ[kind, given]
     made = read(given, query_size=query.shape[-1], **sizes)
     if not isinstance(made, torch.nn.Module) or not any(True for _ in made.parameters()):
+        if len(_READ) >= MOST_READ:
+            _READ.clear()
         return _READ.setdefault((kind, given), made)
     name = type(made).__name__
     warnings.warn(

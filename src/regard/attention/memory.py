@@ -5,6 +5,7 @@ Legend: Lk keys, H heads, D features, ... leading axes.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 MOST_SPARE = 8  # places behind the keys: reordering a beam copies them too
+_ONE_AT_A_TIME = threading.Lock()  # who takes places in a room
 
 
 @dataclass
@@ -41,15 +43,20 @@ class Room:
 
         return cls(widened(keys), widened(values), filled)
 
-    def has(self, length: int, more: int) -> bool:
-        """Whether nobody has appended to these first `length` places yet, and `more` fit behind them."""
-        return self.filled == length and length + more <= self.keys.shape[-2]
+    def takes(self, length: int, more: int) -> bool:
+        """Take the `more` places behind the first `length`; False: somebody has them, or they are too few."""
+        if self.keys.is_inference() and not torch.is_inference_mode_enabled():
+            return False  # which nobody may write to any more
+        with _ONE_AT_A_TIME:
+            free = self.filled == length and length + more <= self.keys.shape[-2]
+            self.filled += more * free
+        return free
 
-    def put(self, keys: Tensor, values: Tensor) -> None:
-        end = self.filled + keys.shape[-2]
-        self.keys[..., self.filled : end, :] = keys
-        self.values[..., self.filled : end, :] = values
-        self.filled = end
+    def put(self, at: int, keys: Tensor, values: Tensor) -> None:
+        """Past autograd: what was saved of this room for a gradient are the places before these."""
+        end = at + keys.shape[-2]
+        self.keys.data[..., at:end, :] = keys.detach()
+        self.values.data[..., at:end, :] = values.detach()
 
 
 @dataclass(frozen=True)
@@ -106,9 +113,10 @@ class Memory:
         if not (_can_be_written(*keys) and _can_be_written(*values)):
             return torch.cat(keys, -2), torch.cat(values, -2), None
         room, length = self._own_room, self.length + new.length
-        if room is None or not room.has(self.length, new.length):
+        if room is None or not room.takes(self.length, new.length):
             room = Room.around(self.keys, self.values, length)
-        room.put(new.keys, new.values)
+            room.filled = length
+        room.put(self.length, new.keys, new.values)
         return room.keys[..., :length, :], room.values[..., :length, :], room
 
     def advance(self, states: Tensor) -> Memory:

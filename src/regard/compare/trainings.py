@@ -190,6 +190,8 @@ def train_all(
     yield from (each for each in trainings if each.done)
     running: list[PlannedRun] = []
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    if not {"", os.getcwd()} & set(sys.path):  # nor may a training import what lies here
+        environment["PYTHONSAFEPATH"] = "1"
     try:
         while waiting or running:
             late = until is not None and time.monotonic() > until

@@ -9,7 +9,7 @@ Gradients, float64, autocast, graphs and other devices go through the matrix as 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 import torch.nn.functional as F
@@ -25,16 +25,24 @@ LEAST = 1 << 14  # numbers of a matrix: below, a call of either kind costs more 
 LEVELS = 127  # of int8, to either side of 0
 
 
+class KeptMatrix(NamedTuple):
+    weight: Tensor  # kept as well, so that no other can come to stand in its place
+    version: int
+    fingerprint: tuple[float, float]
+    product: Product
+
+
 class PackedMatrices:
     """`linear(x, weight, bias)` over matrices that are packed when they are first used, and kept.
 
-    A matrix that was changed since is packed again.
+    A matrix that was changed since is packed again; one that was changed behind torch's back, through `.data`
+    or numpy, when `forget_changed` is called, which every answer of a run begins with.
     """
 
     def __init__(self, precision: Precision = "float32") -> None:
         check_name("precision", precision, get_args(Precision))
         self.precision = precision
-        self._kept: dict[tuple[Any, ...], tuple[Tensor, int, Product]] = {}
+        self._kept: dict[tuple[Any, ...], KeptMatrix] = {}
         self._rows = RoundedRows()
 
     def __call__(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -44,13 +52,18 @@ class PackedMatrices:
 
     def _packed(self, weight: Tensor) -> Product:
         place = (weight.data_ptr(), weight.shape, weight.stride())
-        # the weight is kept as well, so that no other can come to stand in its place
-        _, version, product = self._kept.get(place, (None, None, None))
-        if product is None or version != weight._version:
+        kept = self._kept.get(place)
+        if kept is None or kept.version != weight._version:
             given = weight.detach()
             product = as_int8(given, self._rows) if self.precision == "int8" else as_blocks(given)
-            self._kept[place] = weight, weight._version, product
-        return product
+            kept = KeptMatrix(weight, weight._version, _fingerprint(given), product)
+            self._kept[place] = kept
+        return kept.product
+
+    def forget_changed(self) -> None:
+        for place, kept in list(self._kept.items()):
+            if _fingerprint(kept.weight.detach()) != kept.fingerprint:
+                self._kept.pop(place, None)
 
     def __getstate__(self) -> dict[str, Any]:  # of a copy, whose matrices are elsewhere
         return {"precision": self.precision, "_kept": {}, "_rows": RoundedRows()}
@@ -86,12 +99,26 @@ def pack(model: nn.Module, precision: Precision = "float32") -> nn.Module:
     return model
 
 
+def forget_changed(model: nn.Module) -> None:
+    """Matrices of a packed model that were changed since are packed again when they are used next."""
+    for matrices in {part.matrices for part in model.modules() if isinstance(part, PackedLinear)}:
+        matrices.forget_changed()
+
+
+def _fingerprint(weight: Tensor) -> tuple[float, float]:
+    """Another one for other numbers, or the same in another order."""
+    ramps = (torch.linspace(1, 2, n, dtype=weight.dtype) for n in weight.shape)
+    across, down = (float(weight.sum(1 - axis) @ ramp) for axis, ramp in enumerate(ramps))
+    return across, down
+
+
 def _answers(x: Tensor, weight: Tensor) -> bool:
     """Whether this is a product of numbers that are here, of a size worth it, and nobody learns from it."""
     return (
         x.dtype == weight.dtype == torch.float32
         and x.device.type == weight.device.type == "cpu"
         and weight.numel() >= LEAST
+        and weight.shape[1] > 1  # torch's product of integers is wrong for one
         and not weight.is_inference()
         and x.numel() > 0
         and not (torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad))
@@ -118,17 +145,15 @@ class RoundedRows:
     """x ≈ s · x̂, row by row; of the last x it is kept, since queries, keys and values are made of one."""
 
     def __init__(self) -> None:
-        self._last: tuple[Tensor, int, tuple[Tensor, Tensor]] | None = None
+        self._last: tuple[Tensor, tuple[Tensor, Tensor]] | None = None
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """(..., K) -> x̂ (R, K), s (R, 1)"""
-        if x.is_inference():  # nobody counts how often it is changed
-            return _rounded(x.reshape(-1, x.shape[-1]))
-        last = self._last
-        if last is not None and last[0] is x and last[1] == x._version:
-            return last[2]
-        found = _rounded(x.reshape(-1, x.shape[-1]))
-        self._last = x, x._version, found
+        rows, last = x.detach().reshape(-1, x.shape[-1]), self._last
+        if last is not None and torch.equal(last[0], rows):
+            return last[1]
+        found = _rounded(rows)
+        self._last = rows.clone(), found
         return found
 
 

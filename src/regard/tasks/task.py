@@ -100,6 +100,7 @@ class Task(TaskReport):
     ) -> list[dict[str, Any] | None]:
         """Examples to be answered, as `taken` gives them; None: a blank text, which asks nothing.
 
+        One that names its fields is answered, also where its texts are empty.
         place: what an example is called in what is said of it; {} stands for its number.
         """
         return [

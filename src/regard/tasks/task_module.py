@@ -13,6 +13,7 @@ from regard.data.fields import Field
 from regard.data.padding import pad
 from regard.data.problems import said_of_value
 from regard.data.text_lines import whole_text
+from regard.layers.packed_linear import forget_changed
 from regard.measures.likelihood import Likelihood
 from regard.tasks.longest_first import batches_by_length
 
@@ -112,6 +113,7 @@ class TaskModule(nn.Module):
     @contextmanager
     def inference(self) -> Iterator[None]:
         """No gradients and no dropout; training goes on afterwards as before."""
+        forget_changed(self)
         training = self.training
         self.eval()
         try:

@@ -64,3 +64,8 @@ def test_a_label_for_every_text_is_refused():
 def test_a_file_that_holds_a_label_twice_is_none():
     with pytest.raises(ValueError, match="a label twice"):
         Label("label").load('{"labels": ["a", "b", "a"]}')
+
+
+def test_labels_that_look_alike_are_one() -> None:
+    field = Label("label")
+    assert field.read("caf\u00e9") == field.read("cafe\u0301")

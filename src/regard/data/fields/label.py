@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -83,7 +84,7 @@ class Label(LabelSet):
     def read(self, cell: Cell, folder: Path | None = None) -> str:
         if isinstance(cell, bool) or not isinstance(cell, str | int):
             raise Unusable("lines without a text '{}'")
-        label = printable(str(cell)).strip()
+        label = unicodedata.normalize("NFC", printable(str(cell))).strip()
         if not label:
             raise Unusable("empty {}lines")
         return label
