@@ -88,7 +88,7 @@ def test_every_link_and_picture_of_a_page_is_there(page: Path) -> None:
 def test_files_that_are_shown_are_shown_as_they_are() -> None:
     text = (ROOT / "docs" / "extending.md").read_text("utf-8")
     shown = dict(re.findall(r"^<!-- file: (\S+) -->\n\n```[^\n]*\n(.*?)^```$", text, re.M | re.S))
-    assert len(shown) == text.count("<!-- file: ") == 5
+    assert len(shown) == text.count("<!-- file: ") == 7
     for path, code in shown.items():
         assert code == (ROOT / path).read_text("utf-8"), f"docs/extending.md has another {path}"
 

@@ -7,6 +7,7 @@ or `package.module:Name`, the place of a class: of options, or of a field.
 from __future__ import annotations
 
 import importlib
+import re
 import warnings
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -143,15 +144,25 @@ def models_for(task: str) -> list[str]:
 
 
 def is_for(model: type[ModelOptions], task: str) -> bool:
-    """Whether a model is for a task, which may have two names: an entry point and its place."""
+    """Whether a model is for a task, which may have two names: an entry point and its place.
+
+    Of a task at a place, a name that is no entry point is that of its class: word-tags of WordTags.
+    """
     if model.task in (task, _lender(task)):
         return True
     if {model.task, task} <= set(BUILT_IN["tasks"]):
         return False
     try:
         return find("tasks", model.task) is find("tasks", task)
+    except UnknownKind:
+        return ":" in task and model.task == _hyphened(task.rpartition(":")[2])
     except KindError:
         return False
+
+
+def _hyphened(name: str) -> str:
+    """word-tags of WordTags"""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
 
 
 def _lender(task: str) -> str:

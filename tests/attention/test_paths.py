@@ -249,3 +249,19 @@ def test_a_rate_beyond_all_distances_costs_no_more_than_the_text_is_long():
         torch.testing.assert_close(got, regard.attend(q, k, region=near).context)
         plan = regard.explain(q, k, region=region.format(10**12))
         assert plan.pairs <= 35
+
+
+def test_masks_that_differ_by_sequence_are_counted_one_by_one():
+    x, ids = torch.randn(2, 12, 8), torch.tensor([[0] * 6 + [1] * 6, [0] * 4 + [1] * 8])
+    pairs = torch.ones(2, 12, 12, dtype=torch.bool).tril()
+    for given in (
+        {"region": regard.regions.Documents(ids) & regard.regions.Causal()},
+        {"region": regard.regions.Prefix(ids[:, 6])},
+        {"mask": pairs},
+    ):
+        plan = regard.explain(x, x, **given)
+        assert (plan.path, plan.stored, plan.holds) == ("sdpa", 2 * 12 * 12, "mask")
+    for given in ({"region": regard.regions.Documents(ids[0])}, {"mask": pairs[:1]}):
+        assert regard.explain(x, x, **given).stored == 12 * 12  # the same for both
+    heads = regard.MultiHead(8, heads=4, region=regard.regions.Documents(ids))
+    assert heads.explain(x).stored == 2 * 12 * 12  # for all heads

@@ -262,3 +262,33 @@ def test_what_is_no_whole_number_is_told_in_one_line():
             assert len(str(told.value)) < 120
     with pytest.raises(ValueError, match="align of Causal must be 'start', 'end' or a position"):
         Causal(True)
+
+
+def test_documents_do_not_guess_where_fewer_queries_stand():
+    ids, key = torch.tensor([0, 0, 1, 1, 1]), torch.randn(2, 5, 8)
+    with pytest.raises(ValueError, match="documents over 2 queries and 5 keys can be meant in two"):
+        regard.attend(key[:, :2], key, region=Documents(ids))
+    for region, first in (
+        (Documents(ids, align="start"), 0),
+        (Documents(ids, align="end"), 3),
+        (Documents(ids, align=1), 1),
+        (Documents(ids) & Causal("end"), 3),  # one that says it says it for both
+    ):
+        weights = regard.attend(key[:, :2], key, region=region, weights=True).weights
+        seen = ids[first : first + 2, None] == ids
+        if not isinstance(region, Documents):
+            seen = seen & (torch.arange(5) <= torch.arange(2)[:, None] + first)
+        assert torch.equal(weights > 0, seen.expand(2, 2, 5))
+    layer = regard.MultiHead(8, heads=2, region=Documents(ids))
+    whole = layer(key).context
+    torch.testing.assert_close(layer(key[:, 3:4], key, offset=3).context, whole[:, 3:4])
+
+
+def test_ids_of_documents_are_for_as_many_keys():
+    """A memory that grows has more keys than there are ids: told, not guessed."""
+    layer = regard.MultiHead(8, heads=2, region=Documents(torch.tensor([0, 0, 1])) & Causal("end"))
+    x = torch.randn(2, 3, 8)
+    memory = layer.remember(x[:, :2]).append(x[:, 2:])
+    assert layer(x[:, 2:], memory).context.shape == (2, 1, 8)  # all keys are there
+    with pytest.raises(ValueError, match="Documents has 3 ids, for 2 keys and 1 queries"):
+        layer(x[:, 1:2], layer.remember(x[:, :2]))

@@ -59,3 +59,12 @@ def test_the_mask_is_the_last_token_and_known_in_a_text(kind, tmp_path):
     masked.save(tmp_path / "t.json")
     again = Tokenizer.load(tmp_path / "t.json")
     assert (again.mask, again.encode(text).ids) == (masked.mask, tokens.ids)
+
+
+def test_a_label_is_had_back_from_its_number():
+    label = Label("fits")
+    label.learn(["odd", "fits", "odd"])
+    values = [{"fits": "odd"}, {"fits": "fits"}]
+    numbers = label.collate(label.encode(values))["fits"]
+    assert [label.decode(number) for number in numbers] == ["odd", "fits"]  # tensors
+    assert [label.decode(number) for number in numbers.tolist()] == ["odd", "fits"]

@@ -169,6 +169,21 @@ def test_languages_are_told_by_the_names_of_the_files(corpus, languages):
     assert (data.source, data.target) == languages
 
 
+@pytest.mark.parametrize("own", ["", "data: {train: texts.tsv}"])
+def test_no_language_is_claimed_that_nobody_said(own, tmp_path):
+    """Neither of a file that is named in the recipe, nor of one that the command names."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"task: {{kind: classify}}\n{own}\n")
+    words = [] if own else ["data.train=texts.tsv"]
+    data = read_recipe(str(path), words).data
+    assert (data.source, data.target) == ("und", "und")
+    assert read_recipe(str(path), [*words, "data.source=de"]).data.source == "de"
+    path.write_text("data: {train: 'a.nl,a.fr'}")
+    assert read_recipe(str(path)).data.source == "nl"
+    path.write_text("data: {max_length: 9}")  # the pairs of regard
+    assert read_recipe(str(path)).data.source == "zh"
+
+
 def test_one_size_of_batches_takes_the_place_of_the_other():
     training = read_recipe("rnnsearch", ["training.batch_sentences=80"]).training
     assert (training.batch_sentences, training.batch_tokens) == (80, None)

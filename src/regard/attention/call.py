@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
@@ -149,8 +150,16 @@ class AttentionCall:
             device=self.query.device,
             patterns=None if patterns is None else tuple(patterns),
             masked=mask,
+            masks=self._masks(),
             bias=None if bias is None else self._bias_layout(bias),
         )
+
+    def _masks(self) -> int:
+        """How many masks (Lq, Lk) region and mask are together: those of a region may differ by sequence."""
+        shapes = [*self.limits.region.leads]
+        if self.limits.mask is not None:
+            shapes.append(self.limits.mask.shape[:-2])
+        return math.prod(broadcast(*shapes)) if shapes else 1
 
     def _bias_layout(self, bias: Tensor) -> BiasLayout:
         autocast = is_autocast_enabled(bias.device.type)  # which gives the kernel all in one dtype

@@ -96,7 +96,7 @@ class Draft:
             if isinstance(section, dict):
                 self.values[name] = {"kind": self._usual_kind(name)} | section
         if isinstance(data := self.values.get("data"), dict):
-            self.values["data"] = _hold_out(data)
+            self.values["data"] = _hold_out(_with_languages(data))
         while True:
             try:
                 return Recipe.model_validate(self.values)
@@ -130,6 +130,11 @@ def _merged(below: dict[str, Any], above: dict[str, Any], name: str = "") -> dic
             value = _merged(old, value, f"{name}.{key}".lstrip("."))
         merged[key] = value
     return merged
+
+
+def _with_languages(data: dict[str, Any]) -> dict[str, Any]:
+    """With what the names of its training files tell of languages, where it does not say them."""
+    return languages_of(data["train"]) | data if "train" in data else data
 
 
 def _hold_out(data: dict[str, Any]) -> dict[str, Any]:

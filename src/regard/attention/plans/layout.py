@@ -77,7 +77,7 @@ class Layout(NamedTuple):
             keys=span,
             patterns=(Pattern(),),
             masked="pairs",
-            masks=blocks,
+            masks=self.masks * blocks,
             bias=self._bias_of(blocks, size, span),
         )
 

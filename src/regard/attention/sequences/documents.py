@@ -44,6 +44,15 @@ class Documents(Relative):
     def for_heads(self, axis: int) -> Region:
         return self if self.ids.dim() == 1 else replace(self, ids=self.ids.unsqueeze(axis + 1))
 
+    def offset(self, queries: int, keys: int) -> int:
+        if self.align is None and queries != keys:
+            raise ValueError(
+                f"documents over {queries} queries and {keys} keys can be meant in two ways: "
+                "align='start' puts the first query at the first key, "
+                "align='end' the last query at the last key"
+            )
+        return super().offset(queries, keys)
+
     def _checked_offset(self, queries: int, keys: int) -> int:
         offset = self.offset(queries, keys)
         if self.ids.shape[-1] != keys or offset < 0 or offset + queries > keys:

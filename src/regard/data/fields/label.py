@@ -121,6 +121,10 @@ class Label(LabelSet):
     def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
         return {self.name: torch.tensor([int(parts[0][0]) for parts in several])}
 
+    def decode(self, number: int | Tensor) -> str:
+        """The label with this number, a tensor of one number too."""
+        return self.labels[int(number)]
+
 
 def _counted(values: Iterable[str], counts: Counter[str]) -> Iterator[str]:
     for value in values:
