@@ -33,7 +33,7 @@ def advice(found: Findings) -> Advice | None:
         return Advice(name, 0.0)
     difference = comparison.pair(name, best).difference
     low, high = difference.interval
-    behind = max(high if measure.error else -low, 0.0)
+    behind = max(0.0, high if measure.error else -low)  # not -0.0
     near = NEAR * (1 if measure.share else abs(comparison.means[best]))
     if difference.spread_seeds is None or behind > near or difference.p < LEANING:
         return None
