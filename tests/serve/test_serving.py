@@ -47,9 +47,11 @@ def every_task(tmp_path_factory):
 
 
 def test_an_answer_says_how_many_hops_its_weights_are_the_mean_of(tmp_path):
-    client = client_of(quiet_app(Shelf(lambda: [hops_run(tmp_path)])))
-    asked = {"examples": ["a b c"], "attention": True}
+    shelf = Shelf(lambda: [hops_run(tmp_path)])
+    client, asked = client_of(quiet_app(shelf)), {"examples": ["a b c"], "attention": True}
     (answer,) = client.post("/predict", json=asked).json()["answers"]
+    shelf.worker.stop()
+    shelf.worker.join()
     assert answer["hops"] == 3
     assert sum(answer["attention"][0]) == pytest.approx(1, abs=1e-4)
 
