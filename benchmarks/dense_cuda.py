@@ -34,6 +34,7 @@ from regard.attention.kernels.region_attention import region_attention
 from regard.attention.kernels.region_passes import region_passes
 from regard.attention.plans import known_calls
 from regard.attention.regions import as_region
+from regions_fused_cuda import attempt, microseconds
 
 LENGTHS = [512, 1024, 2048, 4096, 8192, 16384, 32768]
 KINDS = ["everywhere", "causal", "key mask"]
@@ -57,14 +58,6 @@ def way(chosen: Any) -> Iterator[None]:
 
 def say(*words: object) -> None:
     print(*words, flush=True)
-
-
-def attempt(name: str, work: Callable[[], Any]) -> Any:
-    try:
-        return work()
-    except Exception as error:  # the rest is worth knowing
-        say(f"FAILED {name}: {type(error).__name__}: {str(error)[:600]}")
-        return None
 
 
 def draw(*shape: int, dtype: torch.dtype = torch.bfloat16) -> Tensor:
@@ -207,20 +200,6 @@ def compare(lengths: list[int], ways: bool, seconds: float) -> None:
 
 
 # ── the host's time ──────────────────────────────────────────────────────────────────────────────
-
-
-def microseconds(work: Callable[[], Any], calls: int = 100) -> float:
-    for _ in range(10):
-        work()
-    turns = []
-    for _ in range(7):
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        for _ in range(calls):
-            work()
-        turns.append((time.perf_counter() - begin) / calls * 1e6)  # without waiting for the GPU
-    torch.cuda.synchronize()
-    return min(turns)
 
 
 def host(ways: bool) -> None:

@@ -172,7 +172,7 @@ def test_what_a_script_imports_of_regard_is_there(script):
 
 
 def test_no_reference_points_outside_the_repository():
-    """(B13) and (D17) are numbers of a document that readers do not have."""
+    """A letter and a number in brackets are of a document that readers do not have."""
     number = re.compile(r"\((?:[BCD]\d+(?:, )?)+\)")
     places = [*SOURCE.rglob("*.py"), *SOURCE.rglob("*.js"), *(ROOT / "tests").rglob("*.py")]
     places += [*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "examples").rglob("*.py")]

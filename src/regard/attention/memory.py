@@ -71,12 +71,10 @@ class Memory:
     values: Tensor
     mask: Tensor | None  # (..., Lk); None: all are real
     start: int = 0  # the position of the first key: those before it have been forgotten
-    spoilt: Tensor | None = (
-        None  # (..., Lk): which were not finite, and are 0 now; None: not checked
-    )
-    room: Room | None = field(
-        default=None, repr=False, compare=False
-    )  # that keys and values are in
+    # (..., Lk): which were not finite, and are 0 now; None: not checked
+    spoilt: Tensor | None = None
+    # that keys and values are in
+    room: Room | None = field(default=None, repr=False, compare=False)
 
     @property
     def length(self) -> int:

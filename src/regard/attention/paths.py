@@ -171,13 +171,7 @@ def sdpa(call: AttentionCall) -> Tensor:
         context = _step(q, k, v, scale)
     else:
         context = nn.functional.scaled_dot_product_attention(
-            q,
-            k,
-            v,
-            attn_mask=mask,
-            dropout_p=call.dropout,
-            is_causal=causal,
-            scale=scale,
+            q, k, v, attn_mask=mask, dropout_p=call.dropout, is_causal=causal, scale=scale
         )
     if width > value_width:
         context = context[..., :value_width]

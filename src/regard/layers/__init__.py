@@ -2,16 +2,9 @@
 looks at pictures.
 """
 
-from regard.layers.pictures import (
-    AffineWarp,
-    GaussianWindow,
-    ProjectiveWarp,
-    Pyramid,
-    Retina,
-    ScaledWarp,
-    ThinPlateWarp,
-    Warp,
-)
+from regard.layers.pictures.gaussian_window import GaussianWindow
+from regard.layers.pictures.retina import Pyramid, Retina
+from regard.layers.pictures.warps import AffineWarp, ProjectiveWarp, ScaledWarp, ThinPlateWarp, Warp
 
 __all__ = [
     "AffineWarp",

@@ -42,6 +42,8 @@ class GraphedUpdater(Updater):
     recorder: what records the work of a batch; by default CUDA graphs, and nothing on other devices.
     """
 
+    records: ClassVar[bool] = True
+
     def __init__(
         self,
         recipe: Recipe,
@@ -62,8 +64,6 @@ class GraphedUpdater(Updater):
         self.sums = torch.zeros(2, dtype=torch.float64, device=device)  # loss and tokens
         self.graphs = StepGraphs(self._add_gradient, device, recorder, warn=warn)
         self.pending = PendingNumbers[Unread]()
-
-    records: ClassVar[bool] = True
 
     def update(
         self, batches: Sequence[Batch], *, number: int, rate: float, shared: Sequence[float] = ()

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.layers.pictures import (
+from regard.layers import (
     AffineWarp,
     GaussianWindow,
     ProjectiveWarp,
@@ -121,6 +121,15 @@ def test_no_pictures_no_glimpses(batch: int) -> None:
         3,
         3,
     )
+
+
+@pytest.mark.parametrize("others", [1, 3, 4])
+def test_places_of_other_pictures_are_refused(others: int) -> None:
+    shown = torch.ones(2, 1, 4, 4)
+    with pytest.raises(ValueError, match=f"2 pictures, and places or a warp for {others}"):
+        Retina(2)(shown, torch.zeros(others, 2))
+    with pytest.raises(ValueError, match=f"2 pictures, and places or a warp for {others}"):
+        AffineWarp()(shown, AffineWarp().identity.expand(others, -1))
 
 
 def test_what_a_retina_refuses() -> None:

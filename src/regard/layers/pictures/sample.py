@@ -16,6 +16,10 @@ def sample(pictures: Tensor, places: Tensor) -> Tensor:
     """
     batch, channels = pictures.shape[:2]
     inner = places.shape[1:-1]
+    if len(places) != batch:
+        raise ValueError(
+            f"there are {batch} pictures, and places or a warp for {len(places)} of them"
+        )
     if not (pictures.numel() and places.numel()):
         return pictures.new_zeros(batch, channels, *inner)
     grid = places.to(pictures.dtype).reshape(batch, -1, inner[-1], 2)
