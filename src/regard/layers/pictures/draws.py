@@ -7,6 +7,8 @@ splitmix64 (Steele, Lea and Flood 2014), in whole numbers of 64 bits.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -34,8 +36,8 @@ def keys_of(pictures: Tensor, *also: int) -> Tensor:
     pixels = (pictures.detach().flatten(1).double() * 255).round().long()
     places = mixed(torch.arange(pixels.shape[1], device=pixels.device)) | 1
     keys = (pixels * places).sum(1)
-    for number in also:
-        keys = mixed(keys ^ mixed(torch.tensor(number, device=keys.device)))
+    for number in also:  # mixed here: nobody waits for another device
+        keys = mixed(keys ^ int(mixed(torch.tensor(number))))
     return mixed(keys)
 
 
@@ -43,6 +45,15 @@ def uniform(keys: Tensor, count: int) -> Tensor:
     """(B,) -> (B, count) float32 in [0, 1)"""
     numbers = mixed(keys[:, None] + _GOLDEN * torch.arange(1, count + 1, device=keys.device))
     return _shifted(numbers, 64 - _DIGITS).float() / 2**_DIGITS
+
+
+def normal(keys: Tensor, count: int) -> Tensor:
+    """(B,) -> (B, count) float32 of N(0, 1), by the rule of Box and Muller 1958"""
+    pairs = -(-count // 2)
+    first, second = uniform(keys, 2 * pairs).chunk(2, -1)
+    radius = (-2 * torch.log1p(-first)).sqrt()  # 1 - u is never 0
+    angle = 2 * math.pi * second
+    return torch.cat((radius * angle.cos(), radius * angle.sin()), -1)[:, :count]
 
 
 def whole(keys: Tensor, count: int, below: int) -> Tensor:
