@@ -32,6 +32,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "match": "regard.tasks.match.match_options:MatchOptions",
         "read": "regard.tasks.read.read_options:ReadOptions",
         "cloze": "regard.tasks.cloze.cloze_options:ClozeOptions",
+        "paint": "regard.tasks.paint.paint_options:PaintOptions",
     },
     "models": {
         "rnnsearch": "regard.models.recurrent_options:RnnSearch",
@@ -59,6 +60,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "bag-of-words-pair": "regard.models.pairs.pair_options:BagOfWordsPair",
         "reader": "regard.models.reader_options:Reader",
         "deep-lstm-reader": "regard.models.reader_options:DeepLstmReader",
+        "draw": "regard.models.seeing.draw_options:DrawOptions",
     },
 }
 FIELDS = ("Text", "Words", "Label", "Labels", "Document", "Image", "Numbers", "Choice", "Span")

@@ -38,6 +38,7 @@ class Image(Field):
     """
 
     parts: ClassVar = ("pixels", "shape")  # H·W·C numbers; H and W
+    any_size: ClassVar = (1, 28, 28)
     any_cell: ClassVar = "….png"
 
     def __init__(
@@ -79,6 +80,16 @@ class Image(Field):
                 f"{{}}lines of pictures over {MOST_PIXELS:,} pixels, which no size is given for"
             )
         return np.asarray(picture).reshape(picture.height, picture.width, self.channels)
+
+    def accept(self, value: Cell, *, files: bool = True) -> Pixels:
+        found = super().accept(value, files=files)
+        self.check_known(found)
+        return found
+
+    def check_known(self, value: Pixels) -> None:
+        if self.shape is not None and value.shape[:2] != self.shape:
+            seen, wanted = (f"{wide}x{high}" for high, wide in (value.shape[:2], self.shape))
+            raise ValueError(f"a picture of {seen}, where all are {wanted}")
 
     def identity(self, value: Pixels) -> str:
         return hashlib.blake2b(
