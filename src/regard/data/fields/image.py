@@ -21,6 +21,7 @@ from regard.words import t
 Pixels = NDArray[np.uint8]  # (H, W, C)
 MOST_PIXELS = 1 << 24  # of a picture that is kept as it is
 HEAVIEST = 1 << 27  # bytes of a file
+ANY_SHAPE = (28, 28)  # to try a model with
 
 
 class Image(Field):
@@ -119,6 +120,10 @@ class Image(Field):
         if not (self.standardise or scale.changes_nothing):
             raise ValueError("it is about pictures that are standardised")
         self.scale, self.shape = scale, shape
+
+    @property
+    def any_size(self) -> tuple[int, int, int]:  # type: ignore[override]
+        return (self.channels, *(self.shape or ANY_SHAPE))
 
     @property
     def size(self) -> tuple[int, int | None, int | None]:
