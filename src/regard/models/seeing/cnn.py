@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from regard.models.seeing.seer import Seer, Sight
+from regard.models.seeing.seer import Seer, SeenPictures
 
 GROUPS = 8  # of channels that are normalised together
 
@@ -31,8 +31,8 @@ class ShallowCnn(Seer):
             first, nn.ReLU(), nn.Flatten(), nn.Linear(pixels, hidden), nn.ReLU(), nn.Linear(hidden, labels)
         )  # fmt: skip
 
-    def forward(self, pictures: Tensor) -> Sight:
-        return Sight(self.layers(pictures))
+    def forward(self, pictures: Tensor) -> SeenPictures:
+        return SeenPictures(self.layers(pictures))
 
 
 class DeepCnn(Seer):
@@ -56,8 +56,8 @@ class DeepCnn(Seer):
         self.layers = nn.Sequential(*layers)
         self.dropout, self.label = nn.Dropout(dropout), nn.Linear(width, labels)
 
-    def forward(self, pictures: Tensor) -> Sight:
-        return Sight(self.label(self.dropout(torch.amax(self.layers(pictures), (-2, -1)))))
+    def forward(self, pictures: Tensor) -> SeenPictures:
+        return SeenPictures(self.label(self.dropout(torch.amax(self.layers(pictures), (-2, -1)))))
 
 
 def _convolution(channels: int, filters: int) -> tuple[nn.Module, ...]:

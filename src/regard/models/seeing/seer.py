@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 
-class Sight(NamedTuple):
+class SeenPictures(NamedTuple):
     """The labels of pictures, and where was looked for them: None where a network does not look so."""
 
     logits: Tensor  # (B, K)
@@ -23,9 +23,9 @@ class Sight(NamedTuple):
 
 
 class Seer(nn.Module):
-    """pictures (B, C, H, W) from 0 to 1 -> `Sight`; outside of training it is always the same."""
+    """pictures (B, C, H, W) from 0 to 1 -> `SeenPictures`; outside of training it is always the same."""
 
-    def forward(self, pictures: Tensor) -> Sight:
+    def forward(self, pictures: Tensor) -> SeenPictures:
         raise NotImplementedError(f"{type(self).__name__} does not say what it sees")
 
     def costs(self, pictures: Tensor, label: Tensor, smoothing: float = 0.0) -> Tensor:

@@ -7,7 +7,7 @@ from torch import Tensor
 from regard.models.seeing.draw import WindowReader
 from regard.models.seeing.ram import Ram, ram_loss
 from regard.models.seeing.recogniser import Recogniser
-from regard.models.seeing.seer import Seer, Sight
+from regard.models.seeing.seer import Seer, SeenPictures
 from regard.models.seeing.ws_ram import WsRam, variational_loss, wake_sleep_loss
 
 
@@ -24,9 +24,9 @@ class GlimpseSeer(Seer):
         super().__init__()
         self.network, self.copies, self.weight, self.baseline = network, copies, weight, baseline
 
-    def forward(self, pictures: Tensor) -> Sight:
+    def forward(self, pictures: Tensor) -> SeenPictures:
         path = self.network(pictures)
-        return Sight(path.logits[:, 0], path.places[:, 0], expected=path.baselines[:, 0])
+        return SeenPictures(path.logits[:, 0], path.places[:, 0], expected=path.baselines[:, 0])
 
     def costs(self, pictures: Tensor, label: Tensor, smoothing: float = 0.0) -> Tensor:
         path = self.network(pictures, self.copies)
@@ -53,9 +53,9 @@ class WakeSleepSeer(Seer):
         self.network, self.samples = network, samples
         self.bound, self.inference, self.control = bound, inference, control
 
-    def forward(self, pictures: Tensor) -> Sight:
+    def forward(self, pictures: Tensor) -> SeenPictures:
         paths = self.network(pictures)
-        return Sight(paths.logits[:, 0], paths.places[:, 0])
+        return SeenPictures(paths.logits[:, 0], paths.places[:, 0])
 
     def costs(self, pictures: Tensor, label: Tensor, smoothing: float = 0.0) -> Tensor:
         if self.bound:
@@ -72,9 +72,9 @@ class WindowSeer(Seer):
         super().__init__()
         self.network = network
 
-    def forward(self, pictures: Tensor) -> Sight:
+    def forward(self, pictures: Tensor) -> SeenPictures:
         logits, windows = self.network(pictures)
-        return Sight(logits, windows=windows)
+        return SeenPictures(logits, windows=windows)
 
 
 class WarpSeer(Seer):
@@ -84,7 +84,7 @@ class WarpSeer(Seer):
         super().__init__()
         self.network = network
 
-    def forward(self, pictures: Tensor) -> Sight:
+    def forward(self, pictures: Tensor) -> SeenPictures:
         found = self.network(pictures)
         seen = None if found.thetas is None else found.seen
-        return Sight(found.logits, thetas=found.thetas, seen=seen)
+        return SeenPictures(found.logits, thetas=found.thetas, seen=seen)

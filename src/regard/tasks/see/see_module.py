@@ -11,13 +11,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.models.seeing.seer import Seer, Sight
+from regard.models.seeing.seer import Seer, SeenPictures
 from regard.tasks.see.picture_view import SUM, PictureView, Scene
 from regard.tasks.task_module import Loss, TaskModule
 
 
 class See(TaskModule):
-    """A model that gives a `Sight`, or logits (B, K), for pictures (B, C, H, W), and the view it has of them."""
+    """A model that gives a `SeenPictures`, or logits (B, K), for pictures (B, C, H, W), and the view it has of them."""
 
     def __init__(
         self, model: nn.Module, view: PictureView, *, label_smoothing: float = 0.0
@@ -38,10 +38,10 @@ class See(TaskModule):
             costs = F.cross_entropy(logits, label, reduction="none", label_smoothing=smoothing)
         return Loss(costs.sum(), torch.full((), float(len(label)), device=label.device))
 
-    def sight(self, pictures: Tensor) -> Sight:
+    def sight(self, pictures: Tensor) -> SeenPictures:
         """What the model sees of scenes; logits of 16 bits become those of 32."""
         found = self.model(pictures)
-        found = found if isinstance(found, Sight) else Sight(found)
+        found = found if isinstance(found, SeenPictures) else SeenPictures(found)
         narrow = found.logits.dtype in (torch.float16, torch.bfloat16)
         return found._replace(logits=found.logits.float()) if narrow else found
 
