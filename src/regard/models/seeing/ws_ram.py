@@ -100,11 +100,11 @@ class WsRam(nn.Module):
         return SampledPaths(torch.stack(places, 2), prior, drawn, self.label(state[0]))
 
     def _drawn(self, chances: Tensor) -> Tensor:
-        """(B, M, G²) -> (B, M)"""
+        """(B, M, G²) -> (B, M), by the rule of Gumbel: nothing waits for the device."""
         if not self.training:
             return chances.argmax(-1)
-        flat = chances.detach().exp().flatten(0, 1)
-        return torch.multinomial(flat, 1).view(chances.shape[:2])
+        waits = torch.empty_like(chances).exponential_().clamp_min_(1e-30)
+        return (chances.detach() - waits.log()).argmax(-1)
 
 
 class WakeSleepLoss(NamedTuple):

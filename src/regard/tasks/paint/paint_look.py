@@ -25,7 +25,7 @@ def look_at_drawing(
     task: PaintTask, module: Paint, question: Question, *, model: str = ""
 ) -> AttentionRecord:
     """A record whose sight is the canvases of one draw."""
-    question.check_text_alone("a model that draws pictures")
+    question.check_picture_alone("a model that draws pictures")
     example = asked_example(task, question.text)
     image = task.image.collate(task.image.encode([example]))["image"].to(module.device)
     with module.inference():
@@ -40,7 +40,7 @@ def look_at_drawing(
     return AttentionRecord(
         {},
         (),
-        title=question.text if len(question.text) <= 80 else task.image.show(example["image"]),
+        title=question.title,
         model=model,
         output=output,
         notes=(_pace(drawn),),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from regard.options import CountOrZero, Few, TaskOptions, Whole
-
-Side = Annotated[Whole, Field(gt=0, le=4096)]  # pixels
+from regard.options import CountOrZero, Few, TaskOptions, Width
 
 
 class PaintOptions(TaskOptions):
@@ -17,10 +15,11 @@ class PaintOptions(TaskOptions):
     metrics: ClassVar[tuple[str, ...]] = ("loss", "reconstruction")
     errors: ClassVar[tuple[str, ...]] = ("reconstruction", "divergence")
     kind: Literal["paint"] = "paint"
-    size: tuple[Side, Side] | None = Field(
-        None, description="height and width that pictures are stretched to; those they all have"
+    channels: Literal[1, 3] = Field(1, description="1: grey; 3: colours")
+    size: tuple[Width, Width] | None = Field(
+        None,
+        description="height and width that all pictures are stretched to; none: they are of one size",
     )
-    colour: bool = Field(False, description="three channels; colours become grey without it")
     binary: Literal["sampled", "threshold", "none"] = Field(
         "sampled",
         description="pixels become 0 or 1: drawn once for each picture by its grey, cut at half, or not at "

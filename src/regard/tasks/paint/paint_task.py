@@ -72,8 +72,8 @@ class PaintTask(Task):
         return cast(PaintOptions, self.recipe.task)
 
     def make_fields(self) -> Sequence[Field]:
-        channels = 3 if self.options.colour else 1
-        self.image = Image("image", channels=channels, size=self.options.size, standardise=False)
+        channels, size = self.options.channels, self.options.size
+        self.image = Image("image", channels=channels, size=size, standardise=False)
         return (self.image,)
 
     @property
