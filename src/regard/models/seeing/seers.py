@@ -30,7 +30,9 @@ class GlimpseSeer(Seer):
 
     def costs(self, pictures: Tensor, label: Tensor, smoothing: float = 0.0) -> Tensor:
         path = self.network(pictures, self.copies)
-        return ram_loss(path, label, weight=self.weight, baseline=self.baseline, smoothing=smoothing)
+        return ram_loss(
+            path, label, weight=self.weight, baseline=self.baseline, smoothing=smoothing
+        )
 
 
 class WakeSleepSeer(Seer):

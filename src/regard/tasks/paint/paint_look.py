@@ -56,16 +56,16 @@ def look_at_imagined(
     with module.inference():
         canvases, writes = module.imagine(number + 1, seed)
     steps = tuple(
-        CanvasStep(PngImage.of(canvas), None, None if box is None else _window(module.model.write, box))
+        CanvasStep(
+            PngImage.of(canvas), None, None if box is None else _window(module.model.write, box)
+        )
         for canvas, box in zip(canvases[number], _boxes(writes, canvases, number), strict=True)
     )
     title = t("new picture {number} of seed {seed}", number=number, seed=seed)
     return AttentionRecord({}, (), title=title, model=model, sight=Canvases(None, steps))
 
 
-def _steps(
-    module: Paint, canvases: Tensor | None, drawn: DrawnPictures
-) -> tuple[CanvasStep, ...]:
+def _steps(module: Paint, canvases: Tensor | None, drawn: DrawnPictures) -> tuple[CanvasStep, ...]:
     assert canvases is not None
     reads, writes = (_boxes(boxes, canvases, 0) for boxes in (drawn.reads, drawn.writes))
     return tuple(

@@ -52,7 +52,7 @@ class Paint(TaskModule):
             return image
         if self.binary == "threshold":
             return (image >= 0.5).to(image)
-        chance = uniform(keys_of(image, self.seed), image[0].numel()).view(image.shape)
+        chance = uniform(keys_of(image, self.seed), self.model.canvas.numel()).view(image.shape)
         return (chance < image).to(image)
 
     def drawn(self, image: Tensor, sample: int = 0, *, trace: bool = False) -> DrawnPictures:

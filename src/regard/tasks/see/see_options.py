@@ -20,7 +20,8 @@ class SeeOptions(TaskOptions):
     kind: Literal["see"] = "see"
     channels: Literal[1, 3] = Field(1, description="1: grey; 3: colours")
     size: tuple[Width, Width] | None = Field(
-        None, description="height and width that all pictures are stretched to; none: they are of one size"
+        None,
+        description="height and width that all pictures are stretched to; none: they are of one size",
     )
     view: Literal[
         "plain", "translated", "cluttered", "rotated", "rotated-scaled", "projected", "bent", "sum"
