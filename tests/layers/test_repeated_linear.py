@@ -1,4 +1,4 @@
-"""A linear map used many times: the values and gradients of as many linear layers that share their weights."""
+"""A linear map used many times: values and gradients of as many linear layers that share their weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures that are drawn: bounds by keys, scores, new pictures, what is seen of a drawing, runs that go on."""
+"""Pictures that are drawn: bounds by keys, scores, new pictures, looks, runs that go on."""
 
 from __future__ import annotations
 

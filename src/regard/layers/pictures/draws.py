@@ -52,15 +52,6 @@ def uniform(keys: Tensor, count: int) -> Tensor:
     return _shifted(numbers, 64 - _DIGITS).float() / 2**_DIGITS
 
 
-def normal(keys: Tensor, count: int) -> Tensor:
-    """(B,) -> (B, count) float32 of N(0, 1), by the rule of Box and Muller 1958"""
-    pairs = -(-count // 2)
-    first, second = uniform(keys, 2 * pairs).chunk(2, -1)
-    radius = (-2 * torch.log1p(-first)).sqrt()  # 1 - u is never 0
-    angle = 2 * math.pi * second
-    return torch.cat((radius * angle.cos(), radius * angle.sin()), -1)[:, :count]
-
-
 def whole(keys: Tensor, count: int, below: int) -> Tensor:
     """(B,) -> (B, count) int64 in 0 … below - 1"""
     return (uniform(keys, count).double() * below).long()

@@ -1,7 +1,7 @@
 """The parts of a step of DRAW between its products: cells, samples, windows. As they are, or compiled.
 
-Each is a dozen small operations. On a GPU, where a step is mostly the launch of kernels, torch.compile makes one
-or two kernels of each, forwards and backwards.
+Each is a dozen small operations. On a GPU, where a step is mostly the launch of kernels, torch.compile makes
+one or two kernels of each, forwards and backwards.
 """
 
 from __future__ import annotations

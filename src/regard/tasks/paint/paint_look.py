@@ -1,4 +1,4 @@
-"""Looking at a picture that is drawn: the canvas after every step, where was read for it, and where written."""
+"""Looking at a picture that is drawn: the canvas after every step, where was read and where written."""
 
 from __future__ import annotations
 
