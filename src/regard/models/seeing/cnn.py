@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from regard.models.seeing.seer import Seer, SeenPictures
+from regard.models.seeing.seer import SeenPictures, Seer
 
 GROUPS = 8  # of channels that are normalised together
 
@@ -24,7 +24,9 @@ class ShallowCnn(Seer):
     ) -> None:
         super().__init__()
         if min(shape[1:]) < 10:
-            raise ValueError(f"filters of 10 x 10 see nothing of pictures of {shape[1]} x {shape[2]}")
+            raise ValueError(
+                f"filters of 10 x 10 see nothing of pictures of {shape[1]} x {shape[2]}"
+            )
         first = nn.Conv2d(shape[0], filters, 10, stride=5)
         pixels = filters * ((shape[1] - 10) // 5 + 1) * ((shape[2] - 10) // 5 + 1)
         self.layers = nn.Sequential(
@@ -43,7 +45,13 @@ class DeepCnn(Seer):
     """
 
     def __init__(
-        self, channels: int, labels: int, *, filters: int = 32, stages: int = 3, dropout: float = 0.0
+        self,
+        channels: int,
+        labels: int,
+        *,
+        filters: int = 32,
+        stages: int = 3,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         layers: list[nn.Module] = []

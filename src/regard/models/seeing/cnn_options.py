@@ -23,7 +23,9 @@ class CnnOptions(ModelOptions):
         description="shallow: one convolution of 10 x 10, stride 5, and a hidden layer; "
         "deep: pairs of 3 x 3 convolutions, normalised, halved after each pair",
     )
-    filters: Width = Field(32, description="of the first convolution; deep: doubled from pair to pair")
+    filters: Width = Field(
+        32, description="of the first convolution; deep: doubled from pair to pair"
+    )
     hidden: Width = Field(256, description="shallow: features of the hidden layer")
     stages: Few = Field(3, description="deep: pairs of convolutions")
     dropout: Rate = Field(0.0, description="deep: of what is judged")

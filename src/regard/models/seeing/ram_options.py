@@ -27,11 +27,16 @@ class RamOptions(ModelOptions):
     inner: Width = Field(128, description="features of what is seen, and of where")
     core: Literal["plain", "lstm"] = Field("plain", description="the recurrent cell")
     policy: Literal["learned", "random"] = Field(
-        "learned", description="random: all places are drawn evenly, and nothing learns where to look"
+        "learned",
+        description="random: all places are drawn evenly, and nothing learns where to look",
     )
     deviation: Positive = Field(0.1, description="of places in training, where a picture is 2 wide")
-    copies: Few = Field(1, description="paths of a picture in training, each with places of its own")
-    reinforce: NotNegative = Field(0.01, description="weight of what teaches the policy in the loss")
+    copies: Few = Field(
+        1, description="paths of a picture in training, each with places of its own"
+    )
+    reinforce: NotNegative = Field(
+        0.01, description="weight of what teaches the policy in the loss"
+    )
     baseline: bool = Field(
         True, description="the expected reward, learnt from the state, is taken off the reward"
     )

@@ -24,7 +24,9 @@ class WsRamOptions(ModelOptions):
     scales: Few = Field(
         2, description="squares of a glimpse, each twice as wide as the last, seen as coarse"
     )
-    coarse: Few = Field(8, description="pixels of a side of the view that is known before the first glimpse")
+    coarse: Few = Field(
+        8, description="pixels of a side of the view that is known before the first glimpse"
+    )
     size: Width = Field(128, description="features of a state")
     inner: Width = Field(128, description="features of what is seen, and of where")
     samples: Few = Field(5, description="paths of a picture in training")
