@@ -59,6 +59,15 @@ class GaussianWindow(NamedTuple):
         x, y, spacing, blur = self.place
         return torch.stack((x, y, spacing, blur.sqrt()), -1)
 
+    @classmethod
+    def of_box(cls, box: Tensor, count: int, size: tuple[int, int]) -> GaussianWindow:
+        """The window of such a box (batch, 4) again, with γ = 1."""
+        x, y, spacing, deviation = box.unbind(-1)
+        blur = deviation.square()
+        rows = _filters(y, spacing, blur, count, size[0])
+        columns = _filters(x, spacing, blur, count, size[1])
+        return cls(rows, columns, torch.ones_like(x), (x, y, spacing, blur))
+
     def read(self, pictures: Tensor) -> Tensor:
         """γ F_Y x F_Xᵀ: (batch, C, B, A) -> (batch, C, N, N)"""
         seen = self.rows[:, None] @ pictures @ self.columns[:, None].mT

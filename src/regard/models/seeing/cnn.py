@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from regard.models.seeing.seer import Seer, SeenPictures
+from regard.models.seeing.seer import SeenPictures, Seer
 
 GROUPS = 8  # of channels that are normalised together
 

@@ -24,6 +24,7 @@ class GlimpsePath(NamedTuple):
     log_probs: Tensor  # (B, M, T): of each place by the policy; 0 where it did not choose
     baselines: Tensor  # (B, M, T): the reward that is expected before each glimpse
     logits: Tensor  # (B, M, K) after the last glimpse
+    beliefs: Tensor | None = None  # (B, M, T, K): logits after each one; not in training
 
 
 class GlimpseNetwork(nn.Module):
@@ -108,7 +109,7 @@ class Ram(nn.Module):
         pyramid = self.retina.pyramid(pictures)
         place = self._anywhere(pictures, copies, 0)
         state = self.core.start(place.new_zeros(*place.shape[:2], self.size))
-        places, log_probs, baselines = [], [], []
+        places, log_probs, baselines, states = [], [], [], []
         for t in range(self.glimpses):
             hidden = state[0].detach()
             baselines.append(self.expected(hidden).squeeze(-1))
@@ -120,11 +121,13 @@ class Ram(nn.Module):
             places.append(place)
             log_probs.append(chance.expand(place.shape[:2]))
             state = self.look(pyramid, place, state)
+            states.append(state[0])
         return GlimpsePath(
             torch.stack(places, 2),
             torch.stack(log_probs, 2),
             torch.stack(baselines, 2),
             self.label(state[0]),
+            None if self.training else self.label(torch.stack(states, 2)),
         )
 
     def look(

@@ -20,6 +20,7 @@ class SeenPictures(NamedTuple):
     thetas: Tensor | None = None  # (B, N, numbers) of each warp
     seen: Tensor | None = None  # (B, N · C, H, W): the warped pictures
     expected: Tensor | None = None  # (B, T): the reward that was expected before each glimpse
+    beliefs: Tensor | None = None  # (B, T, K): logits after each look; not in training
 
 
 class Seer(nn.Module):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from regard.layers.pictures.warps import Warp
 from regard.models.seeing.draw import WindowReader
 from regard.models.seeing.ram import Ram, ram_loss
 from regard.models.seeing.recogniser import Recogniser
-from regard.models.seeing.seer import Seer, SeenPictures
+from regard.models.seeing.seer import SeenPictures, Seer
 from regard.models.seeing.ws_ram import WsRam, variational_loss, wake_sleep_loss
 
 
@@ -26,7 +27,12 @@ class GlimpseSeer(Seer):
 
     def forward(self, pictures: Tensor) -> SeenPictures:
         path = self.network(pictures)
-        return SeenPictures(path.logits[:, 0], path.places[:, 0], expected=path.baselines[:, 0])
+        return SeenPictures(
+            path.logits[:, 0],
+            path.places[:, 0],
+            expected=path.baselines[:, 0],
+            beliefs=None if path.beliefs is None else path.beliefs[:, 0],
+        )
 
     def costs(self, pictures: Tensor, label: Tensor, smoothing: float = 0.0) -> Tensor:
         path = self.network(pictures, self.copies)
@@ -57,7 +63,8 @@ class WakeSleepSeer(Seer):
 
     def forward(self, pictures: Tensor) -> SeenPictures:
         paths = self.network(pictures)
-        return SeenPictures(paths.logits[:, 0], paths.places[:, 0])
+        beliefs = None if paths.beliefs is None else paths.beliefs[:, 0]
+        return SeenPictures(paths.logits[:, 0], paths.places[:, 0], beliefs=beliefs)
 
     def costs(self, pictures: Tensor, label: Tensor, smoothing: float = 0.0) -> Tensor:
         if self.bound:
@@ -75,8 +82,9 @@ class WindowSeer(Seer):
         self.network = network
 
     def forward(self, pictures: Tensor) -> SeenPictures:
-        logits, windows = self.network(pictures)
-        return SeenPictures(logits, windows=windows)
+        states, windows = self.network.states(pictures)
+        beliefs = None if self.training else self.network.label(states)
+        return SeenPictures(self.network.label(states[:, -1]), windows=windows, beliefs=beliefs)
 
 
 class WarpSeer(Seer):
@@ -85,6 +93,12 @@ class WarpSeer(Seer):
     def __init__(self, network: Recogniser) -> None:
         super().__init__()
         self.network = network
+
+    @property
+    def warp(self) -> Warp | None:
+        """That of its transformers."""
+        transformer = self.network.transformer
+        return None if transformer is None else transformer.warp
 
     def forward(self, pictures: Tensor) -> SeenPictures:
         found = self.network(pictures)

@@ -1,7 +1,7 @@
 """Views of pictures: each made harder, on the device, by a key of its own.
 
-In training a key is of the picture and of chance, which is a function of (seed, batch): so every epoch has other
-views, and a run that goes on makes those that it would have made. Else it is of the picture alone.
+In training a key is of the picture and of chance, which is a function of (seed, batch): so every epoch has
+other views, and a run that goes on makes those that it would have made. Else it is of the picture alone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Scene(NamedTuple):
 class PictureView(nn.Module):
     """pictures (B, C, H, W) -> `Scene`, of the size that `size` says.
 
-    ground: pixels of a side; None: the view's own. bank (N, H, W, C), from 0 to 255: what clutter is cut from.
+    ground: pixels of a side; None: the view's own. bank (N, H, W, C), from 0 to 255: clutter is cut from it.
     """
 
     bank: Tensor
@@ -79,7 +79,7 @@ class PictureView(nn.Module):
         size = (self.ground, self.ground) if self.ground is not None else (height, width)
         match self.name:
             case "plain":
-                return Scene(scenes.centred(pictures, size))
+                return Scene(self.on_ground(pictures))
             case "translated":
                 return Scene(*scenes.moved(pictures, self.keys(pictures), size))
             case "cluttered":
@@ -103,6 +103,13 @@ class PictureView(nn.Module):
                 both = self._turned(first, keys, size), self._turned(second, mixed(keys), size)
                 return Scene(torch.cat([one.pictures for one in both], 1))
         raise ValueError(f"no view {self.name!r}")
+
+    def on_ground(self, pictures: Tensor) -> Tensor:
+        """As they are, in the middle; of a sum, two side by side become channels."""
+        if self.name == SUM:
+            pictures = torch.cat(pictures.chunk(2, -1), 1)
+        size = (pictures.shape[-2], pictures.shape[-1])
+        return scenes.centred(pictures, size if self.ground is None else (self.ground, self.ground))
 
     def paired(self, pictures: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
         """Each picture beside another of its batch, (B, C, H, 2 W), and the sum of both labels (B,)."""

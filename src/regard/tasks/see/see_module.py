@@ -11,13 +11,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.models.seeing.seer import Seer, SeenPictures
+from regard.models.seeing.seer import SeenPictures, Seer
 from regard.tasks.see.picture_view import SUM, PictureView, Scene
 from regard.tasks.task_module import Loss, TaskModule
 
 
 class See(TaskModule):
-    """A model that gives a `SeenPictures`, or logits (B, K), for pictures (B, C, H, W), and the view it has of them."""
+    """A model that gives `SeenPictures`, or logits (B, K), of pictures (B, C, H, W), and its view."""
 
     def __init__(
         self, model: nn.Module, view: PictureView, *, label_smoothing: float = 0.0
@@ -46,8 +46,22 @@ class See(TaskModule):
         return found._replace(logits=found.logits.float()) if narrow else found
 
     def scene(self, image: Tensor, *, as_it_is: bool = False) -> Scene:
-        """What is shown of pictures; as_it_is: they are scenes already."""
-        return Scene(image) if as_it_is else self.view(image)
+        """What is shown of pictures; as_it_is: without the view, on its ground."""
+        return Scene(self.view.on_ground(image)) if as_it_is else self.view(image)
+
+    def places(self, seen: SeenPictures, pictures: Tensor) -> Tensor | None:
+        """(B, T, 2): the middles of glimpses, windows or warps; None: the whole was looked at."""
+        if seen.places is not None:
+            return seen.places
+        if seen.windows is not None:  # whose first pixel is at 1
+            height, width = pictures.shape[-2:]
+            x, y = seen.windows[..., 0], seen.windows[..., 1]
+            return torch.stack(((2 * x - 1) / width - 1, (2 * y - 1) / height - 1), -1)
+        warp = getattr(self.model, "warp", None)
+        if seen.thetas is not None and warp is not None:
+            middles = [warp.grid(theta, (1, 1))[:, 0, 0] for theta in seen.thetas.unbind(1)]
+            return torch.stack(middles, 1)
+        return None
 
     @property
     def why_not_static(self) -> str | None:
