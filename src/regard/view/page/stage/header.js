@@ -2,6 +2,7 @@
 
 import { chooser } from "../elements/controls.js";
 import { fill, h } from "../elements/dom.js";
+import { placeholderName } from "../drawing/view.js";
 import { messageOf } from "../host/questions.js";
 import { t } from "../words/messages.js";
 
@@ -48,6 +49,7 @@ export function mountHeader(element, given) {
       headline.hidden = !view;
       if (!view) return;
       const { record, matrix, levels } = view;
+      const instead = placeholderName(view);
       const sourceSide = record.sides.source ?? null;
       source.hidden = given.canAsk || levels !== null || !(record.title || sourceSide); // a document is shown below
       source.textContent = record.title || sourceSide?.text || "";
@@ -55,7 +57,7 @@ export function mountHeader(element, given) {
       output.hidden = !record.output;
       output.textContent = record.output;
       output.lang = record.sides.target?.language ?? "";
-      fill(caption, record.model ? h("b", null, record.model) : null, record.model ? " · " : null, levels ? t("words and sentences") : matrix.title);
+      fill(caption, record.model ? h("b", null, record.model) : null, record.model ? " · " : null, instead || matrix.title);
       mechanism.textContent = levels ? levels.mechanism : mechanismLine(view.map);
       mechanism.hidden = mechanism.textContent === "";
       notes.hidden = record.notes.length === 0;

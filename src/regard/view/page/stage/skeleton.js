@@ -14,6 +14,7 @@ export function buildSkeleton(canAsk, whole) {
     header: place("header", "header"),
     toolbar: place("toolbar-place"),
     levels: place("levels-place", "section", { "aria-label": t("words and sentences") }),
+    sight: place("sight-place", "section", { "aria-label": t("the picture and how it was looked at") }),
     sentences: place("sentences-place", "section", { "aria-label": t("sentences") }),
     readout: place("readout", "div", { "aria-live": "polite" }),
     heatmap: place("heatmap-place"),
@@ -24,7 +25,7 @@ export function buildSkeleton(canAsk, whole) {
   const empty = h("p", { class: "empty" }, canAsk ? t("Type a sentence above: its translation and what the model looked at appear here.") : t("There is no record here."));
   const map = h("div", { class: "map-place" }, places.readout, places.heatmap, places.legend);
   const stage = h("div", { class: "stage" }, map, places.heads);
-  const body = h(whole ? "main" : "div", { class: "body" }, places.levels, places.sentences, stage, places.tabs);
+  const body = h(whole ? "main" : "div", { class: "body" }, places.levels, places.sight, places.sentences, stage, places.tabs);
   const root = h("div", { class: "regard" }, places.header, places.toolbar, empty, body);
   return { root, places, stage, body, empty };
 }
