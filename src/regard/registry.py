@@ -66,6 +66,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "stn": "regard.models.seeing.stn_options:StnOptions",
         "window-reader": "regard.models.seeing.window_reader_options:WindowReaderOptions",
         "cnn": "regard.models.seeing.cnn_options:CnnOptions",
+        "patches": "regard.models.seeing.patch_options:PatchOptions",
         "draw": "regard.models.seeing.draw_options:DrawOptions",
     },
 }

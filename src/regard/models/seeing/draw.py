@@ -6,6 +6,7 @@ state, Z of what is drawn from. https://arxiv.org/abs/1502.04623
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -74,6 +75,22 @@ class Draw(nn.Module):
         self.stroke = nn.Linear(features, drawn)
         self.canvas = nn.Parameter(torch.zeros(size))
         self.before = nn.Parameter(torch.zeros(4, features))  # both states of both cells
+        self._open_windows()
+
+    @torch.no_grad()
+    def _open_windows(self) -> None:
+        """At first both are over the whole picture, their filters overlap (σ = δ / 2), and what is written is as
+        strong as the stroke says: 1/γ = 2πσ². With σ = γ = 1 a stroke is faint dots, and learning waits.
+        """
+        for window, count in ((self.read_window, self.read), (self.write_window, self.write)):
+            if window is None or count is None:
+                continue
+            spacing = (max(self.size[1:]) - 1) / max(count - 1, 1)
+            log_blur = 2 * math.log(max(spacing, 1.0) / 2)
+            window.bias.zero_()
+            window.bias[2] = log_blur
+            if window is self.write_window:
+                window.bias[4] = -math.log(2 * math.pi) - log_blur
 
     def forward(
         self, pictures: Tensor, noise: Tensor | None = None, *, trace: bool = False
