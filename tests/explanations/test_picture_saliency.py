@@ -41,7 +41,12 @@ def test_each_patch_has_its_pixels(encoder: str) -> None:
             top, left = 4 * (patch // 2), 4 * (patch % 2)
             at = slice(top, top + 4), slice(left, left + 4)
 
-            def told(pixels: Tensor, b: int = b, at: tuple[slice, slice] = at) -> Tensor:
+            def told(
+                pixels: Tensor,
+                b: int = b,
+                at: tuple[slice, slice] = at,
+                answer: Tensor = answer,
+            ) -> Tensor:
                 with_pixels = shown[b : b + 1].clone()
                 with_pixels[0, 0, at[0], at[1]] = pixels
                 return model(with_pixels).logits.log_softmax(-1)[0, answer]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from functools import partial
 
 import pytest
 import torch
@@ -10,6 +12,8 @@ from torch import Tensor
 from torch.distributions import Normal, kl_divergence
 
 from regard.layers.pictures.gaussian_window import GaussianWindow
+from regard.models.seeing import draw as draw_module
+from regard.models.seeing import draw_step
 from regard.models.seeing.draw import Draw, WindowReader, divergence
 
 SIZE = (1, 7, 6)
@@ -184,3 +188,46 @@ def test_a_reader_of_windows_sees_the_whole_picture_first() -> None:
     logits.sum().backward()
     assert reader.window.weight.grad is not None
     assert reader.window.weight.grad.any()
+
+
+def test_parts_of_a_step_are_compiled_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a break in the graph, and with the same numbers; no kernel is made here."""
+    torch._dynamo.reset()
+    compile_as_is = partial(torch.compile, backend="aot_eager")
+    monkeypatch.setattr(draw_step.torch, "compile", compile_as_is)
+    draw_step.compiled_parts.cache_clear()
+    model_, shown, noise = model().double(), pictures().double(), torch.randn(3, 3, 5).double()
+    weights = list(model_.parameters())
+    plain = model_(shown, noise).bound.sum()
+    wanted = torch.autograd.grad(plain, weights)
+    try:
+        monkeypatch.setattr(draw_module, "plain_parts", draw_step.compiled_parts)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.filterwarnings("error", message="model.fused")
+            compiled = model_(shown, noise).bound.sum()
+        found = torch.autograd.grad(compiled, weights)
+    finally:
+        draw_step.compiled_parts.cache_clear()
+        torch._dynamo.reset()
+    torch.testing.assert_close(compiled, plain)
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_what_cannot_be_compiled_is_done_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> object:
+        def call(*_: object) -> None:
+            raise RuntimeError("no compiler here\nmore of it")
+
+        return call
+
+    monkeypatch.setattr(draw_step.torch, "compile", broken)
+    draw_step.compiled_parts.cache_clear()
+    try:
+        monkeypatch.setattr(draw_module, "plain_parts", draw_step.compiled_parts)
+        with pytest.warns(UserWarning, match="no compiler here$"):
+            drawn = model()(pictures())
+    finally:
+        draw_step.compiled_parts.cache_clear()
+    assert drawn.bound.isfinite().all()

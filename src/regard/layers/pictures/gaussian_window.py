@@ -84,5 +84,5 @@ def _filters(centre: Tensor, spacing: Tensor, blur: Tensor, count: int, length: 
     steps = torch.arange(count, device=centre.device, dtype=centre.dtype) - (count - 1) / 2
     means = centre[..., None] + steps * spacing[:, None]  # (..., batch, N)
     pixels = torch.arange(1, length + 1, device=centre.device, dtype=centre.dtype)
-    distances = pixels - means[..., None]
-    return (-distances.square() / (2 * blur[:, None, None])).softmax(-1)
+    distances = (pixels - means[..., None]) * (2 * blur).rsqrt()[:, None, None]
+    return (-distances.square()).softmax(-1)

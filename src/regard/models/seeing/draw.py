@@ -79,8 +79,8 @@ class Draw(nn.Module):
 
     @torch.no_grad()
     def _open_windows(self) -> None:
-        """At first both are over the whole picture, their filters overlap (σ = δ / 2), and what is written is as
-        strong as the stroke says: 1/γ = 2πσ². With σ = γ = 1 a stroke is faint dots, and learning waits.
+        """At first both are over the whole picture, their filters overlap (σ = δ / 2), and what is written is
+        as strong as the stroke says: 1/γ = 2πσ². With σ = γ = 1 a stroke is faint dots, and learning waits.
         """
         for window, count in ((self.read_window, self.read), (self.write_window, self.write)):
             if window is None or count is None:
@@ -189,10 +189,11 @@ class _Run:
             self.from_seen = RepeatedLinear(-of_missing)
         else:
             self.always, self.from_seen = None, RepeatedLinear(of_seen)
-        states = model.before[:, None].expand(-1, len(pictures), -1).unbind(0)
+        # as later steps have them: each is compiled for one layout
+        states = model.before[:, None].expand(-1, len(pictures), -1).contiguous().unbind(0)
         self.encoder_cell, self.decoder_cell = states[1], states[3]
         self.encoder_gates, _ = self._of_encoder(states[0])
-        self.canvas = model.canvas.expand(len(pictures), -1, -1, -1)
+        self.canvas = model.canvas.expand(len(pictures), -1, -1, -1).contiguous()
         self._take(states[2])
 
     def encode(self) -> Tensor:

@@ -7,13 +7,15 @@ one or two kernels of each, forwards and backwards.
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from regard.layers.pictures.gaussian_window import GaussianWindow
+from regard.words import t
 
 NUMBERS = 5  # that tell a window
 Size = tuple[int, int, int]  # C, H, W
@@ -60,8 +62,30 @@ def plain_parts() -> StepParts:
 
 @functools.cache
 def compiled_parts() -> StepParts:
-    """The same, compiled for each shape when it first comes."""
-    return StepParts(*(torch.compile(part, dynamic=False) for part in plain_parts()))
+    """The same, compiled for each shape when it first comes; where that fails, as they are."""
+    return StepParts(*map(_Compiled, plain_parts()))
+
+
+class _Compiled:
+    """A part that torch.compile has made, or could not make, kernels of."""
+
+    def __init__(self, part: Callable[..., Any]) -> None:
+        self.part, self.compiled = part, torch.compile(part, dynamic=False, fullgraph=True)
+
+    def __call__(self, *given: Any) -> Any:
+        if self.compiled is not self.part:
+            try:
+                return self.compiled(*given)
+            except Exception as error:  # no compiler, no driver, an operator it does not know
+                self.compiled = self.part
+                why = (
+                    str(error).strip().splitlines()[0]
+                    if str(error).strip()
+                    else type(error).__name__
+                )
+                told = t("model.fused: torch.compile failed, a slower way is taken: {why}", why=why)
+                warnings.warn(told, stacklevel=2)
+        return self.part(*given)
 
 
 def _inner(pictures: Tensor) -> tuple[int, int]:

@@ -39,10 +39,10 @@ class ConvolvedPatches(nn.Module):
 
 
 class AttendingPatches(nn.Module):
-    """Patches cut out, each projected, placed, and attending to all others: (B, C, H, W) -> (B, D, rows, columns)
+    """Patches cut out, each projected, placed, and attending to all others (ViT).
 
-    — Dosovitskiy et al. 2021, https://arxiv.org/abs/2010.11929. A picture that patches do not fill is
-    black beyond its edge.
+    (B, C, H, W) -> (B, D, rows, columns) — Dosovitskiy et al. 2021, https://arxiv.org/abs/2010.11929. A
+    picture that patches do not fill is black beyond its edge.
     """
 
     def __init__(
