@@ -15,6 +15,7 @@ from torch import Tensor
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.text import Text
 from regard.data.padding import block, pad_blocks
+from regard.data.problems import NO_TEXT
 from regard.data.sentences import sentence_places
 from regard.data.tokenizer import PAD, UNK, Tokenizer, Tokens
 from regard.words import t
@@ -122,7 +123,7 @@ class Document(TextsInside):
             return Sentences(value, tuple(sentence_places(value)))
         if isinstance(value, list | tuple):
             return _joined([text for each in value if (text := self._sentence(each)).strip()])
-        raise Unusable("lines without a text '{}'")
+        raise Unusable(NO_TEXT)
 
     def of_line(self, line: str) -> Cell:
         """A text is the line, whatever it looks like; sentences may be a list."""
@@ -195,7 +196,7 @@ class Document(TextsInside):
             words = self._text.read(cell) if self._text.in_words and cell else cell
             return " ".join(words)
         if not isinstance(cell, str):
-            raise Unusable("lines without a text '{}'")
+            raise Unusable(NO_TEXT)
         return cell.strip()
 
     def _cut(self, sentences: Iterable[list[int]]) -> list[list[int]]:

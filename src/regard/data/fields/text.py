@@ -12,6 +12,7 @@ from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.padding import pad
+from regard.data.problems import NO_TEXT
 from regard.data.tokenizer import BLANK, UNK, Tokenizer, Tokens
 from regard.data.unspaced import is_unspaced
 from regard.words import t
@@ -198,5 +199,5 @@ def _pieces(text: str) -> list[str]:
 
 def _text(cell: Cell) -> str:
     if not isinstance(cell, str):
-        raise Unusable("lines without a text '{}'")
+        raise Unusable(NO_TEXT)
     return cell
