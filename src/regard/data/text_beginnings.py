@@ -1,4 +1,4 @@
-"""Where a text can be cut without a change to the tokens before it: of a long one, the first are read alone."""
+"""Where a text can be cut without a change to the tokens before it: of a long one, few are read."""
 
 from __future__ import annotations
 

@@ -41,7 +41,8 @@ def accepted(field: Field, value: Any, place: str, *, files: bool = False) -> An
         return field.accept(whole_text(value), files=files)
     except ValueError as error:
         if str(error) == NO_TEXT:
-            shown = {dict: "an object", list: "a list"}.get(type(value)) or shortened(value)
+            kinds = {"dict": "an object", "list": "a list"}
+            shown = kinds.get(type(value).__name__) or shortened(value)
             raise Unanswerable(
                 f"{place}: {shown} is no text, as {field.name!r} must be",
                 f"it was {shortened(value)}: a text stands between quotes",

@@ -143,7 +143,7 @@ class Document(TextsInside):
         values = [example[self.name] for example in examples]
         first = [sentence for value in values for sentence in islice(value, self.sentences)]
         flat = iter(self.tokenizer.encode_ids(first, self.words))
-        found = []
+        found: list[Parts] = []
         for value in values:
             every = list(islice(flat, min(len(value), self.sentences)))
             if not all(every):  # behind sentences of no words there may be others
