@@ -26,7 +26,7 @@ os.environ |= {"COLUMNS": "80", "HF_HUB_OFFLINE": "1"}
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if "PYTEST_XDIST_WORKER_COUNT" in os.environ:  # several processes of tests share the cores
-    share = max(1, len(os.sched_getaffinity(0)) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
+    share = max(1, (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
     torch.set_num_threads(share)
 
 HERE = Path(__file__).parent
