@@ -206,6 +206,9 @@ class SeeTask(Task):
 
     # how good it is
 
+    def count_scored(self, examples: Examples) -> int:
+        return len(examples)
+
     def measured_by(self) -> Sequence[Measure]:
         return (Accuracy(),)
 
