@@ -15,13 +15,16 @@ from regard.words import t
 CHUNK = 1024  # lines: enough to sort by length, few enough to see them flow
 
 TABLES = (".csv", ".tsv", ".jsonl")
+PICTURES = (".png", ".jpg", ".jpeg")
 
 
 def check_texts(texts: list[str], command: str) -> None:
     """`-` stands alone; a text that is the name of a file is taken as a text, but was it meant?"""
     if "-" in texts and len(texts) > 1:
         raise typer.BadParameter(t("- is standard input: give it alone, or texts without it"))
-    if len(texts) == 1 and len(texts[0].split()) == 1 and os.path.isfile(texts[0]):
+    alone = texts[0] if len(texts) == 1 and len(texts[0].split()) == 1 else ""
+    pictured = command == "predict" and alone.lower().endswith(PICTURES)  # which is meant itself
+    if os.path.isfile(alone) and not pictured:
         print(_meant_file(texts[0], command), file=sys.stderr)
 
 
