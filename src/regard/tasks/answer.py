@@ -20,6 +20,7 @@ class Answer:
     was not asked for, or if the model has none. rows, columns: what these parts are called. sentences: of a
     document, the columns of each, from start up to end, and what it weighs. hops: attentions over the same
     columns that a row is the mean of. rank: from 1, among the answers that it competes with, where it does.
+    places: of a picture, where was looked, one after the other: (x, y) from -1, left and above, to 1.
     """
 
     input: Any
@@ -33,6 +34,7 @@ class Answer:
     sentences: Sequence[tuple[int, int, float]] = ()  # start, end, weight
     hops: int = 1
     rank: int | None = None
+    places: Sequence[tuple[float, float]] = ()
 
     @property
     def parts(self) -> list[str]:
@@ -63,6 +65,8 @@ class Answer:
             plain["hops"] = self.hops
         if self.rank is not None:
             plain["rank"] = self.rank
+        if self.places:
+            plain["places"] = [[round(x, 6), round(y, 6)] for x, y in self.places]
         return plain
 
 
