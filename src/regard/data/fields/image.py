@@ -189,6 +189,11 @@ class Image(Field):
         """Pixels, if sizes differ."""
         return None if self.shape else counts["pixels"] // self.channels
 
+    def extent(self, example: Mapping[str, Any]) -> int:
+        """A position for every 8 × 8 pixels."""
+        height, width = example[self.name].shape[:2]
+        return -(-height // 8) * -(-width // 8)
+
     def too_long(self, parts: Parts) -> str | None:
         if self.shape is None or tuple(map(int, parts[1])) == self.shape:
             return None
