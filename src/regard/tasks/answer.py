@@ -50,7 +50,7 @@ class Answer:
         """Plain values for JSON; attention in six digits, and with it the names of its rows and columns."""
         weights = None if self.attention is None else self.attention.tolist()
         plain: dict[str, Any] = {
-            "input": plain_value(self.input),
+            "input": _written(self.input),
             "answer": self.answer,
             "score": self.score if self.score is None or math.isfinite(self.score) else None,
             "attention": None
@@ -88,6 +88,15 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: plain_value(one) for name, one in value.items()}
     return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _written(value: Any) -> Any:
+    """The same; a picture by its size alone."""
+    if isinstance(value, Mapping):
+        return {name: _written(one) for name, one in value.items()}
+    if getattr(value, "ndim", 0) == 3 and str(getattr(value, "dtype", "")) == "uint8":
+        return f"{value.shape[1]}x{value.shape[0]} picture"
+    return plain_value(value)
 
 
 def _said(value: Any) -> str:

@@ -53,7 +53,8 @@ export class Viewer {
     /** @type {Active|null} */
     this.pointed = null;
     this.frame = 0;
-    this.skeleton = buildSkeleton(this.abilities.has("ask"), element.parentElement === document.body);
+    const pictures = (model.get("pictures") ?? []).includes((model.get("models") ?? [])[0]);
+    this.skeleton = buildSkeleton(this.abilities.has("ask"), element.parentElement === document.body, pictures);
     this.skeleton.root.lang = model.get("lang") || "en";
     element.replaceChildren(this.skeleton.root);
     this.parts = this.mountParts(this.skeleton.places);
@@ -81,8 +82,9 @@ export class Viewer {
     const header = mountHeader(places.header, {
       canAsk: this.abilities.has("ask"),
       models: model.get("models") ?? [],
+      pictures: model.get("pictures") ?? [],
       linked: { text: store.get().text, model: store.get().model },
-      askText: (text, chosen, isNewest) => this.askText(text, chosen, isNewest),
+      askText: (text, chosen, isNewest, name) => this.askText(text, chosen, isNewest, name),
       tools: [themeButton.element, exportMenu.element],
     });
     return {
@@ -218,9 +220,9 @@ export class Viewer {
     if (this.store.get() === before) this.update();
   }
 
-  /** @param {string} text @param {string} model @param {() => boolean} isNewest */
-  async askText(text, model, isNewest) {
-    const answer = await this.asking.ask("look", model ? { text, model } : { text });
+  /** @param {string} text @param {string} model @param {() => boolean} isNewest @param {string} [name] of a picture */
+  async askText(text, model, isNewest, name) {
+    const answer = await this.asking.ask("look", { text, ...(model && { model }), ...(name && { name }) });
     if (!isNewest()) return;
     this.set({ text, model });
     this.replaceRecord(readRecord(answer));
