@@ -27,7 +27,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
 sys.path[:0] = [
-    str(HERE / name) for name in ("attention", "statistics", "system", "tasks", "words")
+    str(HERE / name) for name in ("attention", "records", "statistics", "system", "tasks", "words")
 ]
 
 # What `make quick` leaves out: folders and files of tests that compile, train, start programs or a browser
