@@ -54,7 +54,7 @@ class NamedPicture(NamedTuple):
 
 
 class SeeTask(Task):
-    columns: ClassVar = ("accuracy",)
+    columns: ClassVar[tuple[str, ...]] = ("accuracy",)
     inputs: ClassVar = ("image",)
     noun: ClassVar = "pictures"
     scored: ClassVar = "pictures"
