@@ -121,8 +121,10 @@ def test_squares_lie_around_their_place():
 
 def test_a_frame_holds_the_squares_that_go_beyond_the_picture():
     frame = PictureFrame.with_squares(glimpses(1), 400)  # around (12, 15), 48 wide
-    assert (frame.left, frame.top) == (-12, -9)
-    assert frame.left + frame.width == 60
+    assert (frame.left, frame.top) == (-12, -12)
+    assert frame.left + frame.width == 72  # as much on every side
+    inside = PictureFrame.with_squares(glimpses(1), 400, (12,))
+    assert (inside.left, inside.width) == (0, 60)
 
 
 def test_a_window_goes_through_its_outermost_filters():

@@ -76,8 +76,8 @@ test("a picture from elsewhere is never shown", () => {
 test("a frame holds the squares, up to a bound", () => {
   const image = { source: "", width: 60, height: 60 };
   const frame = (x, y, wide) => glimpseFrame({ image, widths: [12, wide], steps: [{ x, y }] });
-  assert.deepEqual([frame(-0.6, -0.5, 48).left, frame(-0.6, -0.5, 48).top], [-12, -9]);
-  assert.deepEqual([frame(0, 0, 20).left, frame(0, 0, 20).width], [0, 60]);
+  assert.deepEqual([frame(-0.6, -0.5, 48).left, frame(-0.6, -0.5, 48).width], [-12, 84]);
+  assert.deepEqual([frame(0, 0, 20).left + 0, frame(0, 0, 20).width], [0, 60]);
   assert.equal(frame(-1, -1, 480).left, -18);
 });
 
