@@ -262,15 +262,31 @@ def test_other_sizes_than_learnt_are_not_trained_on():
 
 
 def test_what_is_learnt_is_saved():
-    for settings in ({}, {"channels": 3}, {"size": (4, 4)}):
+    for settings in ({}, {"channels": 3}, {"size": (4, 4)}, {"standardise": False}):
         field, again = Image("image", **settings), Image("image", **settings)
         with pytest.raises(ValueError, match="learnt no mean yet"):
             field.to_json()
         field.learn([field.read(GREY), field.read(COLOURS)])
         reloaded(field, again)
         assert again.scale.mean.tolist() == field.scale.mean.tolist()
-    with pytest.raises(ValueError, match="no numbers to learn a mean from"):
-        Image("image").learn([])
+    for standardise in (True, False):
+        with pytest.raises(ValueError, match="no pictures to learn from"):
+            Image("image", standardise=standardise).learn([])
+
+
+def test_pixels_that_are_not_standardised_stay_in_0_to_1(tmp_path):
+    field, again = (Image("image", standardise=False) for _ in range(2))
+    examples = [{"image": field.read(cell)} for cell in (GREY, np.full((1, 3), 255, np.uint8))]
+    field.learn(example["image"] for example in examples)
+    reloaded(field, again)
+    image = batch_of(tmp_path, [again], examples)["image"]
+    torch.testing.assert_close(image[0, 0, :, :2], torch.tensor(GREY / 255, dtype=torch.float32))
+    assert image[1, 0].tolist() == [[1, 1, 1], [0, 0, 0]]  # and padding is black
+    learnt = Image("image")
+    learnt.learn(example["image"] for example in examples)
+    with pytest.raises(ValueError, match="standardised"):
+        again.load(learnt.to_json())
+    assert repr(again) == "Image('image', channels=1, size=None, standardise=False)"
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ class Image(Field):
     channels: 1 or 3; colours become grey and grey becomes colours. Transparent parts are white. size: (H,
     W) that all are stretched to. Without it they keep theirs: if those of the training part are of one
     size, others are not trained on; if not, a batch is padded with the mean, on the right and below.
+    standardise: without it x is pixel / 255, and padding is black, as all is outside of a picture.
 
     Tensors: NAME (B, C, H, W) float32; if sizes differ, NAME_mask (B, H, W) bool too, True where a pixel
     is real.
@@ -40,7 +41,12 @@ class Image(Field):
     any_cell: ClassVar = "….png"
 
     def __init__(
-        self, name: str, *, channels: int = 1, size: tuple[int, int] | None = None
+        self,
+        name: str,
+        *,
+        channels: int = 1,
+        size: tuple[int, int] | None = None,
+        standardise: bool = True,
     ) -> None:
         super().__init__(name)
         if channels not in (1, 3):
@@ -49,10 +55,12 @@ class Image(Field):
             raise ValueError(f"the size of a picture is (height, width), not {size}")
         self.channels, self.stretched_to = channels, size
         self.shape = size  # of all pictures; None: they differ
+        self.standardise = standardise
         self.scale: Standardisation | None = None
 
     def __repr__(self) -> str:
-        return f"Image({self.name!r}, channels={self.channels}, size={self.stretched_to})"
+        said = f"{self.name!r}, channels={self.channels}, size={self.stretched_to}"
+        return f"Image({said})" if self.standardise else f"Image({said}, standardise=False)"
 
     def read(self, cell: Cell, folder: Path | None = None) -> Pixels:
         if isinstance(cell, str | Path):
@@ -84,9 +92,12 @@ class Image(Field):
     def learn(self, values: Iterable[Pixels]) -> None:
         moments, shapes = Moments(self.channels), set()
         for value in values:
-            moments.add(value.reshape(-1, self.channels) / 255)
+            if self.standardise:
+                moments.add(value.reshape(-1, self.channels) / 255)
             shapes.add((value.shape[0], value.shape[1]))
-        self.scale = moments.scale()
+        if not shapes:
+            raise ValueError("there are no pictures to learn from")
+        self.scale = moments.scale() if self.standardise else Standardisation.none(self.channels)
         if self.stretched_to is None:
             self.shape = shapes.pop() if len(shapes) == 1 else None
 
@@ -104,7 +115,10 @@ class Image(Field):
                 raise ValueError(f"it is not about pictures of {self.channels} channels")
         if self.stretched_to not in (None, shape):
             raise ValueError(f"it is about pictures of {shape}, not of {self.stretched_to}")
-        self.scale, self.shape = Standardisation.from_json(rest, self.channels), shape
+        scale = Standardisation.from_json(rest, self.channels)
+        if not (self.standardise or scale.changes_nothing):
+            raise ValueError("it is about pictures that are standardised")
+        self.scale, self.shape = scale, shape
 
     @property
     def size(self) -> tuple[int, int | None, int | None]:
