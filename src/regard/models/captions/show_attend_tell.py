@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from regard.attention.module import Attention
 from regard.layers.contracts import Encoded
 from regard.models.captions.caption_decoder import CaptionDecoder, PromptedPicture
-from regard.models.captions.caption_options import ShowAttendTell
+from regard.models.captions.captioner_options import ShowAttendTell
 from regard.models.captions.picture_encoder import FeatureEncoder, PictureEncoder
 
 

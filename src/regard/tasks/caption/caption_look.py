@@ -1,0 +1,1 @@
+"""Looking at a caption: what each of its words looks at in the picture."""
