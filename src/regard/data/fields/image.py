@@ -21,17 +21,19 @@ from regard.words import t
 Pixels = NDArray[np.uint8]  # (H, W, C)
 MOST_PIXELS = 1 << 24  # of a picture that is kept as it is
 HEAVIEST = 1 << 27  # bytes of a file
+ANY_SHAPE = (28, 28)  # to try a model with
 
 
 class Image(Field):
     """x = (pixel / 255 - mean) / deviation, by channel, as the training part has them.
 
-    A cell is the path of a PNG or JPEG file (from the folder of the corpus), its bytes, an array or
-    nested lists: (H, W), (H, W, C) or (C, H, W), whole numbers from 0 to 255 or fractions from 0 to 1.
-    channels: 1 or 3; colours become grey and grey becomes colours. Transparent parts are white. size: (H,
-    W) that all are stretched to. Without it they keep theirs: if those of the training part are of one
-    size, others are not trained on; if not, a batch is padded with the mean, on the right and below.
-    standardise: without it x is pixel / 255, and padding is black, as all is outside of a picture.
+    A cell is the path of a PNG or JPEG file (from the folder of the corpus), its bytes, these as a text
+    (data:image/png;base64,…), an array or nested lists: (H, W), (H, W, C) or (C, H, W), whole numbers from
+    0 to 255 or fractions from 0 to 1. channels: 1 or 3; colours become grey and grey becomes colours.
+    Transparent parts are white. size: (H, W) that all are stretched to. Without it they keep theirs: if
+    those of the training part are of one size, others are not trained on; if not, a batch is padded with the
+    mean, on the right and below. standardise: without it x is pixel / 255, and padding is black,
+    as all is outside of a picture.
 
     Tensors: NAME (B, C, H, W) float32; if sizes differ, NAME_mask (B, H, W) bool too, True where a pixel
     is real.
@@ -63,17 +65,33 @@ class Image(Field):
         return f"Image({said})" if self.standardise else f"Image({said}, standardise=False)"
 
     def read(self, cell: Cell, folder: Path | None = None) -> Pixels:
-        if isinstance(cell, str | Path):
-            cell = _file(str(cell), folder)
+        return self._read(cell, folder, self.stretched_to)
+
+    def accept(self, value: Cell, *, files: bool = True) -> Pixels:
+        """Stretched to the one size of all pictures that were learnt from, if they had one."""
+        from regard.data.picture_files import MOST_SENT
+
+        size = self.stretched_to or self.shape
+        return self._read(value, Path() if files else None, size, None if files else MOST_SENT)
+
+    def _read(
+        self, cell: Cell, folder: Path | None, size: tuple[int, int] | None, most: int | None = None
+    ) -> Pixels:
+        """most: pixels that a file may have."""
         from PIL import Image as Pillow  # loaded by those who have pictures
 
-        from regard.data.picture_files import decoded
+        from regard.data.picture_files import URI, bytes_in, decoded
 
-        picture = decoded(cell) if isinstance(cell, bytes) else Pillow.fromarray(_pixels(cell))
+        if isinstance(cell, str) and cell.lstrip().startswith(URI):
+            cell = bytes_in(cell)
+        elif isinstance(cell, str | Path):
+            cell = _file(str(cell), folder)
+        picture = (
+            decoded(cell, most) if isinstance(cell, bytes) else Pillow.fromarray(_pixels(cell))
+        )
         picture = picture.convert("L" if self.channels == 1 else "RGB")
-        if self.stretched_to is not None:
-            height, width = self.stretched_to
-            picture = picture.resize((width, height), Pillow.Resampling.BILINEAR)
+        if size is not None:
+            picture = picture.resize((size[1], size[0]), Pillow.Resampling.BILINEAR)
         elif picture.width * picture.height > MOST_PIXELS:
             raise Unusable(
                 f"{{}}lines of pictures over {MOST_PIXELS:,} pixels, which no size is given for"
@@ -119,6 +137,10 @@ class Image(Field):
         if not (self.standardise or scale.changes_nothing):
             raise ValueError("it is about pictures that are standardised")
         self.scale, self.shape = scale, shape
+
+    @property
+    def any_size(self) -> tuple[int, int, int]:  # type: ignore[override]
+        return (self.channels, *(self.shape or ANY_SHAPE))
 
     @property
     def size(self) -> tuple[int, int | None, int | None]:
