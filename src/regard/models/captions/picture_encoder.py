@@ -36,6 +36,11 @@ class PictureEncoder(nn.Module):
         self.features = nn.Conv2d(sizes[-1], size, 3, padding=1)
         self.places = nn.Linear(2, size, bias=False)
         self.output_size = size
+        for layer in (*self.layers, self.features):  # He et al. 2015: or nothing of a picture is left
+            assert isinstance(layer, nn.Conv2d)
+            assert layer.bias is not None
+            nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+            nn.init.zeros_(layer.bias)
 
     def grid(self, height: int, width: int) -> tuple[int, int]:
         """Rows and columns of the cells of such a picture."""
