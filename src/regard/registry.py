@@ -32,6 +32,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "match": "regard.tasks.match.match_options:MatchOptions",
         "read": "regard.tasks.read.read_options:ReadOptions",
         "cloze": "regard.tasks.cloze.cloze_options:ClozeOptions",
+        "see": "regard.tasks.see.see_options:SeeOptions",
         "caption": "regard.tasks.caption.caption_options:CaptionOptions",
     },
     "models": {
@@ -60,6 +61,11 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "bag-of-words-pair": "regard.models.pairs.pair_options:BagOfWordsPair",
         "reader": "regard.models.reader_options:Reader",
         "deep-lstm-reader": "regard.models.reader_options:DeepLstmReader",
+        "ram": "regard.models.seeing.ram_options:RamOptions",
+        "ws-ram": "regard.models.seeing.ws_ram_options:WsRamOptions",
+        "stn": "regard.models.seeing.stn_options:StnOptions",
+        "window-reader": "regard.models.seeing.window_reader_options:WindowReaderOptions",
+        "cnn": "regard.models.seeing.cnn_options:CnnOptions",
         "show-attend-tell": "regard.models.captions.captioner_options:ShowAttendTell",
     },
 }

@@ -36,7 +36,9 @@ def test_counts_and_licence_are_as_the_readme_says(digits):
 
 
 def test_no_digit_is_in_two_parts(digits):
-    train, dev, test = ({FIELDS[0].identity(example["image"]) for example in digits[part]} for part in PARTS]
+    train, dev, test = (
+        {FIELDS[0].identity(example["image"]) for example in digits[part]} for part in PARTS
+    )
     assert not train & (dev | test)
     assert not dev & test
 

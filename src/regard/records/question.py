@@ -20,7 +20,7 @@ LONGEST_DOCUMENT = (
 )
 LONGEST_PICTURE = 1 << 24  # … in which there is a picture, data:image/png;base64,…
 LONGEST_NAME = 200
-PICTURE = re.compile(r"data:image/[a-z]+;base64,[A-Za-z0-9+/]*={0,2}")
+PICTURE = re.compile(r"data:image/[a-z]{1,10};base64,[A-Za-z0-9+/]*={0,2}")
 WIDEST = 50  # hypotheses of a beam
 
 

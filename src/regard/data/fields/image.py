@@ -157,15 +157,25 @@ class Image(Field):
 
     def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
         shapes = [(int(height), int(width)) for _, (height, width) in several]
+        if self.shape is not None and set(shapes) == {self.shape}:
+            whole = np.stack([np.asarray(pixels) for pixels, _ in several])
+            return {self.name: self._tensor(whole.reshape(-1, *self.shape, self.channels))}
         high, wide = (max((shape[axis] for shape in shapes), default=0) for axis in (0, 1))
         images = np.zeros((len(several), high, wide, self.channels), np.float32)
         mask = np.zeros((len(several), high, wide), bool)
         for number, ((pixels, _), (height, width)) in enumerate(zip(several, shapes, strict=True)):
-            whole = np.asarray(pixels).reshape(height, width, self.channels) / np.float32(255)
-            images[number, :height, :width] = self._scale.applied(whole)
+            whole = np.asarray(pixels).reshape(height, width, self.channels)
+            images[number, :height, :width] = self._scale.applied(whole / np.float32(255))
             mask[number, :height, :width] = True
         tensors = {self.name: torch.from_numpy(images.transpose(0, 3, 1, 2).copy())}
         return tensors | ({} if self.shape else {f"{self.name}_mask": torch.from_numpy(mask)})
+
+    def _tensor(self, pixels: Pixels) -> Tensor:
+        """(B, H, W, C) -> (B, C, H, W), scaled."""
+        scaled = pixels / np.float32(255)
+        if self.standardise:
+            scaled = self._scale.applied(scaled)
+        return torch.from_numpy(np.ascontiguousarray(scaled.transpose(0, 3, 1, 2)))
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
         size = t("of several sizes")
@@ -178,6 +188,11 @@ class Image(Field):
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
         """Pixels, if sizes differ."""
         return None if self.shape else counts["pixels"] // self.channels
+
+    def extent(self, example: Mapping[str, Any]) -> int:
+        """A position for every 8 × 8 pixels."""
+        height, width = example[self.name].shape[:2]
+        return -(-height // 8) * -(-width // 8)
 
     def too_long(self, parts: Parts) -> str | None:
         if self.shape is None or tuple(map(int, parts[1])) == self.shape:

@@ -7,6 +7,8 @@ splitmix64 (Steele, Lea and Flood 2014), in whole numbers of 64 bits.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -39,6 +41,11 @@ def keys_of(pictures: Tensor, *also: int) -> Tensor:
     return mixed(keys)
 
 
+def salted(keys: Tensor, salt: Tensor) -> Tensor:
+    """(B,), and one number, (1,): other keys for every salt."""
+    return mixed(keys ^ mixed(salt))
+
+
 def uniform(keys: Tensor, count: int) -> Tensor:
     """(B,) -> (B, count) float32 in [0, 1)"""
     numbers = mixed(keys[:, None] + _GOLDEN * torch.arange(1, count + 1, device=keys.device))
@@ -48,6 +55,12 @@ def uniform(keys: Tensor, count: int) -> Tensor:
 def whole(keys: Tensor, count: int, below: int) -> Tensor:
     """(B,) -> (B, count) int64 in 0 … below - 1"""
     return (uniform(keys, count).double() * below).long()
+
+
+def normal(keys: Tensor, count: int) -> Tensor:
+    """(B,) -> (B, count) float32 of mean 0 and deviation 1, by the rule of Box and Muller"""
+    far, turn = uniform(keys, 2 * count).chunk(2, 1)
+    return (-2 * torch.log1p(-far)).sqrt() * (2 * math.pi * turn).cos()
 
 
 def _shifted(numbers: Tensor, bits: int) -> Tensor:

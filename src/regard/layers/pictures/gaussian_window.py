@@ -46,12 +46,21 @@ class GaussianWindow(NamedTuple):
         x, y = (width + 1) / 2 * (x + 1), (height + 1) / 2 * (y + 1)
         spacing = (max(size) - 1) / max(count - 1, 1) * log_spacing.exp()
         blur = log_blur.exp().clamp_min(NARROWEST)
+        box = torch.stack((x, y, spacing, blur.sqrt()), -1)
         return cls(
             _filters(y, spacing, blur, count, height),
             _filters(x, spacing, blur, count, width),
             log_strength.exp(),
-            torch.stack((x, y, spacing, blur.sqrt()), -1),
+            box,
         )
+
+    @classmethod
+    def of_box(cls, box: Tensor, count: int, size: tuple[int, int]) -> GaussianWindow:
+        """The window of such a box (batch, 4) again, with γ = 1."""
+        x, y, spacing, blur = box.unbind(-1)
+        rows = _filters(y, spacing, blur.square(), count, size[0])
+        columns = _filters(x, spacing, blur.square(), count, size[1])
+        return cls(rows, columns, torch.ones_like(x), box)
 
     def read(self, pictures: Tensor) -> Tensor:
         """γ F_Y x F_Xᵀ: (batch, C, B, A) -> (batch, C, N, N)"""

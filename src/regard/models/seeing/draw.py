@@ -187,10 +187,16 @@ class WindowReader(nn.Module):
         nn.init.zeros_(self.window.bias)  # at first the whole picture
 
     def forward(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
+        states, boxes = self.states(pictures)
+        return self.label(states[:, -1]), boxes
+
+    def states(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, T, D) after each window, and the windows."""
         hidden, cell = self.before[:, None].expand(-1, len(pictures), -1).unbind(0)
-        boxes = []
+        states, boxes = [], []
         for _ in range(self.steps):
             window = GaussianWindow.of(self.window(hidden), self.filters, self.size[1:])
             hidden, cell = self.cell(window.read(pictures).flatten(1), (hidden, cell))
+            states.append(hidden)
             boxes.append(window.box)
-        return self.label(hidden), torch.stack(boxes, 1)
+        return torch.stack(states, 1), torch.stack(boxes, 1)
