@@ -1,7 +1,7 @@
 """The experiments with captions of docs/results.md: the commands that make them, and their tables.
 
     python benchmarks/caption_experiments.py runs --commands           # shell lines, a run each
-    python benchmarks/caption_experiments.py runs --commands scenes    # of scenes, said, names, questions, small
+    python benchmarks/caption_experiments.py runs --commands scenes    # or said, names, questions, small
     python benchmarks/caption_experiments.py runs --comparisons        # shell lines: what is shown?
     python benchmarks/caption_experiments.py runs                      # the tables
 

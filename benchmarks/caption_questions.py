@@ -1,4 +1,4 @@
-"""Two questions about one picture: do they move where a model looks, and do they move a saliency of gradients?
+"""Two questions about one picture: do they move where a model looks, and a saliency of gradients?
 
     python benchmarks/caption_questions.py runs/caption-side --pictures 200
 

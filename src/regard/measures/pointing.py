@@ -1,11 +1,11 @@
-"""Does a model look at what it names? Attention over the cells of a picture, and the box of what a word names.
+"""Does a model look at what it names? Attention over the cells of a picture, and the box of what is named.
 
-    peak    whether the middle of the cell that has the largest weight is in the box; of equal largest weights,
-            the share that is
+    peak    whether the middle of the cell with the largest weight is in the box; of several such cells, the
+            share that is
     inside  how much weight is in the box; a cell that is partly in it counts in part
 
-Chance, a look that is the same everywhere, gives the share of middles in the box, and the share of the picture
-that the box covers.
+Chance, a look that is the same everywhere, gives the share of middles in the box, and the share of the
+picture that the box covers.
 """
 
 from __future__ import annotations

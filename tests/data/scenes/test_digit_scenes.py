@@ -56,9 +56,7 @@ def test_every_box_is_that_of_the_digit_its_word_names(style: str) -> None:
         for start, end, left, top, width, height in caption.boxes:
             label = words.index(caption.text[int(start) : int(end)])
             (one,) = [
-                digit
-                for digit in scene.digits
-                if (digit.left / 20, digit.top / 16) == (left, top)
+                digit for digit in scene.digits if (digit.left / 20, digit.top / 16) == (left, top)
             ]
             assert (one.label, width, height) == (label, 4 / 20, 4 / 16)
         named = len(re.findall("|".join(words), caption.text))
@@ -71,7 +69,9 @@ def test_every_box_is_that_of_the_digit_its_word_names(style: str) -> None:
 def test_captions_say_what_is_there() -> None:
     settings, found = scenes(least=2)
     long = [scene_caption(scene, "long", settings).text for scene in found]
-    assert any(re.fullmatch(r"an? \w+ on the upper left, an? \w+ on the lower right", x) for x in long)
+    assert any(
+        re.fullmatch(r"an? \w+ on the upper left, an? \w+ on the lower right", x) for x in long
+    )
     assert not any(re.search(r"\ba eight|\ban [^e]", x) for x in long)
     zh = scene_caption(found[0], "long_zh", settings).text
     assert re.fullmatch("([左右][上下]是[零一二三四五六七八九]，?)+", zh)

@@ -64,7 +64,9 @@ def plain_logits(model: Captioner, states: Tensor, tokens: list[int]) -> Tensor:
         z = beta * sum(a * state for a, state in zip(alpha, states, strict=True))
         y = decoder.embed.weight[token]
         cell = decoder.cell
-        gates = cell.weight_ih @ torch.cat([y, z]) + cell.bias_ih + cell.weight_hh @ h + cell.bias_hh
+        gates = (
+            cell.weight_ih @ torch.cat([y, z]) + cell.bias_ih + cell.weight_hh @ h + cell.bias_hh
+        )
         i, f, g, o = gates.split(n)
         c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
         h = torch.sigmoid(o) * torch.tanh(c)

@@ -117,9 +117,7 @@ def test_gumbel_attention_is_trained_by_gradients() -> None:
 
 def test_the_doubly_stochastic_penalty_is_its_formula_in_training_alone() -> None:
     with_it, without, given = made(penalty=0.7), made(), batch(3)
-    decoded = without.model.decoder(
-        given["caption"][:, :-1], without.encode(given), weights=True
-    )
+    decoded = without.model.decoder(given["caption"][:, :-1], without.encode(given), weights=True)
     alpha = decoded.attended.weights[0]  # (T, L)
     wanted = sum((1 - sum(alpha[t, i] for t in range(3))) ** 2 for i in range(CELLS))
     more = with_it(**given).total - without(**given).total
@@ -143,7 +141,11 @@ def test_losses_of_batches_add_up() -> None:
     mask = caption != 0
     whole = module(image=images, caption=caption, caption_mask=mask)
     apart = [
-        module(image=images[i : i + 1], caption=caption[i : i + 1, :n], caption_mask=mask[i : i + 1, :n])
+        module(
+            image=images[i : i + 1],
+            caption=caption[i : i + 1, :n],
+            caption_mask=mask[i : i + 1, :n],
+        )
         for i, n in enumerate((4, 3, 2))
     ]
     torch.testing.assert_close(whole.total, sum(one.total for one in apart))

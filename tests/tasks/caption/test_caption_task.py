@@ -130,9 +130,7 @@ def test_vectors_made_elsewhere_are_described(corpora, tmp_path):
 
 
 @pytest.mark.parametrize("normalize", ["softmax", "hard"])
-def test_a_run_stopped_by_a_signal_ends_as_if_it_had_not(
-    corpora, tmp_path, monkeypatch, normalize
-):
+def test_a_run_stopped_by_a_signal_ends_as_if_it_had_not(corpora, tmp_path, monkeypatch, normalize):
     model = {"attention": {"normalize": normalize}, "dropout": 0.2}
     training = {"epochs": 2, "checkpoint_every": 4}
     recipe = caption_recipe(corpora, {"boxes": True}, model, training)
@@ -190,9 +188,9 @@ def test_a_table_of_paths_and_captions_is_a_corpus(corpora, tmp_path):
 
 def test_a_look_has_a_picture_for_each_word(learnt, corpora):
     run = load(learnt)
-    sent = "data:image/png;base64," + base64.b64encode(
-        (corpora / "test0.png").read_bytes()
-    ).decode("ascii")
+    sent = "data:image/png;base64," + base64.b64encode((corpora / "test0.png").read_bytes()).decode(
+        "ascii"
+    )
     text = json.dumps({"image": sent, "prompt": "long"})
     record = run.task.look(run.module, Question(text))
     (cross,) = record.maps
@@ -248,9 +246,7 @@ def test_shipped_recipes_can_be_read():
     for name in ("caption", "caption-icons", "caption-emoji-zh", "caption-side", "describe"):
         assert read_recipe(name, []).task.kind == "caption"
     with pytest.raises(RecipeError, match="doubly_stochastic"):
-        read_recipe(
-            "caption", ["model.doubly_stochastic=1", "model.attention.normalize=hard"]
-        )
+        read_recipe("caption", ["model.doubly_stochastic=1", "model.attention.normalize=hard"])
 
 
 def test_a_word_points_where_its_weights_are():

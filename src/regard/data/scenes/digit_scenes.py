@@ -92,9 +92,7 @@ def digit_scenes(
 def _numbers(settings: SceneSettings, most: int) -> dict[int, NDArray[np.float64]]:
     """(scenes, most) from 0 to 1, for each draw."""
     scenes = torch.arange(settings.count) + (settings.seed << 32)
-    return {
-        name: uniform(mixed(mixed(scenes) + name), most).double().numpy() for name in range(6)
-    }
+    return {name: uniform(mixed(mixed(scenes) + name), most).double().numpy() for name in range(6)}
 
 
 def _in_grid(

@@ -76,7 +76,7 @@ STYLES: dict[str, Style] = {
 
 
 def scene_caption(scene: DigitScene, style: str, settings: SceneSettings) -> SceneCaption:
-    """In a style of `STYLES`; the scene says which of its prompts, of those that there is anything to say to."""
+    """In a style of `STYLES`; the scene says which of those of its prompts that there is an answer to."""
     said = {prompt: of(scene, settings) for prompt, of in STYLES[style].items()}
     there = [prompt for prompt, pieces in said.items() if pieces]
     if not there:

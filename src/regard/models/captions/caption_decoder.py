@@ -153,9 +153,7 @@ class CaptionDecoder(nn.Module):
         linear = SharedLinear()
         for word, there in zip(known.unbind(1), real.unbind(1), strict=True):
             after, _ = self.cell.step(word, cell, linear)
-            h, c = (
-                torch.where(there[:, None], a, b) for a, b in zip(after, cell, strict=True)
-            )
+            h, c = (torch.where(there[:, None], a, b) for a, b in zip(after, cell, strict=True))
             cell = (h, c)
         return cell
 

@@ -20,7 +20,8 @@ class ShowAttendTell(ModelOptions):
     task: ClassVar[str] = "caption"
     kind: Literal["show-attend-tell"] = "show-attend-tell"
     filters: Annotated[tuple[Width, ...], Field(max_length=8)] = Field(
-        (32, 64), description="of each convolution; each halves the picture. Features that are given have none"
+        (32, 64),
+        description="of each convolution, which halves the picture; none where features are given",
     )
     size: Width = Field(64, description="features of an annotation vector, one for each cell")
     norm: bool = Field(False, description="layer norm after each convolution")
@@ -29,7 +30,7 @@ class ShowAttendTell(ModelOptions):
     attention: AttentionOptions | None = Field(
         AttentionOptions(),
         description="how the LSTM attends to the cells: softmax is soft, hard is trained by its reward, "
-        "'gumbel(0.5, straight_through=true)' by gradients, uniform is the mean of all cells; null: not at all",
+        "'gumbel(0.5, straight_through=true)' by gradients, uniform is the mean of all; null: not at all",
     )
     gate: bool = Field(True, description="β: how much of what is attended to a word depends on")
     doubly_stochastic: NotNegative = Field(

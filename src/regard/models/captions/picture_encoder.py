@@ -6,6 +6,7 @@ Legend: B pictures, C channels, H, W pixels, h, w cells, L = h · w annotation v
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
@@ -29,14 +30,16 @@ class PictureEncoder(nn.Module):
         super().__init__()
         sizes = [channels, *filters]
         self.layers = nn.ModuleList(
-            nn.Conv2d(before, after, 3, padding=1)
-            for before, after in zip(sizes, sizes[1:], strict=False)
+            nn.Conv2d(before, after, 3, padding=1) for before, after in pairwise(sizes)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(after) for after in filters) if norm else None
         self.features = nn.Conv2d(sizes[-1], size, 3, padding=1)
         self.places = nn.Linear(2, size, bias=False)
         self.output_size = size
-        for layer in (*self.layers, self.features):  # He et al. 2015: or nothing of a picture is left
+        for layer in (
+            *self.layers,
+            self.features,
+        ):  # He et al. 2015: or nothing of a picture is left
             assert isinstance(layer, nn.Conv2d)
             assert layer.bias is not None
             nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")

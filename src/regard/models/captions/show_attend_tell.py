@@ -37,7 +37,7 @@ class Captioner(nn.Module):
         prompt: Tensor | None = None,
         prompt_mask: Tensor | None = None,
     ) -> Encoded:
-        """picture (B, C, H, W) with a mask (B, H, W), or features (B, L, D) with (B, L); prompt (B, P) ids."""
+        """picture (B, C, H, W), mask (B, H, W), or features (B, L, D), mask (B, L); prompt (B, P) ids"""
         found: Encoded = self.encoder(picture, mask)
         if prompt is None:
             return found

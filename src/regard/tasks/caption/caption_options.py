@@ -23,7 +23,8 @@ class CaptionOptions(TaskOptions):
         None, description="image: height and width to stretch all to; their own if not given"
     )
     prompt: bool = Field(
-        False, description="something is asked about a picture: words that are read before its caption"
+        False,
+        description="something is asked about a picture: words that are read before its caption",
     )
     boxes: bool = Field(
         False,

@@ -198,7 +198,9 @@ class CaptionTask(LikelihoodTask):
         return [
             NextStep(f"regard predict -m {folder} PICTURE", t("Describe pictures of your own.")),
             NextStep(f"regard look -m {folder} PICTURE", seen),
-            NextStep(f"regard evaluate -m {folder} --data SPEC", t("Score it on another test set.")),
+            NextStep(
+                f"regard evaluate -m {folder} --data SPEC", t("Score it on another test set.")
+            ),
         ]
 
     # what it looks at
