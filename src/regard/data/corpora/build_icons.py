@@ -79,10 +79,10 @@ def write(corpus: str, part: str, found: Sequence[NamedPicture]) -> None:
     Image.fromarray(sheet).save(f"{stem}.image.png", optimize=True)
     said = {"tile": [wide, high], "count": len(found)}
     Path(f"{stem}.image.json").write_text(json.dumps(said) + "\n")
-    for column in found[0].names:
-        text = "".join(f"{one.names[column]}\n" for one in found)
+    for name in found[0].names:
+        text = "".join(f"{one.names[name]}\n" for one in found)
         packed = lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME)
-        Path(f"{stem}.{column}.txt.xz").write_bytes(packed)
+        Path(f"{stem}.{name}.txt.xz").write_bytes(packed)
     print(f"{stem.name}: {len(found):,} pictures")
 
 

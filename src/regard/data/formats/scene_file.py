@@ -55,7 +55,9 @@ class SceneFile(Format):
         if unknown:
             raise CorpusError(f"{path}: there is no setting {sorted(unknown)[0]!r} of scenes")
         try:
-            given = {k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}
+            given: dict[str, Any] = {
+                name: tuple(v) if isinstance(v, list) else v for name, v in said.items()
+            }
             settings = SceneSettings(**given)
             for number, scene in enumerate(
                 digit_scenes(settings, pictures[part], labels[part]), start=1

@@ -82,7 +82,7 @@ def scene_caption(scene: DigitScene, style: str, settings: SceneSettings) -> Sce
     if not there:
         raise ValueError(f"of a scene with nothing at its sides, there is no caption {style!r}")
     prompt = there[int(scene.draw * len(there))]
-    text, boxes = "", []
+    text, boxes = "", list[tuple[float, ...]]()
     height, width = settings.canvas
     for piece in said[prompt]:
         word, digit = (piece, None) if isinstance(piece, str) else piece
