@@ -6,8 +6,8 @@
 
 The GPU's time is that of a CUDA graph, forward and backward, (1, 16, n, 64), bfloat16: without the host. The
 host's is that of a call of (4, 8, 128, 64), which does not wait for the GPU. A ratio above 1: ours is faster.
---ways: by each of the kernels that could compute it. What is on trial (`kernels/on_trial.py`) is on here, and
-off is the default of the package: a way that is right and faster on this page may become its default.
+--ways: by each of the kernels that could compute it. All of `kernels/on_trial.py` is on here: a way that is
+right and faster on this page may become the package's default.
 Every line is printed as soon as it is known.
 """
 
@@ -30,7 +30,7 @@ from torch import Tensor
 import regard
 from regard.attention.attend import prepare
 from regard.attention.kernels import checked_sdpa, on_trial
-from regard.attention.kernels.region_attention import region_attention
+from regard.attention.kernels.region_attention import kernels, region_attention
 from regard.attention.kernels.region_passes import region_passes
 from regard.attention.plans import known_calls
 from regard.attention.regions import as_region
@@ -235,11 +235,19 @@ def host(ways: bool) -> None:
                 say(attempt(f"host {name}", measure))
 
 
+def forget_launches() -> None:
+    """What was launched directly is launched so again, as long as it is kept."""
+    kernels()._KEPT.clear()
+    known_calls._KNOWN.clear()
+
+
 def both_launches(ways: bool, off: bool) -> None:
     before = set(on_trial.ON)
     on_trial.ON = before - {on_trial.DIRECT_LAUNCH}
+    forget_launches()
     host(ways)
     on_trial.ON = before
+    forget_launches()
     if not off:
         host(ways)
 
