@@ -57,7 +57,7 @@ class RegionWork:
 
     def __init__(self, given: Given) -> None:
         self.held = [name for name in TENSORS if getattr(given, name) is not None]
-        self.bare = given._replace(**dict.fromkeys(self.held))
+        self.bare = Given(None, None, None, None, None, *given[5:])
         cuts = range(0, len(given.numbers), NUMBERS)
         self.passes = tuple(RegionPass(*given.numbers[cut : cut + NUMBERS]) for cut in cuts)
         self.check: Launch | None = None
