@@ -191,7 +191,7 @@ class Trainer(Options):
     compile: Literal["auto", "off", "graphs"] = Field(
         "auto",
         description="graphs: the work of a batch is recorded once for each shape and replayed, so that a GPU "
-        "is not kept waiting; auto: off, until it was measured on GPUs",
+        "is not kept waiting; auto: on NVIDIA GPUs, for models whose work can be recorded",
     )
     deterministic: bool = False
     threads: Few | None = Field(None, description="CPU threads of a process")
