@@ -214,7 +214,9 @@ class SearchOptions(Options):
     length_penalty: NotNegative = 1.0
     coverage_penalty: NotNegative = 0.0
     max_length: Length = 100
-    batch: Length = Field(64, description="sentences translated at a time")
+    batch: Length | None = Field(
+        None, description="sentences translated at a time; if not given 64, on a GPU up to 512"
+    )
     validation_beam: Few = Field(1, description="the beam of the validations in training")
 
 
