@@ -1,8 +1,9 @@
 """All keys, causal, key masks: `attend` beside torch's own attention, on a GPU.
 
-    python benchmarks/dense_cuda.py                          # right? then the GPU's time, then the host's
+    python benchmarks/dense_cuda.py                          # right? then the host's time, then the GPU's
+    python benchmarks/dense_cuda.py --only triton            # the host's, if Triton launches
     python benchmarks/dense_cuda.py --only time --lengths 2048 8192 --ways
-    python benchmarks/dense_cuda.py --off                    # as it comes, without what is on trial
+    python benchmarks/dense_cuda.py --off                    # as it comes
 
 The GPU's time is that of a CUDA graph, forward and backward, (1, 16, n, 64), bfloat16: without the host. The
 host's is that of a call of (4, 8, 128, 64), which does not wait for the GPU. A ratio above 1: ours is faster.
@@ -241,15 +242,13 @@ def forget_launches() -> None:
     known_calls._KNOWN.clear()
 
 
-def both_launches(ways: bool, off: bool) -> None:
+def launched_by_triton(ways: bool) -> None:
     before = set(on_trial.ON)
     on_trial.ON = before - {on_trial.DIRECT_LAUNCH}
     forget_launches()
     host(ways)
     on_trial.ON = before
     forget_launches()
-    if not off:
-        host(ways)
 
 
 def warm(case: tuple[str, Any, torch.dtype]) -> None:
@@ -265,10 +264,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", nargs="+", choices=["check", "time", "host"])
+    parser.add_argument("--only", nargs="+", choices=["check", "time", "host", "triton"])
     parser.add_argument("--lengths", nargs="+", type=int, default=LENGTHS)
     parser.add_argument("--ways", action="store_true", help="by each kernel that could compute it")
-    parser.add_argument("--off", action="store_true", help="nothing that is on trial")
+    parser.add_argument("--off", action="store_true", help="only what is on by itself")
     parser.add_argument("--seconds", type=float, default=0.2, help="of turns of each line")
     options = parser.parse_args()
     if not options.off:
@@ -288,8 +287,9 @@ def main() -> None:
         f"compiled in {time.perf_counter() - begin:.0f} s")  # fmt: skip
     parts: dict[str, Callable[[], None]] = {
         "check": check,
-        "host": lambda: both_launches(options.ways, options.off),
+        "host": lambda: host(options.ways),
         "time": lambda: compare(options.lengths, options.ways, options.seconds),
+        "triton": lambda: launched_by_triton(options.ways),
     }
     for name, part in parts.items():
         if options.only is None or name in options.only:
