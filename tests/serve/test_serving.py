@@ -205,10 +205,10 @@ def test_a_prediction_is_bounded_by_what_it_costs(every_task, monkeypatch):
 @pytest.mark.parametrize(
     ("model", "example", "said"),
     [
-        ("classify", 7, "example 2: value without a text 'text'"),
-        ("classify", ["{a}"], "example 2: value without a text 'text'"),
+        ("classify", 7, "example 2: 7 is no text, as 'text' must be"),
+        ("classify", ["{a}"], "example 2: a list is no text, as 'text' must be"),
         ("classify", {"txt": "a"}, "example 2 has no 'text'; it has txt"),
-        ("translate", None, "example 2: value without a text 'source'"),
+        ("translate", None, "example 2: None is no text, as 'source' must be"),
         ("masked", "a b", "there is no <mask> to fill in 'a b'"),
     ],
 )
