@@ -143,7 +143,7 @@ class LoadedRun:
         """Each target as if it had been predicted: what `translate` reports for it."""
         translator = self.translator
         settings = search_settings(self.recipe, attention=attention, **search)
-        return translator.score(sources, targets, settings, batch=self.recipe.search.batch)
+        return translator.score(sources, targets, settings, batch=self._batch(None))
 
     def classify(
         self, texts: Sequence[str], *, attention: bool = False, batch: int | None = None
@@ -193,7 +193,7 @@ class LoadedRun:
     def _batch(self, batch: int | None) -> int:
         """How many are answered side by side; those of the recipe if not given."""
         if batch is None:
-            return self.recipe.search.batch
+            return self.task.batch_for(self.module)
         if not isinstance(batch, int) or batch < 1:
             raise ValueError(
                 f"batch is how many are answered side by side: 1 or more, not {batch!r}"
