@@ -54,7 +54,7 @@ class NamedPicture(NamedTuple):
 
 
 class SeeTask(Task):
-    columns: ClassVar[tuple[str, ...]] = ("accuracy",)
+    columns: ClassVar = ("accuracy",)
     inputs: ClassVar = ("image",)
     noun: ClassVar = "pictures"
     scored: ClassVar = "pictures"
@@ -80,7 +80,7 @@ class SeeTask(Task):
         self.label = PictureLabel("label")
         model = self.recipe.model
         if isinstance(model, RamOptions) and model.policy == "learned":
-            self.columns = (*self.columns, BASELINE_ERROR)  # type: ignore[misc]
+            self.diagnostics = (BASELINE_ERROR,)  # type: ignore[misc]
         return self.image, self.label
 
     @property
@@ -251,7 +251,7 @@ class SeeTask(Task):
     def validation(self, found: Tally, examples: Sequence[Any]) -> Validation:
         nll, scored, missed = found.counts
         measures = self.measure(found.answers, examples)
-        if BASELINE_ERROR in self.columns:
+        if BASELINE_ERROR in self.diagnostics:
             measures[BASELINE_ERROR] = missed / max(scored, 1)
         return Validation(nll / max(scored, 1), measures)
 
