@@ -54,7 +54,7 @@ class NamedPicture(NamedTuple):
 
 
 class SeeTask(Task):
-    columns: ClassVar = ("accuracy",)
+    columns: ClassVar[tuple[str, ...]] = ("accuracy",)
     inputs: ClassVar = ("image",)
     noun: ClassVar = "pictures"
     scored: ClassVar = "pictures"
@@ -217,7 +217,7 @@ class SeeTask(Task):
     ) -> Iterator[tuple[list[int], Batch]]:
         """In their order: all pictures are of one size."""
         fields = [self.fields[name] for name in (self.inputs if inputs else self.fields)]
-        size = batch or self.recipe.search.batch
+        size = batch or self._batch(device)
         for start in range(0, len(examples), size):
             some = examples[start : start + size]
             columns = {field.name: field.encode(some) for field in fields}
@@ -237,7 +237,7 @@ class SeeTask(Task):
         """The loss is that of the answers: what is seen is seen once."""
         start, names = time.monotonic(), self.names
         numbers = {name: number for number, name in enumerate(names)}
-        found = self._named(module, examples, self.recipe.search.batch)
+        found = self._named(module, examples, self.batch_for(module))
         answers = [names[int(one.log_probs.argmax())] for one in found]
         nll, missed = 0.0, 0.0
         for one, answer, example in zip(found, answers, examples, strict=True):
