@@ -1,10 +1,10 @@
 """The pictures of docs/viewer/sights.md: how small models, trained here for a few minutes, look at one digit.
 
-    python docs/scripts/sight_pictures.py [FOLDER]      # where runs are kept, to go on with; else they are not
+    python docs/scripts/sight_pictures.py [FOLDER]      # where runs are kept; else they are not
 
 RAM and a spatial transformer for a few epochs of their recipes, DRAW for a few hundred updates, on the digits
-that come with the package: enough to see what each kind of picture shows, not to say how good a model is. What
-the words of the caption look at is made up. Needs playwright and Chromium for the page.
+that come with the package: enough to see what each kind of picture shows, not to say how good a model is.
+What the words of the caption look at is made up. Needs playwright and Chromium for the page.
 """
 
 from __future__ import annotations
