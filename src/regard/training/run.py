@@ -83,7 +83,8 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool, began: fl
     record = None
     try:
         fit = _fit(fabric, recipe, run, reporter, began)
-        record = MetricsFile(run.metrics, fit.state.update, task.columns) if first else None
+        told = (*task.columns, *task.diagnostics)
+        record = MetricsFile(run.metrics, fit.state.update, told) if first else None
         already = fit.over
         if not already:
             _say_where(fit, reporter)
