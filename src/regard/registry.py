@@ -33,6 +33,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "read": "regard.tasks.read.read_options:ReadOptions",
         "cloze": "regard.tasks.cloze.cloze_options:ClozeOptions",
         "see": "regard.tasks.see.see_options:SeeOptions",
+        "paint": "regard.tasks.paint.paint_options:PaintOptions",
         "caption": "regard.tasks.caption.caption_options:CaptionOptions",
     },
     "models": {
@@ -66,6 +67,8 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "stn": "regard.models.seeing.stn_options:StnOptions",
         "window-reader": "regard.models.seeing.window_reader_options:WindowReaderOptions",
         "cnn": "regard.models.seeing.cnn_options:CnnOptions",
+        "patches": "regard.models.seeing.patch_options:PatchOptions",
+        "draw": "regard.models.seeing.draw_options:DrawOptions",
         "show-attend-tell": "regard.models.captions.captioner_options:ShowAttendTell",
     },
 }

@@ -109,7 +109,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         """The answer to each example, whatever the model was trained for."""
         served = shelf.find(asked.model)
         try:
-            check_pixels(*asked.examples)
+            pixels = check_pixels(*asked.examples)
             sizes = [_written_size(example, served.run.task, shelf) for example in asked.examples]
         except RecursionError:
             raise Refused(422, "an example is nested too deeply") from None
@@ -124,7 +124,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
             examples = [example for example in given if example is not None]
             work = served.estimates.predicting(examples, attention=asked.attention)
         wish = Predicting(served, shelf.limits, asked.attention)
-        job = Job(wish, examples, max(sizes), work)
+        job = Job(wish, examples, max(sizes) + pixels // (PIXELS * len(sizes)), work)
         found = task.ranked(await _answers(request, shelf, job) if examples else [])
         answers = [Predicted(**one.to_dict()) for one in answers_in_place(given, found)]
         return PredictAnswer(model=served.name, answers=answers)
@@ -191,10 +191,8 @@ def _written_size(example: Any, task: Task, shelf: Shelf) -> int:
         _check_length(text, task, shelf)
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise Refused(422, "a text holds half of a character (a lone surrogate)")
-    if not takes_pictures(task):
-        return len(json.dumps(example, ensure_ascii=False))
-    written = json.dumps(without_pictures(example), ensure_ascii=False)
-    return len(written) + check_pixels(example) // PIXELS
+    written = without_pictures(example) if takes_pictures(task) else example
+    return len(json.dumps(written, ensure_ascii=False))
 
 
 def _texts(value: Any) -> Iterator[str]:

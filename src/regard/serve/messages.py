@@ -163,6 +163,9 @@ class Predicted(Message):
     rank: int | None = Field(
         None, description="Of a candidate: from 1, among those of its question in this request."
     )
+    places: list[list[float]] | None = Field(
+        None, description="Of a picture: where was looked, x and y from -1, left and above, to 1."
+    )
 
 
 class PredictAnswer(Message):

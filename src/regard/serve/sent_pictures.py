@@ -13,7 +13,7 @@ from regard.serve.http_errors import Refused
 if TYPE_CHECKING:
     from regard.tasks.task import Task
 
-PIXELS = 64  # of a picture that count as a character of a text
+PIXELS = 64  # of a picture that take as much memory as a character of a text, about
 
 
 def takes_pictures(task: Task) -> bool:

@@ -95,7 +95,8 @@ def _written(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _written(one) for name, one in value.items()}
     if getattr(value, "ndim", 0) == 3 and str(getattr(value, "dtype", "")) == "uint8":
-        return f"{value.shape[1]}x{value.shape[0]} picture"
+        height, width, channels = value.shape
+        return f"{width}x{height} {'grey' if channels == 1 else 'coloured'} picture"
     return plain_value(value)
 
 

@@ -6,6 +6,7 @@ labels; a = (a_1 … a_T) are the places of one sample. https://arxiv.org/abs/15
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -138,7 +139,7 @@ def wake_sleep_loss(paths: SampledPaths, label: Tensor, *, control: bool = True)
     taught = taught + ((weights - 1 / samples) * paths.proposal).sum(-1)
     return WakeSleepLoss(
         -taught,
-        joint.logsumexp(-1) - ratio.new_tensor(samples).log(),
+        joint.logsumexp(-1) - math.log(samples),
         1 / weights.square().sum(-1),
     )
 

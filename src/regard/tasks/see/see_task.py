@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from regard.data.batch import Batch, collate
 from regard.data.examples import Example
 from regard.data.fields import Field, Label
 from regard.data.problems import Problems
@@ -205,6 +206,26 @@ class SeeTask(Task):
         return f"{line}\n{t('looked at {path}', path=path)}"
 
     # how good it is
+
+    def batches(
+        self,
+        examples: Examples,
+        device: torch.device,
+        *,
+        inputs: bool = False,
+        batch: int | None = None,
+    ) -> Iterator[tuple[list[int], Batch]]:
+        """In their order: all pictures are of one size."""
+        fields = [self.fields[name] for name in (self.inputs if inputs else self.fields)]
+        size = batch or self.recipe.search.batch
+        for start in range(0, len(examples), size):
+            some = examples[start : start + size]
+            columns = {field.name: field.encode(some) for field in fields}
+            parts = [
+                {name: column[i] for name, column in columns.items()} for i in range(len(some))
+            ]
+            rows = list(range(start, start + len(some)))
+            yield rows, collate(fields, parts, rows).to(device)
 
     def count_scored(self, examples: Examples) -> int:
         return len(examples)

@@ -178,11 +178,20 @@ export class Viewer {
     places.levels.hidden = levels === null;
     places.sight.hidden = sight === null;
     for (const part of [places.sentences, stage]) part.hidden = levels !== null || sight !== null;
+    this.arrange(map.keys.picture !== null && !sight && !levels);
     places.tabs.hidden = record.maps.length === 0; // there are no weights to say more of
     if (sight) parts.sight.update({ ...this.view, sight });
     else for (const part of levels ? [parts.levels] : [parts.heads, parts.sentences, parts.heatmap, parts.legend]) part.update(this.view);
     if (!places.tabs.hidden) parts.tabs.update(this.context(this.view));
     this.highlight();
+  }
+
+  /** Over a picture the panel that shows it comes first, and the weights of its cells below. @param {boolean} pictured */
+  arrange(pictured) {
+    const { places, body, stage } = this.skeleton;
+    places.sentences.hidden ||= pictured; // cells of a picture are no words
+    if (pictured && body.lastElementChild === places.tabs) body.insertBefore(places.tabs, stage);
+    else if (!pictured && body.lastElementChild !== places.tabs) body.append(places.tabs);
   }
 
   /**

@@ -47,16 +47,15 @@ class PictureFrame(NamedTuple):
     ) -> PictureFrame:
         """With the squares that go beyond the picture, up to a bound; of all widths, if none are given."""
         half = max(widths or sight.widths) / 2
-
-        def along(size: int, places: Sequence[float]) -> tuple[float, float]:
-            middles = [(place + 1) * size / 2 for place in places]
-            low = max(min(0, *(m - half for m in middles)), -OUTSIDE * size)
-            return low, min(max(size, *(m + half for m in middles)), (1 + OUTSIDE) * size)
-
-        left, right = along(sight.image.width, [step.x for step in sight.steps])
-        top, bottom = along(sight.image.height, [step.y for step in sight.steps])
-        zoom = longer / max(right - left, bottom - top)
-        return cls(left, top, right - left, bottom - top, zoom)
+        wide, high = sight.image.width, sight.image.height
+        beyond = [
+            (abs(place) * size / 2 + half - size / 2) / size
+            for step in sight.steps
+            for place, size in ((step.x, wide), (step.y, high))
+        ]
+        share = min(max(0.0, *beyond), OUTSIDE)
+        across, down = wide * (1 + 2 * share), high * (1 + 2 * share)
+        return cls(-share * wide, -share * high, across, down, longer / max(across, down))
 
     @property
     def wide(self) -> float:

@@ -22,17 +22,12 @@ export function pictureFrame(image, longer = LONGER) {
 /** A frame that also holds the squares that go beyond the picture, up to a bound; the same at every step. @param {Glimpses} sight @returns {Frame} */
 export function glimpseFrame({ image, steps, widths }) {
   const half = Math.max(...widths) / 2;
-  /** @type {(size: number, places: number[]) => [number, number]} */
-  const along = (size, places) => {
-    const middles = places.map((place) => ((place + 1) * size) / 2);
-    const low = Math.min(0, ...middles.map((middle) => middle - half));
-    const high = Math.max(size, ...middles.map((middle) => middle + half));
-    return [Math.max(low, -OUTSIDE * size), Math.min(high, (1 + OUTSIDE) * size)];
-  };
-  const [left, right] = along(image.width, steps.map((step) => step.x));
-  const [top, bottom] = along(image.height, steps.map((step) => step.y));
-  const [width, height] = [right - left, bottom - top];
-  return { left, top, width, height, zoom: LONGER / Math.max(width, height) };
+  /** @type {(size: number, places: number[]) => number} the share of the size by which squares go beyond it */
+  const beyond = (size, places) => Math.max(...places.map((place) => (Math.abs(place) * size) / 2 + half - size / 2)) / size;
+  const most = Math.max(beyond(image.width, steps.map((step) => step.x)), beyond(image.height, steps.map((step) => step.y)), 0);
+  const share = Math.min(most, OUTSIDE);
+  const [width, height] = [image.width * (1 + 2 * share), image.height * (1 + 2 * share)];
+  return { left: -share * image.width, top: -share * image.height, width, height, zoom: LONGER / Math.max(width, height) };
 }
 
 /**

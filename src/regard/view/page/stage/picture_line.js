@@ -3,7 +3,8 @@
 import { fill, h, penOf } from "../elements/dom.js";
 import { t } from "../words/messages.js";
 
-const HEAVIEST = 700_000; // bytes that a server takes in one request, as base64
+const HEAVIEST = 700_000; // bytes of a file that is sent as it is
+const LONGEST_TEXT = 960_000; // characters: a server takes 2 ** 20 in one request
 const LONGEST_SIDE = 1024; // pixels of one that is made smaller
 const URI = /^data:image\/(png|jpeg);base64,[A-Za-z0-9+/]*={0,2}$/;
 
@@ -82,15 +83,17 @@ function asUri(file) {
   });
 }
 
-/** Upright, at most LONGEST_SIDE pixels wide and high. @param {File} file */
+/** Upright, and as large as may be sent. @param {File} file */
 async function smaller(file) {
   const image = await createImageBitmap(file).catch(() => null);
   if (!image) throw new Error(t("{name} is neither a PNG nor a JPEG file.", { name: file.name }));
-  const less = Math.min(1, LONGEST_SIDE / Math.max(image.width, image.height));
-  const canvas = h("canvas", { width: Math.max(Math.round(image.width * less), 1), height: Math.max(Math.round(image.height * less), 1) });
-  const pen = penOf(canvas);
-  pen.imageSmoothingQuality = "high";
-  pen.drawImage(image, 0, 0, canvas.width, canvas.height);
-  const exact = canvas.toDataURL("image/png");
-  return exact.length < HEAVIEST ? exact : canvas.toDataURL("image/jpeg", 0.9);
+  for (let side = LONGEST_SIDE; ; side /= 2) {
+    const less = Math.min(1, side / Math.max(image.width, image.height));
+    const canvas = h("canvas", { width: Math.max(Math.round(image.width * less), 1), height: Math.max(Math.round(image.height * less), 1) });
+    const pen = penOf(canvas);
+    pen.imageSmoothingQuality = "high";
+    pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+    const found = [canvas.toDataURL("image/png"), canvas.toDataURL("image/jpeg", 0.9)].find((text) => text.length < LONGEST_TEXT);
+    if (found || side < 32) return found ?? "";
+  }
 }
