@@ -17,12 +17,12 @@ from regard.data.spec import Spec
 from regard.measures import Likelihood
 from regard.measures.exact_match import ExactMatch
 from regard.measures.measure import Measure
-from regard.measures.pointing import Pointing, PointingInside, PointingPeak
+from regard.measures.pointing_score import Pointing, PointingInside, PointingPeak
 from regard.measures.translation_measures import CorpusBleu
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples
-from regard.tasks.caption.caption_loss import Caption, ChosenCells
+from regard.tasks.caption.caption_loss import CaptionTraining, ChosenCells
 from regard.tasks.caption.caption_options import CaptionOptions
 from regard.tasks.caption.captioner import PictureCaptioner, ReadCaption
 from regard.tasks.judged_items import JudgedItems
@@ -82,12 +82,12 @@ class CaptionTask(LikelihoodTask):
 
     # the model
 
-    def for_training(self, model: nn.Module) -> Caption:
+    def for_training(self, model: nn.Module) -> CaptionTraining:
         training = self.recipe.training
         given, reinforce = training.reinforce, None
         if is_hard(self.recipe):
             reinforce = ChosenCells(baseline=given.baseline != "none", entropy=given.entropy)
-        return Caption(
+        return CaptionTraining(
             model,
             self.caption.tokenizer,
             label_smoothing=training.label_smoothing,
