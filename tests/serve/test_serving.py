@@ -107,7 +107,7 @@ def at_once(app, requests: list[tuple[str, dict]]) -> list[dict]:
 
     async def ask() -> list[httpx.Response]:
         there = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=there, base_url=HERE, timeout=60) as client:
+        async with httpx.AsyncClient(transport=there, base_url=HERE, timeout=600) as client:
             return await asyncio.gather(*(client.post(p, json=body) for p, body in requests))
 
     answers = asyncio.run(ask())

@@ -253,8 +253,7 @@ class Task(TaskReport):
 
     def extent(self, example: Mapping[str, Any]) -> Extent:
         """How large the answer to an example is, before it is made."""
-        every = (parts for name in self.inputs for parts in self.fields[name].encode([example]))
-        return Extent(1 + sum(len(part) for parts in every for part in parts))
+        return Extent(1 + sum(self.fields[name].extent(example) for name in self.inputs))
 
     def warm(self, module: Any) -> None:
         """Compile now what the first long example would otherwise wait for."""
