@@ -135,8 +135,11 @@ class Task(TaskReport):
             values = dict(zip(self.inputs, values, strict=True))
         if not isinstance(values, Mapping):
             if len(self.inputs) > 1:
+                cells = values.split("\t") if isinstance(values, str) else values
+                count = len(cells) if isinstance(cells, tuple | list) else 1
+                were = "1 was given" if count == 1 else f"{count} were given"
                 raise Unanswerable(
-                    f"{place} is {shortened(values)}: there are {len(self.inputs)} inputs",
+                    f"{place} is {shortened(values)}: there are {len(self.inputs)} inputs, and {were}",
                     f"give them as '{self.any_example}' or, in one line, {' TAB '.join(self.inputs)}",
                 )
             values = {self.inputs[0]: values}

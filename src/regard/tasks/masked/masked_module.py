@@ -104,7 +104,7 @@ class Masked(LikelihoodModule):
         self, texts: Sequence[str], numbers: Sequence[int], *, batch: int = BATCH
     ) -> list[Likelihood]:
         """Of what is hidden in each text; that depends on its number alone."""
-        read = [ids[: self.max_length] for ids in self.tokenizer.encode_ids(texts)]
+        read = self.tokenizer.encode_ids(texts, self.max_length)
 
         def of_each(rows: list[int]) -> list[Likelihood]:
             source, real = self.padded([read[i] for i in rows])
