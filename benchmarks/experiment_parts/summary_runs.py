@@ -36,7 +36,10 @@ ORDER = ("nnlm", "bow", "tdnn", "abs")  # from the highest perplexity to the low
 def commands(folder: Path) -> Iterator[tuple[str, str]]:
     """(the experiment, a shell line), the first seed of everything first."""
     made = "python -m regard.data.corpora.build_debian_summaries"
-    yield "debian", f"{made} $REGARD_DATA/debian-synopsis/bookworm.jsonl.xz $REGARD_DATA/debian-summaries"
+    yield (
+        "debian",
+        f"{made} $REGARD_DATA/debian-synopsis/bookworm.jsonl.xz $REGARD_DATA/debian-summaries",
+    )
     for seed in SEEDS:
         for corpus, ending in CORPORA.items():
             for name, cell in CELLS.items():

@@ -21,7 +21,14 @@ def tables(folder: Path) -> Iterator[str]:
 
 def _table(folder: Path, corpus: str) -> Iterator[str]:
     yield from head(
-        "", "paper: ppl", "ROUGE-1 / 2 / L", "ours: ppl", "ROUGE-1", "ROUGE-2", "ROUGE-L", "each seed"
+        "",
+        "paper: ppl",
+        "ROUGE-1 / 2 / L",
+        "ours: ppl",
+        "ROUGE-1",
+        "ROUGE-2",
+        "ROUGE-L",
+        "each seed",
     )
     for name, cell in CELLS.items():
         tests = _tests(folder, corpus, name)
@@ -35,7 +42,10 @@ def _table(folder: Path, corpus: str) -> Iterator[str]:
             *(interval_of(values) for values in rouge),
             each_of(rouge[0]),
         )
-    yield from ("", "¹ Of more words: what the vocabulary lacks and the source has counts as that word.")
+    yield from (
+        "",
+        "¹ Of more words: what the vocabulary lacks and the source has counts as that word.",
+    )
 
 
 def _ordering(folder: Path, corpus: str) -> Iterator[str]:

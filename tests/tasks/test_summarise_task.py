@@ -130,7 +130,9 @@ def test_it_is_judged_by_rouge(run: LoadedRun) -> None:
     assert {*plain["rouge"]["rougeL"]} == {"precision", "recall", "f1"}
     assert "ROUGE-1" in found.text
     assert "ROUGE-L" in (run.folder.path / "report.html").read_text("utf-8")
-    counted = {one.name: (one, each) for one, each in run.task.judge(run.module, found.examples).counts}
+    counted = {
+        one.name: (one, each) for one, each in run.task.judge(run.module, found.examples).counts
+    }
     rouge2, each = counted["rouge2"]
     assert rouge2.value(each.sum(0)) == pytest.approx(plain["rouge2"])
 

@@ -60,7 +60,9 @@ class Step(NamedTuple):
     attended: Attended | None = (
         None  # context (N, D), weights (N, S) if asked for; None: no attention
     )
-    bonus: Tensor | None = None  # (N, V), at most 0: a beam is ranked by log-probabilities plus this
+    bonus: Tensor | None = (
+        None  # (N, V), at most 0: a beam is ranked by log-probabilities plus this
+    )
 
 
 class Decoded(NamedTuple):

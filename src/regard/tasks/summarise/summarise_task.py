@@ -79,7 +79,7 @@ class SummariseTask(TranslateTask):
         """The weights of extractive features, if the model has some."""
         if getattr(module.model.decoder, "extractive", None) is None or not examples:
             return False
-        from regard.tasks.summarise.extractive_tuning import tune_extractive
+        from regard.tasks.summarise.extractive_weights import tune_extractive
 
         name = self.recipe.training.metric
         measure = next((one for one in self.measured_by() if one.name == name), Rouge1())

@@ -29,7 +29,7 @@ GRID = np.arange(-2.0, 6.01, 0.25)  # values tried for one weight, the others ke
 EXAMPLES = 500  # of the dev set: enough for four numbers
 
 
-class Candidates(NamedTuple):
+class NbestLists(NamedTuple):
     """Summaries that a search found: of each its log-probability, features, length and measure."""
 
     log_probs: Array  # (E, K), -inf: there is none
@@ -68,7 +68,7 @@ def tune_extractive(
         for pool, one in zip(pools, found, strict=True):
             pool.update({tuple(each.ids): each for each in (one, *one.alternatives)})
         if number < ROUNDS:
-            judged = _candidates(module, sources, wanted, pools, measure)
+            judged = _judged_lists(module, sources, wanted, pools, measure)
             chosen = _ascended(lambda a, j=judged: j.merit(a, settings), chosen, draw)  # type: ignore[misc]
     best = max(tried, key=lambda pair: pair[0])[1]
     alpha.copy_(torch.from_numpy(best))
@@ -98,13 +98,13 @@ def _changed(alpha: Array, place: int, value: float) -> Array:
     return changed
 
 
-def _candidates(
+def _judged_lists(
     module: Summarise,
     sources: Sequence[str],
     wanted: Sequence[str],
     pools: Sequence[dict[tuple[int, ...], Prediction]],
     measure: Measure,
-) -> Candidates:
+) -> NbestLists:
     """What was found so far; what was cut off at the length limit only where nothing else was."""
     lists = [[p for p in pool.values() if p.finished] or [*pool.values()] for pool in pools]
     shape = len(lists), max(map(len, lists))
@@ -117,7 +117,7 @@ def _candidates(
             lengths[row, column] = len(one.ids)
             merits[row, column] = measure.of([wanted[row]], [one.text])
         features[row, : len(several)] = _features(module, read[row], several)
-    return Candidates(log_probs, features, lengths, merits)
+    return NbestLists(log_probs, features, lengths, merits)
 
 
 def _features(module: Summarise, source: Tokens, several: Sequence[Prediction]) -> Array:
