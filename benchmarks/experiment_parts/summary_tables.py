@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 
@@ -54,7 +55,7 @@ def _ordering(folder: Path, corpus: str) -> Iterator[str]:
     if not all(len(values) == len(SEEDS) for values in found.values()):
         yield "The order is told when all seeds are there."
         return
-    for worse, better in zip(ORDER, ORDER[1:], strict=False):
+    for worse, better in pairwise(ORDER):
         holds = sum(a > b for a, b in zip(found[worse], found[better], strict=True))
         ratio = mean(found[worse]) / mean(found[better])
         yield f"- {worse} > {better}: with {holds} of {len(SEEDS)} seeds, {ratio:.2f} times the perplexity"
