@@ -29,12 +29,12 @@ class ExtendedTokenizer(Tokenizer):
         self._ids = {word: self._size + k for k, word in enumerate(dict.fromkeys(lacking))}
         self._texts = [*tokenizer._texts, *self._ids]
 
-    def encode_many(self, texts: Sequence[str]) -> list[Tokens]:
-        found = super().encode_many(texts)
+    def encode_many(self, texts: Sequence[str], most: int | None = None) -> list[Tokens]:
+        found = super().encode_many(texts, most)
         return [self.numbered(text, tokens) for text, tokens in zip(texts, found, strict=True)]
 
-    def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        return [tokens.ids for tokens in self.encode_many(texts)]
+    def encode_ids(self, texts: Sequence[str], most: int | None = None) -> list[list[int]]:
+        return [tokens.ids[:most] for tokens in self.encode_many(texts)]
 
     def numbered(self, text: str, tokens: Tokens) -> Tokens:
         """The tokens of a text with the ids that they have here."""

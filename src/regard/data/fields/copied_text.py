@@ -27,12 +27,12 @@ class CopiedText(Text):
 
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
         texts = [example[self.name] for example in examples]
-        sources = [example[self._source.name] for example in examples]
-        own, end = self.tokens(texts), self.max_length if self.cut else None
-        read = own if self._source is self else self._source.tokens(sources)
+        own = list(zip(texts, self.tokens(texts), strict=True))
+        read = own
+        if self._source is not self:
+            sources = [example[self._source.name] for example in examples]
+            read = list(zip(sources, self._source.tokens(sources), strict=True))
         return [
-            (ExtendedTokenizer(self.tokenizer, *source).numbered(*made).ids[:end],)
-            for source, made in zip(
-                zip(sources, read, strict=True), zip(texts, own, strict=True), strict=True
-            )
+            (ExtendedTokenizer(self.tokenizer, *source).numbered(*made).ids,)
+            for source, made in zip(read, own, strict=True)
         ]

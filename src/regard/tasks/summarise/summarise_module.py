@@ -20,11 +20,7 @@ class Summarise(Translate):
         return bool(getattr(self.model.decoder, "copies", False))
 
     def read(self, texts: Sequence[str]) -> list[Tokens]:
-        end = self.longest
-        every = [
-            Tokens(tokens.ids[:end], tokens.pieces[:end], tokens.offsets[:end])
-            for tokens in super().read(texts)
-        ]
+        every = self.source_tokenizer.encode_many(texts, self.longest)
         if not self.copies:
             return every
         pairs = zip(texts, every, strict=True)
