@@ -46,7 +46,7 @@ class NbestLists(NamedTuple):
 
 
 def tune_extractive(
-    module: Summarise, examples: Sequence[Any], measure: Measure, recipe: Recipe
+    module: Summarise, examples: Sequence[Any], measure: Measure, recipe: Recipe, batch: int
 ) -> Array:
     """Set α of the decoder to what gives the best summaries of these examples, and return it.
 
@@ -63,7 +63,7 @@ def tune_extractive(
     tried: list[tuple[float, Array]] = []
     for number in range(ROUNDS + 1):
         alpha.copy_(torch.from_numpy(chosen))
-        found = module.predict(sources, settings, batch=recipe.search.batch)
+        found = module.predict(sources, settings, batch=batch)
         tried.append((measure.of(wanted, [one.text for one in found]), chosen))
         for pool, one in zip(pools, found, strict=True):
             pool.update({tuple(each.ids): each for each in (one, *one.alternatives)})

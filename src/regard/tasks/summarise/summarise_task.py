@@ -83,7 +83,7 @@ class SummariseTask(TranslateTask):
 
         name = self.recipe.training.metric
         measure = next((one for one in self.measured_by() if one.name == name), Rouge1())
-        tune_extractive(module, examples, measure, self.recipe)
+        tune_extractive(module, examples, measure, self.recipe, self.batch_for(module))
         return True
 
     # how good it is
