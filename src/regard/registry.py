@@ -32,6 +32,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "match": "regard.tasks.match.match_options:MatchOptions",
         "read": "regard.tasks.read.read_options:ReadOptions",
         "cloze": "regard.tasks.cloze.cloze_options:ClozeOptions",
+        "embed": "regard.tasks.embed.embed_options:EmbedOptions",
     },
     "models": {
         "rnnsearch": "regard.models.recurrent_options:RnnSearch",
@@ -59,6 +60,8 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "bag-of-words-pair": "regard.models.pairs.pair_options:BagOfWordsPair",
         "reader": "regard.models.reader_options:Reader",
         "deep-lstm-reader": "regard.models.reader_options:DeepLstmReader",
+        "cbow": "regard.models.embedding.embedding_options:Cbow",
+        "skip-gram": "regard.models.embedding.embedding_options:SkipGram",
     },
 }
 FIELDS = ("Text", "Words", "Label", "Labels", "Document", "Image", "Numbers", "Choice", "Span")

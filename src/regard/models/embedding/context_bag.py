@@ -2,8 +2,8 @@
 
 N bags, P places of a window, D features, V words, S words that are scored for a bag, U different words.
 
-A gradient of a table has the rows of the words that were there and no others: it is sparse, its rows sorted and
-each there once. Nothing of size N · P · D is kept: the sum over the occurrences of a word is a bag too,
+A gradient of a table has the rows of the words that were there and no others: it is sparse, its rows sorted
+and each there once. Nothing of size N · P · D is kept: the sum over the occurrences of a word is a bag too,
 of the rows of the other side. On a CPU the same input gives the same bits.
 """
 
@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 CHUNK = 1 << 22  # numbers that are gathered at a time
+torch.sparse.check_sparse_tensor_invariants.disable()  # as is usual: torch warns where nobody says so
 
 
 def context_bag(
