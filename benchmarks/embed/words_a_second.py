@@ -2,10 +2,10 @@
 
 python benchmarks/embed/words_a_second.py TEXT --gensim FOLDER [--threads 2] [--epochs 1]
 
-TEXT: lines of words between blanks. FOLDER: where `pip install --target FOLDER gensim` has put it. Both know the same
-words (those that occur five times), draw 5 words against each, leave out frequent ones (1e-3), and have vectors of 100
-numbers and windows of 5. Both count the words of the text, before any are left out. Ours is the loop of the
-operator and the optimiser: batches are made of numbers that are in memory, as gensim's are of words that are.
+TEXT: lines of words between blanks. FOLDER: where `pip install --target FOLDER gensim` has put it. Both know
+the same words (those that occur five times), draw 5 words against each, leave out frequent ones (1e-3), and
+have vectors of 100 numbers. Both count the words of the text, before any are left out. Ours is the loop of the
+operator and the optimiser, over numbers that are in memory, as gensim's words are.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ import sys, time, json
 sys.path.insert(0, {folder!r})
 from gensim.models import Word2Vec
 text = [line.split() for line in open({text!r}, encoding="utf-8")]
-model = Word2Vec(vector_size=100, window={window}, min_count=5, workers={threads}, sg={sg}, negative=5, sample=1e-3)
+given = dict(vector_size=100, window={window}, min_count=5, negative=5, sample=1e-3)
+model = Word2Vec(**given, workers={threads}, sg=0)
 model.build_vocab(text)
 start = time.perf_counter()
 model.train(text, total_examples=len(text), epochs={epochs})
@@ -90,7 +91,7 @@ def main() -> None:
         if given.gensim is not None:
             code = THEIRS.format(
                 folder=str(given.gensim), text=str(given.text), window=window,
-                threads=given.threads, sg=0, epochs=given.epochs,
+                threads=given.threads, epochs=given.epochs,
             )  # fmt: skip
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
             if done.returncode:
