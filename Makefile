@@ -1,6 +1,8 @@
 # Two commands for a newcomer: `make demo` and `make test`. Everything is installed into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+# a process a core, four at most; the tests of a file share one
+TESTS := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo quick test test-all hostile lint types tables pictures bench clean
@@ -31,13 +33,13 @@ demo: setup  ## train a small translator in five minutes and see what it looks a
 	@$(BIN)/regard demo
 
 quick: setup  ## the tests that matter while editing, in two minutes
-	$(BIN)/python -m pytest -m "not (slow or heavy or hostile)"
+	$(TESTS) -m "not (slow or heavy or hostile)"
 
 test: setup lint types  ## lint, type-check and test
-	$(BIN)/python -m pytest
+	$(TESTS)
 
 test-all: setup lint types  ## the same with the heavy tests: every browser test, interpreted kernels
-	$(BIN)/python -m pytest -m "not hostile"
+	$(TESTS) -m "not hostile"
 
 hostile: setup  ## hostile inputs, files, clients and moments, from one seed
 	$(BIN)/python -m pytest -m hostile tests/hostile

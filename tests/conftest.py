@@ -25,9 +25,13 @@ os.environ |= {"COLUMNS": "80", "HF_HUB_OFFLINE": "1"}
 # nohup and the background jobs of a script ignore Ctrl-C, and so would all that is started from there
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+if "PYTEST_XDIST_WORKER_COUNT" in os.environ:  # several processes of tests share the cores
+    share = max(1, (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
+    torch.set_num_threads(share)
+
 HERE = Path(__file__).parent
 sys.path[:0] = [
-    str(HERE / name) for name in ("attention", "statistics", "system", "tasks", "words")
+    str(HERE / name) for name in ("attention", "records", "statistics", "system", "tasks", "words")
 ]
 
 # What `make quick` leaves out: folders and files of tests that compile, train, start programs or a browser

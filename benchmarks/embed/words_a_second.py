@@ -4,8 +4,8 @@ python benchmarks/embed/words_a_second.py TEXT --gensim FOLDER [--threads 2] [--
 
 TEXT: lines of words between blanks. FOLDER: where `pip install --target FOLDER gensim` has put it. Both know
 the same words (those that occur five times), draw 5 words against each, leave out frequent ones (1e-3), and
-have vectors of 100 numbers. Both count the words of the text, before any are left out. Ours is the loop of the
-operator and the optimiser, over numbers that are in memory, as gensim's words are.
+have vectors of 100 numbers. Both count the words of the text, before any are left out. Ours is the loop of
+the operator and the optimiser, over numbers that are in memory, as gensim's words are.
 """
 
 from __future__ import annotations

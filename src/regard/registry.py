@@ -33,6 +33,9 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "read": "regard.tasks.read.read_options:ReadOptions",
         "cloze": "regard.tasks.cloze.cloze_options:ClozeOptions",
         "embed": "regard.tasks.embed.embed_options:EmbedOptions",
+        "see": "regard.tasks.see.see_options:SeeOptions",
+        "paint": "regard.tasks.paint.paint_options:PaintOptions",
+        "caption": "regard.tasks.caption.caption_options:CaptionOptions",
     },
     "models": {
         "rnnsearch": "regard.models.recurrent_options:RnnSearch",
@@ -62,6 +65,14 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "deep-lstm-reader": "regard.models.reader_options:DeepLstmReader",
         "cbow": "regard.models.embedding.embedding_options:Cbow",
         "skip-gram": "regard.models.embedding.embedding_options:SkipGram",
+        "ram": "regard.models.seeing.ram_options:RamOptions",
+        "ws-ram": "regard.models.seeing.ws_ram_options:WsRamOptions",
+        "stn": "regard.models.seeing.stn_options:StnOptions",
+        "window-reader": "regard.models.seeing.window_reader_options:WindowReaderOptions",
+        "cnn": "regard.models.seeing.cnn_options:CnnOptions",
+        "patches": "regard.models.seeing.patch_options:PatchOptions",
+        "draw": "regard.models.seeing.draw_options:DrawOptions",
+        "show-attend-tell": "regard.models.captions.captioner_options:ShowAttendTell",
     },
 }
 FIELDS = ("Text", "Words", "Label", "Labels", "Document", "Image", "Numbers", "Choice", "Span")

@@ -18,6 +18,6 @@ def in_a_process(
         capture_output=True,
         input=stdin,
         encoding="utf-8",
-        timeout=300,
+        timeout=600,
         env=os.environ | environment,
     )

@@ -237,7 +237,7 @@ def closed(redirection: str, *words: str) -> subprocess.CompletedProcess[str]:
         ["sh", "-c", f'exec "$@" {redirection}', "sh", *COMMAND, *words],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
 
 

@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
 def predict(folder):
     def ask(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
         command = [*COMMAND, "-m", str(folder / "run"), "--device", "cpu", *words]
-        return subprocess.run(command, input=given, capture_output=True, text=True, timeout=120)
+        return subprocess.run(command, input=given, capture_output=True, text=True, timeout=600)
 
     return ask
 

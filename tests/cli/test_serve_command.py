@@ -51,7 +51,7 @@ def started():
 
 def test_start_ask_look_and_ctrl_c(started):
     process, address = started("--port", "0")
-    with httpx.Client(base_url=address, timeout=60) as client:
+    with httpx.Client(base_url=address, timeout=600) as client:
         assert "start.js" in client.get("/").text
         answer = client.post("/translate", json={"texts": ["我是一个学生。"]})
         assert "student" in answer.json()["translations"][0]["text"]
@@ -68,7 +68,7 @@ def test_start_ask_look_and_ctrl_c(started):
         assert client.get("/health").json()["status"] == "ok"
         taken = address.rstrip("/").rpartition(":")[2]
         second = subprocess.run(
-            [*COMMAND, "serve", "--port", taken], capture_output=True, encoding="utf-8", timeout=60
+            [*COMMAND, "serve", "--port", taken], capture_output=True, encoding="utf-8", timeout=600
         )
         assert (second.returncode, second.stdout) == (2, "")
         assert f"port {taken} of 127.0.0.1 is in use" in second.stderr
@@ -85,7 +85,7 @@ def test_start_ask_look_and_ctrl_c(started):
 
 def test_a_token_from_the_environment(started):
     process, address = started("--port", "0", REGARD_TOKEN=TOKEN)
-    with httpx.Client(base_url=address, timeout=60) as client:
+    with httpx.Client(base_url=address, timeout=600) as client:
         assert client.get("/models").status_code == 401
         shown = {"authorization": f"Bearer {TOKEN}"}
         assert client.get("/models", headers=shown).json()["models"][0]["name"] == "zh-en"
@@ -101,7 +101,7 @@ def test_who_asks_for_the_most_neither_stops_the_others_nor_takes_the_memory(sta
     process, address = started("--port", "0")
     text = "我是一个学生他们都是大学生" * 160
     host, port = re.search(r"//(.+):(\d+)/", address).groups()
-    with httpx.Client(base_url=address, timeout=60) as client:
+    with httpx.Client(base_url=address, timeout=600) as client:
         refused = client.post("/attention", json={"text": text[:2000], "explain": True})
         assert refused.status_code == 413
         fits = int(re.search(r"(\d+) tokens fit", refused.json()["error"])[1])
@@ -128,7 +128,7 @@ def test_started_where_ctrl_c_is_ignored_it_stays_until_it_is_terminated(started
     process, address = started("--port", "0", before=ignoring)
     process.send_signal(signal.SIGINT)
     time.sleep(1)  # one that heeds it hangs up within a tenth
-    assert httpx.get(f"{address}health", timeout=60).status_code == 200
+    assert httpx.get(f"{address}health", timeout=600).status_code == 200
     process.terminate()
     process.communicate(timeout=20)
     assert process.returncode == -signal.SIGTERM

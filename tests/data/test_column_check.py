@@ -151,6 +151,26 @@ def test_a_header_that_is_read_as_an_example_is_told(here, spec, named):
     assert checked("match", named).examples == len(ROWS)
 
 
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (" yes", ("label: 'yes' and ' yes' are read as one label, 'yes'",)),
+        ("ye\u0301s", ()),
+        ("yes", ()),
+    ],
+)
+def test_labels_that_differ_by_a_blank_are_told(here, other, told):
+    (here / "a.tsv").write_text("\n".join([*ROWS, f"a bird\tit flew\t{other}"]))
+    assert checked("match", "a.tsv").notes == told
+
+
+def test_labels_that_differ_by_how_they_are_composed_are_told(here):
+    lines = ["good\tja\u0301", "fine\tj\u00e1", "bad\tno"]
+    (here / "a.tsv").write_text("\n".join(lines), encoding="utf-8")
+    (note,) = checked("classify", "a.tsv").notes
+    assert note == "label: 'ja\\u0301' and 'j\\xe1' are read as one label, 'já'"
+
+
 def test_a_header_whose_cells_are_no_names(here):
     (here / "a.tsv").write_text("\n".join(["sentence 1\tsentence 2\tholds", *ROWS]))
     assert (

@@ -86,7 +86,9 @@ def test_large_vocabularies_are_stored_whole(folder, zh, monkeypatch):
         [" ".join(f"w{chr(i)}" for i in range(0x5000, 0x5000 + 70))], kind="word"
     )
     monkeypatch.setattr(Tokenizer, "__len__", lambda self: 70_000)
-    monkeypatch.setattr(Tokenizer, "encode_ids", lambda self, texts: [[69_999, 3] for _ in texts])
+    monkeypatch.setattr(
+        Tokenizer, "encode_ids", lambda self, texts, most=None: [[69_999, 3] for _ in texts]
+    )
     store = prepare(DEV, words, zh, folder)
     assert pair_of(store, 0)[0].tolist() == [69_999, 3]
 

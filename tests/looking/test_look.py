@@ -119,7 +119,7 @@ def test_a_run_needs_a_text(tmp_path):
     run = small_run("translate", tmp_path)
     with pytest.raises(NotARecord, match="needs a text"):
         look(run)
-    with pytest.raises(ValueError, match="the example: value without a text 'source'"):
+    with pytest.raises(ValueError, match="the example: 7 is no text, as 'source' must be"):
         look(run, 7)
     with pytest.raises(NotARecord, match="asked about a text, not about set"):
         look(run, {"a"})

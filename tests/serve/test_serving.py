@@ -107,7 +107,7 @@ def at_once(app, requests: list[tuple[str, dict]]) -> list[dict]:
 
     async def ask() -> list[httpx.Response]:
         there = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=there, base_url=HERE, timeout=60) as client:
+        async with httpx.AsyncClient(transport=there, base_url=HERE, timeout=600) as client:
             return await asyncio.gather(*(client.post(p, json=body) for p, body in requests))
 
     answers = asyncio.run(ask())
@@ -205,10 +205,10 @@ def test_a_prediction_is_bounded_by_what_it_costs(every_task, monkeypatch):
 @pytest.mark.parametrize(
     ("model", "example", "said"),
     [
-        ("classify", 7, "example 2: value without a text 'text'"),
-        ("classify", ["{a}"], "example 2: value without a text 'text'"),
+        ("classify", 7, "example 2: 7 is no text, as 'text' must be"),
+        ("classify", ["{a}"], "example 2: a list is no text, as 'text' must be"),
         ("classify", {"txt": "a"}, "example 2 has no 'text'; it has txt"),
-        ("translate", None, "example 2: value without a text 'source'"),
+        ("translate", None, "example 2: None is no text, as 'source' must be"),
         ("masked", "a b", "there is no <mask> to fill in 'a b'"),
     ],
 )

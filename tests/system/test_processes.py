@@ -32,7 +32,7 @@ def run_program(name: str, *arguments: str) -> str:
         [sys.executable, str(HERE / name), *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env=environment,
     )
     assert done.returncode == 0, done.stderr
@@ -111,7 +111,7 @@ def test_two_nodes_by_torchrun_are_two_processes_of_one(compile, tmp_path):
         )
         for rank in (0, 1)
     ]
-    said = [group.communicate(timeout=240)[1] for group in groups]
+    said = [group.communicate(timeout=600)[1] for group in groups]
     assert [group.returncode for group in groups] == [0, 0], said
     assert "on 2 × cpu" in said[0]
     assert "training: " not in said[1]  # only the first process of the first node speaks

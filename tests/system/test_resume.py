@@ -23,7 +23,7 @@ def folder(request, tmp_path_factory):
         [sys.executable, str(PROGRAM), str(path), "7", request.param],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr

@@ -59,10 +59,10 @@ def test_a_corpus_of_two_columns_is_answered(asked, tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("one text", "is 'one text': there are 2 inputs"),
-        ("a\tb\tc", "there are 2 inputs"),
+        ("one text", "is 'one text': there are 2 inputs, and 1 was given"),
+        ("a\tb\tc", "there are 2 inputs, and 3 were given"),
         ('{"product": "a"}', "has no 'review'; it has product"),
-        ('{"product": "a", "review": 3}', ": value without a text 'review'"),
+        ('{"product": "a", "review": 3}', ": 3 is no text, as 'review' must be"),
     ],
 )
 def test_what_is_no_example_is_told_with_its_place(asked, wrong, said):

@@ -117,6 +117,17 @@ def test_training_tells_a_header_that_it_learns_as_an_example(tmp_path, capsys):
     assert "looks like a header" not in said(f"{file}#review,sense", "named")
 
 
+def test_training_tells_labels_that_it_takes_for_one(tmp_path, capsys):
+    (tmp_path / "a.jsonl").write_text(
+        "".join(f'{{"text": "a film", "label": "{label}"}}\n' for label in ("pos", "neg", "neg "))
+    )
+    base, file = recipe_for("lstm-mr").model_dump(), f"{tmp_path}/a.jsonl#text,label"
+    recipe = Recipe.model_validate(base | {"data": {"train": file, "dev": None, "test": None}})
+    (tmp_path / "run").mkdir()
+    prepare_data(recipe, RunFolder(tmp_path / "run"), ProgressLines(quiet=True))
+    assert "label: 'neg' and 'neg ' are read as one label, 'neg'" in capsys.readouterr().err
+
+
 def test_evaluate_and_predict_tell_what_is_unknown(tmp_path, capsys):
     lines = [f"good film {i % 5}\tpos\nbad film {i % 5}\tneg\n" for i in range(20)]
     (tmp_path / "train.tsv").write_text("".join(lines))

@@ -27,7 +27,7 @@ def node_version() -> tuple[int, ...]:
 def test_functions(file: Path) -> None:
     assert NODE is not None
     ran = subprocess.run(
-        [NODE, "--test", str(file)], capture_output=True, text=True, timeout=60, check=False
+        [NODE, "--test", str(file)], capture_output=True, text=True, timeout=600, check=False
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert re.search(r"^# pass [1-9]", ran.stdout, re.MULTILINE), "no test was found in the file"

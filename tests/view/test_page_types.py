@@ -26,7 +26,7 @@ pytestmark = [
 def complaints(project: Path) -> str:
     assert NODE is not None
     command = [NODE, str(COMPILER), "--project", str(project)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     return ran.stdout + ran.stderr
 
 

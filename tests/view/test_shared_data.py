@@ -27,7 +27,7 @@ def on_the_page(file: str, code: str):
         f'import * as page from "{(PAGE / file).as_uri()}";\nconsole.log(JSON.stringify({code}));'
     )
     command = [NODE, "--input-type=module", "--eval", program]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 

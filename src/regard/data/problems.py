@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 SHOWN = 5  # line numbers kept of each kind
+NO_TEXT = "lines without a text '{}'"  # of a value that is none
 
 
 class CorpusError(ValueError):

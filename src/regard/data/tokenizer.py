@@ -21,15 +21,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers
 
 from regard import scripts
+from regard.data.text_beginnings import beginnings
 from regard.data.vocabulary import SPACE, SPECIALS, learn
 from regard.layers.special_tokens import BOS, EOS, PAD, UNK
 
@@ -72,6 +73,12 @@ class Tokens:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __getitem__(self, part: slice) -> Tokens:
+        return Tokens(self.ids[part], self.pieces[part], self.offsets[part])
+
+
+Cut = TypeVar("Cut", Tokens, list[int])
 
 
 class Tokenizer:
@@ -139,15 +146,31 @@ class Tokenizer:
     def encode(self, text: str) -> Tokens:
         return self.encode_many([text])[0]
 
-    def encode_many(self, texts: Sequence[str]) -> list[Tokens]:
+    def encode_many(self, texts: Sequence[str], most: int | None = None) -> list[Tokens]:
+        """most: no more than the first tokens of each; a long text is not read to its end for them."""
+        if most is not None:
+            return self._first(texts, most, self.encode_many)
         encodings = self._inner.encode_batch([_valid(text) for text in texts])
         cut = _verbatim_tokens if self.verbatim else _tokens
         return [cut(text, e) for text, e in zip(texts, encodings, strict=True)]
 
-    def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
+    def encode_ids(self, texts: Sequence[str], most: int | None = None) -> list[list[int]]:
         """The ids alone, faster."""
+        if most is not None:
+            return self._first(texts, most, self.encode_ids)
         encodings = self._inner.encode_batch_fast([_valid(text) for text in texts])
         return [encoding.ids for encoding in encodings]
+
+    def _first(
+        self, texts: Sequence[str], most: int, encode: Callable[[Sequence[str]], list[Cut]]
+    ) -> list[Cut]:
+        """One token more is looked for, since a token ends where the next begins."""
+        tries = [beginnings(text, most, split=self.kind == "split") for text in texts]
+        found = encode([next(each) for each in tries])
+        for place, longer in enumerate(tries):
+            while len(found[place]) <= most and (text := next(longer, None)) is not None:
+                (found[place],) = encode([text])
+        return [each[:most] for each in found]
 
     def decode(self, ids: Sequence[int], unknown: Mapping[int, str] | None = None) -> str:
         """The text of these ids up to EOS. Special tokens have none; `unknown` may give one for the

@@ -78,7 +78,8 @@ class Prefilled(NamedTuple):
 class Decoder(Protocol):
     """It may have a `longest`, the most tokens a target can have, EOS included: see `longest_target`; and a
     `prefill(tokens, state, *, weights)`, which reads the next tokens (B, T) of one hypothesis for each
-    sentence at once, as `Prefilled`, equal to the steps: with it a search reads given beginnings.
+    sentence at once, as `Prefilled`, equal to the steps: with it a search reads given beginnings. And a
+    `for_search(encoded)`: itself, or what takes the same steps faster where nothing is forced or looked at.
     """
 
     def start(self, encoded: Encoded) -> State:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+<<<<<<< HEAD
 from regard import plugins
 from regard.options import Options
 from regard.terms import Kind, in_our_words
@@ -27,6 +28,11 @@ def _named(kind: Kind) -> BeforeValidator:
 Score = Annotated[str, _named("score")]
 Region = Annotated[str, _named("region")]
 Normalizer = Annotated[str, _named("normalizer")]
+=======
+from regard.options import Options, Positive
+
+PARTS = ("score", "region", "normalize", "cap", "sinks")
+>>>>>>> main
 
 
 class AttentionOptions(Options):
@@ -38,12 +44,23 @@ class AttentionOptions(Options):
     region: Region = Field(
         "everywhere", description="which keys a query may look at: everywhere, window(5), …"
     )
+<<<<<<< HEAD
     normalize: Normalizer = Field("softmax", description="softmax, sparsemax, hard, gumbel(0.5), …")
+=======
+    normalize: str = Field("softmax", description="softmax, sparsemax, hard, gumbel(0.5), …")
+    cap: Positive | None = Field(
+        None, description="no score passes it: cap · tanh(score / cap); null: none"
+    )
+    sinks: bool = Field(
+        False,
+        description="learnt numbers beside the scores, by which a query may attend to next to nothing",
+    )
+>>>>>>> main
 
     @property
     def mechanism(self) -> dict[str, Any]:
         """What the modules of the heart are made with."""
-        return {"score": self.score, "region": self.region, "normalize": self.normalize}
+        return {name: getattr(self, name) for name in PARTS}
 
 
 class DecoderAttentionOptions(AttentionOptions):
@@ -77,7 +94,18 @@ class HeadOptions(Options):
         description="which keys a query may look at; several take turns, layer by layer: "
         "[window(16), atrous(8)]",
     )
+<<<<<<< HEAD
     normalize: Normalizer = Field("softmax", description="softmax, sparsemax, gumbel(0.5), …")
+=======
+    normalize: str = Field("softmax", description="softmax, sparsemax, gumbel(0.5), …")
+    cap: Positive | None = Field(
+        None, description="no score passes it: cap · tanh(score / cap); null: none"
+    )
+    sinks: bool = Field(
+        False,
+        description="learnt numbers beside the scores, by which a query may attend to next to nothing",
+    )
+>>>>>>> main
 
     def region_of(self, layer: int) -> str:
         if isinstance(self.region, str):

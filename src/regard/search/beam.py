@@ -55,6 +55,8 @@ def explore(
     """All steps of a search, as `search` and `search_trees` read them."""
     if not len(encoded.mask):
         return []
+    if prefix is None and not settings.weighs and hasattr(decoder, "for_search"):
+        decoder = decoder.for_search(encoded)
     job = SearchJob(settings, encoded.mask, prefix, numbers, longest_target(decoder))
     history, now = prefill(decoder, job, job.first(decoder.start(encoded)))
     for length in count(1 + len(history)):

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from regard.data.check.column_check import ExamplesSummary, check_examples, only_known
 from regard.data.check.header_check import header_doubts
+from regard.data.check.label_check import label_doubts
 from regard.data.check.pair_check import CorpusSummary
 from regard.data.examples import Example, read_examples
 from regard.data.fields import Field, Text
@@ -155,6 +156,7 @@ class TaskCorpus(ABC):
             unknown="".join(reasons),
             notes=(
                 *header_doubts(self.corpora(spec), self.fields),
+                *label_doubts(self.corpora(spec), self.fields),
                 *self._doubts(first, learnt=learnt),
             ),
         )

@@ -11,14 +11,13 @@ from torch import Tensor, nn
 
 from regard.data.fields import Field
 from regard.data.padding import pad
-from regard.data.problems import said_of_value
+from regard.data.problems import NO_TEXT, said_of_value
 from regard.data.text_lines import whole_text
 from regard.layers.packed_linear import forget_changed
 from regard.measures.likelihood import Likelihood
 from regard.tasks.longest_first import batches_by_length
 
 T = TypeVar("T")
-BATCH = 64  # examples that are worked on side by side
 
 
 class Unanswerable(ValueError):
@@ -40,6 +39,13 @@ def accepted(field: Field, value: Any, place: str, *, files: bool = False) -> An
     try:
         return field.accept(whole_text(value), files=files)
     except ValueError as error:
+        if str(error) == NO_TEXT:
+            kinds = {"dict": "an object", "list": "a list"}
+            shown = kinds.get(type(value).__name__) or shortened(value)
+            raise Unanswerable(
+                f"{place}: {shown} is no text, as {field.name!r} must be",
+                f"it was {shortened(value)}: a text stands between quotes",
+            ) from None
         what = f"{place}: {said_of_value(error, field.name)}"
         raise Unanswerable(what, f"it was {shortened(value)}") from None
 

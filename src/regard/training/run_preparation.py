@@ -6,6 +6,7 @@ from collections import deque
 from typing import Any
 
 from regard.data.check.header_check import header_doubts
+from regard.data.check.label_check import label_doubts
 from regard.data.checksums import Damaged
 from regard.data.problems import Problems
 from regard.data.spec import keep_standard_input
@@ -52,8 +53,9 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
     reporter.say(task.describe(store))
     if store.problems:
         reporter.say(t("left out of training: {problems}", problems=store.problems.report()))
-    headers = header_doubts(task.corpora(spec), task.fields)
-    for doubt in (*headers, *unspaced_texts(task, task.read(spec))):
+    corpora = task.corpora(spec)
+    doubts = [*header_doubts(corpora, task.fields), *label_doubts(corpora, task.fields)]
+    for doubt in (*doubts, *unspaced_texts(task, task.read(spec))):
         reporter.warn(doubt)
     for name, held_out in (("dev", data.dev), ("test", data.test)):
         if problems := task.left_out(held_out):
@@ -66,7 +68,7 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
             what = f"data.{name} is {held_out}: nothing of it can be used"
             raise RecipeError(what, columns_hint(task))
         few = few_to_choose_by(task, held_out, examples) if name == "dev" else None
-        doubts = (*header_doubts(task.corpora(held_out), task.fields), *([few] if few else []))
+        doubts = [*header_doubts(task.corpora(held_out), task.fields), *([few] if few else [])]
         for doubt in (*doubts, *unknown_tokens(task, examples, name)):
             reporter.warn(doubt)
     return store

@@ -93,10 +93,11 @@ class Choice(TextsInside):
 
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
         values: list[Alternatives] = [example[self.name] for example in examples]
-        flat = iter(self.tokenizer.encode_ids([text for value in values for text in value.texts]))
+        texts = [text for value in values for text in value.texts]
+        flat = iter(self.tokenizer.encode_ids(texts, self.words))
         found: list[Parts] = []
         for value in values:
-            every = [ids[: self.words] or [UNK] for ids in islice(flat, len(value.texts))]
+            every = [ids or [UNK] for ids in islice(flat, len(value.texts))]
             found.append((*block(every), [NONE if value.answer is None else value.answer]))
         return found
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.text import Text
 from regard.data.padding import block, pad_blocks
+from regard.data.problems import NO_TEXT
 from regard.data.sentences import sentence_places
 from regard.data.tokenizer import PAD, UNK, Tokenizer, Tokens
 from regard.words import t
@@ -122,7 +123,7 @@ class Document(TextsInside):
             return Sentences(value, tuple(sentence_places(value)))
         if isinstance(value, list | tuple):
             return _joined([text for each in value if (text := self._sentence(each)).strip()])
-        raise Unusable("lines without a text '{}'")
+        raise Unusable(NO_TEXT)
 
     def of_line(self, line: str) -> Cell:
         """A text is the line, whatever it looks like; sentences may be a list."""
@@ -140,21 +141,29 @@ class Document(TextsInside):
 
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
         values = [example[self.name] for example in examples]
-        flat = iter(self.tokenizer.encode_ids([sentence for value in values for sentence in value]))
-        return [block(self._cut(islice(flat, len(value)))) for value in values]
+        first = [sentence for value in values for sentence in islice(value, self.sentences)]
+        flat = iter(self.tokenizer.encode_ids(first, self.words))
+        found: list[Parts] = []
+        for value in values:
+            every = list(islice(flat, min(len(value), self.sentences)))
+            if not all(every):  # behind sentences of no words there may be others
+                every = self.tokenizer.encode_ids(list(value), self.words)
+            found.append(block(list(filter(None, every))[: self.sentences]))
+        return found
 
     def tokens(self, values: Sequence[Sentences]) -> list[list[Tokens]]:
         """The sentences of each value in tokens, with their places in its text; cut off as they are read."""
         every: list[list[Tokens]] = []
         for value in values:
-            found = self.tokenizer.encode_many(list(value))
-            moved = [
-                Tokens(t.ids, t.pieces, [(a + start, b + start) for a, b in t.offsets])
-                for t, (start, _) in zip(found, value.places, strict=True)
-            ]
-            kept = [t for t in moved if t.ids][: self.sentences]
-            end = self.words
-            every.append([Tokens(t.ids[:end], t.pieces[:end], t.offsets[:end]) for t in kept])
+            found: list[Tokens] = []
+            for sentence, (start, _) in zip(value, value.places, strict=True):
+                (one,) = self.tokenizer.encode_many([sentence], self.words)
+                if one.ids:
+                    places = [(a + start, b + start) for a, b in one.offsets]
+                    found.append(Tokens(one.ids, one.pieces, places))
+                if len(found) == self.sentences:
+                    break
+            every.append(found)
         return every
 
     def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
@@ -195,12 +204,8 @@ class Document(TextsInside):
             words = self._text.read(cell) if self._text.in_words and cell else cell
             return " ".join(words)
         if not isinstance(cell, str):
-            raise Unusable("lines without a text '{}'")
+            raise Unusable(NO_TEXT)
         return cell.strip()
-
-    def _cut(self, sentences: Iterable[list[int]]) -> list[list[int]]:
-        """Without what is beyond the limits, and without sentences of no words."""
-        return [ids[: self.words] for ids in list(filter(None, sentences))[: self.sentences]]
 
 
 def _joined(sentences: Sequence[str]) -> Sentences:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
+from regard.data.problems import NO_TEXT
 from regard.suggestions import meant
 from regard.words import t
 
@@ -83,7 +84,7 @@ class Label(LabelSet):
 
     def read(self, cell: Cell, folder: Path | None = None) -> str:
         if isinstance(cell, bool) or not isinstance(cell, str | int):
-            raise Unusable("lines without a text '{}'")
+            raise Unusable(NO_TEXT)
         label = unicodedata.normalize("NFC", printable(str(cell))).strip()
         if not label:
             raise Unusable("empty {}lines")

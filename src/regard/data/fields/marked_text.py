@@ -68,7 +68,7 @@ class MarkedText(Text):
                 for tokens, example in zip(every, examples, strict=True)
             ]
         end = self.max_length if self.cut else None
-        return [Tokens(t.ids[:end], t.pieces[:end], t.offsets[:end]) for t in every]
+        return [tokens[:end] for tokens in every]
 
     def _replaced(self, tokens: Tokens, example: Mapping[str, Any]) -> Tokens:
         found = self.tokenizer.encode_many(list(example[self.among].texts))

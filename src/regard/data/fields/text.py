@@ -12,6 +12,7 @@ from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.padding import pad
+from regard.data.problems import NO_TEXT
 from regard.data.tokenizer import BLANK, UNK, Tokenizer, Tokens
 from regard.data.unspaced import is_unspaced
 from regard.words import t
@@ -139,14 +140,13 @@ class Text(Field):
 
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
         texts = [self.joined(example[self.name]) for example in examples]
-        end = self.max_length if self.cut else None
-        return [(ids[:end],) for ids in self.tokenizer.encode_ids(texts)]
+        most = self.max_length if self.cut else None
+        return [(ids,) for ids in self.tokenizer.encode_ids(texts, most)]
 
     def tokens(self, values: Sequence[str | list[str]]) -> list[Tokens]:
         """The values in tokens, with the place of each; cut off as they are read."""
-        every = self.tokenizer.encode_many([self.joined(value) for value in values])
-        end = self.max_length if self.cut else None
-        return [Tokens(t.ids[:end], t.pieces[:end], t.offsets[:end]) for t in every]
+        most = self.max_length if self.cut else None
+        return self.tokenizer.encode_many([self.joined(value) for value in values], most)
 
     def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
         ids, mask = pad([parts[0] for parts in several], bos=self.bos, eos=self.eos)
@@ -198,5 +198,5 @@ def _pieces(text: str) -> list[str]:
 
 def _text(cell: Cell) -> str:
     if not isinstance(cell, str):
-        raise Unusable("lines without a text '{}'")
+        raise Unusable(NO_TEXT)
     return cell

@@ -167,7 +167,7 @@ def _sides(
 ) -> dict[str, Side]:
     before = chosen.tokens
     if not chosen.finished:  # nothing was predicted after the last token
-        before = Tokens(before.ids[:-1], before.pieces[:-1], before.offsets[:-1])
+        before = before[:-1]
     written = partial(token_side, chosen.text, language=languages[1])
     return {
         "source": token_side(text, source, end=True, title="source", language=languages[0]),
