@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-<<<<<<< HEAD
 from regard import plugins
-from regard.options import Options
+from regard.options import Options, Positive
 from regard.terms import Kind, in_our_words
 
 
@@ -28,11 +27,8 @@ def _named(kind: Kind) -> BeforeValidator:
 Score = Annotated[str, _named("score")]
 Region = Annotated[str, _named("region")]
 Normalizer = Annotated[str, _named("normalizer")]
-=======
-from regard.options import Options, Positive
 
 PARTS = ("score", "region", "normalize", "cap", "sinks")
->>>>>>> main
 
 
 class AttentionOptions(Options):
@@ -44,10 +40,7 @@ class AttentionOptions(Options):
     region: Region = Field(
         "everywhere", description="which keys a query may look at: everywhere, window(5), …"
     )
-<<<<<<< HEAD
     normalize: Normalizer = Field("softmax", description="softmax, sparsemax, hard, gumbel(0.5), …")
-=======
-    normalize: str = Field("softmax", description="softmax, sparsemax, hard, gumbel(0.5), …")
     cap: Positive | None = Field(
         None, description="no score passes it: cap · tanh(score / cap); null: none"
     )
@@ -55,7 +48,6 @@ class AttentionOptions(Options):
         False,
         description="learnt numbers beside the scores, by which a query may attend to next to nothing",
     )
->>>>>>> main
 
     @property
     def mechanism(self) -> dict[str, Any]:
@@ -94,10 +86,7 @@ class HeadOptions(Options):
         description="which keys a query may look at; several take turns, layer by layer: "
         "[window(16), atrous(8)]",
     )
-<<<<<<< HEAD
     normalize: Normalizer = Field("softmax", description="softmax, sparsemax, gumbel(0.5), …")
-=======
-    normalize: str = Field("softmax", description="softmax, sparsemax, gumbel(0.5), …")
     cap: Positive | None = Field(
         None, description="no score passes it: cap · tanh(score / cap); null: none"
     )
@@ -105,7 +94,6 @@ class HeadOptions(Options):
         False,
         description="learnt numbers beside the scores, by which a query may attend to next to nothing",
     )
->>>>>>> main
 
     def region_of(self, layer: int) -> str:
         if isinstance(self.region, str):
