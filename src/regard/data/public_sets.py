@@ -25,6 +25,8 @@ ORIGINS = {
     "tatoeba-vie-eng": "it comes from manythings.org/anki (vie-eng.zip)",
     "ud-chinese-gsdsimp-devtest": "its files come from github.com/UniversalDependencies/UD_Chinese-GSDSimp",
     "ud-english-ewt": "its files come from github.com/UniversalDependencies/UD_English-EWT",
+    "wikitext-2": "its files wiki.*.raw come from WikiText-2 (raw) of Merity et al. 2016",
+    "word-similarity": "WordSim-353, SimLex-999 and questions-words.txt are those of gensim's test data",
     "word-alignment-gold": "the alignments come from github.com/neulab/awesome-align (examples)",
 }
 
