@@ -157,7 +157,7 @@ def for_beams(decoder: TransformerDecoder, encoded: Encoded) -> BeamDecoder | No
         and all(map(_is_plain, blocks))
         and not any(part._forward_hooks or part._forward_pre_hooks for part in decoder.modules())
     )
-    kernels = beam_steps.kernels(len(states)) if plain else None
+    kernels = beam_steps.kernels() if plain else None
     return None if kernels is None else BeamDecoder(decoder, kernels)
 
 
