@@ -73,6 +73,7 @@ def check_same(model, settings, source=None):
         {"activation": "gelu", "scaled": False},
         {"activation": "swiglu", "positions": "learned"},
         {"heads": 1, "positions": "none"},
+        {"positions": "rotary"},
         {"share": "all"},
     ],
     ids=str,
@@ -142,9 +143,7 @@ def test_what_is_looked_at_or_not_plain_runs_as_it_is():
     source = encoded(model)
     with recording(model.decoder):
         assert model.decoder.for_search(source) is model.decoder
-    assert made(positions="rotary").decoder.for_search(source) is not model.decoder
     for options in (
-        {"positions": "rotary"},
         {"key_heads": 2},
         {"decoder_attention": {"region": "window(2)"}},
         {"cross_attention": {"score": "cosine"}},

@@ -27,7 +27,10 @@ _ready = False
 
 
 def is_plain(attention: MultiHead, *, causal: bool) -> bool:
-    """Whether it is softmax(q K^T / √D) V for each head, over all that there is or all that was before."""
+    """Whether it is softmax(q K^T / √D) V for each head, over all that there is or all that was before.
+
+    Queries and keys may be turned by their positions.
+    """
     region, same = attention.region, Causal() if causal else Everywhere()
     return (
         type(attention) is MultiHead
@@ -36,7 +39,6 @@ def is_plain(attention: MultiHead, *, causal: bool) -> bool:
         and region.patterns(9, 9) == same.patterns(9, 9)
         and attention.normalize.softmax_temperature == 1.0
         and attention.key_heads == attention.heads
-        and attention.rotary is None
         and not attention.nan_safe
     )
 
