@@ -31,7 +31,7 @@ if "PYTEST_XDIST_WORKER_COUNT" in os.environ:  # several processes of tests shar
 
 HERE = Path(__file__).parent
 sys.path[:0] = [
-    str(HERE / name) for name in ("attention", "statistics", "system", "tasks", "words")
+    str(HERE / name) for name in ("attention", "records", "statistics", "system", "tasks", "words")
 ]
 
 # What `make quick` leaves out: folders and files of tests that compile, train, start programs or a browser

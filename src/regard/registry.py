@@ -32,6 +32,9 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "match": "regard.tasks.match.match_options:MatchOptions",
         "read": "regard.tasks.read.read_options:ReadOptions",
         "cloze": "regard.tasks.cloze.cloze_options:ClozeOptions",
+        "see": "regard.tasks.see.see_options:SeeOptions",
+        "paint": "regard.tasks.paint.paint_options:PaintOptions",
+        "caption": "regard.tasks.caption.caption_options:CaptionOptions",
     },
     "models": {
         "rnnsearch": "regard.models.recurrent_options:RnnSearch",
@@ -59,6 +62,14 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "bag-of-words-pair": "regard.models.pairs.pair_options:BagOfWordsPair",
         "reader": "regard.models.reader_options:Reader",
         "deep-lstm-reader": "regard.models.reader_options:DeepLstmReader",
+        "ram": "regard.models.seeing.ram_options:RamOptions",
+        "ws-ram": "regard.models.seeing.ws_ram_options:WsRamOptions",
+        "stn": "regard.models.seeing.stn_options:StnOptions",
+        "window-reader": "regard.models.seeing.window_reader_options:WindowReaderOptions",
+        "cnn": "regard.models.seeing.cnn_options:CnnOptions",
+        "patches": "regard.models.seeing.patch_options:PatchOptions",
+        "draw": "regard.models.seeing.draw_options:DrawOptions",
+        "show-attend-tell": "regard.models.captions.captioner_options:ShowAttendTell",
     },
 }
 FIELDS = ("Text", "Words", "Label", "Labels", "Document", "Image", "Numbers", "Choice", "Span")

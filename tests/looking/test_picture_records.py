@@ -9,10 +9,10 @@ import pytest
 
 from regard.looking.look import look
 from regard.looking.pictures import image_uri
+from regard.records.png_image import encode_png
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.view.stills.image_size import image_size
-from regard.view.stills.png import encode_png
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (12, 18, 3)).astype(np.uint8)
 WORDS = ["a", "dog"]

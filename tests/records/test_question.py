@@ -71,3 +71,29 @@ def test_only_a_document_may_be_longer_than_a_text():
     with pytest.raises(BadQuestion, match="text has 5,001 characters: at most 5,000"):
         long.check_text_alone("a classifier")
     long.check_text_alone("a reader of documents", LONGEST_DOCUMENT)
+
+
+PICTURE = "data:image/png;base64," + "iVBO" * 100_000
+
+
+def test_a_picture_is_asked_about_as_a_text_and_called_by_its_name():
+    alone = Question(PICTURE, name="digit.png")
+    assert (alone.title, alone.shows_picture) == ("digit.png", True)
+    assert Question(PICTURE).title == "a picture"
+    both = Question(f'{{"image": "{PICTURE}", "text": "red?"}}', name=r"a\1.png")
+    assert both.title == r'{"image": "a\1.png", "text": "red?"}'
+    assert (Question("red?").title, Question("red?").shows_picture) == ("red?", False)
+    assert Question.from_dict(alone.to_dict()) == alone
+    alone.check_picture_alone("a model of pictures")
+    both.check_picture_alone("a model of pictures")
+
+
+def test_a_picture_does_not_lengthen_what_a_text_may_be():
+    with pytest.raises(BadQuestion, match="at most 5,000"):
+        Question(PICTURE).check_text_alone("a classifier")
+    with pytest.raises(BadQuestion, match="at most 5,000"):
+        Question(f'{{"image": "{PICTURE}", "text": "{"a" * 6000}"}}').check_picture_alone("it")
+    with pytest.raises(BadQuestion, match="at most 16,777,216"):
+        Question("data:image/png;base64," + "A" * (1 << 24))
+    with pytest.raises(BadQuestion, match="has no beam: ask it about a picture alone"):
+        Question(PICTURE, beam=2).check_picture_alone("a model of pictures")

@@ -10,13 +10,14 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from regard.records.png_image import data_uri, encode_png
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import NotARecord, Picture, Side
 from regard.view.attention_view import View
 from regard.view.picked_matrix import NoSuchPart, Pick, by_hop, picked
 from regard.view.stills.image_size import image_size
 from regard.view.stills.paper import THEMES, fonts, hexadecimal, runs_right_to_left, wrapped
-from regard.view.stills.png import data_uri, encode_png, rasterise
+from regard.view.stills.png import rasterise
 from regard.view.stills.still_picture import common_scale, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -296,5 +297,5 @@ def test_the_png_of_a_drawing_has_its_size():
 
 
 def test_a_picture_from_elsewhere_is_not_fetched():
-    with pytest.raises(NotARecord, match=r"a data:image/ URI, not 'https://example\.org"):
+    with pytest.raises(NotARecord, match=r"a data:image/ URI of a PNG.* not .https://example\.org"):
         Picture("https://example.org/a.png", 1, 1)

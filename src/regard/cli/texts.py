@@ -15,14 +15,22 @@ from regard.words import t
 CHUNK = 1024  # lines: enough to sort by length, few enough to see them flow
 
 TABLES = (".csv", ".tsv", ".jsonl")
+PICTURES = (".png", ".jpg", ".jpeg")
 
 
 def check_texts(texts: list[str], command: str) -> None:
     """`-` stands alone; a text that is the name of a file is taken as a text, but was it meant?"""
     if "-" in texts and len(texts) > 1:
         raise typer.BadParameter(t("- is standard input: give it alone, or texts without it"))
+    if is_picture(texts[0] if texts else "") and command in ("predict", "look"):
+        return
     if len(texts) == 1 and len(texts[0].split()) == 1 and os.path.isfile(texts[0]):
         print(_meant_file(texts[0], command), file=sys.stderr)
+
+
+def is_picture(text: str) -> bool:
+    """Whether it is the name of a picture's file: a run that looks at pictures reads it."""
+    return text.lower().endswith(PICTURES) and os.path.isfile(text)
 
 
 def _meant_file(file: str, command: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import io
 import warnings
 
@@ -11,17 +13,21 @@ from PIL import Image, ImageOps
 from regard.data.problems import Unusable
 
 MOST_PIXELS = 1 << 26  # of a picture
+MOST_SENT = 1 << 22  # of one that somebody sent, who may mean harm
+URI = "data:image/"  # what begins a picture as a text: data:image/png;base64,iVBORw0…
 FORMATS = ("PNG", "JPEG", "MPO")  # MPO: what cameras make of a JPEG with a second picture in it
 
 
-def decoded(data: bytes) -> Image.Image:
-    """The picture in mode L or RGB, upright, transparent parts white; Unusable says what is wrong with it."""
+def decoded(data: bytes, most: int | None = None) -> Image.Image:
+    """The picture in mode L or RGB, upright, transparent parts white; Unusable says what is wrong with it.
+
+    most: pixels that it may have. They are counted before any is decoded.
+    """
+    most = MOST_PIXELS if most is None else most
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            picture = Image.open(io.BytesIO(data), formats=FORMATS)
-            if picture.width * picture.height > MOST_PIXELS:
-                raise Image.DecompressionBombError
+        picture = _opened(data)
+        if picture.width * picture.height > most:
+            raise Image.DecompressionBombError
         if picture.format == "PNG" and getattr(picture, "is_animated", False):
             raise Unusable("{}lines of animated pictures")
         picture.load()
@@ -29,9 +35,37 @@ def decoded(data: bytes) -> Image.Image:
     except Unusable:
         raise
     except Image.DecompressionBombError:
-        raise Unusable(f"{{}}lines of pictures over {MOST_PIXELS:,} pixels") from None
+        raise Unusable(f"{{}}lines of pictures over {most:,} pixels") from None
     except Exception:  # in a damaged file pillow trips over anything
         raise Unusable("{}lines of damaged pictures, or neither PNG nor JPEG") from None
+
+
+def count_pixels(data: bytes) -> int:
+    """As the header of a file says, before anything is decoded; 0 where it says nothing."""
+    try:
+        picture = _opened(data)
+        return picture.width * picture.height
+    except Image.DecompressionBombError:
+        return MOST_PIXELS + 1
+    except Exception:
+        return 0
+
+
+def bytes_in(text: str) -> bytes:
+    """Of a picture that is given as a text, data:image/png;base64,…"""
+    head, comma, coded = text.strip().partition(",")
+    try:
+        if not comma or not head.startswith(URI) or not head.endswith(";base64"):
+            raise binascii.Error
+        return base64.b64decode(coded, validate=True)
+    except (binascii.Error, ValueError):
+        raise Unusable("{}lines of damaged pictures: a data: URI without base64") from None
+
+
+def _opened(data: bytes) -> Image.Image:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        return Image.open(io.BytesIO(data), formats=FORMATS)
 
 
 def _plain(picture: Image.Image) -> Image.Image:

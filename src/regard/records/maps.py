@@ -118,7 +118,7 @@ def record_of(
     if not maps:
         raise BadQuestion(NOTHING)
     kept, cut = within_budget(maps)
-    parts = {"title": question.text, "question": question.to_dict(), **parts}
+    parts = {"title": question.title, "question": question.to_dict(), **parts}
     return AttentionRecord(dict(sides), kept, notes=(*notes, *cut, *after), **parts)
 
 

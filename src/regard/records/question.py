@@ -6,16 +6,21 @@ question.to_dict()["text"]
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from regard.suggestions import meant
+from regard.words import t
 
 LONGEST = 5_000  # characters of a text
 LONGEST_DOCUMENT = (
     200_000  # … of one that is read sentence by sentence, or drawn in blocks of tokens
 )
+LONGEST_PICTURE = 1 << 24  # … in which there is a picture, data:image/png;base64,…
+LONGEST_NAME = 200
+PICTURE = re.compile(r"data:image/[a-z]{1,10};base64,[A-Za-z0-9+/]*={0,2}")
 WIDEST = 50  # hypotheses of a beam
 
 
@@ -62,7 +67,11 @@ class Force:
 
 @dataclass(frozen=True)
 class Question:
-    """A text, and what is to be done with it."""
+    """A text, and what is to be done with it.
+
+    The text is what a line of `regard predict` is: a text, an example in JSON, or a picture as
+    data:image/png;base64,…, alone or in JSON. `tasks.text_look.asked_example` makes an example of it.
+    """
 
     text: str
     prefix: str = ""  # what the translation must begin with
@@ -72,9 +81,12 @@ class Question:
     force: Force | None = None
     explain: bool = False  # also measure how far the weights explain the output
     details: bool = True  # also keep scores and values
+    name: str = ""  # what a picture is called: digit.png
 
     def __post_init__(self) -> None:
-        _check_text("text", self.text, LONGEST_DOCUMENT)
+        pictured = isinstance(self.text, str) and PICTURE.search(self.text) is not None
+        _check_text("text", self.text, LONGEST_PICTURE if pictured else LONGEST_DOCUMENT)
+        _check_text("name", self.name, LONGEST_NAME)
         _check_text("prefix", self.prefix)
         if self.target is not None:
             _check_text("target", self.target)
@@ -101,6 +113,18 @@ class Question:
             values["force"] = Force.from_dict(values["force"])
         return cls(**values)
 
+    @property
+    def shows_picture(self) -> bool:
+        """Whether it is about a picture, and perhaps about a text too."""
+        return PICTURE.search(self.text) is not None
+
+    @property
+    def title(self) -> str:
+        """The text; a picture in it by its name."""
+        if PICTURE.fullmatch(self.text):
+            return self.name or t("a picture")
+        return PICTURE.sub(lambda _: self.name or "…", self.text)
+
     def check_length(self, longest: int = LONGEST) -> None:
         """Refuse a text that is too long for who is asked; a document may be longer than others."""
         _check_text("text", self.text, longest)
@@ -108,10 +132,18 @@ class Question:
     def check_text_alone(self, what: str, longest: int = LONGEST) -> None:
         """Refuse what only a translation has. what: who is asked, "a classifier"."""
         self.check_length(longest)
+        self._check_alone(what)
+
+    def check_picture_alone(self, what: str) -> None:
+        """The same for a model that is asked about a picture, or about an example with one in it."""
+        _check_text("text", PICTURE.sub("", self.text))
+        self._check_alone(what, about="a picture")
+
+    def _check_alone(self, what: str, about: str = "a text") -> None:
         for field in fields(self):
             given = getattr(self, field.name)
             if field.name in ("prefix", "beam", "nbest", "target", "force") and given:
-                raise BadQuestion(f"{what} has no {field.name}: ask it about a text alone")
+                raise BadQuestion(f"{what} has no {field.name}: ask it about {about} alone")
         if not self.text.strip():
             raise BadQuestion("there is nothing to look at: the text is blank")
 

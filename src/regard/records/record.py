@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from regard.records.levels import Levels
 from regard.records.packed_arrays import pack, pack_bits, unpack
 from regard.records.side import NotARecord, Side
+from regard.records.sights import Sight, read_sight
 
 FORMAT = "regard.attention/1"
 
@@ -194,6 +195,9 @@ class AttentionRecord:
     glimpses: tuple[tuple[Box, ...], ...] = ()  # for each query of the first map, where it looked
     question: Mapping[str, Any] = field(default_factory=dict)  # what was asked, to ask it again
     levels: Levels | None = None  # of a document: its sentences, and the words of each
+    sight: Sight | None = (
+        None  # of a picture: glimpses, canvases or warps; there may be no maps then
+    )
 
     def __post_init__(self) -> None:
         for each in self.maps:
@@ -265,6 +269,7 @@ class AttentionRecord:
             "glimpses": [[list(box) for box in boxes] for boxes in self.glimpses],
             "question": dict(self.question),
             "levels": None if self.levels is None else self.levels.to_dict(),
+            "sight": None if self.sight is None else self.sight.to_dict(),
         }
 
     def to_json(self) -> str:
@@ -289,8 +294,11 @@ class AttentionRecord:
                 tuple(tuple(tuple(box) for box in boxes) for boxes in given.get("glimpses", ())),
                 given.get("question", {}),
                 None if given.get("levels") is None else Levels.from_dict(given["levels"]),
+                None if given.get("sight") is None else read_sight(given["sight"]),
             )
-        except (KeyError, TypeError) as error:
+        except NotARecord:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise NotARecord(
                 f"a part of the record is missing or of another kind: {error}"
             ) from error

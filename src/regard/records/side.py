@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from regard.records.token_words import word_numbers
 
+IMAGE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]*={0,2}\Z")
+MOST_CELLS = 10_000  # of a picture, in a row or a column
 START, END = "(start)", "(end)"  # of a sentence: positions that stand for no text
 
 
@@ -27,8 +30,14 @@ class Picture:
     columns: int
 
     def __post_init__(self) -> None:
-        if not self.source.startswith("data:image/"):
-            raise NotARecord(f"a picture is a data:image/ URI, not {self.source[:40]!r}")
+        if not isinstance(self.source, str) or not IMAGE.match(self.source):
+            raise NotARecord(
+                f"a picture is a data:image/ URI of a PNG, JPEG, GIF or WebP, not "
+                f"{str(self.source)[:40]!r}"
+            )
+        sizes = self.rows, self.columns
+        if any(type(size) is not int or not 0 < size <= MOST_CELLS for size in sizes):
+            raise NotARecord(f"a picture has rows and columns of cells, not {sizes}")
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,19 @@ class Side:
             language,
             title,
             picture,
+        )
+
+    @classmethod
+    def of_grid(cls, source: str, rows: int, columns: int, *, title: str = "image") -> Side:
+        """The cells of a picture, row by row, all of one size. source: a data: URI, `PngImage.source`."""
+        cells = [f"row {r + 1}, column {c + 1}" for r in range(rows) for c in range(columns)]
+        return cls.of(
+            "",
+            cells,
+            [(0, 0)] * len(cells),
+            words=range(len(cells)),
+            title=title,
+            picture=Picture(source, rows, columns),
         )
 
     @classmethod

@@ -37,6 +37,12 @@ from regard.serve.messages import (
 )
 from regard.serve.models import Served, Shelf
 from regard.serve.requests import Looking, Predicting, Scoring, Translating
+from regard.serve.sent_pictures import (
+    PIXELS,
+    check_pixels,
+    takes_pictures,
+    without_pictures,
+)
 from regard.tasks.answer import answers_in_place
 
 if TYPE_CHECKING:
@@ -103,6 +109,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         """The answer to each example, whatever the model was trained for."""
         served = shelf.find(asked.model)
         try:
+            pixels = check_pixels(*asked.examples)
             sizes = [_written_size(example, served.run.task, shelf) for example in asked.examples]
         except RecursionError:
             raise Refused(422, "an example is nested too deeply") from None
@@ -117,7 +124,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
             examples = [example for example in given if example is not None]
             work = served.estimates.predicting(examples, attention=asked.attention)
         wish = Predicting(served, shelf.limits, asked.attention)
-        job = Job(wish, examples, max(sizes), work)
+        job = Job(wish, examples, max(sizes) + pixels // (PIXELS * len(sizes)), work)
         found = task.ranked(await _answers(request, shelf, job) if examples else [])
         answers = [Predicted(**one.to_dict()) for one in answers_in_place(given, found)]
         return PredictAnswer(model=served.name, answers=answers)
@@ -134,6 +141,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         beam = asked.beam
         if shelf.beam is not None and beam is None and served.run.task.searches:
             beam = max(shelf.beam, asked.nbest or 1)
+        check_pixels(asked.text)
         _check_length(asked.text, served.run.task, shelf)
         with _mistakes_told():
             question = _question(asked, beam)
@@ -172,6 +180,7 @@ def _check_length(text: str, task: Task, shelf: Shelf) -> None:
 
     documents = any(isinstance(task.fields[name], Document) for name in task.inputs)
     longest = shelf.limits.total if documents else shelf.limits.characters
+    text = without_pictures(text) if takes_pictures(task) else text
     if len(text) > longest:
         raise Refused(413, f"a text of {len(text):,} characters, and {longest:,} may be")
 
@@ -182,7 +191,8 @@ def _written_size(example: Any, task: Task, shelf: Shelf) -> int:
         _check_length(text, task, shelf)
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise Refused(422, "a text holds half of a character (a lone surrogate)")
-    return len(json.dumps(example, ensure_ascii=False))
+    written = without_pictures(example) if takes_pictures(task) else example
+    return len(json.dumps(written, ensure_ascii=False))
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -269,6 +279,7 @@ def _model(served: Served) -> ServedModel:
         name=served.name,
         task=served.task,
         kind=run.recipe.model.kind,
+        pictures=len(run.task.inputs) == 1 and takes_pictures(run.task),
         source=run.recipe.data.source,
         target=run.recipe.data.target,
         parameters=sum(each.numel() for each in run.module.parameters()),

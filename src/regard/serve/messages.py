@@ -20,7 +20,6 @@ def _whole(number: object) -> object:
 
 Whole = Annotated[int, BeforeValidator(_whole)]
 Text = Annotated[str, Field(max_length=MAX.characters)]
-LongText = Annotated[str, Field(max_length=MAX.total)]
 Texts = Annotated[list[Text], Field(min_length=1, max_length=MAX.texts)]
 Model = Annotated[
     str | None, Field(description="The name of a served model; the first if not given.")
@@ -138,7 +137,8 @@ class ScoreAnswer(Message):
 
 class PredictRequest(Asked):
     examples: Annotated[list[Any], Field(min_length=1, max_length=MAX.texts)] = Field(
-        description="Values of the one input of the model's task, or objects with a value for each input."
+        description="Values of the one input of the model's task, or objects with a value for each input; "
+        "a picture as data:image/png;base64,…."
     )
     attention: bool = Field(False, description="Also send what was attended to.")
     model: Model = None
@@ -163,6 +163,9 @@ class Predicted(Message):
     rank: int | None = Field(
         None, description="Of a candidate: from 1, among those of its question in this request."
     )
+    places: list[list[float]] | None = Field(
+        None, description="Of a picture: where was looked, x and y from -1, left and above, to 1."
+    )
 
 
 class PredictAnswer(Message):
@@ -185,9 +188,11 @@ class ForcedStep(Asked):
 
 
 class AttentionRequest(Asked):
-    text: LongText = Field(
-        description=f"At most {MAX.characters:,} characters, or {MAX.total:,} for a model of documents."
+    text: Annotated[str, Field(max_length=MAX.body)] = Field(
+        description=f"At most {MAX.characters:,} characters, or {MAX.total:,} for a model of documents; of a "
+        "model of pictures a PNG or JPEG as data:image/png;base64,…. The path of a file is never opened."
     )
+    name: Annotated[str, Field(max_length=200)] = Field("", description="What a picture is called.")
     prefix: Text = Field("", description="What the output must begin with.")
     target: Text | None = Field(None, description="Show this output instead of searching for one.")
     beam: Beam = None
@@ -217,6 +222,7 @@ class ServedModel(Message):
     name: str
     task: str = Field(description="What it was trained for: translate, classify, tag, …")
     kind: str = Field(description="The family of the network, as recipes name it.")
+    pictures: bool = Field(description="Whether a picture is all that it is asked about.")
     source: str = Field(description="The language it reads; empty if it does not matter.")
     target: str = Field(description="The language it writes.")
     parameters: int
@@ -225,6 +231,7 @@ class ServedModel(Message):
         name="zh-en",
         task="translate",
         kind="rnnsearch",
+        pictures=False,
         source="zh",
         target="en",
         parameters=3_800_312,

@@ -20,6 +20,7 @@ class Answer:
     was not asked for, or if the model has none. rows, columns: what these parts are called. sentences: of a
     document, the columns of each, from start up to end, and what it weighs. hops: attentions over the same
     columns that a row is the mean of. rank: from 1, among the answers that it competes with, where it does.
+    places: of a picture, where was looked, one after the other: (x, y) from -1, left and above, to 1.
     """
 
     input: Any
@@ -33,6 +34,7 @@ class Answer:
     sentences: Sequence[tuple[int, int, float]] = ()  # start, end, weight
     hops: int = 1
     rank: int | None = None
+    places: Sequence[tuple[float, float]] = ()
 
     @property
     def parts(self) -> list[str]:
@@ -48,7 +50,7 @@ class Answer:
         """Plain values for JSON; attention in six digits, and with it the names of its rows and columns."""
         weights = None if self.attention is None else self.attention.tolist()
         plain: dict[str, Any] = {
-            "input": plain_value(self.input),
+            "input": _written(self.input),
             "answer": self.answer,
             "score": self.score if self.score is None or math.isfinite(self.score) else None,
             "attention": None
@@ -63,6 +65,8 @@ class Answer:
             plain["hops"] = self.hops
         if self.rank is not None:
             plain["rank"] = self.rank
+        if self.places:
+            plain["places"] = [[round(x, 6), round(y, 6)] for x, y in self.places]
         return plain
 
 
@@ -84,6 +88,16 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: plain_value(one) for name, one in value.items()}
     return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _written(value: Any) -> Any:
+    """The same; a picture by its size alone."""
+    if isinstance(value, Mapping):
+        return {name: _written(one) for name, one in value.items()}
+    if getattr(value, "ndim", 0) == 3 and str(getattr(value, "dtype", "")) == "uint8":
+        height, width, channels = value.shape
+        return f"{width}x{height} {'grey' if channels == 1 else 'coloured'} picture"
+    return plain_value(value)
 
 
 def _said(value: Any) -> str:

@@ -17,15 +17,17 @@ from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.picked_matrix import Pick, by_hop, picked
 from regard.view.shaded_sentences import shaded_sentences
+from regard.view.stills.moving_picture import film
 from regard.view.stills.png import rasterise
-from regard.view.stills.still_picture import draw
+from regard.view.stills.still_picture import draw, shows_sight
 from regard.view.terminal import heat_map
+from regard.view.terminal_sights import sight_text
 from regard.view.widget import Live, widget
 from regard.words import t
 
 MOST_ROWS = 60  # that are printed as text
 EVERYTHING = Pick()
-SUFFIXES = (".html", ".svg", ".png", ".json")
+SUFFIXES = (".html", ".svg", ".png", ".gif", ".apng", ".json")
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ class View:
         if not self.records:
             raise NotARecord("there is nothing to look at")
         for record in self.records:
-            picked(record, self.pick)  # a layer that there is not is told now, not in the page
+            if not shows_sight(record, self.pick):
+                picked(record, self.pick)  # a layer that there is not is told now, not in the page
 
     def __repr__(self) -> str:
         return (
@@ -67,6 +70,14 @@ class View:
         """The same in pixels, with the fonts of this system and the embedded one."""
         return rasterise(self.to_svg(style=style, theme=theme), zoom=zoom)
 
+    def to_gif(self, *, theme: str = "light") -> bytes:
+        """A film of the first record: glimpse by glimpse, canvas by canvas, word by word over a picture."""
+        return film(self.records[0], self.pick, "gif", theme=theme)
+
+    def to_apng(self, *, theme: str = "light") -> bytes:
+        """The same with all its colours."""
+        return film(self.records[0], self.pick, "apng", theme=theme)
+
     def to_json(self) -> str:
         """The record; several as a list. `regard.look(path)` reads it back."""
         written = [record.to_json() for record in self.records]
@@ -77,7 +88,7 @@ class View:
         return "\n\n".join(self._text(record, colour) for record in self.records)
 
     def save(self, path: str | Path, **options: Any) -> Path:
-        """By the end of its name: .html, .svg, .png or .json; options as those of to_svg, to_png."""
+        """By the end of its name: .html, .svg, .png, .gif, .apng or .json; options as those of to_svg, …"""
         path = Path(path)
         if path.suffix not in SUFFIXES:
             raise NotARecord(
@@ -120,6 +131,8 @@ class View:
         return {"text/html": frame, **bundle}
 
     def _text(self, record: AttentionRecord, colour: bool | None) -> str:
+        if shows_sight(record, self.pick):
+            return sight_text(record, colour=colour)
         if shown_levels(record, self.pick):
             return shaded_sentences(level_lines(record, tokens=self.pick.tokens), colour=colour)
         matrix = by_hop(record, self.pick)

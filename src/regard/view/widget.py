@@ -21,6 +21,7 @@ class Live:
 
     models: tuple[str, ...]
     look: Callable[[Mapping[str, Any]], AttentionRecord]
+    pictures: tuple[str, ...] = ()  # those that are asked about a picture
 
 
 def widget(
@@ -35,6 +36,7 @@ def widget(
         state=dict(state or {}),
         abilities=[] if live is None else ["ask"],
         models=[] if live is None else list(live.models),
+        pictures=[] if live is None else list(live.pictures),
         **page_language(),
     )
 
@@ -76,6 +78,7 @@ def _widget_class() -> type[Any]:
         state: Any = traitlets.Dict().tag(sync=True)
         abilities: Any = traitlets.List().tag(sync=True)
         models: Any = traitlets.List().tag(sync=True)
+        pictures: Any = traitlets.List().tag(sync=True)
         lang: Any = traitlets.Unicode("en").tag(sync=True)
         words: Any = traitlets.Dict().tag(sync=True)
 

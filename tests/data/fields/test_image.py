@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import struct
@@ -30,6 +31,10 @@ def png(picture: Pillow.Image, kind: str = "PNG", **settings) -> bytes:
     return file.getvalue()
 
 
+def uri(data: bytes, kind: str = "png") -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+
+
 def pixels(value: np.ndarray) -> list:
     return value.squeeze(-1).tolist() if value.shape[-1] == 1 else value.tolist()
 
@@ -49,6 +54,8 @@ def pixels(value: np.ndarray) -> list:
         png(Pillow.fromarray(GREY).convert("RGB")),
         png(Pillow.fromarray(GREY).convert("LA")),
         png(Pillow.fromarray(GREY).convert("P")),
+        uri(png(Pillow.fromarray(GREY))),
+        f" {uri(png(Pillow.fromarray(GREY)), 'jpeg')}\n",  # the bytes say what they are
     ],
     ids=lambda x: type(x).__name__,
 )
@@ -137,6 +144,12 @@ WHOLE = png(Pillow.effect_noise((64, 64), 90))
         (bomb(0, 9), "damaged pictures"),
         (bomb(9_000, 7_000), "damaged pictures"),
         (animated(), "animated pictures"),
+        (uri(animated()), "animated pictures"),
+        (uri(b"GIF89a" + bytes(40)), "neither PNG nor JPEG"),
+        (uri(b"a text, renamed"), "neither PNG nor JPEG"),
+        ("data:image/png;base64,%%%", "without base64"),
+        ("data:image/png,AAAA", "without base64"),
+        ("data:image/png;base64", "without base64"),
         (np.zeros((2, 2, 2, 2)), "no picture"),
         (np.zeros((2, 2, 4), np.uint8), "no picture"),
         (np.zeros((0, 2), np.uint8), "no picture"),
@@ -184,6 +197,24 @@ def test_too_large_to_keep_without_a_size(monkeypatch):
     monkeypatch.setattr(picture_files, "MOST_PIXELS", 100)
     with pytest.raises(Unusable, match="over 100 pixels"):
         Image("image", size=(2, 2)).read(png(Pillow.new("L", (11, 10))))
+
+
+def test_one_that_was_sent_has_fewer_pixels():
+    large = png(Pillow.new("L", (2049, 2048)))
+    assert Image("image", size=(2, 2)).accept(large).shape == (2, 2, 1)
+    for cell in (large, uri(large), bomb(50_000, 50_000)):
+        with pytest.raises(Unusable, match="over 4,194,304 pixels"):
+            Image("image", size=(2, 2)).accept(cell, files=False)
+    assert picture_files.count_pixels(large) == 2049 * 2048
+    assert picture_files.count_pixels(bomb(50_000, 50_000)) > picture_files.MOST_PIXELS
+    assert picture_files.count_pixels(b"no picture") == 0
+
+
+def test_one_that_is_asked_about_is_stretched_to_the_size_that_was_learnt():
+    field = Image("image")
+    field.learn([field.read(GREY)])
+    assert field.accept(np.full((9, 5), 77, np.uint8)).shape == (2, 2, 1)
+    assert field.read(np.zeros((9, 5), np.uint8)).shape == (9, 5, 1)  # one of a corpus is not
 
 
 def test_files_are_looked_for_beside_the_corpus(tmp_path):
@@ -262,15 +293,31 @@ def test_other_sizes_than_learnt_are_not_trained_on():
 
 
 def test_what_is_learnt_is_saved():
-    for settings in ({}, {"channels": 3}, {"size": (4, 4)}):
+    for settings in ({}, {"channels": 3}, {"size": (4, 4)}, {"standardise": False}):
         field, again = Image("image", **settings), Image("image", **settings)
         with pytest.raises(ValueError, match="learnt no mean yet"):
             field.to_json()
         field.learn([field.read(GREY), field.read(COLOURS)])
         reloaded(field, again)
         assert again.scale.mean.tolist() == field.scale.mean.tolist()
-    with pytest.raises(ValueError, match="no numbers to learn a mean from"):
-        Image("image").learn([])
+    for standardise in (True, False):
+        with pytest.raises(ValueError, match="no pictures to learn from"):
+            Image("image", standardise=standardise).learn([])
+
+
+def test_pixels_that_are_not_standardised_stay_in_0_to_1(tmp_path):
+    field, again = (Image("image", standardise=False) for _ in range(2))
+    examples = [{"image": field.read(cell)} for cell in (GREY, np.full((1, 3), 255, np.uint8))]
+    field.learn(example["image"] for example in examples)
+    reloaded(field, again)
+    image = batch_of(tmp_path, [again], examples)["image"]
+    torch.testing.assert_close(image[0, 0, :, :2], torch.tensor(GREY / 255, dtype=torch.float32))
+    assert image[1, 0].tolist() == [[1, 1, 1], [0, 0, 0]]  # and padding is black
+    learnt = Image("image")
+    learnt.learn(example["image"] for example in examples)
+    with pytest.raises(ValueError, match="standardised"):
+        again.load(learnt.to_json())
+    assert repr(again) == "Image('image', channels=1, size=None, standardise=False)"
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.layers.pictures.draws import keys_of, mixed, uniform, whole
+from regard.layers.pictures.draws import keys_of, mixed, normal, salted, uniform, whole
 from regard.layers.pictures.scenes import bent, cluttered, laid, moved, projected, turned
+from regard.layers.pictures.warps import ProjectiveWarp, corner_numbers
 
 
 def digits(count: int, seed: int = 0) -> Tensor:
@@ -129,11 +130,46 @@ def test_scaled_and_moved_pictures_stay_on_the_ground() -> None:
 
 def test_projected_and_bent_pictures_are_nearly_those() -> None:
     shown = digits(30)
-    for result in (projected(shown, keys_of(shown, 1)), bent(shown, keys_of(shown, 1))):
+    near = projected(shown, keys_of(shown, 1), pixels=1.5, scale=(0.95, 1.0))
+    for result in (near, bent(shown, keys_of(shown, 1))):
         assert result.shape == shown.shape
         assert not torch.equal(result, shown)
         likeness = torch.nn.functional.cosine_similarity(result.flatten(1), shown.flatten(1))
         assert float(likeness.mean()) > 0.6
+
+
+def test_a_projection_takes_the_corners_where_it_is_told() -> None:
+    torch.manual_seed(0)
+    square = torch.tensor([[-1.0, -1], [1, -1], [-1, 1], [1, 1]]).double()
+    corners = square + 0.2 * torch.randn(5, 4, 2).double()
+    numbers = corner_numbers(corners)
+    places = torch.cat((square, torch.ones(4, 1).double()), -1)
+    torch.testing.assert_close(ProjectiveWarp().moved(numbers, places), corners)
+    identity = ProjectiveWarp().identity.double()
+    torch.testing.assert_close(corner_numbers(square[None])[0], identity)
+
+
+def test_a_projected_picture_shrinks_by_its_scale() -> None:
+    shown = digits(50)
+    result = projected(shown, keys_of(shown, 4), pixels=0.0)
+    mass = result.sum((1, 2, 3)) / shown.sum((1, 2, 3))
+    assert 0.75**2 * 0.95 < float(mass.min()) < 0.7
+    assert 0.9 < float(mass.max()) < 1.05
+
+
+def test_normal_numbers_are_normal() -> None:
+    drawn = normal(mixed(torch.arange(20_000)), 4)
+    assert drawn.isfinite().all()
+    assert float(drawn.mean()) == pytest.approx(0, abs=0.02)
+    assert float(drawn.std()) == pytest.approx(1, abs=0.02)
+    assert float((drawn.abs() < 1).float().mean()) == pytest.approx(0.6827, abs=0.01)
+
+
+def test_a_salt_gives_other_keys() -> None:
+    keys = keys_of(digits(6), 0)
+    first, second = (salted(keys, torch.tensor([salt])) for salt in (1, 2))
+    assert not (first == second).any()
+    assert len(set(first.tolist())) == 6
 
 
 def test_a_ground_too_small_is_refused() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.cli.options import Beam, ComparedRuns, Device
+from regard.cli.texts import is_picture
 from regard.words import t
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def look(
         list[str] | None,
         typer.Argument(
             metavar="TEXT",
-            help="What to look at, TABs between several inputs, or JSON; two are compared. Or a saved .json.",
+            help="What to look at, TABs between several inputs, JSON, a picture; two are compared. "
+            "Or a saved .json.",
         ),
     ] = None,
     models: ComparedRuns = None,
@@ -36,6 +38,12 @@ def look(
     ] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture.")] = None,
     png: Annotated[Path | None, typer.Option(metavar="FILE", help="The same in pixels.")] = None,
+    gif: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A film of a picture that is looked at.")
+    ] = None,
+    apng: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The same with all its colours.")
+    ] = None,
     as_json: Annotated[
         Path | None,
         typer.Option("--json", metavar="FILE", help="Write the numbers; look FILE reopens them."),
@@ -76,11 +84,15 @@ def look(
     Example: regard look 我是一个学生。
 
     Example: regard look -m runs/zh-en 我是一个学生。 --svg attention.svg
+
+    Example: regard look -m runs/ram digit.png --gif digit.gif
     """
     picks = {"map": which, "layer": _place(layer), "head": _place(head), "tokens": tokens}
     asked = {"target": target, "beam": beam, "explain": explain}
-    files = [path for path in (html, svg, png, as_json) if path is not None]
-    _check_files({"--html": html, "--svg": svg, "--png": png, "--json": as_json})
+    written = {"--html": html, "--svg": svg, "--png": png, "--gif": gif, "--apng": apng}
+    written["--json"] = as_json
+    files = [path for path in written.values() if path is not None]
+    _check_files(written)
     given = texts or []
     records = [text for text in given if _is_saved(text)]
     saved = bool(records)
@@ -90,16 +102,21 @@ def look(
         raise typer.BadParameter(t("give a TEXT to look at"))
     seen_here = terminal or (saved if no_browser else not _has_browser())
     asked_for = explain or target is not None or max(len(given), len(models or [])) > 2
+    asked_for = asked_for or any(map(is_picture, given))  # which an address has no room for
     if not (files or saved or seen_here) and (no_browser or not asked_for):
-        _serve(models or [], given, picks, port, beam, device, open_it=not no_browser)
+        typed = [text for text in given if not is_picture(text)]
+        _serve(models or [], typed, picks, port, beam, device, open_it=not no_browser)
         return
     if not given:
         raise typer.BadParameter(t("give a TEXT to look at: there is no browser to type it in"))
     view = _view(given, models, saved, asked, picks, device)
     if files:
-        style = {"style": "lines" if lines else "cells", "theme": "dark" if dark else "light"}
+        theme = {"theme": "dark" if dark else "light"}
+        styles = {svg: theme, png: theme, gif: theme, apng: theme}
+        for path in (svg, png):
+            styles[path] = theme | {"style": "lines" if lines else "cells"}
         for path in files:
-            _save(view, path, style if path in (svg, png) else {})
+            _save(view, path, styles.get(path, {}))
     elif seen_here:
         _print(view, saved, explain=explain)
     else:

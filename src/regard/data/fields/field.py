@@ -123,6 +123,10 @@ class Field(ABC):
         """Why an example like this is not trained on, as `{}lines over 100 tokens`; None: it is."""
         return None
 
+    def extent(self, example: Mapping[str, Any]) -> int:
+        """How many positions a model reads of its value, about, for an estimate of the work."""
+        return sum(len(part) for parts in self.encode([example]) for part in parts)
+
     # for people
 
     def show(self, value: Any) -> str:

@@ -21,16 +21,19 @@ from regard.words import t
 Pixels = NDArray[np.uint8]  # (H, W, C)
 MOST_PIXELS = 1 << 24  # of a picture that is kept as it is
 HEAVIEST = 1 << 27  # bytes of a file
+ANY_SHAPE = (28, 28)  # to try a model with
 
 
 class Image(Field):
     """x = (pixel / 255 - mean) / deviation, by channel, as the training part has them.
 
-    A cell is the path of a PNG or JPEG file (from the folder of the corpus), its bytes, an array or
-    nested lists: (H, W), (H, W, C) or (C, H, W), whole numbers from 0 to 255 or fractions from 0 to 1.
-    channels: 1 or 3; colours become grey and grey becomes colours. Transparent parts are white. size: (H,
-    W) that all are stretched to. Without it they keep theirs: if those of the training part are of one
-    size, others are not trained on; if not, a batch is padded with the mean, on the right and below.
+    A cell is the path of a PNG or JPEG file (from the folder of the corpus), its bytes, these as a text
+    (data:image/png;base64,…), an array or nested lists: (H, W), (H, W, C) or (C, H, W), whole numbers from
+    0 to 255 or fractions from 0 to 1. channels: 1 or 3; colours become grey and grey becomes colours.
+    Transparent parts are white. size: (H, W) that all are stretched to. Without it they keep theirs: if
+    those of the training part are of one size, others are not trained on; if not, a batch is padded with the
+    mean, on the right and below. standardise: without it x is pixel / 255, and padding is black,
+    as all is outside of a picture.
 
     Tensors: NAME (B, C, H, W) float32; if sizes differ, NAME_mask (B, H, W) bool too, True where a pixel
     is real.
@@ -40,7 +43,12 @@ class Image(Field):
     any_cell: ClassVar = "….png"
 
     def __init__(
-        self, name: str, *, channels: int = 1, size: tuple[int, int] | None = None
+        self,
+        name: str,
+        *,
+        channels: int = 1,
+        size: tuple[int, int] | None = None,
+        standardise: bool = True,
     ) -> None:
         super().__init__(name)
         if channels not in (1, 3):
@@ -49,28 +57,51 @@ class Image(Field):
             raise ValueError(f"the size of a picture is (height, width), not {size}")
         self.channels, self.stretched_to = channels, size
         self.shape = size  # of all pictures; None: they differ
+        self.standardise = standardise
         self.scale: Standardisation | None = None
 
     def __repr__(self) -> str:
-        return f"Image({self.name!r}, channels={self.channels}, size={self.stretched_to})"
+        said = f"{self.name!r}, channels={self.channels}, size={self.stretched_to}"
+        return f"Image({said})" if self.standardise else f"Image({said}, standardise=False)"
 
     def read(self, cell: Cell, folder: Path | None = None) -> Pixels:
-        if isinstance(cell, str | Path):
-            cell = _file(str(cell), folder)
+        return self._read(cell, folder, self.stretched_to)
+
+    def accept(self, value: Cell, *, files: bool = True) -> Pixels:
+        """Stretched to the one size of all pictures that were learnt from, if they had one."""
+        from regard.data.picture_files import MOST_SENT
+
+        size = self.stretched_to or self.shape
+        return self._read(value, Path() if files else None, size, None if files else MOST_SENT)
+
+    def _read(
+        self, cell: Cell, folder: Path | None, size: tuple[int, int] | None, most: int | None = None
+    ) -> Pixels:
+        """most: pixels that a file may have."""
         from PIL import Image as Pillow  # loaded by those who have pictures
 
-        from regard.data.picture_files import decoded
+        from regard.data.picture_files import URI, bytes_in, decoded
 
-        picture = decoded(cell) if isinstance(cell, bytes) else Pillow.fromarray(_pixels(cell))
+        if isinstance(cell, str) and cell.lstrip().startswith(URI):
+            cell = bytes_in(cell)
+        elif isinstance(cell, str | Path):
+            cell = _file(str(cell), folder)
+        picture = (
+            decoded(cell, most) if isinstance(cell, bytes) else Pillow.fromarray(_pixels(cell))
+        )
         picture = picture.convert("L" if self.channels == 1 else "RGB")
-        if self.stretched_to is not None:
-            height, width = self.stretched_to
-            picture = picture.resize((width, height), Pillow.Resampling.BILINEAR)
+        if size is not None:
+            picture = picture.resize((size[1], size[0]), Pillow.Resampling.BILINEAR)
         elif picture.width * picture.height > MOST_PIXELS:
             raise Unusable(
                 f"{{}}lines of pictures over {MOST_PIXELS:,} pixels, which no size is given for"
             )
         return np.asarray(picture).reshape(picture.height, picture.width, self.channels)
+
+    def check_known(self, value: Pixels) -> None:
+        if self.shape is not None and value.shape[:2] != self.shape:
+            seen, wanted = (f"{wide}x{high}" for high, wide in (value.shape[:2], self.shape))
+            raise ValueError(f"a picture of {seen}, where all are {wanted}")
 
     def identity(self, value: Pixels) -> str:
         return hashlib.blake2b(
@@ -84,9 +115,12 @@ class Image(Field):
     def learn(self, values: Iterable[Pixels]) -> None:
         moments, shapes = Moments(self.channels), set()
         for value in values:
-            moments.add(value.reshape(-1, self.channels) / 255)
+            if self.standardise:
+                moments.add(value.reshape(-1, self.channels) / 255)
             shapes.add((value.shape[0], value.shape[1]))
-        self.scale = moments.scale()
+        if not shapes:
+            raise ValueError("there are no pictures to learn from")
+        self.scale = moments.scale() if self.standardise else Standardisation.none(self.channels)
         if self.stretched_to is None:
             self.shape = shapes.pop() if len(shapes) == 1 else None
 
@@ -104,7 +138,14 @@ class Image(Field):
                 raise ValueError(f"it is not about pictures of {self.channels} channels")
         if self.stretched_to not in (None, shape):
             raise ValueError(f"it is about pictures of {shape}, not of {self.stretched_to}")
-        self.scale, self.shape = Standardisation.from_json(rest, self.channels), shape
+        scale = Standardisation.from_json(rest, self.channels)
+        if not (self.standardise or scale.changes_nothing):
+            raise ValueError("it is about pictures that are standardised")
+        self.scale, self.shape = scale, shape
+
+    @property
+    def any_size(self) -> tuple[int, int, int]:
+        return (self.channels, *(self.shape or ANY_SHAPE))
 
     @property
     def size(self) -> tuple[int, int | None, int | None]:
@@ -121,15 +162,25 @@ class Image(Field):
 
     def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
         shapes = [(int(height), int(width)) for _, (height, width) in several]
+        if self.shape is not None and set(shapes) == {self.shape}:
+            whole = np.stack([np.asarray(pixels) for pixels, _ in several])
+            return {self.name: self._tensor(whole.reshape(-1, *self.shape, self.channels))}
         high, wide = (max((shape[axis] for shape in shapes), default=0) for axis in (0, 1))
         images = np.zeros((len(several), high, wide, self.channels), np.float32)
         mask = np.zeros((len(several), high, wide), bool)
         for number, ((pixels, _), (height, width)) in enumerate(zip(several, shapes, strict=True)):
-            whole = np.asarray(pixels).reshape(height, width, self.channels) / np.float32(255)
-            images[number, :height, :width] = self._scale.applied(whole)
+            whole = np.asarray(pixels).reshape(height, width, self.channels)
+            images[number, :height, :width] = self._scale.applied(whole / np.float32(255))
             mask[number, :height, :width] = True
         tensors = {self.name: torch.from_numpy(images.transpose(0, 3, 1, 2).copy())}
         return tensors | ({} if self.shape else {f"{self.name}_mask": torch.from_numpy(mask)})
+
+    def _tensor(self, pixels: Pixels) -> Tensor:
+        """(B, H, W, C) -> (B, C, H, W), scaled."""
+        scaled: NDArray[np.floating] = pixels / np.float32(255)
+        if self.standardise:
+            scaled = self._scale.applied(scaled)
+        return torch.from_numpy(np.ascontiguousarray(scaled.transpose(0, 3, 1, 2)))
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
         size = t("of several sizes")
@@ -142,6 +193,11 @@ class Image(Field):
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
         """Pixels, if sizes differ."""
         return None if self.shape else counts["pixels"] // self.channels
+
+    def extent(self, example: Mapping[str, Any]) -> int:
+        """A position for every 8 × 8 pixels."""
+        height, width = example[self.name].shape[:2]
+        return -(-height // 8) * -(-width // 8)
 
     def too_long(self, parts: Parts) -> str | None:
         if self.shape is None or tuple(map(int, parts[1])) == self.shape:

@@ -20,6 +20,15 @@ class Standardisation:
     mean: NDArray[np.float32]
     deviation: NDArray[np.float32]
 
+    @classmethod
+    def none(cls, size: int) -> Standardisation:
+        """Numbers stay as they are."""
+        return cls(np.zeros(size, np.float32), np.ones(size, np.float32))
+
+    @property
+    def changes_nothing(self) -> bool:
+        return not self.mean.any() and bool((self.deviation == 1).all())
+
     def applied(self, numbers: NDArray[Any]) -> NDArray[np.float32]:
         """Numbers (..., D)."""
         scaled: NDArray[np.float32] = (numbers - self.mean) / self.deviation

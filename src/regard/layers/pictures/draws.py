@@ -7,6 +7,8 @@ splitmix64 (Steele, Lea and Flood 2014), in whole numbers of 64 bits.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -34,9 +36,14 @@ def keys_of(pictures: Tensor, *also: int) -> Tensor:
     pixels = (pictures.detach().flatten(1).double() * 255).round().long()
     places = mixed(torch.arange(pixels.shape[1], device=pixels.device)) | 1
     keys = (pixels * places).sum(1)
-    for number in also:
-        keys = mixed(keys ^ mixed(torch.tensor(number, device=keys.device)))
+    for number in also:  # mixed here: nobody waits for another device
+        keys = mixed(keys ^ int(mixed(torch.tensor(number))))
     return mixed(keys)
+
+
+def salted(keys: Tensor, salt: Tensor) -> Tensor:
+    """(B,), and one number, (1,): other keys for every salt."""
+    return mixed(keys ^ mixed(salt))
 
 
 def uniform(keys: Tensor, count: int) -> Tensor:
@@ -48,6 +55,12 @@ def uniform(keys: Tensor, count: int) -> Tensor:
 def whole(keys: Tensor, count: int, below: int) -> Tensor:
     """(B,) -> (B, count) int64 in 0 … below - 1"""
     return (uniform(keys, count).double() * below).long()
+
+
+def normal(keys: Tensor, count: int) -> Tensor:
+    """(B,) -> (B, count) float32 of mean 0 and deviation 1, by the rule of Box and Muller"""
+    far, turn = uniform(keys, 2 * count).chunk(2, 1)
+    return (-2 * torch.log1p(-far)).sqrt() * (2 * math.pi * turn).cos()
 
 
 def _shifted(numbers: Tensor, bits: int) -> Tensor:

@@ -114,8 +114,36 @@ class ThinPlateWarp(Warp):
     def identity(self) -> Tensor:
         return _held(self.points).to(torch.get_default_dtype()).reshape(-1)
 
+    def held(self, like: Tensor) -> Tensor:
+        """The identity as another tensor is, made once for a device."""
+        return _held_on(self.points, like.device, like.dtype)
+
     def moved(self, theta: Tensor, features: Tensor) -> Tensor:
         return features @ theta.unflatten(-1, (-1, 2))
+
+
+def corner_numbers(corners: Tensor) -> Tensor:
+    """The numbers of the projection that takes the corners of a picture to these: (B, 4, 2) -> (B, 8)
+
+    Corners are upper left, upper right, lower left, lower right. — Heckbert 1989, for the square from -1 to 1
+    """
+    (a, b), (c, d), (e, f), (g, h) = (corner.unbind(-1) for corner in corners.unbind(1))
+    area = (c - g) * (f - h) - (e - g) * (d - h)
+    x, y = a - c + g - e, b - d + h - f
+    u = (x * (f - h) - (e - g) * y) / area
+    v = ((c - g) * y - x * (d - h)) / area
+    # on the square from 0 to 1, rows of H: [c - a + u c, e - a + v e, a], …, [u, v, 1]; then x → (x + 1) / 2
+    rows = []
+    for first, right, below in ((a, c, e), (b, d, f)):
+        across, down = right - first + u * right, below - first + v * below
+        rows += [across / 2, down / 2, first + (across + down) / 2]
+    return torch.stack((*rows, u / 2, v / 2), -1) / (1 + (u + v) / 2)[:, None]
+
+
+@lru_cache(16)
+def _held_on(points: int, device: torch.device, dtype: torch.dtype) -> Tensor:
+    with torch.inference_mode(False):
+        return _held(points).reshape(-1).to(device, dtype)
 
 
 @lru_cache(64)

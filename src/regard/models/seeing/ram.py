@@ -24,6 +24,7 @@ class GlimpsePath(NamedTuple):
     log_probs: Tensor  # (B, M, T): of each place by the policy; 0 where it did not choose
     baselines: Tensor  # (B, M, T): the reward that is expected before each glimpse
     logits: Tensor  # (B, M, K) after the last glimpse
+    beliefs: Tensor | None = None  # (B, M, T, K): logits after each one; not in training
 
 
 class GlimpseNetwork(nn.Module):
@@ -108,7 +109,7 @@ class Ram(nn.Module):
         pyramid = self.retina.pyramid(pictures)
         place = self._anywhere(pictures, copies, 0)
         state = self.core.start(place.new_zeros(*place.shape[:2], self.size))
-        places, log_probs, baselines = [], [], []
+        places, log_probs, baselines, states = [], [], [], []
         for t in range(self.glimpses):
             hidden = state[0].detach()
             baselines.append(self.expected(hidden).squeeze(-1))
@@ -120,11 +121,13 @@ class Ram(nn.Module):
             places.append(place)
             log_probs.append(chance.expand(place.shape[:2]))
             state = self.look(pyramid, place, state)
+            states.append(state[0])
         return GlimpsePath(
             torch.stack(places, 2),
             torch.stack(log_probs, 2),
             torch.stack(baselines, 2),
             self.label(state[0]),
+            None if self.training else self.label(torch.stack(states, 2)),
         )
 
     def look(
@@ -155,18 +158,29 @@ class Ram(nn.Module):
         return 2 * drawn.unflatten(1, (copies, 2)) - 1
 
 
-def ram_loss(path: GlimpsePath, label: Tensor, *, weight: float = 1.0) -> Tensor:
+def ram_loss(
+    path: GlimpsePath,
+    label: Tensor,
+    *,
+    weight: float = 1.0,
+    baseline: bool = True,
+    smoothing: float = 0.0,
+) -> Tensor:
     """(B,): what a picture costs, a mean over its copies.
 
         -log p(y) + Σ_t (R - b_t)² / T - weight · Σ_t log π(l_t) (R - b_t),  R = 1 where the label is right
 
-    Each of the three reaches other weights: those that see, the baseline, and the policy.
+    Each of the three reaches other weights: those that see, the baseline, and the policy. baseline: without
+    it the policy learns from R itself. smoothing: of the label.
     """
     copies, steps = path.log_probs.shape[1:]
     wanted = label[:, None].expand(-1, copies)
-    seen = F.cross_entropy(path.logits.flatten(0, 1), wanted.flatten(), reduction="none")
-    reward = (path.logits.argmax(-1) == wanted).to(path.logits.dtype)[..., None]  # (B, M, 1)
-    gain = (reward - path.baselines).detach()
-    baseline = (reward - path.baselines).square().sum(-1) / steps
+    logits = path.logits.float() if path.logits.dtype != torch.float64 else path.logits
+    seen = F.cross_entropy(
+        logits.flatten(0, 1), wanted.flatten(), reduction="none", label_smoothing=smoothing
+    )
+    reward = (logits.argmax(-1) == wanted).to(logits.dtype)[..., None]  # (B, M, 1)
+    missed = reward - path.baselines
+    gain = missed.detach() if baseline else reward
     policy = -(path.log_probs * gain).sum(-1)
-    return (seen.view_as(baseline) + baseline + weight * policy).mean(-1)
+    return (seen.view_as(policy) + missed.square().sum(-1) / steps + weight * policy).mean(-1)

@@ -6,6 +6,7 @@ https://arxiv.org/abs/1506.02025
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple, cast
 
 import torch
@@ -143,8 +144,8 @@ def _aside(warp: Warp, number: int, count: int) -> Tensor:
     none = torch.zeros(warp.numbers)
     if count == 1:
         return none
-    angle = torch.tensor(2 * torch.pi * number / count)
-    x, y = (0.2 * angle.cos()).item(), (0.2 * angle.sin()).item()
+    angle = 2 * math.pi * number / count
+    x, y = 0.2 * math.cos(angle), 0.2 * math.sin(angle)
     match warp:
         case ScaledWarp():
             none[1], none[2] = x, y

@@ -6,6 +6,7 @@ labels; a = (a_1 … a_T) are the places of one sample. https://arxiv.org/abs/15
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -25,6 +26,7 @@ class SampledPaths(NamedTuple):
         Tensor  # (B, M): log q(a | y, I); where p was drawn from, that, and nothing learns from it
     )
     logits: Tensor  # (B, M, K): of log p(y | a, I)
+    beliefs: Tensor | None = None  # (B, M, T, K): the same after each glimpse; not in training
 
 
 class WsRam(nn.Module):
@@ -82,8 +84,10 @@ class WsRam(nn.Module):
         state: tuple[Tensor, ...] = (first, torch.zeros_like(first))
         named = None
         if label is not None:
-            named = F.one_hot(label, self.labels).to(first)[:, None].expand(-1, samples, -1)
-        places, prior, proposal = [], first.new_zeros(()), first.new_zeros(())
+            each = torch.arange(self.labels, device=label.device)
+            named = (label[:, None] == each).to(first)[:, None].expand(-1, samples, -1)
+        places, states = [], []
+        prior = proposal = first.new_zeros(())
         for t in range(self.glimpses):
             hidden = state[0]
             chances = self.policy(hidden).log_softmax(-1)
@@ -96,15 +100,17 @@ class WsRam(nn.Module):
             proposal = proposal + drawn_from.gather(-1, number[..., None]).squeeze(-1)
             places.append(self.grid[number].to(pictures.dtype))
             state = self.core(self.glimpse(self.retina(pyramid, places[-1]), places[-1]), state)
+            states.append(state[0])
         drawn = prior.detach() if label is None else proposal
-        return SampledPaths(torch.stack(places, 2), prior, drawn, self.label(state[0]))
+        beliefs = None if self.training else self.label(torch.stack(states, 2))
+        return SampledPaths(torch.stack(places, 2), prior, drawn, self.label(state[0]), beliefs)
 
     def _drawn(self, chances: Tensor) -> Tensor:
-        """(B, M, G²) -> (B, M)"""
+        """(B, M, G²) -> (B, M), by the rule of Gumbel: nothing waits for the device."""
         if not self.training:
             return chances.argmax(-1)
-        flat = chances.detach().exp().flatten(0, 1)
-        return torch.multinomial(flat, 1).view(chances.shape[:2])
+        waits = torch.empty_like(chances).exponential_().clamp_min_(1e-30)
+        return (chances.detach() - waits.log()).argmax(-1)
 
 
 class WakeSleepLoss(NamedTuple):
@@ -133,7 +139,7 @@ def wake_sleep_loss(paths: SampledPaths, label: Tensor, *, control: bool = True)
     taught = taught + ((weights - 1 / samples) * paths.proposal).sum(-1)
     return WakeSleepLoss(
         -taught,
-        joint.logsumexp(-1) - ratio.new_tensor(samples).log(),
+        joint.logsumexp(-1) - math.log(samples),
         1 / weights.square().sum(-1),
     )
 

@@ -20,10 +20,12 @@ from regard.search import Hypothesis, Search, search
 from regard.search import replace_unknown as attended_words
 from regard.search.settings import coverage
 from regard.tasks.decoded_tokens import spell
+from regard.tasks.longest_first import BATCH
 from regard.tasks.prediction import Prediction
-from regard.tasks.task_module import BATCH, LikelihoodModule, Unanswerable
+from regard.tasks.task_module import LikelihoodModule, Unanswerable
 
 SCORED = 1 << 14  # target tokens of a score that are read side by side: there is no beam of them
+HYPOTHESES = 1 << 13  # that a GPU searches at a time: what they have read stays in its memory
 LOGITS = (
     1 << 20
 )  # of a score that are there at a time: 4 MB, whatever the vocabulary and the targets
@@ -61,9 +63,12 @@ class TextTranslator(LikelihoodModule):
         """The translation of every text, in their order; a blank text has an empty one.
 
         prefixes: what each translation must begin with. replace_unknown: an UNK becomes the source
-        word it attends to most. Sentences of like lengths are searched together, `batch` at a time.
+        word it attends to most. Sentences of like lengths are searched together, `batch` at a time; on a
+        GPU fewer where the beam is wide.
         """
         settings = settings or Search()
+        if self.device.type == "cuda":
+            batch = max(1, min(batch, HYPOTHESES // settings.width))
         looking = replace(settings, attention=settings.attention or replace_unknown)
         sources = self.source_tokenizer.encode_many(texts)
         self._check_lengths(sources)

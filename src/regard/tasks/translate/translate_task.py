@@ -132,7 +132,7 @@ class TranslateTask(LikelihoodTask):
     # how good it is
 
     def likelihoods(self, module: TextTranslator, examples: Sequence[Example]) -> list[Likelihood]:
-        return module.likelihoods(*_sides(examples), batch=self.recipe.search.batch)
+        return module.likelihoods(*_sides(examples), batch=self.batch_for(module))
 
     def measured_by(self) -> Sequence[Measure]:
         return CorpusBleu(bleu_tokenizer(self.recipe)), CorpusChrf()
@@ -144,7 +144,7 @@ class TranslateTask(LikelihoodTask):
         search, (sources, _) = self.recipe.search, _sides(examples)
         settings = search_settings(self.recipe, beam=beam or search.validation_beam)
         start = time.monotonic()
-        texts = [p.text for p in module.predict(sources, settings, batch=search.batch)]
+        texts = [p.text for p in module.predict(sources, settings, batch=self.batch_for(module))]
         seconds = time.monotonic() - start
         return super().tally(module, examples)._replace(answers=texts, seconds=seconds)
 

@@ -15,6 +15,7 @@ import { mountLegend } from "./stage/colour_legend.js";
 import { picturePanel } from "./panels/picture_panel.js";
 import { readoutOf } from "./stage/readout.js";
 import { readRecord } from "./record/record.js";
+import { SightStage } from "./sight/sight_stage.js";
 import { Sentences } from "./stage/sentences.js";
 import { buildSkeleton } from "./stage/skeleton.js";
 import { cleanState, createStore, INITIAL_STATE } from "./host/view_state.js";
@@ -52,7 +53,8 @@ export class Viewer {
     /** @type {Active|null} */
     this.pointed = null;
     this.frame = 0;
-    this.skeleton = buildSkeleton(this.abilities.has("ask"), element.parentElement === document.body);
+    const pictures = (model.get("pictures") ?? []).includes((model.get("models") ?? [])[0]);
+    this.skeleton = buildSkeleton(this.abilities.has("ask"), element.parentElement === document.body, pictures);
     this.skeleton.root.lang = model.get("lang") || "en";
     element.replaceChildren(this.skeleton.root);
     this.parts = this.mountParts(this.skeleton.places);
@@ -80,8 +82,9 @@ export class Viewer {
     const header = mountHeader(places.header, {
       canAsk: this.abilities.has("ask"),
       models: model.get("models") ?? [],
+      pictures: model.get("pictures") ?? [],
       linked: { text: store.get().text, model: store.get().model },
-      askText: (text, chosen, isNewest) => this.askText(text, chosen, isNewest),
+      askText: (text, chosen, isNewest, name) => this.askText(text, chosen, isNewest, name),
       tools: [themeButton.element, exportMenu.element],
     });
     return {
@@ -90,6 +93,7 @@ export class Viewer {
       header,
       toolbar: mountToolbar(places.toolbar, set),
       levels: new DocumentLevels(places.levels, set),
+      sight: new SightStage(places.sight, set),
       sentences: new Sentences(places.sentences, actions),
       heatmap: new Heatmap(places.heatmap, actions),
       legend: mountLegend(places.legend),
@@ -141,15 +145,18 @@ export class Viewer {
     this.model.set("state", { ...state });
     this.model.save_changes();
     const changed = Object.keys(state).filter((name) => state[name] !== before[name]);
-    if (this.view?.levels && changed.every((name) => name.startsWith("levels-"))) this.updateLevels();
+    const part = this.view?.levels ? "levels" : this.view?.sight ? "sight" : "";
+    if (part && changed.every((name) => name.startsWith(`${part}-`))) this.updateInPlace();
     else this.update();
   }
 
-  /** A sentence was opened or closed: nothing else has changed. */
-  updateLevels() {
+  /** A sentence was opened or closed, or another step is looked at: nothing else has changed. */
+  updateInPlace() {
     const { record } = this.shownView();
     this.view = viewOf(record, this.store.get());
-    this.parts.levels.update(this.view);
+    const { levels, sight } = this.view;
+    if (levels) this.parts.levels.update(this.view);
+    else if (sight) this.parts.sight.update({ ...this.view, sight });
   }
 
   update() {
@@ -167,13 +174,24 @@ export class Viewer {
     const { map } = this.view;
     root.style.setProperty("--heads", String(map.H > 1 ? map.H : Math.min(map.L, 4)));
     parts.toolbar.update(this.view, records);
-    const inLevels = this.view.levels !== null;
-    places.levels.hidden = !inLevels;
-    for (const part of [places.sentences, stage]) part.hidden = inLevels;
-    const shown = inLevels ? [parts.levels] : [parts.heads, parts.sentences, parts.heatmap, parts.legend];
-    for (const part of shown) part.update(this.view);
-    parts.tabs.update(this.context(this.view));
+    const { levels, sight } = this.view;
+    places.levels.hidden = levels === null;
+    places.sight.hidden = sight === null;
+    for (const part of [places.sentences, stage]) part.hidden = levels !== null || sight !== null;
+    this.arrange(map.keys.picture !== null && !sight && !levels);
+    places.tabs.hidden = record.maps.length === 0; // there are no weights to say more of
+    if (sight) parts.sight.update({ ...this.view, sight });
+    else for (const part of levels ? [parts.levels] : [parts.heads, parts.sentences, parts.heatmap, parts.legend]) part.update(this.view);
+    if (!places.tabs.hidden) parts.tabs.update(this.context(this.view));
     this.highlight();
+  }
+
+  /** Over a picture the panel that shows it comes first, and the weights of its cells below. @param {boolean} pictured */
+  arrange(pictured) {
+    const { places, body, stage } = this.skeleton;
+    places.sentences.hidden ||= pictured; // cells of a picture are no words
+    if (pictured && body.lastElementChild === places.tabs) body.insertBefore(places.tabs, stage);
+    else if (!pictured && body.lastElementChild !== places.tabs) body.append(places.tabs);
   }
 
   /**
@@ -211,9 +229,9 @@ export class Viewer {
     if (this.store.get() === before) this.update();
   }
 
-  /** @param {string} text @param {string} model @param {() => boolean} isNewest */
-  async askText(text, model, isNewest) {
-    const answer = await this.asking.ask("look", model ? { text, model } : { text });
+  /** @param {string} text @param {string} model @param {() => boolean} isNewest @param {string} [name] of a picture */
+  async askText(text, model, isNewest, name) {
+    const answer = await this.asking.ask("look", { text, ...(model && { model }), ...(name && { name }) });
     if (!isNewest()) return;
     this.set({ text, model });
     this.replaceRecord(readRecord(answer));
@@ -239,7 +257,7 @@ export class Viewer {
   /** Lights up what is pointed at, or else what is pinned. */
   highlight() {
     this.frame = 0;
-    if (!this.view || this.view.levels) return;
+    if (!this.view || this.view.levels || this.view.sight) return;
     const active = this.pointed ?? this.view.pinned;
     this.parts.sentences.highlight(active);
     this.parts.heatmap.highlight(active);

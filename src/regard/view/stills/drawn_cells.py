@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from regard.records.png_image import data_uri, encode_png
 from regard.records.record import Array
 from regard.view.captions import caption
 from regard.view.markup import Markup, element, join
@@ -26,7 +27,6 @@ from regard.view.stills.paper import (
     runs_right_to_left,
     write,
 )
-from regard.view.stills.png import data_uri, encode_png
 from regard.view.terminal import number
 from regard.words import t
 

@@ -10,10 +10,10 @@ from regard.records.side import Picture
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Matrix
 from regard.view.stills.image_size import image_size
-from regard.view.stills.paper import Scale, label, write
+from regard.view.stills.paper import Scale, Theme, label, length, write
 
 ACROSS, GAP, NAME = 4, 14.0, 20.0  # panels side by side; between them; for the word above each
-WIDTH = 168.0
+WIDTH, LARGE = 168.0, 420.0
 VEIL = 0.78  # how dark a place without any weight is
 GLIMPSE = "#ff9d2e"
 
@@ -21,8 +21,7 @@ GLIMPSE = "#ff9d2e"
 def draw_panels(
     matrix: Matrix, picture: Picture, glimpses: Sequence[Sequence[Box]], scale: Scale
 ) -> tuple[Markup, float, float]:
-    wide, high = image_size(picture.source) or (picture.columns, picture.rows)
-    height = WIDTH * high / wide
+    height = _height(picture, WIDTH)
     # one copy of it, used for each word
     name = f"picture-{zlib.crc32(picture.source.encode()):08x}"
     whole = element(
@@ -48,7 +47,7 @@ def draw_panels(
         )
         parts = [
             element("use", href=f"#{name}"),
-            _veil(matrix, number, picture, height),
+            _veil(matrix, number, picture, WIDTH, height),
             *(_glimpse(box, height) for box in (glimpses[number] if glimpses else ())),
         ]
         shown = element("g", *parts, transform=f"translate(0 {NAME})")
@@ -58,11 +57,43 @@ def draw_panels(
     return join(panels), across * (WIDTH + GAP) - GAP, down * (height + NAME + GAP) - GAP
 
 
-def _veil(matrix: Matrix, row: int, picture: Picture, height: float) -> Markup:
+def draw_word(
+    matrix: Matrix, row: int, picture: Picture, theme: Theme
+) -> tuple[Markup, float, float]:
+    """One word and what it looked at, large."""
+    height = _height(picture, LARGE)
+    image = element(
+        "image",
+        width=LARGE,
+        height=round(height, 2),
+        href=picture.source,
+        preserveAspectRatio="none",
+    )
+    language = matrix.rows.language
+    words, x, y, lines = [], 0.0, height + 26, 1
+    for number, query in enumerate(matrix.queries):
+        text = label(query)
+        if x and x + length(text, 16) > LARGE:
+            x, y, lines = 0.0, y + 24, lines + 1
+        now = number == row
+        fill = theme.ink if now else theme.muted
+        bold = 700 if now else None
+        words.append(write(text, x, y, size=16, fill=fill, weight=bold, language=language))
+        x += length(text, 16) + 9
+    veil = _veil(matrix, row, picture, LARGE, height)
+    return join([image, veil, *words]), LARGE, height + 12 + 24 * lines
+
+
+def _height(picture: Picture, width: float) -> float:
+    wide, high = image_size(picture.source) or (picture.columns, picture.rows)
+    return width * high / wide
+
+
+def _veil(matrix: Matrix, row: int, picture: Picture, width: float, height: float) -> Markup:
     """Dark over each cell of the grid, but for as much as the word attended to it."""
     weights = matrix.weights[row]
     most = float(weights.max()) or 1.0
-    wide, high = WIDTH / picture.columns, height / picture.rows
+    wide, high = width / picture.columns, height / picture.rows
     cells = [
         element(
             "rect",

@@ -1,20 +1,14 @@
-"""Pictures as PNG: an array of pixels by zlib alone, an SVG by resvg.
+"""Pictures as PNG: an SVG by resvg.
 
 Letters come from the fonts of the system, from the embedded one where those have none.
 """
 
 from __future__ import annotations
 
-import base64
 import re
-import struct
 import unicodedata
 import warnings
-import zlib
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from regard.view import fonts
 
@@ -28,23 +22,6 @@ PACKAGES |= {"HANGUL": "fonts-noto-cjk"}
 
 class NoFont(UserWarning):
     """No font has some characters of the picture, which are drawn as boxes."""
-
-
-def encode_png(pixels: NDArray[np.uint8]) -> bytes:
-    """(H, W, 3) red, green, blue or (H, W, 4) with opacity -> the bytes of a file"""
-    high, wide, channels = pixels.shape
-    lines = np.zeros((high, 1 + wide * channels), np.uint8)  # each begins with its filter: none
-    lines[:, 1:] = pixels.reshape(high, -1)
-    header = struct.pack(">IIBBBBB", wide, high, 8, {3: 2, 4: 6}[channels], 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes())), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        for name, data in chunks
-    )
-
-
-def data_uri(data: bytes, kind: str) -> str:
-    return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
 def rasterise(svg: str, *, zoom: float = 2.0) -> bytes:

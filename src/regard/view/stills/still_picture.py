@@ -18,10 +18,12 @@ from regard.records.record import AttentionRecord
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Matrix, Pick, picked
+from regard.view.sight_words import sight_name
 from regard.view.stills.drawn_cells import draw_cells, draw_scale
 from regard.view.stills.drawn_levels import draw_levels
 from regard.view.stills.drawn_lines import draw_lines
 from regard.view.stills.drawn_picture import draw_panels
+from regard.view.stills.drawn_sights import Part, draw_sight
 from regard.view.stills.paper import EM, Scale, Theme, length, theme_named, wrapped, write
 from regard.view.terminal_cells import visible
 from regard.words import t
@@ -55,11 +57,14 @@ def draw(
         raise ValueError("there is no record to draw")
     paper = theme_named(theme)
     chosen = pick or Pick()
-    found = [None if shown_levels(each, chosen) else picked(each, chosen) for each in records]
+    found = [_matrix(each, chosen) for each in records]
     scale = common_scale([matrix for matrix in found if matrix], paper)
     blocks, captions = [], []
     for record, matrix in zip(records, found, strict=True):
-        if matrix is None:
+        if shows_sight(record, chosen):
+            assert record.sight is not None
+            block, caption = Block(*draw_sight(record.sight, paper)), _of_sight(record)
+        elif matrix is None:
             lines = level_lines(record, tokens=chosen.tokens)
             block, caption = Block(*draw_levels(lines, paper)), _of_levels(record)
         else:
@@ -69,6 +74,32 @@ def draw(
             )
         blocks.append(_titled(caption, block, paper))
         captions.append(caption)
+    return _page(blocks, captions, paper)
+
+
+def still_of(record: AttentionRecord, pick: Pick, part: Part, theme: str) -> str:
+    """A drawing of something in a record, under the record's caption: one picture of a film."""
+    paper = theme_named(theme)
+    caption = (
+        _of_sight(record)
+        if shows_sight(record, pick)
+        else _of_matrix(record, picked(record, pick), "cells")
+    )
+    return _page([_titled(caption, Block(*part), paper)], [caption], paper)
+
+
+def shows_sight(record: AttentionRecord, pick: Pick) -> bool:
+    """Whether the picture is drawn, and not a map that was asked for."""
+    return record.sight is not None and pick.map is None
+
+
+def _matrix(record: AttentionRecord, pick: Pick) -> Matrix | None:
+    if shows_sight(record, pick) or shown_levels(record, pick):
+        return None
+    return picked(record, pick)
+
+
+def _page(blocks: Sequence[Block], captions: Sequence[Caption], paper: Theme) -> str:
     wide = sum(block.wide for block in blocks) + GAP * (len(blocks) - 1) + 2 * MARGIN
     high = max(block.high for block in blocks) + 2 * MARGIN
     placed, x = [], float(MARGIN)
@@ -125,6 +156,14 @@ def _of_matrix(record: AttentionRecord, matrix: Matrix, style: str) -> Caption:
     languages = matrix.columns.language, matrix.rows.language
     heading = record.title or record.model or matrix.map.name
     return Caption(heading, (*small, _axes(matrix, style)), said, languages)
+
+
+def _of_sight(record: AttentionRecord) -> Caption:
+    assert record.sight is not None
+    what = sight_name(record.sight)
+    said = ": ".join(filter(None, (record.title or record.model, record.output, what)))
+    heading = record.title or record.model or what
+    return Caption(heading, (record.output, record.model, what), said)
 
 
 def _of_levels(record: AttentionRecord) -> Caption:

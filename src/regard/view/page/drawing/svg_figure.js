@@ -5,7 +5,8 @@ import { hexColour, inkOn } from "./colours.js";
 import { penOf, s } from "../elements/dom.js";
 import { levelsFigure } from "./levels_figure.js";
 import { chooseLinks, curve, MOST_TOKENS_WITH_ALL_LINES } from "./link_lines.js";
-import { colourOf, isAllowed, shortWeight, weightAt } from "./view.js";
+import { sightFigure } from "./sight_figure.js";
+import { colourOf, isAllowed, placeholderName, shortWeight, weightAt } from "./view.js";
 import { t } from "../words/messages.js";
 
 /** @typedef {import("./view.js").View} View */
@@ -55,14 +56,15 @@ export function figureOf(view, active) {
 
 /** @param {View} view @param {Active} active @param {Paper} paper */
 function figureParts(view, active, paper) {
-  const { levels, matrix } = view;
+  const { levels, sight, matrix } = view;
+  if (sight) return [sightFigure({ ...view, sight }, paper, penWidth(13))];
   if (levels) return [levelsFigure({ ...view, levels }, paper, penWidth(15))];
   const long = Math.max(matrix.rows, matrix.cols) > MOST_TOKENS_WITH_ALL_LINES;
   return [...(long ? [] : [sentencesFigure(view, active, paper)]), cellsFigure(view, paper)];
 }
 
 /** @param {View} view */
-const captionText = ({ record, levels, matrix }) => [record.model, levels ? t("words and sentences") : matrix.title].filter(Boolean).join(" · ");
+const captionText = (view) => [view.record.model, placeholderName(view) || view.matrix.title].filter(Boolean).join(" · ");
 
 /** @param {View} view @param {Paper} paper */
 function captionsOf(view, paper) {

@@ -1,6 +1,7 @@
 // What is on the screen: the matrix that the state asks for, with all that its drawings share.
 
 import { diverging, effectiveTheme, sequential, strongest } from "./colours.js";
+import { t } from "../words/messages.js";
 
 /** @typedef {import("../record/record.js").AttentionRecord} AttentionRecord */
 /** @typedef {import("../record/record.js").Matrix} Matrix */
@@ -33,11 +34,20 @@ import { diverging, effectiveTheme, sequential, strongest } from "./colours.js";
  * @property {Float32Array|null} rest for each row what is not on the screen; null where all is
  * @property {{row: number|null, col: number|null}} pinned
  * @property {import("../record/levels.js").Levels|null} levels shown in the place of the matrix, until a map is chosen
+ * @property {import("../record/sight.js").Sight|null} sight likewise
  */
+
+/** What stands in the place of a matrix is called so; "" where there is a matrix. @param {Pick<View, "levels"|"sight">} view */
+export function placeholderName({ levels, sight }) {
+  if (levels) return t("words and sentences");
+  const names = { glimpses: t("the path of the glimpses"), canvases: t("a picture, step by step"), warp: t("a picture before and after a warp") };
+  return sight ? names[sight.kind] : "";
+}
 
 /** @param {AttentionRecord} record @param {State} asked @returns {View} */
 export function viewOf(record, asked) {
   const map = record.map(asked.map);
+  const chosen = record.maps.some((each) => each.name === asked.map);
   const state = {
     ...asked,
     map: map.name,
@@ -59,7 +69,8 @@ export function viewOf(record, asked) {
     reversed: state.reverse === "on" || (state.reverse === "auto" && map.keys.rightToLeft),
     rest: map.normalizer === "raw" ? null : restOf(matrix, map.rounding), // raw weights are no shares
     pinned: { row: groupWith(matrix.rowMembers, state.query), col: groupWith(matrix.colMembers, state.key) },
-    levels: record.maps.some((each) => each.name === asked.map) ? null : record.levels,
+    levels: chosen ? null : record.levels,
+    sight: chosen ? null : record.sight,
   };
 }
 

@@ -5,9 +5,9 @@ import { messageOf } from "./questions.js";
 import { cleanState, INITIAL_STATE, stateFromHash, stateToHash } from "./view_state.js";
 import { speak, t } from "../words/messages.js";
 
-/** @typedef {{records?: any, state?: object, abilities?: string[], models?: string[], assets?: any,
+/** @typedef {{records?: any, state?: object, abilities?: string[], models?: string[], pictures?: string[], assets?: any,
  *   lang?: string, words?: import("../words/messages.js").Translations}} Given
- *   lang, words: left out where the page speaks English */
+ *   pictures: the models that are asked about a picture; lang, words: left out where the page speaks English */
 
 /**
  * A page that is a file: everything lies in it, nothing can be asked.
@@ -36,6 +36,7 @@ export async function servedModel(baseUrl, given = {}) {
     records: [],
     abilities: ["ask", "models"],
     models: models.map((/** @type {{name: string}} */ each) => each.name),
+    pictures: models.flatMap((/** @type {{name: string, pictures?: boolean}} */ each) => (each.pictures ? [each.name] : [])),
     assets,
     ...given,
   });

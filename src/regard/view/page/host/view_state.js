@@ -78,7 +78,7 @@ const READ_STATE = {
 };
 
 /** What a part of the page keeps for itself: "step", "beam-node", "compare-layer", "levels-open". */
-const PANEL_PART = /^(step|(beam|compare|levels|picture)-[a-z]{1,20})$/;
+const PANEL_PART = /^(step|(beam|compare|levels|picture|sight)-[a-z]{1,20})$/;
 /** @type {Read} */
 const readPanelPart = (value) => (["number", "string"].includes(typeof value) ? readText(2000)(String(value)) : undefined);
 

@@ -4,6 +4,7 @@
 import { unpack } from "./packed_arrays.js";
 import { aggregate, allowedPairs } from "./aggregation.js";
 import { readLevels } from "./levels.js";
+import { readSight } from "./sight.js";
 import { groupLabel, isRightToLeft, wordGroups } from "./token_words.js";
 import { caption, captions, t } from "../words/messages.js";
 
@@ -32,6 +33,7 @@ const NO_TEXT = ["label", "answer", "own queries"]; // titles of rows that are n
  * @property {number[][][]} [glimpses] for each query boxes: left, top, width, height in shares of the picture
  * @property {Record<string, any>} [question]
  * @property {import("./levels.js").GivenLevels|null} [levels]
+ * @property {object|null} [sight] as records.sights writes it
  */
 
 /**
@@ -105,7 +107,8 @@ const NO_TEXT = ["label", "answer", "own queries"]; // titles of rows that are n
  * @property {Beam|null} beam
  * @property {Explanation[]} explanations
  * @property {import("./levels.js").Levels|null} levels of a document
- * @property {(name: string) => AttentionMap} map of that name, or the first
+ * @property {import("./sight.js").Sight|null} sight of a picture
+ * @property {(name: string) => AttentionMap} map of that name, or the first; an empty one where there is none
  * @property {(mapName: string, choice: Choice) => Matrix} matrix
  */
 
@@ -197,8 +200,8 @@ export function readRecord(given) {
     beam: given.beam ? lazily({ ...given.beam }, { weights: given.beam.weights }) : null,
     explanations: (given.explanations ?? []).map((each) => lazily({ ...each }, { matrix: each.matrix })),
     levels: given.levels ? readLevels(given.levels, sides) : null,
-    /** The map of that name, or the first. */
-    map: (name) => maps.find((map) => map.name === name) ?? maps[0],
+    sight: readSight(given.sight ?? null),
+    map: (name) => maps.find((map) => map.name === name) ?? maps[0] ?? noMap(),
     /** @returns {Matrix} */
     matrix(mapName, choice) {
       const key = [mapName, choice.layer, choice.head, choice.units, choice.specials].join("|");
@@ -209,6 +212,14 @@ export function readRecord(given) {
       return cache.get(key);
     },
   };
+}
+
+/** What a record without weights is drawn by. */
+function noMap() {
+  const nobody = { text: "", tokens: [], offsets: [], words: [], special: [] };
+  /** @type {Packed} */
+  const weights = { type: "float32", shape: [1, 1, 0, 0], data: "" };
+  return readMap({ name: "", queries: "nobody", keys: "nobody", weights }, { nobody: readSide("nobody", nobody) });
 }
 
 /** @param {string} name @param {GivenSide} given @returns {Side} */

@@ -102,7 +102,7 @@ async function pngOf(view) {
 /** @param {View} view @param {string} kind */
 export function fileName(view, kind) {
   const model = view.record.model.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
-  return `${["regard", model, view.levels ? "levels" : view.map.name].filter(Boolean).join("-")}.${kind}`;
+  return `${["regard", model, view.sight?.kind ?? (view.levels ? "levels" : view.map.name)].filter(Boolean).join("-")}.${kind}`;
 }
 
 /** @param {Blob} blob @param {string} name */

@@ -2,8 +2,10 @@
 
 import { chooser } from "../elements/controls.js";
 import { fill, h } from "../elements/dom.js";
+import { placeholderName } from "../drawing/view.js";
 import { messageOf } from "../host/questions.js";
 import { t } from "../words/messages.js";
+import { isPicture, PictureLine } from "./picture_line.js";
 
 /** @typedef {import("../drawing/view.js").View} View */
 /** @typedef {import("../record/record.js").AttentionMap} AttentionMap */
@@ -14,8 +16,9 @@ const PAUSE = 450; // milliseconds without a key before a sentence is asked
  * @typedef {object} Given
  * @property {boolean} canAsk
  * @property {string[]} models
+ * @property {string[]} pictures those models that are asked about a picture
  * @property {{text: string, model: string}} linked what a link asks for
- * @property {(text: string, model: string, isNewest: () => boolean) => Promise<void>} askText
+ * @property {(text: string, model: string, isNewest: () => boolean, name?: string) => Promise<void>} askText
  * @property {HTMLElement[]} tools
  */
 
@@ -44,10 +47,11 @@ export function mountHeader(element, given) {
     start: () => question?.start(),
     /** @param {View|null} view */
     update(view) {
-      question?.offer(view?.record.question.text ?? "");
+      question?.offer(view?.record.question.text ?? "", view?.record.question.name ?? "");
       headline.hidden = !view;
       if (!view) return;
       const { record, matrix, levels } = view;
+      const instead = placeholderName(view);
       const sourceSide = record.sides.source ?? null;
       source.hidden = given.canAsk || levels !== null || !(record.title || sourceSide); // a document is shown below
       source.textContent = record.title || sourceSide?.text || "";
@@ -55,7 +59,7 @@ export function mountHeader(element, given) {
       output.hidden = !record.output;
       output.textContent = record.output;
       output.lang = record.sides.target?.language ?? "";
-      fill(caption, record.model ? h("b", null, record.model) : null, record.model ? " · " : null, levels ? t("words and sentences") : matrix.title);
+      fill(caption, record.model ? h("b", null, record.model) : null, record.model ? " · " : null, instead || matrix.title);
       mechanism.textContent = levels ? levels.mechanism : mechanismLine(view.map);
       mechanism.hidden = mechanism.textContent === "";
       notes.hidden = record.notes.length === 0;
@@ -77,7 +81,7 @@ export function mechanismLine(map) {
  * A line to type in; it asks after a short pause and at Enter, never in the middle of composing a character.
  * @param {Given} given
  */
-function questionLine({ askText, models, linked }) {
+function questionLine({ askText, models, pictures, linked }) {
   const input = h("input", {
     type: "text",
     class: "question",
@@ -90,7 +94,8 @@ function questionLine({ askText, models, linked }) {
   const trouble = h("p", { class: "trouble", role: "alert", hidden: true });
   const work = h("span", { class: "unseen" });
   const busy = h("div", { class: "busy", role: "status" }, work);
-  const picker = chooser(t("model"), () => ask());
+  const picker = chooser(t("model"), () => changeModel());
+  const picture = new PictureLine(() => ask(), (error) => complain(error));
   picker.element.hidden = models.length < 2;
   picker.update(models.map((name) => [name, name]), models.includes(linked.model) ? linked.model : models[0] ?? "");
   let timer = 0;
@@ -98,9 +103,24 @@ function questionLine({ askText, models, linked }) {
   let hasRecord = false;
   let newest = 0;
 
+  const takesPictures = () => pictures.includes(models.length ? picker.select.value : "");
+
+  /** What is asked about goes with the kind of model. */
+  function changeModel() {
+    input.hidden = takesPictures();
+    picture.element.hidden = !takesPictures();
+    ask();
+  }
+
+  /** @param {unknown} error */
+  function complain(error) {
+    trouble.hidden = false;
+    trouble.textContent = messageOf(error);
+  }
+
   async function ask() {
     clearTimeout(timer);
-    const text = input.value.trim();
+    const { text, name } = takesPictures() ? picture.asked : { text: input.value.trim(), name: "" };
     const model = models.length ? picker.select.value : "";
     if (text === "" || `${model}\n${text}` === asked) return;
     asked = `${model}\n${text}`;
@@ -108,13 +128,11 @@ function questionLine({ askText, models, linked }) {
     busy.classList.add("on");
     work.textContent = t("The model is at work…");
     try {
-      await askText(text, model, () => mine === newest);
+      await askText(text, model, () => mine === newest, name);
       if (mine === newest) trouble.hidden = true;
     } catch (error) {
       asked = "";
-      if (mine !== newest) return;
-      trouble.hidden = false;
-      trouble.textContent = messageOf(error);
+      if (mine === newest) complain(error);
     } finally {
       if (mine === newest) {
         busy.classList.remove("on");
@@ -134,18 +152,26 @@ function questionLine({ askText, models, linked }) {
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.isComposing) ask();
   });
+  [input.hidden, picture.element.hidden] = [takesPictures(), !takesPictures()];
+  const element = h("div", { class: "asking" }, h("div", { class: "asking-line" }, input, picture.element, picker.element), busy, trouble);
+  picture.listen(element, takesPictures);
   return {
-    element: h("div", { class: "asking" }, h("div", { class: "asking-line" }, input, picker.element), busy, trouble),
+    element,
     start() {
       if (hasRecord) return;
-      input.focus({ preventScroll: true });
-      input.value = linked.text;
+      if (takesPictures()) {
+        picture.show(linked.text, "");
+      } else {
+        input.focus({ preventScroll: true });
+        input.value = linked.text;
+      }
       ask();
     },
-    /** Shows the sentence of a record, unless somebody is typing. @param {string} text */
-    offer(text) {
+    /** Shows the sentence or the picture of a record, unless somebody is typing. @param {string} text @param {string} name */
+    offer(text, name) {
       hasRecord ||= text !== "";
-      if (text && /** @type {Document|ShadowRoot} */ (input.getRootNode()).activeElement !== input) input.value = text;
+      if (isPicture(text)) picture.show(text, name);
+      else if (text && /** @type {Document|ShadowRoot} */ (input.getRootNode()).activeElement !== input) input.value = text;
     },
   };
 }

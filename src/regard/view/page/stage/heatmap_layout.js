@@ -15,6 +15,7 @@ const WIDEST_CELL_FOR_LABELS = 104; // where all labels lie flat then
 const HIGHEST_CELL = 40;
 const SMALLEST_CELL = 1.5;
 const LABEL_HEIGHT = 17;
+const MOST_WORDS = 40; // over a picture that each have a label
 const REST_GAP = 12;
 const KNOWN_WIDTHS = new WeakMap();
 
@@ -31,7 +32,8 @@ export function layOut(view, width) {
   const widest = Math.max(WIDEST_CELL, Math.min(widestText(colTokens) + 8, WIDEST_CELL_FOR_LABELS));
   const exact = Math.min(Math.max(room / Math.max(cols, 1), SMALLEST_CELL), widest);
   const across = exact >= 6 ? Math.floor(exact) : exact;
-  const cell = { width: across, height: Math.min(across, HIGHEST_CELL) };
+  const least = view.map.keys.picture && rows <= MOST_WORDS ? LABEL_HEIGHT + 3 : 0; // many cells, few words
+  const cell = { width: across, height: Math.min(Math.max(across, least), HIGHEST_CELL) };
   const flat = widestText(colTokens) + 6 <= cell.width;
   const matrixWidth = cols * cell.width;
   return {
@@ -43,7 +45,8 @@ export function layOut(view, width) {
     height: rows * cell.height,
     flat,
     headHeight: flat ? 26 : Math.min(Math.max(widestText(colTokens) + 16, 30), 150),
-    every: Math.max(Math.ceil(LABEL_HEIGHT / cell.height), 1), // one label of so many has room
+    every: Math.max(Math.ceil(LABEL_HEIGHT / cell.height), 1), // one label of so many rows has room
+    everyColumn: Math.max(Math.ceil(LABEL_HEIGHT / Math.min(cell.width, cell.height)), 1),
   };
 }
 
@@ -68,15 +71,15 @@ export function drawLabels(rowLabels, colLabels, view, layout) {
   /** @type {(text: string, side: import("../record/record.js").Side, name: string, style: object) => HTMLElement} */
   const label = (text, side, name, style) =>
     h("span", { class: name, dir: "auto", lang: side.language || null, title: text, style }, text);
-  /** @type {(texts: string[], make: (text: string, n: number) => HTMLElement) => (HTMLElement|null)[]} */
-  const labels = (texts, make) => texts.map((text, n) => (n % layout.every === 0 ? make(text, n) : null));
+  /** @type {(texts: string[], every: number, make: (text: string, n: number) => HTMLElement) => (HTMLElement|null)[]} */
+  const labels = (texts, every, make) => texts.map((text, n) => (n % every === 0 ? make(text, n) : null));
   /** @param {string} text @param {number} row */
   const rowLabel = (text, row) => label(text, map.queries, "label", { top: `${(row + 0.5) * cell.height}px` });
   /** @param {string} text @param {number} col */
   const colLabel = (text, col) =>
     label(text, map.keys, columnClass(text, layout), { left: `${(columnAt(view, col) + 0.5) * cell.width}px` });
-  fill(rowLabels, labels(matrix.rowTokens, rowLabel));
-  fill(colLabels, labels(matrix.colTokens, colLabel), view.rest ? restLabel(layout) : null);
+  fill(rowLabels, labels(matrix.rowTokens, layout.every, rowLabel));
+  fill(colLabels, labels(matrix.colTokens, layout.everyColumn, colLabel), view.rest ? restLabel(layout) : null);
 }
 
 /** @param {Layout} layout */

@@ -36,26 +36,30 @@ export function mountToolbar(element, set) {
 
   /** @param {View} view @param {AttentionRecord[]} records */
   function update(view, records) {
-    const { map, state, record, levels } = view;
+    const { map, state, record, levels, sight } = view;
+    const matrix = !levels && !sight;
     /** @type {Record<string, boolean>} */
     const has = {
       record: records.length > 1,
-      map: record.maps.length > 1 || record.levels !== null,
-      layer: !levels && map.L > 1,
-      head: !levels && map.H > 1,
-      specials: !levels && [...map.queries.special, ...map.keys.special].some(Boolean),
-      reverse: !levels && (map.keys.rightToLeft || state.reverse !== "auto"),
-      units: true,
-      scale: true,
+      map: record.maps.length + Number(record.levels !== null || record.sight !== null) > 1,
+      layer: matrix && map.L > 1,
+      head: matrix && map.H > 1,
+      specials: matrix && [...map.queries.special, ...map.keys.special].some(Boolean),
+      reverse: matrix && (map.keys.rightToLeft || state.reverse !== "auto"),
+      units: !sight,
+      scale: !sight,
     };
     for (const [name, control] of Object.entries(controls)) control.element.hidden = !has[name];
+    element.hidden = !Object.values(has).some(Boolean);
     controls.record.update(
       placeOptions(records.map((each, n) => recordName(each, n, records))),
       records.indexOf(record),
     );
     /** @type {import("../elements/controls.js").Option[]} */
     const maps = record.maps.map((each) => [each.name, mapName(each.name)]);
-    controls.map.update(record.levels ? [["", t("both levels")], ...maps] : maps, levels ? "" : map.name);
+    if (record.levels) maps.unshift(["", t("both levels")]);
+    if (record.sight) maps.unshift(["", t("picture")]);
+    controls.map.update(maps, matrix ? map.name : "");
     controls.layer.update(
       [["mean", t("mean of all")], ["max", t("max of all")], ...placeOptions(map.layers)],
       state.layer,

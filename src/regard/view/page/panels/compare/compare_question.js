@@ -5,6 +5,7 @@ import { fill, h } from "../../elements/dom.js";
 import { messageOf } from "../../host/questions.js";
 import { keepingFocus, selectField } from "../panel_parts.js";
 import { readRecord } from "../../record/record.js";
+import { isPicture } from "../../stage/picture_line.js";
 import { t } from "../../words/messages.js";
 
 /** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
@@ -29,7 +30,8 @@ export function compareQuestion(el) {
     update(context) {
       const first = part.context === null;
       part.context = context;
-      if (first) Object.assign(part, linkedWish(context) ?? { text: context.record.question.text ?? "" });
+      if (first) Object.assign(part, linkedWish(context) ?? {});
+      if (first) part.text = typed(part.text || context.record.question.text);
       keepingFocus(el, () => draw(part));
       followWish(part);
     },
@@ -46,10 +48,14 @@ export function linkedWish({ state, record }) {
   return { text: text || record.question.text || "", model: model || state.model || "" };
 }
 
+/** What can be shown on a line: a picture is compared by other models alone. @param {unknown} text */
+const typed = (text) => (typeof text === "string" && !isPicture(text) ? text : "");
+
 /** @param {Part} part */
 function draw(part) {
   const { el, context } = part;
-  if (!context.abilities.has("ask")) return fill(el);
+  const pictured = isPicture(context.record.question.text);
+  if (!context.abilities.has("ask") || (pictured && context.models.length < 2)) return fill(el);
   const models = context.models.length > 1 ? context.models : [];
   const input = h("input", { type: "text", dir: "auto", autocomplete: "off", spellcheck: "false", maxlength: 2000, "data-focus": "compare-text" });
   input.value = part.text;
@@ -66,7 +72,7 @@ function draw(part) {
     h(
       "form",
       { class: "panel-controls", on: { submit: send } },
-      h("label", { class: "panel-field is-wide" }, h("span", null, t("Another sentence")), input),
+      h("label", { class: "panel-field is-wide", hidden: pictured }, h("span", null, t("Another sentence")), input),
       models.length ? selectField(t("by"), models.map((name) => [name, name]), part.model || context.state.model || models[0], (name) => (part.model = name)) : null,
       h("button", { type: "submit", class: "panel-button is-main", disabled: part.asking, "data-focus": "compare-send" }, t("Compare")),
     ),

@@ -1,0 +1,1 @@
+"""Pictures to labels, by glimpses, windows, warps or convolutions."""

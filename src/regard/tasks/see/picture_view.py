@@ -1,0 +1,124 @@
+"""Views of pictures: each made harder, on the device, by a key of its own.
+
+In training a key is of the picture and of chance, which is a function of (seed, batch): so every epoch has
+other views, and a run that goes on makes those that it would have made. Else it is of the picture alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from regard.layers.pictures import scenes
+from regard.layers.pictures.draws import keys_of, mixed, salted, whole
+
+GROUNDS = {"translated": 60, "cluttered": 60, "rotated-scaled": 42, "sum": 42}
+CLUTTERED = "cluttered"
+SUM = "sum"
+
+
+class Scene(NamedTuple):
+    """What is shown, and what is known of how it was made."""
+
+    pictures: Tensor  # (B, C, H, W)
+    middle: Tensor | None = None  # (B, 2): where the picture is, if it was moved
+    angle: Tensor | None = None  # (B,): degrees that it was turned by, clockwise
+
+
+class PictureView(nn.Module):
+    """pictures (B, C, H, W) -> `Scene`, of the size that `size` says.
+
+    ground: pixels of a side; None: the view's own. bank (N, H, W, C), from 0 to 255: clutter is cut from it.
+    """
+
+    bank: Tensor
+
+    def __init__(
+        self,
+        name: str = "plain",
+        *,
+        ground: int | None = None,
+        pieces: int = 4,
+        piece: int = 8,
+        bank: NDArray[np.uint8] | None = None,
+    ) -> None:
+        super().__init__()
+        self.name, self.ground = name, ground or GROUNDS.get(name)
+        self.pieces, self.piece = pieces, piece
+        others = torch.zeros(0, 1, 1, 1) if bank is None else torch.from_numpy(bank / 255).float()
+        self.register_buffer("bank", others.permute(0, 3, 1, 2).contiguous(), persistent=False)
+
+    def extra_repr(self) -> str:
+        return f"{self.name}, ground={self.ground}"
+
+    def size(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
+        """(C, H, W) of a scene made of pictures of this shape; a ValueError says why there is none."""
+        channels, height, width = shape
+        ground = self.ground
+        if ground is not None and ground < max(height, width):
+            raise ValueError(f"task.ground={ground} is smaller than pictures of {width}x{height}")
+        if self.name == CLUTTERED and self.pieces and self.piece > min(height, width):
+            raise ValueError(f"task.piece={self.piece} is larger than pictures of {width}x{height}")
+        sides = (ground, ground) if ground is not None else (height, width)
+        return (2 * channels if self.name == SUM else channels, *sides)
+
+    def keys(self, pictures: Tensor) -> Tensor:
+        """(B,)"""
+        keys = keys_of(pictures)
+        if not self.training:
+            return mixed(keys)
+        return salted(keys, torch.randint(1 << 62, (1,), device=keys.device))
+
+    def forward(self, pictures: Tensor) -> Scene:
+        """Of a sum: two pictures side by side, which become channels one after the other."""
+        height, width = pictures.shape[-2:]
+        size = (self.ground, self.ground) if self.ground is not None else (height, width)
+        match self.name:
+            case "plain":
+                return Scene(self.on_ground(pictures))
+            case "translated":
+                return Scene(*scenes.moved(pictures, self.keys(pictures), size))
+            case "cluttered":
+                kind = {"pieces": self.pieces, "width": self.piece}
+                bank = self.bank.to(pictures)
+                return Scene(*scenes.cluttered(pictures, self.keys(pictures), size, bank, **kind))
+            case "rotated":
+                shown, angle = scenes.turned(pictures, self.keys(pictures), size=size)
+                return Scene(shown, angle=angle)
+            case "rotated-scaled":
+                return self._turned(pictures, self.keys(pictures), size)
+            case "projected":
+                shown = scenes.centred(pictures, size)
+                return Scene(scenes.projected(shown, self.keys(pictures)))
+            case "bent":
+                shown = scenes.centred(pictures, size)
+                return Scene(scenes.bent(shown, self.keys(pictures)))
+            case "sum":
+                keys = self.keys(pictures)
+                first, second = pictures.chunk(2, -1)
+                both = self._turned(first, keys, size), self._turned(second, mixed(keys), size)
+                return Scene(torch.cat([one.pictures for one in both], 1))
+        raise ValueError(f"no view {self.name!r}")
+
+    def on_ground(self, pictures: Tensor) -> Tensor:
+        """As they are, in the middle; of a sum, two side by side become channels."""
+        if self.name == SUM:
+            pictures = torch.cat(pictures.chunk(2, -1), 1)
+        size = (pictures.shape[-2], pictures.shape[-1])
+        return scenes.centred(pictures, size if self.ground is None else (self.ground, self.ground))
+
+    def paired(self, pictures: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
+        """Each picture beside another of its batch, (B, C, H, 2 W), and the sum of both labels (B,)."""
+        count = len(pictures)
+        other = whole(self.keys(pictures), 1, count).squeeze(1)
+        return torch.cat((pictures, pictures[other]), -1), label + label[other]
+
+    def _turned(self, pictures: Tensor, keys: Tensor, size: tuple[int, int]) -> Scene:
+        shown, angle = scenes.turned(
+            pictures, keys, degrees=45, scale=(0.7, 1.2), size=size, shift=True
+        )
+        return Scene(shown, angle=angle)
