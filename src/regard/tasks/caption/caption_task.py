@@ -33,8 +33,8 @@ from regard.words import t
 
 
 class CaptionTask(LikelihoodTask):
-    columns: ClassVar = ("perplexity", "accuracy", "exact_match", "bleu")
-    inputs: ClassVar = ("image",)
+    columns: ClassVar[tuple[str, ...]] = ("perplexity", "accuracy", "exact_match", "bleu")
+    inputs: ClassVar[tuple[str, ...]] = ("image",)
     noun: ClassVar = "pictures"
     verb: ClassVar = "describe pictures"
     learns: ClassVar = "pixels and words"
