@@ -94,6 +94,10 @@ class Task(TaskReport):
         """The module that answers."""
         return self.for_training(model)
 
+    def tune(self, module: Any, examples: Sequence[Any]) -> bool:
+        """Choose by a dev set what no gradient reaches, once the weights are learnt; False: nothing is."""
+        return False
+
     # what it answers
 
     def given(

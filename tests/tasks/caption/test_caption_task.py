@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from regard.cli.app import app
 from regard.looking.look import look
-from regard.measures.pointing import Pointing
+from regard.measures.pointing_score import Pointing
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe_files import read_recipe
 from regard.records.question import BadQuestion, Question

@@ -44,7 +44,7 @@ class PictureLabel(Label):
     labelled: ClassVar = "picture"
 
 
-class NamedPicture(NamedTuple):
+class JudgedPicture(NamedTuple):
     """What is told of one picture."""
 
     log_probs: Tensor  # (K,) float64
@@ -176,9 +176,9 @@ class SeeTask(Task):
 
     def _named(
         self, module: See, examples: Examples, batch: int, *, as_it_is: bool = False
-    ) -> list[NamedPicture]:
+    ) -> list[JudgedPicture]:
         """Each example, in their order."""
-        found: dict[int, NamedPicture] = {}
+        found: dict[int, JudgedPicture] = {}
         with module.inference():
             for rows, tensors in self.batches(examples, module.device, inputs=True, batch=batch):
                 pictures = module.scene(tensors["image"], as_it_is=as_it_is).pictures
@@ -194,7 +194,7 @@ class SeeTask(Task):
                     rows, chances, paths, told, strict=True
                 ):
                     at = tuple((x, y) for x, y in path)
-                    found[row] = NamedPicture(chance, at, square, mean)
+                    found[row] = JudgedPicture(chance, at, square, mean)
         return [found[row] for row in range(len(examples))]
 
     def drawn(self, answer: Answer) -> str:
