@@ -14,14 +14,15 @@ from regard.models.beam_decoder import BeamDecoder
 from regard.models.transformer_options import Transformer, TransformerLanguage
 from regard.search import Search, search
 
-step_cpu = pytest.importorskip("regard.attention.kernels.step_cpu")
+pytest.importorskip("regard.attention.kernels.step_cpu")
+pytest.importorskip("regard.search.candidates_cpu")
 V = 50
 SMALL = {"size": 32, "heads": 4, "inner": 64, "encoder_layers": 1, "decoder_layers": 3}
 
 
 @pytest.fixture(autouse=True)
 def ready(monkeypatch):
-    monkeypatch.setattr(beam_steps, "_module", step_cpu)
+    monkeypatch.setattr(beam_steps, "_ready", True)
 
 
 def made(precision="float32", **options):
@@ -44,7 +45,7 @@ def found_by(decoder, source, settings):
 
 
 class Plain:
-    """The decoder without its shortcut."""
+    """The decoder as it is, for a search without kernels."""
 
     def __init__(self, decoder):
         self.start, self.step = decoder.start, decoder.step
@@ -55,7 +56,9 @@ def check_same(model, settings, source=None):
     with torch.no_grad():
         assert isinstance(model.decoder.for_search(source), BeamDecoder)
     quick = found_by(model.decoder, source, settings)
-    plain = found_by(Plain(model.decoder), source, settings)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(beam_steps, "_ready", False)
+        plain = found_by(Plain(model.decoder), source, settings)
     for one, other in zip(quick, plain, strict=True):
         assert [tokens for tokens, _ in one] == [tokens for tokens, _ in other]
         for (_, score), (_, wanted) in zip(one, other, strict=True):
@@ -70,6 +73,7 @@ def check_same(model, settings, source=None):
         {"activation": "gelu", "scaled": False},
         {"activation": "swiglu", "positions": "learned"},
         {"heads": 1, "positions": "none"},
+        {"positions": "rotary"},
         {"share": "all"},
     ],
     ids=str,
@@ -139,9 +143,7 @@ def test_what_is_looked_at_or_not_plain_runs_as_it_is():
     source = encoded(model)
     with recording(model.decoder):
         assert model.decoder.for_search(source) is model.decoder
-    assert made(positions="rotary").decoder.for_search(source) is not model.decoder
     for options in (
-        {"positions": "rotary"},
         {"key_heads": 2},
         {"decoder_attention": {"region": "window(2)"}},
         {"cross_attention": {"score": "cosine"}},
@@ -157,17 +159,16 @@ def test_what_is_looked_at_or_not_plain_runs_as_it_is():
 
 @torch.no_grad()
 def test_few_sentences_do_not_wait_for_the_kernels(monkeypatch):
-    monkeypatch.setattr(beam_steps, "_module", None)
+    monkeypatch.setattr(beam_steps, "_ready", False)
     monkeypatch.setattr(beam_steps, "_asked", 0)
     begun = []
     monkeypatch.setattr(beam_steps.threading, "Thread", lambda **_: begun.append(1) or Begun())
     monkeypatch.setattr(beam_steps, "_thread", None)
     model = made()
-    source = encoded(model)
     for _ in range(beam_steps.PATIENCE // 4):
-        assert model.decoder.for_search(source) is model.decoder
+        search(model.decoder, encoded(model), Search(beam=1, max_length=1))
     assert not begun
-    model.decoder.for_search(source)
+    search(model.decoder, encoded(model), Search(beam=1, max_length=1))
     assert begun == [1]
 
 

@@ -42,6 +42,45 @@ def test_best_equals_a_stable_sort_of_all(width, size, levels):
         assert torch.equal(found.log_probs[row, :count], log_probs.view(4, -1)[row, wanted])
 
 
+@pytest.mark.parametrize("levels", [2, 1000], ids=["ties", ""])
+@pytest.mark.parametrize("size", [5, 64, 130, 1000])
+@pytest.mark.parametrize("width", [1, 3])
+def test_the_kernel_finds_the_best_straight_from_the_logits(width, size, levels):
+    """…the first of equal ones too; log-probabilities are the same to rounding."""
+    quick = pytest.importorskip("regard.search.candidates_cpu")
+    logits = 8 * torch.randint(levels, (4 * width, size)).float() / levels
+    logits[-1, 1:3] = -torch.inf
+    totals = -torch.randint(levels, (4, width)).float() / levels
+    totals[0, -1] = -torch.inf if width > 1 else -1.0
+    found = quick.best_of_logits(logits, totals, [0, 2], 10)
+    log_probs = logits.double().log_softmax(-1)
+    log_probs[:, [0, 2]] = -torch.inf
+    sums = (log_probs.view(4, width, size) + totals[..., None]).flatten(1).float()
+    for row in range(4):
+        order = sums[row].sort(descending=True, stable=True).indices[:10]
+        wanted = order[sums[row, order] > -torch.inf]
+        count = len(wanted)
+        torch.testing.assert_close(found.totals[row, :count], sums[row, wanted])
+        assert (found.totals[row, count:] == -torch.inf).all()
+        places = found.parents[row, :count] * size + found.tokens[row, :count]
+        torch.testing.assert_close(sums[row, places], found.totals[row, :count])
+        assert len(set(places.tolist())) == count
+        equal = found.totals[row, 1:count] == found.totals[row, : count - 1]
+        assert (places[1:] > places[:-1])[equal].all()
+        values = log_probs.view(4, -1)[row, places].float()
+        torch.testing.assert_close(found.log_probs[row, :count], values)
+
+
+def test_the_kernel_takes_nothing_of_a_row_with_nan():
+    quick = pytest.importorskip("regard.search.candidates_cpu")
+    logits = torch.randn(2, 200)
+    logits[0, 70] = torch.nan
+    found = quick.best_of_logits(logits, torch.zeros(1, 2), [], 5)
+    assert (found.parents == 1).all()
+    none = quick.best_of_logits(logits[:1], torch.zeros(1, 1), [], 5)
+    assert (none.totals == -torch.inf).all()
+
+
 def test_masked_tokens_are_taken_last():
     log_probs = torch.full((1, 100), -torch.inf)
     log_probs[0, 99] = -2.0

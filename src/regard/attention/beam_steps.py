@@ -6,8 +6,10 @@ taken by the modules themselves while a thread makes the kernels ready, once the
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
+import sys
 import threading
 from types import ModuleType
 
@@ -18,13 +20,17 @@ from regard.attention.scores import ScaledDot
 
 PATIENCE = 200  # sentences that are searched before the kernels are worth it
 
+MODULES = ["regard.attention.kernels.step_cpu"]  # who has more kernels of a step adds its own
 _asked = 0
 _thread: threading.Thread | None = None
-_module: ModuleType | None = None
+_ready = False
 
 
 def is_plain(attention: MultiHead, *, causal: bool) -> bool:
-    """Whether it is softmax(q K^T / √D) V for each head, over all that there is or all that was before."""
+    """Whether it is softmax(q K^T / √D) V for each head, over all that there is or all that was before.
+
+    Queries and keys may be turned by their positions.
+    """
     region, same = attention.region, Causal() if causal else Everywhere()
     return (
         type(attention) is MultiHead
@@ -33,7 +39,6 @@ def is_plain(attention: MultiHead, *, causal: bool) -> bool:
         and region.patterns(9, 9) == same.patterns(9, 9)
         and attention.normalize.softmax_temperature == 1.0
         and attention.key_heads == attention.heads
-        and attention.rotary is None
         and not attention.nan_safe
     )
 
@@ -42,14 +47,18 @@ def scale(attention: MultiHead) -> float:
     return 1.0 / math.sqrt(attention.head_size)
 
 
-def kernels(sentences: int) -> ModuleType | None:
-    """`attend_past` and `attend_source`, or None where they are not ready for so many sentences more."""
+def begin(sentences: int) -> None:
+    """So many sentences more are searched: once they are many, a thread makes the kernels ready."""
     global _asked, _thread
     _asked += sentences
-    if _module is None and _thread is None and _asked > PATIENCE and named("cpu") == "numba":
+    if not _ready and _thread is None and _asked > PATIENCE and named("cpu") == "numba":
         _thread = threading.Thread(target=_make_ready, name="regard-beam-steps")
         _thread.start()
-    return _module
+
+
+def kernels(name: str = MODULES[0]) -> ModuleType | None:
+    """The module with the kernels of a step; None where they are not ready."""
+    return sys.modules.get(name) if _ready else None
 
 
 def wait() -> None:
@@ -59,11 +68,10 @@ def wait() -> None:
 
 
 def _make_ready() -> None:
-    global _module
-    from regard.attention.kernels import step_cpu
-
-    step_cpu.run_once()
-    _module = step_cpu
+    global _ready
+    for name in MODULES:
+        importlib.import_module(name).run_once()
+    _ready = True
 
 
 if hasattr(os, "register_at_fork"):  # a child has no such thread

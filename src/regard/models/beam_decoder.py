@@ -127,6 +127,9 @@ class BeamDecoder:
         linears = attention.query, attention.key, attention.value
         matrices = cast(PackedLinear, attention.query).matrices
         new = matrices.joined(around.before(x), linears)
+        if attention.rotary is not None:
+            pairs = new.unflatten(1, (3, attention.heads, 1, -1))[:, :2]  # queries and keys
+            pairs.copy_(attention.rotary.turn(pairs, ancestors.shape[1]))
         scale = beam_steps.scale(attention)
         context = self.kernels.attend_past(new, room, ancestors, attention.heads, scale)
         return around.after(x, attention.output(context))
@@ -157,7 +160,7 @@ def for_beams(decoder: TransformerDecoder, encoded: Encoded) -> BeamDecoder | No
         and all(map(_is_plain, blocks))
         and not any(part._forward_hooks or part._forward_pre_hooks for part in decoder.modules())
     )
-    kernels = beam_steps.kernels(len(states)) if plain else None
+    kernels = beam_steps.kernels() if plain else None
     return None if kernels is None else BeamDecoder(decoder, kernels)
 
 
@@ -167,5 +170,5 @@ def _is_plain(block: DecoderBlock) -> bool:
         isinstance(block.attention.query, PackedLinear)
         and block.attention.query.weight.dtype == torch.float32
         and beam_steps.is_plain(block.attention, causal=True)
-        and (cross is None or beam_steps.is_plain(cross, causal=False))
+        and (cross is None or (cross.rotary is None and beam_steps.is_plain(cross, causal=False)))
     )

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from regard.attention import beam_steps
 from regard.layers.contracts import State, Step
-from regard.layers.special_tokens import BOS
+from regard.layers.special_tokens import BOS, EOS, PAD
 from regard.search.candidates import Candidates, best, draw, uniforms
 from regard.search.rules import forced_tokens, restrict
 from regard.search.settings import Search, coverage
+
+KERNELS = "regard.search.candidates_cpu"
+beam_steps.MODULES.append(KERNELS)
 
 
 @dataclass(frozen=True)
@@ -122,18 +126,36 @@ class SearchJob:
             else None,
         )
 
-    def candidates(self, logits: Tensor, now: Open, length: int) -> Candidates:
-        """The candidates for token number `length`: logits (B·w, V) -> (B, C)"""
+    def candidates(
+        self, logits: Tensor, now: Open, length: int, bonus: Tensor | None = None
+    ) -> Candidates:
+        """The candidates for token number `length`: logits (B·w, V) -> (B, C)
+
+        bonus (B·w, V): what a beam is ranked by beside the log-probabilities; draws are the model's own.
+        """
+        quick = self._kernels(logits) if bonus is None else None
+        if quick is not None:
+            never = [PAD, BOS, *([EOS] if length <= self.settings.min_length else [])]
+            return quick.best_of_logits(logits, now.totals, never, 2 * self.settings.beam)
         log_probs = torch.log_softmax(logits, -1, dtype=torch.float32)
         forced = None
         if self.forced is not None and length <= self.forced.shape[1]:
             forced = self.forced[now.sentences, length - 1].repeat_interleave(now.tokens.shape[1])
         restrict(log_probs, now.said, forced, length, self.settings)
         if self.chances is None:
-            return best(log_probs, now.totals, 2 * self.settings.beam)
+            ranked = log_probs if bonus is None else log_probs + bonus.to(log_probs.dtype)
+            found = best(ranked, now.totals, 2 * self.settings.beam)
+            return found if bonus is None else found.with_chances(log_probs)
         return draw(
             log_probs, now.totals, self.chances[now.sentences, :, length - 1], self.settings
         )
+
+    def _kernels(self, logits: Tensor) -> Any:
+        """Those of `candidates_cpu`, where they are ready and nothing but the end is ruled out."""
+        simple = self.chances is None and self.forced is None and not self.settings.no_repeat_ngram
+        if simple and logits.device.type == "cpu" and logits.dtype == torch.float32:
+            return beam_steps.kernels(KERNELS)
+        return None
 
     def scores(
         self, found: Candidates, ends: Tensor, kept: Tensor, now: Open, length: int

@@ -63,7 +63,7 @@ def plain_parts() -> StepParts:
 @functools.cache
 def compiled_parts() -> StepParts:
     """The same, compiled for each shape when it first comes; where that fails, as they are."""
-    return StepParts(*map(_Compiled, plain_parts()))
+    return StepParts(*(_Compiled(part) for part in plain_parts()))
 
 
 class _Compiled:

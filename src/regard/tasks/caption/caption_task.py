@@ -33,8 +33,8 @@ from regard.words import t
 
 
 class CaptionTask(LikelihoodTask):
-    columns: ClassVar = ("perplexity", "accuracy", "exact_match", "bleu")
-    inputs: ClassVar = ("image",)
+    columns: ClassVar[tuple[str, ...]] = ("perplexity", "accuracy", "exact_match", "bleu")
+    inputs: ClassVar[tuple[str, ...]] = ("image",)
     noun: ClassVar = "pictures"
     verb: ClassVar = "describe pictures"
     learns: ClassVar = "pixels and words"
@@ -151,9 +151,8 @@ class CaptionTask(LikelihoodTask):
         self, module: PictureCaptioner, examples: Sequence[Any], *, weights: bool = False
     ) -> Iterator[tuple[int, ReadCaption]]:
         """The captions that the examples have, as the model reads them, with their numbers."""
-        size = self.recipe.search.batch
         with module.inference():
-            for rows, tensors in self.batches(examples, module.device, batch=size):
+            for rows, tensors in self.batches(examples, module.device):
                 yield from zip(rows, module.read(tensors, weights=weights), strict=True)
 
     def likelihoods(self, module: PictureCaptioner, examples: Sequence[Any]) -> list[Likelihood]:
@@ -177,9 +176,8 @@ class CaptionTask(LikelihoodTask):
         read: Sequence[Likelihood],
         beam: int | None,
     ) -> Tally:
-        search, start = self.recipe.search, time.monotonic()
-        beam = beam or search.validation_beam
-        found = self._described(module, examples, batch=search.batch, beam=beam)
+        start, beam = time.monotonic(), beam or self.recipe.search.validation_beam
+        found = self._described(module, examples, batch=self.batch_for(module), beam=beam)
         total, texts = sum(read, Likelihood()), [one.answer for one in found]
         return Tally((total.nll, total.tokens, total.correct), texts, time.monotonic() - start)
 

@@ -52,7 +52,7 @@ class PointedEvaluation(LikelihoodEvaluation):
 class PointedCaptionTask(CaptionTask):
     """With the boxes of what words name: the pointing score, of the captions that the examples have."""
 
-    columns: ClassVar = (*CaptionTask.columns, "pointing", "weight_inside")
+    columns: ClassVar[tuple[str, ...]] = (*CaptionTask.columns, "pointing", "weight_inside")
     evaluation: ClassVar = PointedEvaluation
     pointed_by: ClassVar = (PointingPeak(), PointingInside())
 
