@@ -19,6 +19,7 @@ from statistics import median
 
 import torch
 
+from regard.attention import beam_steps
 from regard.data.tokenizer import BOS, EOS, PAD
 from regard.export import load_engine
 from regard.recipe.recipe_files import dump_recipe
@@ -89,6 +90,8 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
     if options.run:  # which searches again what was cut
         name = "regard through CTranslate2"
         contenders[name] = work.by_regard(name, engine)
+    beam_steps.begin(beam_steps.PATIENCE + 1)  # as after some hundred sentences
+    beam_steps.wait()
     turns = in_turns(contenders, options.rounds)
     lines = [
         f"torch {torch.__version__}, {options.threads} threads, {len(work.texts)} sentences of at most "

@@ -148,6 +148,8 @@ def test_what_is_looked_at_or_not_plain_runs_as_it_is():
         {"decoder_attention": {"region": "window(2)"}},
         {"cross_attention": {"score": "cosine"}},
         {"cross_attention": {"normalize": "sparsemax"}},
+        {"cross_attention": {"cap": 5.0}},
+        {"decoder_attention": {"sinks": True}},
     ):
         other = made(**options).decoder
         assert other.for_search(source) is other, options

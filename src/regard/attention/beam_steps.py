@@ -38,6 +38,8 @@ def is_plain(attention: MultiHead, *, causal: bool) -> bool:
         and not (region.leads or region.predicts or region.needs_lengths)
         and region.patterns(9, 9) == same.patterns(9, 9)
         and attention.normalize.softmax_temperature == 1.0
+        and attention.cap is None
+        and attention.sinks is None
         and attention.key_heads == attention.heads
         and not attention.nan_safe
     )
