@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 from regard.data.word_vectors import write_vectors
 from regard.export.unsupported import CannotExport
 from regard.runs.loaded_run import load
+from regard.tasks.embed.embed_module import Embed
 from regard.tasks.embed.embed_task import EmbedTask
 
 FILE = "vectors.txt"
@@ -22,5 +24,5 @@ def export_vectors(run: Path | str | None, output: Path | str | None = None) -> 
             "regard train embed makes some",
         )
     file = Path(output) if output is not None else Path(loaded.folder.path) / FILE
-    write_vectors(file, *loaded.task.word_vectors(loaded.module))
+    write_vectors(file, *loaded.task.word_vectors(cast(Embed, loaded.module)))
     return file

@@ -98,7 +98,7 @@ def align(
 
 
 def _attended(
-    chunks: Iterable[LinePairs], model: str | None, device: str | None
+    chunks: Iterable[LinePairs], model: Path | None, device: str | None
 ) -> Iterator[tuple[list[WordPair], list[Links]]]:
     """Links by the attention of a model, chunk by chunk."""
     from regard.runs.loaded_run import load

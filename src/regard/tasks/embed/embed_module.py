@@ -38,6 +38,8 @@ class Embed(LikelihoodModule):
     """counts (V,): how often each word is met in training."""
 
     model: WordVectorsModel
+    limits: Tensor  # (V,): sums of what is drawn
+    kept: Tensor  # (V,): the share of each word that stays in training
 
     def __init__(
         self,
