@@ -44,8 +44,8 @@ def main() -> None:
             chosen = read_recipe(recipe, [f"training.epochs={EPOCHS[recipe]}", "seed=1"])
             run = regard.load(train(chosen, folder / recipe, quiet=True), device="cpu")
             views[kind] = regard.look(run, turned(digit) if kind == "warp" else digit)
-        for kind, view in views.items():
-            view.save(HERE / f"{kind}.gif")
+        for kind in ("warp", "words"):
+            views[kind].save(HERE / f"{kind}.gif")
         views["glimpses"].save(HERE / "glimpses.svg")
         views["canvases"].save(HERE / "canvases.png")
         shoot(views["glimpses"], HERE / "glimpses-page.png", Path(made) / "page.html")
