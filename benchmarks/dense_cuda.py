@@ -1,13 +1,14 @@
 """All keys, causal, key masks: `attend` beside torch's own attention, on a GPU.
 
-    python benchmarks/dense_cuda.py                          # right? then the GPU's time, then the host's
+    python benchmarks/dense_cuda.py                          # right? then the host's time, then the GPU's
+    python benchmarks/dense_cuda.py --only triton            # the host's, if Triton launches
     python benchmarks/dense_cuda.py --only time --lengths 2048 8192 --ways
-    python benchmarks/dense_cuda.py --off                    # as it comes, without what is on trial
+    python benchmarks/dense_cuda.py --off                    # as it comes
 
 The GPU's time is that of a CUDA graph, forward and backward, (1, 16, n, 64), bfloat16: without the host. The
 host's is that of a call of (4, 8, 128, 64), which does not wait for the GPU. A ratio above 1: ours is faster.
---ways: by each of the kernels that could compute it. What is on trial (`kernels/on_trial.py`) is on here, and
-off is the default of the package: a way that is right and faster on this page may become its default.
+--ways: by each of the kernels that could compute it. All of `kernels/on_trial.py` is on here: a way that is
+right and faster on this page may become the package's default.
 Every line is printed as soon as it is known.
 """
 
@@ -30,7 +31,7 @@ from torch import Tensor
 import regard
 from regard.attention.attend import prepare
 from regard.attention.kernels import checked_sdpa, on_trial
-from regard.attention.kernels.region_attention import region_attention
+from regard.attention.kernels.region_attention import kernels, region_attention
 from regard.attention.kernels.region_passes import region_passes
 from regard.attention.plans import known_calls
 from regard.attention.regions import as_region
@@ -39,16 +40,20 @@ from regions_fused_cuda import attempt, microseconds
 LENGTHS = [512, 1024, 2048, 4096, 8192, 16384, 32768]
 KINDS = ["everywhere", "causal", "key mask"]
 WAYS = [None, "flash", "cudnn"]  # ours, and torch's with ours in reserve
+OFF = "as it comes"
 TRIAL = {on_trial.DIRECT_LAUNCH, on_trial.CHECKED_SDPA}
 Step = Callable[[], tuple[Tensor, ...]]
 
 
 @contextmanager
 def way(chosen: Any) -> Iterator[None]:
-    """Which kernel computes what several could; it is on trial."""
+    """Which kernel computes what several could; OFF: nothing is chosen, and nothing is on trial."""
     before = set(on_trial.ON)
-    on_trial.ON.add(on_trial.CHECKED_SDPA)
-    checked_sdpa.CHOSEN[:] = [chosen]
+    if chosen == OFF:
+        on_trial.ON = before - {on_trial.CHECKED_SDPA}
+    else:
+        on_trial.ON.add(on_trial.CHECKED_SDPA)
+        checked_sdpa.CHOSEN[:] = [chosen]
     known_calls._KNOWN.clear()
     yield
     checked_sdpa.CHOSEN.clear()
@@ -215,6 +220,7 @@ def host(ways: bool) -> None:
         for chosen in WAYS if ways and kind != "key mask" else [""]:
             name = f"attend {kind} {'' if chosen == '' else chosen or 'region'}"
             runs[name] = (chosen, lambda kind=kind: ours(kind, q, k, v, mask))
+    runs["attend everywhere as it comes"] = (OFF, lambda: ours("everywhere", q, k, v, mask))
     runs["attend window(16)"] = ("", lambda: regard.attend(q, k, v, region="window(16)").context)
     runs["operator window(16)"] = ("", lambda: region_attention(q, k, v, numbers, scale=0.125)[0])
     launched = "directly" if on_trial.DIRECT_LAUNCH in on_trial.ON else "by Triton"
@@ -226,7 +232,7 @@ def host(ways: bool) -> None:
             with torch.no_grad():
                 forward = microseconds(run)
             both = microseconds(lambda: torch.autograd.grad(run(), [q, k, v], grad))
-            return f"{name:28}{forward:8.1f}{both:8.1f}"
+            return f"{name:32}{forward:8.1f}{both:8.1f}"
 
         if chosen == "":
             say(attempt(f"host {name}", measure))
@@ -235,13 +241,19 @@ def host(ways: bool) -> None:
                 say(attempt(f"host {name}", measure))
 
 
-def both_launches(ways: bool, off: bool) -> None:
+def forget_launches() -> None:
+    """What was launched directly is launched so again, as long as it is kept."""
+    kernels()._KEPT.clear()
+    known_calls._KNOWN.clear()
+
+
+def launched_by_triton(ways: bool) -> None:
     before = set(on_trial.ON)
     on_trial.ON = before - {on_trial.DIRECT_LAUNCH}
+    forget_launches()
     host(ways)
     on_trial.ON = before
-    if not off:
-        host(ways)
+    forget_launches()
 
 
 def warm(case: tuple[str, Any, torch.dtype]) -> None:
@@ -257,10 +269,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", nargs="+", choices=["check", "time", "host"])
+    parser.add_argument("--only", nargs="+", choices=["check", "time", "host", "triton"])
     parser.add_argument("--lengths", nargs="+", type=int, default=LENGTHS)
     parser.add_argument("--ways", action="store_true", help="by each kernel that could compute it")
-    parser.add_argument("--off", action="store_true", help="nothing that is on trial")
+    parser.add_argument("--off", action="store_true", help="only what is on by itself")
     parser.add_argument("--seconds", type=float, default=0.2, help="of turns of each line")
     options = parser.parse_args()
     if not options.off:
@@ -280,8 +292,9 @@ def main() -> None:
         f"compiled in {time.perf_counter() - begin:.0f} s")  # fmt: skip
     parts: dict[str, Callable[[], None]] = {
         "check": check,
-        "host": lambda: both_launches(options.ways, options.off),
+        "host": lambda: host(options.ways),
         "time": lambda: compare(options.lengths, options.ways, options.seconds),
+        "triton": lambda: launched_by_triton(options.ways),
     }
     for name, part in parts.items():
         if options.only is None or name in options.only:

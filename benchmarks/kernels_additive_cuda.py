@@ -2,6 +2,7 @@
 
     python benchmarks/kernels_additive_cuda.py             the table
     python benchmarks/kernels_additive_cuda.py --sweep     tile sizes
+    python benchmarks/kernels_additive_cuda.py --patches   those of the scores alone
 
 An element is one tanh(q + k): N · Lq · Lk · D of them. The rate is given relative to the hardware's tanh
 unit, 16 to a clock and processor. Errors are against float64, relative to Σ|w| for scores, and
@@ -231,16 +232,35 @@ def table_attention(shape, Dv: int, steps: bool = True, window=(-1, -1, 0)) -> N
     line(shape, f"{title} fused +backward", ms, base, None, label(note, both))
 
 
+PATCHES = (
+    Patch(), Patch(unroll=2), Patch(unroll=4), Patch(registers=128, unroll=2), Patch(registers=128, unroll=4),
+    Patch(8, 4, 8, 16, 4, 168, 2), Patch(8, 4, 8, 16, 4, 168), Patch(8, 4, 8, 16, 4, 128),
+    Patch(4, 8, 16, 8, 4, 168, 2), Patch(4, 8, 16, 8, 4, 128), Patch(T0=16, T1=8, unroll=2),
+    Patch(4, 4, 4, 16, 2, 96, 2), Patch(registers=80), Patch(registers=None), Patch(2, 8, 16, 8, 4, 128),
+)  # fmt: skip
+
+
+def patch_sweep(shape: tuple[int, ...]) -> None:
+    """The rate of each patch, as soon as it is known."""
+    query, key, weight = draw(*shape)
+    elements = shape[0] * shape[1] * shape[2] * shape[3]
+    usual = kernels.scores(query, key, weight)
+    for patch in PATCHES:
+        try:
+            same = torch.allclose(kernels.scores(query, key, weight, patch=patch), usual, atol=1e-5)
+            ms = milliseconds(lambda: kernels.scores(query, key, weight, patch=patch), 100)
+        except Exception as error:
+            print(f"scores {tuple(patch)}: {str(error).splitlines()[0][:120]}", flush=True)
+            continue
+        note = "" if same else "WRONG"
+        line(shape, f"scores {tuple(patch)}", ms, {}, elements / ms * 1e3, note)
+
+
 def sweep() -> None:
     for shape in ((8, 1024, 1024, 512), (2, 4096, 4096, 512)):
         query, key, weight = draw(*shape)
         elements = shape[0] * shape[1] * shape[2] * shape[3]
-        for patch in (
-            Patch(), Patch(registers=None), Patch(registers=80), Patch(T0=16, T1=8),
-            Patch(4, 8, 16, 8, 4, 128), Patch(8, 4, 8, 16, 4, 128), Patch(2, 8, 16, 8, 4, 128),
-        ):  # fmt: skip
-            ms = milliseconds(lambda: kernels.scores(query, key, weight, patch=patch), 100)
-            line(shape, f"scores {tuple(patch)}", ms, {}, elements / ms * 1e3, "")
+        patch_sweep(shape)
         for spread in (2.0, 4.0, 30.0):  # merged by four, by two, one at a time
             query, key, weight = draw(*shape, spread)
             ms = milliseconds(lambda: kernels.scores(query, key, weight), 100)
@@ -281,6 +301,9 @@ def sweep() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--patches", action="store_true", help="time the patches of the scores instead"
+    )
     parser.add_argument("--sweep", action="store_true", help="time tile sizes instead")
     options = parser.parse_args()
     if not torch.cuda.is_available():
@@ -290,7 +313,9 @@ def main() -> None:
         torch.cuda.get_device_name(), "torch", torch.__version__, f"tanh limit {tanh_limit():.3g}/s"
     )
     print(HEAD)
-    if options.sweep:
+    if options.patches:
+        patch_sweep((2, 4096, 4096, 512))
+    elif options.sweep:
         sweep()
     else:
         table()

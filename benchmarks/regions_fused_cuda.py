@@ -337,62 +337,54 @@ class Row(NamedTuple):
     peak: float
 
 
-def timed(setting: Setting, ready: Any, turn: Any) -> dict[str, Row]:
-    """Compiled with all others at once, and timed alone."""
+def timed(setting: Setting, alone: Any) -> dict[str, Row]:
+    """Compiled beside others, and timed alone."""
     dtype = DTYPES[setting.dtype]
     runs = contenders(setting.region, setting.length, dtype)
     grad = torch.randn(1, HEADS, setting.length, SIZE, device="cuda", dtype=dtype)
     for run in runs.values():
         step(run, run.leaves, grad)  # type: ignore[attr-defined]
     torch.cuda.synchronize()
-    ready.release()
-    turn.acquire()
     rows = {}
-    for name, run in runs.items():
-        leaves = run.leaves  # type: ignore[attr-defined]
-        with torch.no_grad():
-            forward = milliseconds(run, 0.1)
-        both = milliseconds(lambda run=run, leaves=leaves: step(run, leaves, grad))
-        rows[name] = Row(forward, both, *memory(run, leaves, grad))
+    with alone:
+        for name, run in runs.items():
+            leaves = run.leaves  # type: ignore[attr-defined]
+            with torch.no_grad():
+                forward = milliseconds(run, 0.1)
+            both = milliseconds(lambda run=run, leaves=leaves: step(run, leaves, grad))
+            rows[name] = Row(forward, both, *memory(run, leaves, grad))
     return rows
 
 
-def in_turn(setting: Setting, ready: Any, turn: Any, results: Any) -> None:
+def in_turn(setting: Setting, alone: Any, results: Any) -> None:
     try:
-        found: Any = timed(setting, ready, turn)
+        found: Any = timed(setting, alone)
     except Exception as error:
-        ready.release()
-        turn.acquire()
         found = f"{type(error).__name__}: {str(error)[:600]}"
-    results.put(found)
+    results.put((setting, found))
 
 
 def compare(todo: list[Setting], processes: int) -> None:
-    """A table of ratios, line by line. All cases of a round compile at once, then each has its turn."""
+    """A table of ratios, each line as soon as it is known: some cases compile while one is timed."""
     print("\n| region | n | dtype | ours ms | forward | Flex / ours | forward | SDPA / ours "
           "| ours MB | Flex MB | ours / Flex |\n" + "| --- " * 11 + "|", flush=True)  # fmt: skip
     spawn = multiprocessing.get_context("spawn")
-    for cut in range(0, len(todo), processes):
-        some = todo[cut : cut + processes]
-        ready, results = spawn.Semaphore(0), spawn.Queue()
-        turns = [spawn.Semaphore(0) for _ in some]
-        workers = [
-            spawn.Process(target=in_turn, args=(setting, ready, turn, results), daemon=True)
-            for setting, turn in zip(some, turns, strict=True)
-        ]
-        for worker in workers:
-            worker.start()
-        for _ in workers:
-            ready.acquire()
-        for setting, turn, worker in zip(some, turns, workers, strict=True):
-            turn.release()
-            found = results.get()
-            if isinstance(found, str):
-                print(f"FAILED {setting}: {found}", flush=True)
-                failures.append(str(setting))
-            else:
-                print(line(setting, found), flush=True)
-            worker.join()
+    alone, results = spawn.Lock(), spawn.Queue()
+    waiting = [
+        spawn.Process(target=in_turn, args=(setting, alone, results), daemon=True)
+        for setting in todo
+    ]
+    for worker in waiting[:processes]:
+        worker.start()
+    for after in range(processes, processes + len(todo)):
+        setting, found = results.get()
+        if isinstance(found, str):
+            print(f"FAILED {setting}: {found}", flush=True)
+            failures.append(str(setting))
+        else:
+            print(line(setting, found), flush=True)
+        if after < len(waiting):
+            waiting[after].start()
 
 
 def line(setting: Setting, rows: dict[str, Row]) -> str:
@@ -598,7 +590,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=["check", "time", "host", "graph", "sweep"])
     parser.add_argument("--regions", nargs="+", default=REGIONS)
     parser.add_argument("--cases", nargs="+", default=[], help="of time: region:length:dtype")
-    parser.add_argument("--processes", type=int, default=14, help="that compile at a time")
+    parser.add_argument("--processes", type=int, default=8, help="that compile at a time")
     options = parser.parse_args()
     parts: dict[str, Callable[[], Any]] = {
         "check": lambda: check(options.quick, options.processes),

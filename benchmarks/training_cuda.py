@@ -7,9 +7,10 @@
     python benchmarks/training_cuda.py --accelerator cpu --seconds 1 --only luong         # whether it runs
 
 The loop of `regard train` on the embedded corpus: target tokens a second, EOS counted and padding not, after
-two epochs in which every shape has come twice. "busy" is nvidia-smi's, sampled while that is measured. The
-losses are those of the first steps without dropout. "before" is a version that knows no trainer.compile: with
-another PYTHONPATH this file measures it too, and the weights that it learnt are searched by both.
+two epochs in which every shape has come twice; --batches 12 makes epochs of so many, short and long ones.
+"busy" is nvidia-smi's, sampled while that is measured. The losses are those of the first steps without
+dropout. "before" is a version that knows no trainer.compile: with another PYTHONPATH this file measures it
+too, and the weights that it learnt are searched by both.
 """
 
 from __future__ import annotations
@@ -77,12 +78,25 @@ class NeverWritten(Checkpoints):
         return self.folder
 
 
+class FewBatches(LengthBatches):
+    """So many batches of each epoch, from the shortest to the longest."""
+
+    def keep(self, count: int) -> None:
+        whole = len(self._starts) - 1
+        chosen = np.unique(np.linspace(0, whole - 1, count).round().astype(np.int64))
+        rows = [np.arange(self._starts[n], self._starts[n + 1]) for n in chosen]
+        kept = np.concatenate(rows)
+        self._order, self._classes = self._order[kept], self._classes[kept]
+        self._starts = np.concatenate([[0], np.cumsum([len(each) for each in rows])])
+
+
 class Loop:
-    """The loop of a run, in turns."""
+    """The loop of a run, in turns; of its batches, `batches` if that is given."""
 
     def __init__(
-        self, recipe: str, precision: str, way: str, folder: Path, accelerator: str, *changes: str
-    ) -> None:
+        self, recipe: str, precision: str, way: str, folder: Path, accelerator: str,
+        batches: int | None, *changes: str,
+    ) -> None:  # fmt: skip
         words = [f"trainer.accelerator={accelerator}", "trainer.devices=1"]
         words += [f"trainer.precision={precision}", "training.epochs=1000000", *changes]
         words += [] if way == "before" else [f"trainer.compile={way}"]
@@ -103,10 +117,12 @@ class Loop:
         task, training = load_task(self.recipe, run), self.recipe.training
         store, fields = Store.open(run.store), list(task.fields.values())
         lengths = [x for field in fields if (x := store.lengths(field)) is not None]
-        batches = LengthBatches(
+        cut = FewBatches(
             lengths, tokens=training.batch_tokens, sentences=training.batch_sentences, seed=1
         )
-        self.loader, self.reporter = Loader(store, fields, batches), Counting()
+        if batches is not None:
+            cut.keep(batches)
+        self.loader, self.reporter = Loader(store, fields, cut), Counting()
         self.module = make_module(task)
         never = NeverWritten(run.checkpoints)
         self.fit = Fit(
@@ -157,7 +173,7 @@ def watched() -> Iterator[list[float]]:
 
 def measure(name: str, way: str, options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     recipe, precision = CONFIGURATIONS[name]
-    given = (recipe, precision, way, folder, options.accelerator)
+    given = (recipe, precision, way, folder, options.accelerator, options.batches)
     say(f"{name}, {way}")
     found: dict[str, Any] = {"losses": []}
     if precision == "32":
@@ -168,7 +184,7 @@ def measure(name: str, way: str, options: argparse.Namespace, folder: Path) -> d
     loop = Loop(*given)
     loop.run(steps=1)
     found["first"] = time.perf_counter() - loop.began
-    warm = 2 * len(loop.loader) + 5 if way == "graphs" else 15
+    warm = 2 * len(loop.loader) + 5 if way == "graphs" else 5
     if options.accelerator == "cpu":
         warm = 3
     _, found["warm"] = loop.run(steps=warm)
@@ -187,7 +203,7 @@ def measure(name: str, way: str, options: argparse.Namespace, folder: Path) -> d
         say(f"  said: {line}")
     if options.profile:
         profile(loop)
-    if name in SEARCHED:
+    if name in SEARCHED and not options.no_search:
         found["search"] = searched(name, loop, options)
     return found
 
@@ -278,8 +294,10 @@ def main() -> None:
     parser.add_argument("--compile", nargs="+", default=["off", "graphs"])
     parser.add_argument("--only", nargs="+", choices=CONFIGURATIONS, default=list(CONFIGURATIONS))
     parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--batches", type=int, help="of an epoch; all, if not given")
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--sentences", type=int, default=None)
+    parser.add_argument("--no-search", action="store_true", help="training alone")
     parser.add_argument("--accelerator", default="cuda")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--folder", type=Path, help="with prepared corpora, to be used again")

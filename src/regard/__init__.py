@@ -2,8 +2,8 @@
 
     context, weights, choice = regard.attend(query, key, value, region="causal", weights=True)
 
-`regard.scores`, `regard.regions`, `regard.normalizers` and `regard.pooling` hold the mechanisms,
-`regard.Attention` and `regard.MultiHead` are modules, `regard.explain` says which path runs and why.
+`regard.scores`, `regard.regions`, `regard.normalizers`, `regard.biases` and `regard.pooling` hold the
+mechanisms, `regard.Attention` and `regard.MultiHead` are modules, `regard.explain` says which path runs.
 
     regard.load("runs/zh-en").translate(["我是一个学生。"])[0].text
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from regard import hf, normalizers, pooling, regions, scores
+    from regard import biases, hf, normalizers, pooling, regions, scores
     from regard.attention.attend import Attended, attend, explain
     from regard.attention.memory import Memory
     from regard.attention.module import Attention
@@ -39,6 +39,7 @@ __all__ = [
     "Reinforce",
     "Weights",
     "attend",
+    "biases",
     "explain",
     "hf",
     "load",

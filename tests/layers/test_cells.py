@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from regard.layers.recurrent_cells import GRU, Cell, ResetBeforeGRU, make_cell
+from regard.layers.recurrent_cells import CELLS, GRU, Cell, ResetBeforeGRU, make_cell
+from regard.layers.scan import scan
 
 TORCH = {"elman": nn.RNNCell, "lstm": nn.LSTMCell, "gru": nn.GRUCell}
 
@@ -98,3 +99,21 @@ def test_gates_are_between_zero_and_one_and_used(name: str) -> None:
 def test_a_misspelt_cell_is_answered_with_the_nearest() -> None:
     with pytest.raises(ValueError, match="Did you mean 'lstm'"):
         make_cell("lsmt", 2, 3)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_under_autocast_the_state_stays_in_full_precision(name: str) -> None:
+    torch.manual_seed(0)
+    cell = make_cell(name, 5, 7)
+    x, state = torch.randn(3, 6, 5), cell.start(3)
+    exact = scan(cell, x, state)
+    with torch.autocast("cpu", torch.bfloat16):
+        rough = scan(cell, x, state)
+    for a, b in zip(rough, exact, strict=True):
+        torch.testing.assert_close(a.float(), b, atol=0.03, rtol=0.03)
+    if name != "elman":  # whose state is the output of a tanh, and nothing else
+        assert all(part.dtype == torch.float32 for part in rough)
+    (of_rough,), (of_exact,) = (
+        torch.autograd.grad(states[0].float().sum(), [cell.weight_hh]) for states in (rough, exact)
+    )
+    torch.testing.assert_close(of_rough, of_exact, atol=0.1, rtol=0.05)

@@ -15,7 +15,7 @@ from regard.recipe.recipe import Recipe
 from regard.registry import find, kinds
 from regard.tasks.recipe_task import task_of
 
-SEES = ("see",)  # tasks whose models read pictures, not texts
+SEES = ("see", "caption")  # tasks whose models read pictures, not texts
 MODELS = tuple(kind for kind in kinds("models") if find("models", kind).task not in SEES)
 SMALL = {"size": 8, "embedding": 8, "hidden": 8, "inner": 8, "maxout": 8, "heads": 2, "layers": 2}
 # Every text has a width of its own, which tells of weights what is attended to.
@@ -32,6 +32,7 @@ LENGTHS = {
 }
 TASKS = {  # the texts that a model of a task reads
     "translate": ("source",),
+    "summarise": ("source",),
     "classify": ("text",),
     "masked": ("text",),
     "tag": ("words",),
@@ -103,7 +104,7 @@ def run(
     (source,), (mask,) = texts.values(), masks
     told = {"lengths": LENGTHS[names[0]]} if told else {}
     match task:
-        case "translate":
+        case "translate" | "summarise":
             return model(source, mask, drawn("text", target), **told).outputs
         case "classify":
             return model.decoder.project(model(source, mask, torch.full((2, 1), 3), **told).outputs)

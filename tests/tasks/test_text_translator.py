@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from regard.measures.likelihood import Likelihood
 from regard.models.transformer_models import transformer
 from regard.search import Search
 from regard.tasks.decoded_tokens import spell
-from regard.tasks.longest_first import batches_by_length
+from regard.tasks.longest_first import batches_by_length, usual_batch
 from regard.tasks.translate import text_translator
 
 TEXTS = ["a b c d e f", "", "h", "b b b", "  \t", "c a", "g f e d c b a", "a", "d d", "e h a b"]
@@ -167,6 +168,14 @@ def test_spelling_gives_each_token_its_place_in_the_text(kind):
         assert tokens.pieces == [spelt[slice(*span)] for span in tokens.offsets]
         assert "".join(tokens.pieces).replace(" ", "") == spelt.replace(" ", "")
         assert not any(piece != piece.strip() for piece in tokens.pieces)
+
+
+@pytest.mark.parametrize(("gigabytes", "batch"), [(1, 64), (8, 256), (16, 512), (139, 512)])
+def test_a_gpu_is_filled_as_its_memory_allows(monkeypatch, gigabytes, batch):
+    memory = SimpleNamespace(total_memory=gigabytes << 30)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: memory)
+    assert usual_batch(torch.device("cuda", 0)) == batch
+    assert usual_batch(torch.device("cpu")) == 64
 
 
 def test_batches_hold_every_sentence_once_longest_first_and_long_ones_in_small_batches():

@@ -21,12 +21,16 @@ STORED_AS = {"max_length": "max_keys"}  # arguments that are kept under another 
 
 
 def mechanism(attention: AttentionModule) -> str:
-    """score: additive · region: window(before=2, after=2) · normalize: softmax"""
+    """score: additive · region: window(before=2, after=2) · normalize: softmax, and cap and sinks if any"""
     parts = {
         "score": written_score(attention.score),
         "region": written_region(attention.region),
         "normalize": written_normalizer(attention.normalize),
     }
+    if attention.cap is not None:
+        parts["cap"] = _text(attention.cap)
+    if attention.sinks is not None:
+        parts["sinks"] = "learned"
     return " · ".join(f"{name}: {text}" for name, text in parts.items())
 
 

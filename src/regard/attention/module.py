@@ -17,6 +17,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from regard.attention.argument_checks import (
+    check_cap,
     check_counts,
     check_pairs,
     check_region,
@@ -28,7 +29,7 @@ from regard.attention.argument_checks import (
 from regard.attention.call import Attended, AttentionCall, refusal, takes_arguments_of
 from regard.attention.limits import Limits, overflows, without_empty, without_spoilt
 from regard.attention.memory import Memory
-from regard.attention.normalizers import Normalizer, as_normalizer
+from regard.attention.normalizers import Normalizer, as_normalizer, usual_softmax
 from regard.attention.plans.plan import Plan
 from regard.attention.region import Region
 from regard.attention.regions import Everywhere, as_region
@@ -49,6 +50,10 @@ class AttentionModule(nn.Module):
     dropout: float
     value_size: int
     nan_safe: bool
+    cap: float | None  # no score passes it
+    sinks: (
+        nn.Parameter | None
+    )  # (heads or 1,): beside the scores of a head, in the sum of its softmax
     projects_late: bool  # whether the score projects the keys only when they are recalled
     heads_axis: tuple[int, ...] = ()  # (-3,) where the tensors have an axis of heads
 
@@ -185,6 +190,8 @@ class AttentionModule(nn.Module):
             values,
             limits,
             bias=bias,
+            cap=self.cap,
+            sinks=self.sinks,
             dropout=self.dropout,
             training=self.training,
             weights=weights,
@@ -223,6 +230,15 @@ class AttentionModule(nn.Module):
             name = f"{type(self).__name__}.explain"
             raise refusal(error, name, self.prepare, given, choices) from None
         return call.plan()
+
+    def _keep_slots(self, cap: float | None, sinks: bool, heads: int) -> None:
+        """What stands beside the scores; the normaliser is there already."""
+        if sinks and not usual_softmax(self.normalize):
+            raise ValueError(
+                f"sinks stand in the sum of a softmax: {self.normalize!r} has no such sum"
+            )
+        self.cap = check_cap(cap) or None
+        self.sinks = nn.Parameter(torch.zeros(heads)) if sinks else None
 
     def _asked(
         self,
@@ -289,7 +305,9 @@ class AttentionModule(nn.Module):
 
     def extra_repr(self) -> str:
         region = "" if isinstance(self.region, nn.Module) else f"region={self.region!r}, "
-        return f"kind={self.kind!r}, {region}normalize={self.normalize!r}, dropout={self.dropout}"
+        more = "" if self.cap is None else f", cap={self.cap:g}"
+        more += "" if self.sinks is None else ", sinks=True"
+        return f"kind={self.kind!r}, {region}normalize={self.normalize!r}, dropout={self.dropout}{more}"
 
 
 class Attention(AttentionModule):
@@ -298,6 +316,8 @@ class Attention(AttentionModule):
     Without `key_size` it is self-attention. score, region, normalize: mechanisms or their names.
     bridge: where a score compares vectors of one size, as dot and cosine do, and keys have another than
     queries, a matrix brings the keys to the size of the queries; values stay as they are.
+    cap: the scores never pass it, cap · tanh(score / cap). sinks: a learnt number, from 0 on, beside the
+    scores, exp(s) / (exp(sink) + Σ exp(s)), so that a query may attend to next to nothing.
     nan_safe: NaN and inf in what may not be attended to reach nothing, and a query without any key gets 0.
     False promises that all states are finite and that every row of a batch has a real one: nothing is
     checked, which is a little faster inside a network whose states are its own.
@@ -316,6 +336,8 @@ class Attention(AttentionModule):
         region: Region | str | None = None,
         normalize: Normalizer | str | None = None,
         dropout: float = 0.0,
+        cap: float | None = None,
+        sinks: bool = False,
         bridge: bool = False,
         nan_safe: bool = True,
     ) -> None:
@@ -330,6 +352,7 @@ class Attention(AttentionModule):
             self.bridge, keys = nn.Linear(keys, query_size, bias=False), query_size
         self.region = as_region(region, query_size=query_size)
         self.normalize = as_normalizer(normalize)
+        self._keep_slots(cap, sinks, 1)
         self.projects_late = not self.score.uses_keys  # positions are known once all are there
         check_score_sizes(self.score, query_size, keys)
 

@@ -26,7 +26,8 @@ class MultiHead(AttentionModule):
     — Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, for any score. Narrow heads share the
     width (head_size = query_size / heads), `wide` ones have all of it each. `key_heads` < heads:
     groups of heads share keys and values (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245).
-    rotary: positions as rotations of queries and keys. nan_safe: as in `Attention`.
+    rotary: positions as rotations of queries and keys. cap, nan_safe: as in `Attention`; sinks: one for
+    every head.
     weights are (..., heads, Lq, Lk).
     """
 
@@ -46,6 +47,8 @@ class MultiHead(AttentionModule):
         region: Region | str | None = None,
         normalize: Normalizer | str | None = None,
         dropout: float = 0.0,
+        cap: float | None = None,
+        sinks: bool = False,
         bias: bool = True,
         rotary: Rotary | None = None,
         nan_safe: bool = True,
@@ -76,6 +79,7 @@ class MultiHead(AttentionModule):
         self.score = as_score(score, **sizes, heads=heads)
         self.region = as_region(region, query_size=query_size)
         self.normalize = as_normalizer(normalize)
+        self._keep_slots(cap, sinks, heads)
         # shared keys are kept once, so each head's own projection of them waits as well
         self.projects_late = self.key_heads != heads or not self.score.uses_keys
         check_score_sizes(self.score, self.head_size, self.head_size)

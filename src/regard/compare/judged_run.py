@@ -140,7 +140,7 @@ def _seconds(run: LoadedRun, examples: Sequence[Any]) -> float:
     try:
         if not all(isinstance(example, Mapping) for example in examples):
             raise Unanswerable("blocks of a text", "")
-        run.task.predict(run.module, examples, batch=run.recipe.search.batch)
+        run.task.predict(run.module, examples, batch=run.task.batch_for(run.module))
     except Unanswerable:
         run.task.judge(run.module, examples)
     return time.perf_counter() - start

@@ -27,6 +27,7 @@ Files that hold one field, for themselves or side by side with others:
     train-images-idx3-ubyte          the same in the format of MNIST, or digits.idx
     sheet.png#28x32                  a picture cut into tiles, here 28 wide and 32 high, row by row; or
                                      sheet.png, if sheet.json beside it says {"tile": [28, 32], "count": 900}
+    digit-scenes:train#image,short   a scene file, NAME.scenes: pictures composed of digits, with captions
 
     images.idx.gz,labels.txt         so a field may be in any format,
     sheet.png#28x28,captions.tsv#4   and each file have a column of its own, but for the first: what stands

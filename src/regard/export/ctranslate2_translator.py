@@ -27,8 +27,8 @@ from regard.layers.positions import TooLong
 from regard.runs.devices import find_device
 from regard.search import Hypothesis, Search
 from regard.search.settings import coverage
+from regard.tasks.longest_first import BATCH
 from regard.tasks.prediction import Prediction
-from regard.tasks.task_module import BATCH
 from regard.tasks.translate.text_translator import TextTranslator
 
 TOGETHER = 1024  # sentences that are handed over at once

@@ -112,6 +112,9 @@ def _check(
         seen = f"normaliser {type(normalize).__name__}", _listed(normalizers)
     elif not _same(region, wanted):
         seen = f"region {region!r}", f"{type(wanted).__name__} there"
+    elif attention.cap is not None or attention.sinks is not None:
+        slot = "cap" if attention.sinks is None else "sinks"
+        seen = f"{slot} of its scores", "no such thing"
     if seen:
         raise CannotExport(
             f"{engine} cannot run model.{where} with the {seen[0]}: it has {seen[1]}",

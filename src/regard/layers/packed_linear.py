@@ -8,7 +8,8 @@ Gradients, float64, autocast, graphs and other devices go through the matrix as 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import torch
@@ -26,9 +27,9 @@ LEVELS = 127  # of int8, to either side of 0
 
 
 class KeptMatrix(NamedTuple):
-    weight: Tensor  # kept as well, so that no other can come to stand in its place
-    version: int
-    fingerprint: tuple[float, float]
+    weights: tuple[Tensor, ...]  # kept as well, so that no other can come to stand in their place
+    versions: tuple[int, ...]
+    fingerprints: tuple[tuple[float, float], ...]
     product: Product
 
 
@@ -50,19 +51,29 @@ class PackedMatrices:
             return F.linear(x, weight, bias)
         return self._packed(weight)(x, bias)
 
-    def _packed(self, weight: Tensor) -> Product:
-        place = (weight.data_ptr(), weight.shape, weight.stride())
-        kept = self._kept.get(place)
-        if kept is None or kept.version != weight._version:
-            given = weight.detach()
-            product = as_int8(given, self._rows) if self.precision == "int8" else as_blocks(given)
-            kept = KeptMatrix(weight, weight._version, _fingerprint(given), product)
+    def joined(self, x: Tensor, linears: Sequence[nn.Linear]) -> Tensor:
+        """What several of the same input give, one behind the other: (..., K) -> (..., N_1 + N_2 + …)"""
+        weights: list[Tensor] = [part.weight for part in linears]
+        biases: list[Tensor] = [part.bias for part in linears]
+        if not all(_answers(x, weight) for weight in weights):
+            return torch.cat([self(x, *pair) for pair in zip(weights, biases, strict=True)], -1)
+        return self._packed(*weights)(x, None if biases[0] is None else torch.cat(biases))
+
+    def _packed(self, *weights: Tensor) -> Product:
+        place = tuple((weight.data_ptr(), weight.shape, weight.stride()) for weight in weights)
+        versions, kept = tuple(weight._version for weight in weights), self._kept.get(place)
+        if kept is None or kept.versions != versions:
+            every = tuple(weight.detach() for weight in weights)
+            one = every[0] if len(every) == 1 else torch.cat(every)
+            product = as_int8(one, self._rows) if self.precision == "int8" else as_blocks(one)
+            kept = KeptMatrix(weights, versions, tuple(map(_fingerprint, every)), product)
             self._kept[place] = kept
         return kept.product
 
     def forget_changed(self) -> None:
+        found = functools.cache(_fingerprint)  # a matrix can be in several that are kept
         for place, kept in list(self._kept.items()):
-            if _fingerprint(kept.weight.detach()) != kept.fingerprint:
+            if tuple(map(found, kept.weights)) != kept.fingerprints:
                 self._kept.pop(place, None)
 
     def __getstate__(self) -> dict[str, Any]:  # of a copy, whose matrices are elsewhere
@@ -107,6 +118,7 @@ def forget_changed(model: nn.Module) -> None:
 
 def _fingerprint(weight: Tensor) -> tuple[float, float]:
     """Another one for other numbers, or the same in another order."""
+    weight = weight.detach()
     ramps = (torch.linspace(1, 2, n, dtype=weight.dtype) for n in weight.shape)
     across, down = (float(weight.sum(1 - axis) @ ramp) for axis, ramp in enumerate(ramps))
     return across, down

@@ -127,7 +127,7 @@ class GRU(Cell):
         gates_h, candidate_h = recurrent.split((2 * n, n), -1)
         r, z = (gates_x + gates_h).sigmoid().chunk(2, -1)
         candidate = torch.addcmul(candidate_x, r, candidate_h).tanh()
-        return (torch.lerp(candidate, h, z),), {"reset": r, "update": z, "candidate": candidate}
+        return (_between(candidate, h, z),), {"reset": r, "update": z, "candidate": candidate}
 
 
 class ResetBeforeGRU(Cell):
@@ -155,7 +155,14 @@ class ResetBeforeGRU(Cell):
         gates_x, candidate_x = projected.split((2 * n, n), -1)
         r, z = (gates_x + linear(h, self.weight_hh, None)).sigmoid().chunk(2, -1)
         candidate = (candidate_x + linear(r * h, self.weight_hn, None)).tanh()
-        return (torch.lerp(h, candidate, z),), {"reset": r, "update": z, "candidate": candidate}
+        return (_between(h, candidate, z),), {"reset": r, "update": z, "candidate": candidate}
+
+
+def _between(start: Tensor, end: Tensor, share: Tensor) -> Tensor:
+    """start + share · (end − start): in the widest of their precisions, which autocast may let differ."""
+    if start.dtype == end.dtype == share.dtype:
+        return torch.lerp(start, end, share)
+    return torch.addcmul(start, share, end - start)
 
 
 CELLS: dict[str, type[Cell]] = {

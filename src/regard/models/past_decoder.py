@@ -106,4 +106,5 @@ def past_attention(size: int, how: AttentionOptions) -> Attention:
         raise ValueError(
             f"a language model is trained by gradients, which do not pass {how.normalize}: take gumbel"
         )
-    return Attention(size, score=how.score, region=region & Causal(), normalize=normalize)
+    parts = how.mechanism | {"region": region & Causal(), "normalize": normalize}
+    return Attention(size, **parts)

@@ -73,6 +73,8 @@ def rnnsearch(
             score=f"additive({options.alignment or hidden})" if score == "additive" else score,
             region=options.attention.region,
             normalize=options.attention.normalize,
+            cap=options.attention.cap,
+            sinks=options.attention.sinks,
             bridge=True,
         ),
         static=not options.attention.dynamic,

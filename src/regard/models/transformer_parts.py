@@ -72,6 +72,8 @@ def _heads(
         score=how.score,
         region=region,
         normalize=how.normalize,
+        cap=how.cap,
+        sinks=how.sinks,
         dropout=options.attention_dropout,
         rotary=rotary,
         nan_safe=False,  # the states are the model's own: if one is not finite, it has diverged

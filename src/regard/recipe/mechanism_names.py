@@ -32,7 +32,7 @@ def _check(
 ) -> None:
     import torch
 
-    from regard.attention.normalizers import as_normalizer
+    from regard.attention.normalizers import as_normalizer, usual_softmax
     from regard.attention.regions import as_region
     from regard.attention.scores import as_score
 
@@ -47,6 +47,13 @@ def _check(
             if isinstance(error, BrokenPlugin):
                 raise MissingKind(told, error.hint) from None
             raise RecipeError(told, WRITTEN, needs=getattr(error, "needs", None)) from None
+    if given.sinks and not usual_softmax(as_normalizer(given.normalize)):
+        place = place_of(("model", option, "sinks"), written)
+        raise RecipeError(
+            f"model.{option}.sinks{place}: sinks stand in the sum of a softmax, and {given.normalize} has no "
+            "such sum",
+            f"model.{option}.normalize=softmax, or sinks=false",
+        )
 
 
 def _names(given: AttentionOptions | HeadOptions) -> Iterator[tuple[str, str]]:

@@ -90,7 +90,7 @@ class Vectors(Options):
 
 
 class Optimizer(Options):
-    kind: Literal["adam", "adamw", "adadelta", "sgd"] = "adam"
+    kind: Literal["adam", "adamw", "adadelta", "adagrad", "sgd"] = "adam"
     lr: Positive = 0.001
     betas: tuple[Rate, Rate] = (0.9, 0.999)
     rho: Rate = 0.95
@@ -191,7 +191,7 @@ class Trainer(Options):
     compile: Literal["auto", "off", "graphs"] = Field(
         "auto",
         description="graphs: the work of a batch is recorded once for each shape and replayed, so that a GPU "
-        "is not kept waiting; auto: off, until it was measured on GPUs",
+        "is not kept waiting; auto: on NVIDIA GPUs, for models whose work can be recorded",
     )
     deterministic: bool = False
     threads: Few | None = Field(None, description="CPU threads of a process")
@@ -214,7 +214,9 @@ class SearchOptions(Options):
     length_penalty: NotNegative = 1.0
     coverage_penalty: NotNegative = 0.0
     max_length: Length = 100
-    batch: Length = Field(64, description="sentences translated at a time")
+    batch: Length | None = Field(
+        None, description="sentences translated at a time; if not given 64, on a GPU up to 512"
+    )
     validation_beam: Few = Field(1, description="the beam of the validations in training")
 
 

@@ -29,6 +29,9 @@ from regard.tasks.task import Task
 from regard.tasks.task_module import TaskModule
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from regard.data.tokenizer import Tokenizer, Tokens
     from regard.tasks.classify.classify_module import Classification
     from regard.tasks.masked.masked_module import Filling
@@ -43,7 +46,7 @@ class LoadedRun:
     """A model, its task and its recipe; several models of an ensemble translate as one.
 
     `predict` answers whatever it was trained for; some tasks have a method of their own beside it:
-    translate (and score), classify, generate or fill.
+    translate (and score), classify, generate, imagine or fill.
     """
 
     def __init__(self, task: Task, module: TaskModule, folder: RunFolder) -> None:
@@ -140,7 +143,7 @@ class LoadedRun:
         """Each target as if it had been predicted: what `translate` reports for it."""
         translator = self.translator
         settings = search_settings(self.recipe, attention=attention, **search)
-        return translator.score(sources, targets, settings, batch=self.recipe.search.batch)
+        return translator.score(sources, targets, settings, batch=self._batch(None))
 
     def classify(
         self, texts: Sequence[str], *, attention: bool = False, batch: int | None = None
@@ -171,6 +174,14 @@ class LoadedRun:
         settings = search_settings(self.recipe, **search)
         return module.generate(prompts, settings, length=length, batch=self._batch(batch))
 
+    def imagine(self, count: int = 1, *, seed: int = 0) -> NDArray[np.uint8]:
+        """New pictures (count, H, W, C), from 0 to 255, of a run that draws; a seed has always the same."""
+        module = self._able_to("imagine")
+        with module.inference():
+            canvases, _ = module.imagine(count, seed)
+        pixels: NDArray[np.uint8] = (255 * canvases[:, -1]).round().byte().cpu().numpy()
+        return pixels.transpose(0, 2, 3, 1)
+
     def fill(
         self, texts: Sequence[str], *, top: int = 5, batch: int | None = None
     ) -> list[Filling]:
@@ -182,7 +193,7 @@ class LoadedRun:
     def _batch(self, batch: int | None) -> int:
         """How many are answered side by side; those of the recipe if not given."""
         if batch is None:
-            return self.recipe.search.batch
+            return self.task.batch_for(self.module)
         if not isinstance(batch, int) or batch < 1:
             raise ValueError(
                 f"batch is how many are answered side by side: 1 or more, not {batch!r}"

@@ -55,11 +55,13 @@ def explore(
     """All steps of a search, as `search` and `search_trees` read them."""
     if not len(encoded.mask):
         return []
+    if prefix is None and not settings.weighs and hasattr(decoder, "for_search"):
+        decoder = decoder.for_search(encoded)
     job = SearchJob(settings, encoded.mask, prefix, numbers, longest_target(decoder))
     history, now = prefill(decoder, job, job.first(decoder.start(encoded)))
     for length in count(1 + len(history)):
         step = decoder.step(now.tokens.flatten(), now.state, weights=settings.weighs)
-        found = job.candidates(step.logits, now, length)
+        found = job.candidates(step.logits, now, length, step.bonus)
         now = now.attending(step)
 
         ends = found.tokens == EOS

@@ -122,15 +122,22 @@ class SearchJob:
             else None,
         )
 
-    def candidates(self, logits: Tensor, now: Open, length: int) -> Candidates:
-        """The candidates for token number `length`: logits (B·w, V) -> (B, C)"""
+    def candidates(
+        self, logits: Tensor, now: Open, length: int, bonus: Tensor | None = None
+    ) -> Candidates:
+        """The candidates for token number `length`: logits (B·w, V) -> (B, C)
+
+        bonus (B·w, V): what a beam is ranked by beside the log-probabilities; draws are the model's own.
+        """
         log_probs = torch.log_softmax(logits, -1, dtype=torch.float32)
         forced = None
         if self.forced is not None and length <= self.forced.shape[1]:
             forced = self.forced[now.sentences, length - 1].repeat_interleave(now.tokens.shape[1])
         restrict(log_probs, now.said, forced, length, self.settings)
         if self.chances is None:
-            return best(log_probs, now.totals, 2 * self.settings.beam)
+            ranked = log_probs if bonus is None else log_probs + bonus.to(log_probs.dtype)
+            found = best(ranked, now.totals, 2 * self.settings.beam)
+            return found if bonus is None else found.with_chances(log_probs)
         return draw(
             log_probs, now.totals, self.chances[now.sentences, :, length - 1], self.settings
         )

@@ -28,7 +28,7 @@ from regard.tasks.answer import Answer, Examples, answers_in_place
 from regard.tasks.attended_sides import SeenAttention
 from regard.tasks.evaluation import Evaluation, Measured, measures_in_words
 from regard.tasks.judged_items import ItemMean, JudgedItems
-from regard.tasks.longest_first import batches_by_length
+from regard.tasks.longest_first import batches_by_length, usual_batch
 from regard.tasks.task_module import TaskModule, Unanswerable, accepted, shortened
 from regard.tasks.task_report import TaskReport
 from regard.tasks.text_look import asked_example, look_at_text, with_attention
@@ -74,6 +74,7 @@ class Task(TaskReport):
     """One for each kind of task, made for one recipe."""
 
     columns: ClassVar[tuple[str, ...]]  # measures of a validation, beside the loss
+    diagnostics: ClassVar[tuple[str, ...]] = ()  # its other numbers, which measure no answers
     scored: ClassVar[str] = "tokens"  # what a loss is the mean of
     evaluation: ClassVar[type[Measured]] = Measured
     verb: ClassVar[str] = "answer"  # what such a run does
@@ -92,6 +93,10 @@ class Task(TaskReport):
     def for_inference(self, model: nn.Module) -> TaskModule:
         """The module that answers."""
         return self.for_training(model)
+
+    def tune(self, module: Any, examples: Sequence[Any]) -> bool:
+        """Choose by a dev set what no gradient reaches, once the weights are learnt; False: nothing is."""
+        return False
 
     # what it answers
 
@@ -278,9 +283,16 @@ class Task(TaskReport):
             sum(len(part) for field in fields for part in columns[field.name][i])
             for i in range(len(examples))
         ]
-        for rows in batches_by_length(lengths, batch or self.recipe.search.batch):
+        for rows in batches_by_length(lengths, batch or self._batch(device)):
             parts = [{name: column[i] for name, column in columns.items()} for i in rows]
             yield rows, collate(fields, parts, rows).to(device)
+
+    def batch_for(self, module: Any) -> int:
+        """How many examples are answered side by side: as the recipe says, or as the device likes it."""
+        return self._batch(getattr(module, "device", torch.device("cpu")))
+
+    def _batch(self, device: torch.device) -> int:
+        return self.recipe.search.batch or usual_batch(device)
 
     def count_scored(self, examples: Examples) -> int:
         """About how much is scored of these: the tokens and labels that are answered, or the examples."""
@@ -309,7 +321,7 @@ class Task(TaskReport):
 
         Of a task that has a `measure` but no `measured_by` it is the measure of each answer by itself.
         """
-        found = self.predict(module, examples, batch=self.recipe.search.batch)
+        found = self.predict(module, examples, batch=self.batch_for(module))
         answers = [one.answer for one in found]
         measures = self.measured_by()
         if type(self).measured_by is not Task.measured_by:
@@ -328,7 +340,7 @@ class Task(TaskReport):
                 loss = module(**batch)
                 total, scored = total + float(loss.total), scored + float(loss.tokens)
         start = time.monotonic()
-        found = self.predict(module, examples, batch=self.recipe.search.batch)
+        found = self.predict(module, examples, batch=self.batch_for(module))
         answers = [one.answer for one in found]
         return Tally((total, scored), answers, time.monotonic() - start)
 

@@ -18,7 +18,6 @@ from regard.measures.likelihood import Likelihood
 from regard.tasks.longest_first import batches_by_length
 
 T = TypeVar("T")
-BATCH = 64  # examples that are worked on side by side
 
 
 class Unanswerable(ValueError):

@@ -26,7 +26,7 @@ from regard.training.step_graphs import CudaGraphs, NothingRecorded, Recorder, S
 from regard.training.weight_update import SCALE, Updated, Updater, seed_by
 
 BEHIND = 8  # updates that may be on their way
-PAYS: tuple[str, ...] = ()  # devices on which auto records: none on which it was not measured
+PAYS = ("cuda",)  # devices on which auto records: where it was measured, and pays
 
 
 class Unread(NamedTuple):

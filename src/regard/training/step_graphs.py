@@ -18,11 +18,16 @@ from torch import Tensor
 from regard.words import t
 
 MOST = 128  # shapes that are recorded: of thousands of kernels each, they take some gigabytes
+SPARE = 1 / 8  # of the device's memory: it is left to work that is not recorded
 
 Tensors = Mapping[str, Tensor]
 
 
 class Recorder(Protocol):
+    def has_room(self) -> bool:
+        """Whether there is memory for one more recording."""
+        ...
+
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
         """What does the same again, with what then stands in the same tensors; it is not done meanwhile."""
         ...
@@ -30,6 +35,9 @@ class Recorder(Protocol):
 
 class NothingRecorded:
     """The work itself, every time: for devices without graphs, and for tests of all that is around them."""
+
+    def has_room(self) -> bool:
+        return True
 
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
         return work
@@ -44,6 +52,17 @@ class CudaGraphs:
     def __init__(self, device: torch.device) -> None:
         self.device, self.stream = device, torch.cuda.Stream(device)
         self.pool = torch.cuda.graph_pool_handle()
+
+    def has_room(self) -> bool:
+        """What is recorded cannot use memory that other work has left, but that can be given back."""
+        if self._free() < SPARE:
+            torch.cuda.empty_cache()
+        return self._free() >= SPARE
+
+    def _free(self) -> float:
+        """The share of the device's memory that nobody has."""
+        free, total = torch.cuda.mem_get_info(self.device)
+        return free / total
 
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
         graph, here = torch.cuda.CUDAGraph(), torch.cuda.current_stream(self.device)
@@ -77,8 +96,8 @@ class ShapeGraph(NamedTuple):
 class StepGraphs:
     """`run(batch)` does `work` on the batch, where the device is.
 
-    most: shapes that are recorded; those that come later are worked on as they come. warn: is told why
-    nothing is recorded any more, if a recording fails.
+    most: shapes that are recorded, if there is memory for them; those that come later are worked on as they
+    come. warn: is told why nothing is recorded any more, if a recording fails.
     """
 
     def __init__(
@@ -116,6 +135,9 @@ class StepGraphs:
 
     def _record(self, shape: object, batch: Tensors) -> bool:
         if self.recorder is None:
+            return False
+        if not self.recorder.has_room():
+            self.most = len(self)
             return False
         inputs = {name: self._sent(x) for name, x in batch.items()}
         try:

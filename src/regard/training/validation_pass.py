@@ -23,7 +23,7 @@ def validate(
     stop: Callable[[], bool] = lambda: False,
 ) -> Validation | None:
     """Every process works on its share; None if it was asked to `stop` on the way."""
-    size = CHUNK * task.recipe.search.batch
+    size = CHUNK * task.batch_for(module)
     mine = examples[fabric.global_rank :: fabric.world_size]
     found: list[Tally] = []
     # whole chunks, so that each is sorted by length, and a signal waits for one at most

@@ -51,7 +51,21 @@ def launch_of(kernel, grid=3):
     return Launch(kernel, grid, (7, 0.5), {"BLOCK": 16, "MASK": 1, "num_warps": 4})
 
 
-def test_triton_is_asked_every_time(kernel):
+def test_triton_is_asked_once(kernel):
+    run, x, y = launch_of(kernel), torch.zeros(8), torch.zeros(8)
+    run(x, y)
+    run(y, x)
+    assert kernel.launched == [((3,), (x, y, 7, 0.5), run.constants)]
+    places = (y.data_ptr(), x.data_ptr())
+    head = (3, 1, 1, 5, Compiled.function, Compiled.packed_metadata, None, None, None)
+    assert kernel.repeated == [(*head, *places, 7, 0.5, None, None)]
+    run(x[1:], y)  # compiled for addresses that are multiples of 16
+    assert len(kernel.launched) == 2
+    assert len(kernel.repeated) == 1
+
+
+def test_or_every_time_where_that_is_wished(kernel, monkeypatch):
+    monkeypatch.setattr(on_trial, "ON", on_trial.chosen("no-direct-launch"))
     run, x = launch_of(kernel), torch.zeros(8)
     run(x, x)
     run(x, x)
@@ -59,18 +73,44 @@ def test_triton_is_asked_every_time(kernel):
     assert not kernel.repeated
 
 
-def test_or_once(kernel, monkeypatch):
-    monkeypatch.setattr(on_trial, "ON", {on_trial.DIRECT_LAUNCH})
-    run, x, y = launch_of(kernel), torch.zeros(8), torch.zeros(8)
-    run(x, y)
-    run(y, x)
-    assert len(kernel.launched) == 1
-    places = (y.data_ptr(), x.data_ptr())
-    head = (3, 1, 1, 5, Compiled.function, Compiled.packed_metadata, None, None, None)
-    assert kernel.repeated == [(*head, *places, 7, 0.5, None, None)]
-    run(x[1:], y)  # compiled for addresses that are multiples of 16
+def test_or_with_a_triton_that_was_not_looked_at(kernel, monkeypatch):
+    monkeypatch.setattr(launch, "_is_known", lambda: False)
+    run, x = launch_of(kernel), torch.zeros(8)
+    run(x, x)
+    run(x, x)
     assert len(kernel.launched) == 2
-    assert len(kernel.repeated) == 1
+    assert not kernel.repeated
+
+
+def test_or_with_one_that_takes_other_arguments(kernel, monkeypatch):
+    def refuse(self, *given):
+        raise TypeError("function takes exactly 9 arguments (13 given)")
+
+    monkeypatch.setattr(Compiled, "run", refuse)
+    run, x = launch_of(kernel), torch.zeros(8)
+    for _ in range(3):
+        run(x, x)
+    assert len(kernel.launched) == 3
+
+
+def test_a_kernel_reads_bool_as_bytes(kernel):
+    run, x = launch_of(kernel), torch.ones(8, dtype=torch.bool)
+    run(x, x)
+    (_, (given, *_), _), *_ = kernel.launched
+    assert given.dtype == torch.uint8
+    assert given.data_ptr() == x.data_ptr()
+
+
+@pytest.mark.parametrize(
+    ("said", "on"),
+    [
+        ("", {"direct-launch"}),
+        ("checked-sdpa", {"direct-launch", "checked-sdpa"}),
+        ("no-direct-launch, checked-sdpa", {"checked-sdpa"}),
+    ],
+)
+def test_the_environment_says_which_ways_are_taken(said, on):
+    assert on_trial.chosen(said) & {"direct-launch", "checked-sdpa"} == on
 
 
 def test_an_empty_grid_launches_nothing(kernel):

@@ -31,7 +31,7 @@ __all__ = ["attention", "attention_backward", "scores", "scores_backward"]
 @triton.jit
 def scores_kernel(
     q, k, w, power_q, power_k, peak_q, peak_k, level, total, out, Lq, Lk, D, Lqp, Lkp, Dp, G,
-    RM: tl.constexpr, RN: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr,
+    RM: tl.constexpr, RN: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, UNROLL: tl.constexpr,
 ):  # fmt: skip
     columns = tl.cdiv(Lk, TN * RN)
     rows = tl.cdiv(Lq, TM * RM)
@@ -40,7 +40,7 @@ def scores_kernel(
     j0 = (tl.program_id(0) % columns) * (TN * RN)
     tile = score_tile(
         q, k, w, power_q, power_k, peak_q, peak_k, level, total,
-        n, n % G, i0, j0, Lq, Lk, D, Lqp, Lkp, Dp, RM, RN, TM, TN,
+        n, n % G, i0, j0, Lq, Lk, D, Lqp, Lkp, Dp, RM, RN, TM, TN, UNROLL,
     )  # fmt: skip
     i = i0 + tl.arange(0, TM * RM)
     j = j0 + tl.arange(0, TN * RN)

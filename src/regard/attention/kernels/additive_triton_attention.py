@@ -129,7 +129,7 @@ def band_kernel(
     Lq, Lk, D, Lqp, Lkp, Dp, G, x_start, x_count, y_start, y_count, scale, before, after, offset,
     mask_each, mask_batch, mask_row, mask_column,
     MASKED: tl.constexpr, BACKWARD: tl.constexpr,
-    RM: tl.constexpr, RN: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr,
+    RM: tl.constexpr, RN: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, UNROLL: tl.constexpr,
 ):  # fmt: skip
     """For queries from x_start and keys from y_start, both bands padded to whole tiles:
 
@@ -151,7 +151,7 @@ def band_kernel(
     if (j0 < high) & (j0 + TN * RN > low):
         s = scale * score_tile(
             q, k, w, power_q, power_k, peak_q, peak_k, level, total,
-            n, n % G, i0, j0, Lq, Lk, D, Lqp, Lkp, Dp, RM, RN, TM, TN,
+            n, n % G, i0, j0, Lq, Lk, D, Lqp, Lkp, Dp, RM, RN, TM, TN, UNROLL,
         )  # fmt: skip
         allowed = open_pairs(
             mask, n, i, j, Lq, Lk, before, after, offset,

@@ -218,11 +218,11 @@ def product_bits(peak_q, peak_k, level, Dp, TOGETHER: tl.constexpr):
 @triton.jit
 def merged_tile(
     e, f, level, start, Dp, TOGETHER: tl.constexpr,
-    RM: tl.constexpr, RN: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr,
+    RM: tl.constexpr, RN: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, UNROLL: tl.constexpr,
 ):  # fmt: skip
     """start + Σ_d 1 / (a_d + E'_d F_d), TOGETHER fractions to a reciprocal."""
     tile = tl.zeros([RM, RN, TM, TN], tl.float32) + start
-    for _ in range(0, Dp, TOGETHER):
+    for _ in tl.range(0, Dp, TOGETHER, loop_unroll_factor=UNROLL):
         for c in tl.static_range(TOGETHER):
             row = along_rows(tl.load(e + c * _BLOCK), RM, TM)
             column = along_columns(tl.load(f + c * _BLOCK), RN, TN)
@@ -260,7 +260,7 @@ def plain_tile(
 @triton.jit
 def score_tile(
     q, k, w, power_q, power_k, peak_q, peak_k, level, total, n, g, i0, j0, Lq, Lk, D, Lqp, Lkp, Dp,
-    RM: tl.constexpr, RN: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr,
+    RM: tl.constexpr, RN: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, UNROLL: tl.constexpr,
 ):  # fmt: skip
     """(TM·RM, TN·RN) scores of the queries from i0 and the keys from j0 of batch row n."""
     row = i0 + tl.arange(0, TM * RM)
@@ -276,9 +276,9 @@ def score_tile(
     top = -2.0 * tl.load(total + 2 * g)
     start = tl.load(total + 2 * g + 1)
     if product_bits(peak_q, peak_k, level, Dp, 4) < _BITS:
-        tile = top * merged_tile(e, f, level, start, Dp, 4, RM, RN, TM, TN)
+        tile = top * merged_tile(e, f, level, start, Dp, 4, RM, RN, TM, TN, UNROLL)
     elif product_bits(peak_q, peak_k, level, Dp, 2) < _BITS:
-        tile = top * merged_tile(e, f, level, start, Dp, 2, RM, RN, TM, TN)
+        tile = top * merged_tile(e, f, level, start, Dp, 2, RM, RN, TM, TN, UNROLL)
     else:
         tile = plain_tile(
             q + n * Lq * D, k + n * Lk * D, w + g * D, row, column, Lq, Lk, D, RM, RN, TM, TN
@@ -295,6 +295,7 @@ class Patch(NamedTuple):
     T1: int = 16
     warps: int = 4
     registers: int | None = 96  # leaves room for 20 warps on a processor
+    unroll: int = 1  # rounds of the loop over features that are scheduled together
 
     @property
     def rows(self) -> int:
@@ -306,9 +307,10 @@ class Patch(NamedTuple):
 
     @property
     def constants(self) -> dict[str, int | None]:
-        R0, R1, T0, T1, warps, registers = self
+        R0, R1, T0, T1, warps, registers, unroll = self
         return {
-            "RM": R0, "RN": R1, "TM": T0, "TN": T1, "num_warps": warps, "maxnreg": registers,
+            "RM": R0, "RN": R1, "TM": T0, "TN": T1, "UNROLL": unroll, "num_warps": warps,
+            "maxnreg": registers,
         }  # fmt: skip
 
 

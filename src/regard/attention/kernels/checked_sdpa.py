@@ -77,7 +77,9 @@ def _forward(
     region, causal = kernels(), RegionPass(*numbers).hi_a == 0
     context, lse, rest = torch_forward(kernel, query, key, value, causal, scale)
     found = region.check(query, key, value)
-    region.forward(query, key, value, _given(numbers, scale), found, onto=(context, lse))
+    given = _given(numbers, scale)
+    work = region.work_for(query, key, value, given, again=True)
+    work.forward(query, key, value, given, found, onto=(context, lse))
     return context, lse, found, rest
 
 
@@ -99,10 +101,13 @@ class _Checked(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor, _: Any) -> Any:
         query, key, value, context, lse, found = ctx.saved_tensors
         numbers, kernel, scale = ctx.more
-        tensors = (in_rows(grad), in_rows(query), in_rows(key), in_rows(value), context, lse)
+        query, key, value = in_rows(query), in_rows(key), in_rows(value)
+        tensors = (in_rows(grad), query, key, value, context, lse)
         causal = RegionPass(*numbers).hi_a == 0
         results = torch_backward(kernel, *tensors, causal, scale, ctx.rest)
-        kernels().backward(*tensors, _given(numbers, scale), found, onto=results)
+        given = _given(numbers, scale)
+        work = kernels().work_for(query, key, value, given, again=True)
+        work.backward(*tensors, given, found, onto=results)
         return *results, None, None, None
 
 

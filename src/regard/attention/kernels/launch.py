@@ -1,7 +1,9 @@
 """A kernel of Triton, launched again and again with arguments that differ in their addresses alone.
 
 At every launch Triton looks at each argument to find the code that was compiled for such ones; for a kernel
-with sixty of them that takes longer than a small attention does. A `Launch` can ask once (`on_trial`).
+with sixty of them that takes longer than a small attention does. A `Launch` asks once, and from then on
+goes where Triton would have gone; with a Triton that it does not know, or that does not answer as it should,
+it asks every time.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ def _is_known() -> bool:
 
 
 class Launch:
-    """kernel[(grid,)](*tensors, *numbers, **constants), for any tensors of the same shapes and dtypes."""
+    """kernel[(grid,)](*tensors, *numbers, **constants), for any tensors of the same shapes and dtypes.
+
+    All are on the current device; a kernel is given bool as uint8.
+    """
 
     def __init__(
         self, kernel: Any, grid: int, numbers: Sequence[float], constants: Mapping[str, Any]
@@ -36,25 +41,30 @@ class Launch:
         self.kernel, self.grid = kernel, grid
         self.numbers, self.constants = tuple(numbers), constants
         self.again: Callable[..., Any] | None = None  # with a stream and addresses
+        self.refused = False  # Triton did not take such a launch
 
     def __call__(self, *tensors: Tensor) -> None:
-        if not self.grid:
+        if self.again is not None:
+            places = [x.data_ptr() for x in tensors]
+            if not functools.reduce(or_, places) & ALIGNED:
+                stream = torch._C._cuda_getCurrentRawStream(tensors[0].get_device())
+                try:
+                    self.again(stream, *places)
+                except TypeError:  # about its arguments, before it has launched anything
+                    self.again, self.refused = None, True
+                else:
+                    return
+        if self.grid:
+            self._ask(tensors)
+
+    def _ask(self, tensors: Sequence[Tensor]) -> None:
+        """Let Triton launch it, and keep what it has found if that goes for all such tensors."""
+        given = [x.view(torch.uint8) if x.dtype == torch.bool else x for x in tensors]
+        compiled = self.kernel[(self.grid,)](*given, *self.numbers, **self.constants)
+        if compiled is None or self.refused:  # None under the interpreter
             return
-        first = tensors[0]
-        if first.is_cuda and torch.cuda.current_device() != first.get_device():
-            with torch.cuda.device(first.device):
-                self(*tensors)
-            return
-        if on_trial.DIRECT_LAUNCH not in on_trial.ON:
-            self.kernel[(self.grid,)](*tensors, *self.numbers, **self.constants)
-            return
-        places = [x.data_ptr() for x in tensors]
-        aligned = not functools.reduce(or_, places) & ALIGNED
-        if self.again is not None and aligned:
-            self.again(torch._C._cuda_getCurrentRawStream(first.get_device()), *places)
-            return
-        compiled = self.kernel[(self.grid,)](*tensors, *self.numbers, **self.constants)
-        if aligned and compiled is not None and _is_known():  # None under the interpreter
+        aligned = not functools.reduce(or_, [x.data_ptr() for x in tensors]) & ALIGNED
+        if aligned and on_trial.DIRECT_LAUNCH in on_trial.ON and _is_known():
             self.again = self._repeated(compiled, len(tensors))
 
     def _repeated(self, compiled: Any, tensors: int) -> Callable[..., Any]:

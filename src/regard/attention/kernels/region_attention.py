@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-__all__ = ["available", "kernels", "region_attention"]
+__all__ = ["available", "in_graph", "kernels", "region_attention", "run", "work_for"]
 
 _LOADED: dict[str, ModuleType | None] = {}
 
@@ -54,12 +54,27 @@ def region_attention(
     """
     more = (mask, bias, sink, documents, ends, tuple(numbers), scale, sharpness, cap)
     if torch.compiler.is_compiling():
-        return _operator(query, key, value, *more)
-    learns = query.requires_grad or key.requires_grad or value.requires_grad
-    learns = learns or any(x is not None and x.requires_grad for x in (bias, sink))
-    if learns and torch.is_grad_enabled():
-        return _Function.apply(query, key, value, *more)
-    return _forward(query, key, value, *more)
+        return in_graph(query, key, value, *more)
+    given = kernels().Given(*more)
+    return run(work_for(query, key, value, given), query, key, value, given)
+
+
+def work_for(query: Tensor, key: Tensor, value: Tensor, given: Any) -> Any:
+    """What is launched for tensors like these: the same for all that are shaped alike."""
+    return kernels().work_for(in_rows(query), in_rows(key), in_rows(value), given)
+
+
+def run(work: Any, query: Tensor, key: Tensor, value: Tensor, given: Any) -> tuple[Tensor, Tensor]:
+    """`region_attention` with all that was given, by the work that is known for it."""
+    if torch.is_grad_enabled():
+        bias, sink = given.bias, given.sink
+        learns = query.requires_grad or key.requires_grad or value.requires_grad
+        learns = learns or (bias is not None and bias.requires_grad)
+        if learns or (sink is not None and sink.requires_grad):
+            kept: list[Tensor] = []
+            context = _Function.apply(query, key, value, bias, sink, given, work, kept)
+            return context, kept[0]
+    return work.forward(in_rows(query), in_rows(key), in_rows(value), given)
 
 
 def in_rows(x: Tensor) -> Tensor:
@@ -74,22 +89,6 @@ def empty_context(query: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     same = value_size == size
     context = torch.empty_like(query) if same else query.new_empty(batch, heads, length, value_size)
     return context, query.new_empty((batch, heads, length), dtype=torch.float32)
-
-
-def _forward(query: Tensor, key: Tensor, value: Tensor, *more: Any) -> tuple[Tensor, Tensor]:
-    region = kernels()
-    assert region is not None
-    return region.forward(query, key, value, region.Given(*more))
-
-
-def _backward(
-    grad: Tensor, query: Tensor, key: Tensor, value: Tensor, context: Tensor, lse: Tensor,
-    bias_learns: bool, *more: Any,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:  # fmt: skip
-    region = kernels()
-    assert region is not None
-    given = region.Given(*more)
-    return region.backward(grad, query, key, value, context, lse, given, bias_learns=bias_learns)
 
 
 def _of_bias(given: Tensor | None, bias: Tensor | None) -> Tensor | None:
@@ -108,39 +107,59 @@ def _of_sink(delta: Tensor, lse: Tensor, sink: Tensor | None) -> Tensor | None:
     return -lost.sum((0, 2)).to(sink.dtype)
 
 
+def _gradients(ctx: Any, grad: Tensor) -> Any:
+    query, key, value, context, lse, *held = ctx.saved_tensors
+    work, given = ctx.work, ctx.work.bare
+    if held:
+        given = given._replace(**dict(zip(work.held, held, strict=True)))
+    learns = given.bias is not None and ctx.needs_input_grad[3]
+    query, key, value = in_rows(query), in_rows(key), in_rows(value)
+    dq, dk, dv, delta, dbias = work.backward(
+        in_rows(grad), query, key, value, context, lse, given, bias_learns=learns
+    )
+    of_bias = _of_bias(dbias, given.bias) if learns else None
+    of_sink = _of_sink(delta, lse, given.sink) if ctx.needs_input_grad[4] else None
+    return dq, dk, dv, of_bias, of_sink, None, None, None
+
+
+_gradients_once = once_differentiable(_gradients)
+
+
 class _Function(torch.autograd.Function):
     """Outside of graphs: an operator of torch.library costs more than these kernels' launches."""
 
     @staticmethod
-    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, *more: Any) -> Any:
-        context, lse = _forward(query, key, value, *more)
-        ctx.save_for_backward(query, key, value, context, lse, *more[:5])
-        ctx.numbers = more[5:]
-        ctx.mark_non_differentiable(lse)
-        return context, lse
+    def forward(
+        ctx: Any, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, sink: Tensor | None,
+        given: Any, work: Any, kept: list[Tensor],
+    ) -> Tensor:  # fmt: skip
+        """kept: is given the log-sum-exp; one output less is some microseconds less."""
+        context, lse = work.forward(in_rows(query), in_rows(key), in_rows(value), given)
+        held = [getattr(given, name) for name in work.held]
+        ctx.save_for_backward(query, key, value, context, lse, *held)
+        ctx.work = work
+        kept.append(lse)
+        return context
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor, _: Any) -> Any:
-        query, key, value, context, lse, mask, bias, sink, documents, ends = ctx.saved_tensors
-        more = (mask, bias, sink, documents, ends, *ctx.numbers)
-        learns = bias is not None and ctx.needs_input_grad[4]
-        dq, dk, dv, delta, dbias = _backward(grad, query, key, value, context, lse, learns, *more)
-        dsink = _of_sink(delta, lse, sink) if ctx.needs_input_grad[5] else None
-        return dq, dk, dv, None, _of_bias(dbias, bias), dsink, None, None, None, None, None, None
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return _gradients_once(ctx, grad) if torch.is_grad_enabled() else _gradients(ctx, grad)
 
 
 # --- inside graphs ----------------------------------------------------------------------------------
 
 
 @torch.library.custom_op("regard::region_attention", mutates_args=())
-def _operator(
+def in_graph(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, bias: Tensor | None,
     sink: Tensor | None, documents: Tensor | None, ends: Tensor | None,
     numbers: Sequence[int], scale: float, sharpness: float, cap: float,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    more = (mask, bias, sink, documents, ends, tuple(numbers), scale, sharpness, cap)
-    return _forward(query, key, value, *more)
+    given = kernels().Given(
+        mask, bias, sink, documents, ends, tuple(numbers), scale, sharpness, cap
+    )
+    query, key, value = in_rows(query), in_rows(key), in_rows(value)
+    return kernels().work_for(query, key, value, given).forward(query, key, value, given)
 
 
 @torch.library.custom_op("regard::region_attention_backward", mutates_args=())
@@ -149,13 +168,19 @@ def _operator_backward(
     mask: Tensor | None, bias: Tensor | None, sink: Tensor | None, documents: Tensor | None,
     ends: Tensor | None, numbers: Sequence[int], scale: float, sharpness: float, cap: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    more = (mask, bias, sink, documents, ends, tuple(numbers), scale, sharpness, cap)
-    *grads, dbias = _backward(grad, query, key, value, context, lse, bias_learns, *more)
-    dq, dk, dv, delta = grads
+    given = kernels().Given(
+        mask, bias, sink, documents, ends, tuple(numbers), scale, sharpness, cap
+    )
+    query, key, value = in_rows(query), in_rows(key), in_rows(value)
+    dq, dk, dv, delta, dbias = (
+        kernels()
+        .work_for(query, key, value, given)
+        .backward(in_rows(grad), query, key, value, context, lse, given, bias_learns=bias_learns)
+    )
     return dq, dk, dv, delta, lse.new_empty(0) if dbias is None else dbias
 
 
-@_operator.register_fake
+@in_graph.register_fake
 def _(query, key, value, *_more):
     return empty_context(in_rows(query), value)
 
@@ -185,4 +210,4 @@ def _differentiate(ctx: Any, grad: Tensor, _: Any) -> Any:
     return dq, dk, dv, None, of_bias, dsink, None, None, None, None, None, None
 
 
-_operator.register_autograd(_differentiate, setup_context=_save)
+in_graph.register_autograd(_differentiate, setup_context=_save)

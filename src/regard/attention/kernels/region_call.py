@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.attention.kernels import on_trial
 from regard.attention.kernels.checked_sdpa import better_kernel, checked_sdpa
-from regard.attention.kernels.region_attention import available, region_attention
+from regard.attention.kernels.region_attention import available, in_graph, kernels, run, work_for
 from regard.attention.kernels.region_passes import RegionPasses, region_passes
 from regard.attention.normalizers import usual_softmax
 from regard.attention.regions import Everywhere, Fixed
@@ -142,8 +142,8 @@ class FoldedAxes(NamedTuple):
 
     def pairs(self, x: Tensor | None) -> Tensor | None:
         """(..., Lq or 1, Lk) -> (B or 1, H or 1, Lq or 1, Lk): axes of 1 stay, if all of a side are."""
-        if x is None:
-            return None
+        if x is None or (x.dim() == 4 and len(self.outer) == len(self.heads) == 1):
+            return x
         cut, lead = len(self.outer), of_rank(x, len(self.outer) + len(self.heads) + 2).shape[:-2]
         outer = lead[:cut] if math.prod(lead[:cut]) == 1 else self.outer
         heads = lead[cut:] if math.prod(lead[cut:]) == 1 else self.heads
@@ -189,6 +189,8 @@ class KernelCall(NamedTuple):
     rank: int
     fold: FoldedAxes
     sdpa: str | None  # the kernel of torch that computes it, if one does better
+    folded: bool  # queries, keys and values are of a batch and heads as they are
+    works: dict[Any, Any]  # what is launched, by the strides of the tensors
 
     @classmethod
     def of(cls, call: AttentionCall) -> KernelCall | None:
@@ -209,7 +211,13 @@ class KernelCall(NamedTuple):
         if plain and key.shape[:-2] == lead and value.shape[:-2] == lead:
             sdpa = better_kernel(query, key, value, _dtype(query), call.limits.patterns)
         fold = FoldedAxes.of(lead, key, value)
-        return cls(call.score, 1.0 / temperature, call.cap, passes, lead, query.dim(), fold, sdpa)
+        rank, sharpness = query.dim(), 1.0 / temperature
+        four = rank == 4 and query.shape[:2] == lead and len(fold.heads) == 1
+        four = four and all(
+            x.dim() == 4 and fold.keys(x, other).shape == x.shape
+            for x, other in ((key, value), (value, key))
+        )
+        return cls(call.score, sharpness, call.cap, passes, lead, rank, fold, sdpa, four, {})
 
     @property
     def holds_tensors(self) -> bool:
@@ -223,28 +231,59 @@ class KernelCall(NamedTuple):
         if torch.is_autocast_enabled(query.device.type):
             query, key, value = (x.to(_dtype(x)) for x in (query, key, value))
         rank, fold, passes = self.rank, self.fold, self.passes
-        query, key, value = of_rank(query, rank), of_rank(key, rank), of_rank(value, rank)
-        q, k, v = fold.queries(query), fold.keys(key, value), fold.keys(value, key)
+        if not self.folded:
+            query, key, value = of_rank(query, rank), of_rank(key, rank), of_rank(value, rank)
+            query, key, value = fold.queries(query), fold.keys(key, value), fold.keys(value, key)
         scale = cast("DotLike", self.score).scale(key.shape[-1])
         if self.sdpa is not None:
             scale *= self.sharpness
-            context, lse = checked_sdpa(q, k, v, passes.numbers, self.sdpa, scale=scale)
+            context, lse = checked_sdpa(query, key, value, passes.numbers, self.sdpa, scale=scale)
         else:
-            context, lse = region_attention(
-                q,
-                k,
-                v,
-                passes.numbers,
-                mask=None if mask is None else fold.pairs(of_rank(mask, rank)),
-                bias=None if bias is None else fold.pairs(of_rank(bias, rank)),
-                documents=fold.sequences(passes.documents, 2),
-                ends=fold.sequences(passes.ends, 0),
-                scale=scale,
-                sharpness=self.sharpness,
-                cap=self.cap,
-                sink=fold.per_head(sinks),
-            )
+            context, lse = self._in_region(
+                query, key, value,
+                None if mask is None else fold.pairs(of_rank(mask, rank)),
+                None if bias is None else fold.pairs(of_rank(bias, rank)),
+                None if sinks is None else fold.per_head(sinks),
+                scale,
+            )  # fmt: skip
         if len(self.lead) == 2:
             return context, lse
         lead = self.lead
         return context.reshape(*lead, *context.shape[-2:]), lse.reshape(*lead, lse.shape[-1])
+
+    def _in_region(
+        self, query: Tensor, key: Tensor, value: Tensor,
+        mask: Tensor | None, bias: Tensor | None, sink: Tensor | None, scale: float,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        """By the kernels of a region; what they launch is looked up by no more than strides."""
+        documents, ends = self.passes.documents, self.passes.ends
+        if documents is not None or ends is not None:
+            documents, ends = self.fold.sequences(documents, 2), self.fold.sequences(ends, 0)
+        given = (
+            mask,
+            bias,
+            sink,
+            documents,
+            ends,
+            self.passes.numbers,
+            scale,
+            self.sharpness,
+            self.cap,
+        )
+        if torch.compiler.is_compiling():
+            return in_graph(query, key, value, *given)
+        region = kernels()
+        seen = (
+            query.stride(),
+            key.stride(),
+            value.stride(),
+            None if mask is None else mask.stride(),
+            None if bias is None else (bias.stride(), bias.dtype),
+            scale,
+            region.settings(query.dtype),
+        )
+        told = region.Given(*given)
+        work = self.works.get(seen)
+        if work is None:
+            work = self.works[seen] = work_for(query, key, value, told)
+        return run(work, query, key, value, told)

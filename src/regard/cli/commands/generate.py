@@ -1,4 +1,4 @@
-"""`regard generate`: a language model writes."""
+"""`regard generate`: a language model writes, a model of pictures draws."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.new_pictures import MOST, SHEET, write_pictures
 from regard.cli.options import Beam, Device, Json, Output, TrainedRun
 from regard.cli.sampling_options import Sample, Seed, Temperature, TopK, TopP, search_options
 from regard.cli.texts import check_texts, chunks
@@ -25,6 +26,10 @@ def generate(
     length: Annotated[
         int, typer.Option(min=1, max=1_000_000, metavar="N", help="Tokens to add at most.")
     ] = 200,
+    count: Annotated[
+        int | None,
+        typer.Option(min=1, max=MOST, metavar="N", help="Pictures to draw; 16 if not given."),
+    ] = None,
     beam: Beam = None,
     sample: Sample = False,
     temperature: Temperature = None,
@@ -35,13 +40,18 @@ def generate(
     output: Output = None,
     device: Device = None,
 ) -> None:
-    """Continue each PROMPT.
+    """Continue each PROMPT, or draw new pictures, whichever the run was trained for.
 
-    Without --sample the likeliest token is taken at each step, which soon repeats itself.
+    Without --sample the likeliest token is taken at each step, which soon repeats itself. Pictures are
+    written as one sheet, -o FILE.png, or each as a file of its own, -o FOLDER; --seed draws others.
 
     Example: regard generate -m runs/char-language "I am " --sample --temperature 0.8
+
+    Example: regard generate -m runs/draw --count 64 -o digits.png
     """
-    draws = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
+    pictures = count is not None or (output is not None and output.suffix == ".png")
+    draws = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    draws |= {} if pictures else {"seed": seed}
     settings = search_options(sample, beam, draws)
     check_texts(prompts or [], "generate")
 
@@ -50,6 +60,16 @@ def generate(
     from regard.tasks.text_doubts import unknown_tokens
 
     run = load(model, device=device)
+    if hasattr(run.module, "imagine"):
+        if prompts or sample or beam or as_json:
+            raise typer.BadParameter(
+                t("pictures are drawn of nothing: --count, --seed and -o are all there is to say")
+            )
+        for path in write_pictures(run.imagine(count or SHEET, seed=seed or 0), output):
+            print(path)
+        return
+    if count is not None:
+        raise typer.BadParameter(t("--count is for models that draw: this one writes"))
     with written_to(output) as out:
         first = True
         for chunk in chunks(prompts or [""], "generate", full=sample):

@@ -66,7 +66,7 @@ def predict(
         given = ([run.task.of_line(line) for line in chunk] for chunk in lines)
     if run.task.ranks:  # among all of them: none has its rank before the last is read
         given = iter([[example for chunk in given for example in chunk]])
-    first, attention, batch = 1, as_json or drawn, run.recipe.search.batch
+    first, attention, batch = 1, as_json or drawn, run.task.batch_for(run.module)
     with written_to(output) as out:
         for chunk in given:
             good, wrong = _answerable(chunk, run.task, first, arguments=bool(examples))

@@ -98,6 +98,11 @@ class Image(Field):
             )
         return np.asarray(picture).reshape(picture.height, picture.width, self.channels)
 
+    def check_known(self, value: Pixels) -> None:
+        if self.shape is not None and value.shape[:2] != self.shape:
+            seen, wanted = (f"{wide}x{high}" for high, wide in (value.shape[:2], self.shape))
+            raise ValueError(f"a picture of {seen}, where all are {wanted}")
+
     def identity(self, value: Pixels) -> str:
         return hashlib.blake2b(
             repr(value.shape).encode() + value.tobytes(), digest_size=16

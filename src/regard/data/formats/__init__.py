@@ -11,6 +11,7 @@ from regard.data.formats.format import COMPRESSED, Format, Kin, Row, bare_name
 from regard.data.formats.idx import Idx
 from regard.data.formats.jsonl import JsonLines
 from regard.data.formats.npy import Npy
+from regard.data.formats.scene_file import SceneFile
 from regard.data.formats.sheet import Sheet
 from regard.data.formats.squad import SquadQuestions
 from regard.data.formats.tables import PlainLines, Table
@@ -27,6 +28,7 @@ FORMATS: tuple[Format, ...] = (
     Npy(),
     Idx(),
     Sheet(),
+    SceneFile(),
 )
 LINES = PlainLines()  # everything else
 

@@ -36,8 +36,8 @@ def keys_of(pictures: Tensor, *also: int) -> Tensor:
     pixels = (pictures.detach().flatten(1).double() * 255).round().long()
     places = mixed(torch.arange(pixels.shape[1], device=pixels.device)) | 1
     keys = (pixels * places).sum(1)
-    for number in also:
-        keys = mixed(keys ^ mixed(torch.tensor(number, device=keys.device)))
+    for number in also:  # mixed here: nobody waits for another device
+        keys = mixed(keys ^ int(mixed(torch.tensor(number))))
     return mixed(keys)
 
 

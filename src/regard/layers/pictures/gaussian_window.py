@@ -26,7 +26,7 @@ class GaussianWindow(NamedTuple):
     rows: Tensor  # F_Y (batch, N, B)
     columns: Tensor  # F_X (batch, N, A)
     strength: Tensor  # γ (batch,)
-    box: Tensor  # (batch, 4): x, y, δ and σ in pixels, the first at 1, for pictures of it
+    place: tuple[Tensor, Tensor, Tensor, Tensor]  # x, y, δ and σ², in pixels, the first at 1
 
     @classmethod
     def of(cls, numbers: Tensor, count: int, size: tuple[int, int]) -> GaussianWindow:
@@ -46,21 +46,27 @@ class GaussianWindow(NamedTuple):
         x, y = (width + 1) / 2 * (x + 1), (height + 1) / 2 * (y + 1)
         spacing = (max(size) - 1) / max(count - 1, 1) * log_spacing.exp()
         blur = log_blur.exp().clamp_min(NARROWEST)
-        box = torch.stack((x, y, spacing, blur.sqrt()), -1)
-        return cls(
-            _filters(y, spacing, blur, count, height),
-            _filters(x, spacing, blur, count, width),
-            log_strength.exp(),
-            box,
-        )
+        if height == width:  # both at once
+            rows, columns = _filters(torch.stack((y, x)), spacing, blur, count, height).unbind(0)
+        else:
+            rows = _filters(y, spacing, blur, count, height)
+            columns = _filters(x, spacing, blur, count, width)
+        return cls(rows, columns, log_strength.exp(), (x, y, spacing, blur))
+
+    @property
+    def box(self) -> Tensor:
+        """(batch, 4): x, y, δ and σ in pixels, the first at 1, for pictures of it"""
+        x, y, spacing, blur = self.place
+        return torch.stack((x, y, spacing, blur.sqrt()), -1)
 
     @classmethod
     def of_box(cls, box: Tensor, count: int, size: tuple[int, int]) -> GaussianWindow:
         """The window of such a box (batch, 4) again, with γ = 1."""
-        x, y, spacing, blur = box.unbind(-1)
-        rows = _filters(y, spacing, blur.square(), count, size[0])
-        columns = _filters(x, spacing, blur.square(), count, size[1])
-        return cls(rows, columns, torch.ones_like(x), box)
+        x, y, spacing, deviation = box.unbind(-1)
+        blur = deviation.square()
+        rows = _filters(y, spacing, blur, count, size[0])
+        columns = _filters(x, spacing, blur, count, size[1])
+        return cls(rows, columns, torch.ones_like(x), (x, y, spacing, blur))
 
     def read(self, pictures: Tensor) -> Tensor:
         """γ F_Y x F_Xᵀ: (batch, C, B, A) -> (batch, C, N, N)"""
@@ -74,9 +80,9 @@ class GaussianWindow(NamedTuple):
 
 
 def _filters(centre: Tensor, spacing: Tensor, blur: Tensor, count: int, length: int) -> Tensor:
-    """(batch, N, pixels), each filter's sum 1."""
-    steps = torch.arange(count, device=centre.device) - (count - 1) / 2
-    means = centre[:, None] + steps.to(centre) * spacing[:, None]  # (batch, N)
+    """centre (..., batch) -> (..., batch, N, pixels), each filter's sum 1."""
+    steps = torch.arange(count, device=centre.device, dtype=centre.dtype) - (count - 1) / 2
+    means = centre[..., None] + steps * spacing[:, None]  # (..., batch, N)
     pixels = torch.arange(1, length + 1, device=centre.device, dtype=centre.dtype)
-    distances = pixels - means[..., None]
-    return (-distances.square() / (2 * blur[:, None, None])).softmax(-1)
+    distances = (pixels - means[..., None]) * (2 * blur).rsqrt()[:, None, None]
+    return (-distances.square()).softmax(-1)

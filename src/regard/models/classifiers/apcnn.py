@@ -48,13 +48,7 @@ class QueriedPooling(nn.Module):
 
     def __init__(self, size: int, query: int, options: AttentionOptions) -> None:
         super().__init__()
-        self.attention = Attention(
-            query,
-            size,
-            score=options.score,
-            region=options.region,
-            normalize=options.normalize,
-        )
+        self.attention = Attention(query, size, **options.mechanism)
         self.output_size = size
 
     def attend(self, encoded: Encoded) -> Attended:

@@ -54,18 +54,24 @@ class DeepCnn(Seer):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        layers: list[nn.Module] = []
-        width = channels
-        for stage in range(stages):
-            wider = filters * 2**stage
-            layers += [*_convolution(width, wider), *_convolution(wider, wider)]
-            layers.append(nn.MaxPool2d(2, ceil_mode=True))
-            width = wider
-        self.layers = nn.Sequential(*layers)
+        self.layers = convolutions(channels, filters, stages)
+        width = filters * 2 ** (stages - 1)
         self.dropout, self.label = nn.Dropout(dropout), nn.Linear(width, labels)
 
     def forward(self, pictures: Tensor) -> SeenPictures:
         return SeenPictures(self.label(self.dropout(torch.amax(self.layers(pictures), (-2, -1)))))
+
+
+def convolutions(channels: int, filters: int, stages: int) -> nn.Sequential:
+    """(B, C, H, W) -> (B, filters · 2^(stages - 1), H / 2^stages, W / 2^stages), both rounded up"""
+    layers: list[nn.Module] = []
+    width = channels
+    for stage in range(stages):
+        wider = filters * 2**stage
+        layers += [*_convolution(width, wider), *_convolution(wider, wider)]
+        layers.append(nn.MaxPool2d(2, ceil_mode=True))
+        width = wider
+    return nn.Sequential(*layers)
 
 
 def _convolution(channels: int, filters: int) -> tuple[nn.Module, ...]:

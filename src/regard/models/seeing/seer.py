@@ -21,6 +21,7 @@ class SeenPictures(NamedTuple):
     seen: Tensor | None = None  # (B, N · C, H, W): the warped pictures
     expected: Tensor | None = None  # (B, T): the reward that was expected before each glimpse
     beliefs: Tensor | None = None  # (B, T, K): logits after each look; not in training
+    patches: Tensor | None = None  # (B, rows, columns): what each patch weighs; it sums to 1
 
 
 class Seer(nn.Module):

@@ -17,8 +17,9 @@ from regard.data.fields import Field
 from regard.data.tokenizer import Tokens
 from regard.tasks.classify.judge import Judge, Judgement, weighed_sentences
 from regard.tasks.classify.judged_input import positions_read, shown_text
+from regard.tasks.longest_first import BATCH
 from regard.tasks.prediction import plain_tokens
-from regard.tasks.task_module import BATCH, Loss, accepted
+from regard.tasks.task_module import Loss, accepted
 
 
 @dataclass(frozen=True)

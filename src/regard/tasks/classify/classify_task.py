@@ -63,7 +63,7 @@ class ClassifyTask(JudgeTask):
     ) -> Tally:
         """The loss is that of the answers: what is read is read once."""
         start = time.monotonic()
-        found = module.judge(self.read_values(examples), batch=self.recipe.search.batch)
+        found = module.judge(self.read_values(examples), batch=self.batch_for(module))
         chances = [module.log_probs(one) for one in found]
         nll = -sum(each[example["label"]] for each, example in zip(chances, examples, strict=True))
         answers = [max(each, key=each.__getitem__) for each in chances]

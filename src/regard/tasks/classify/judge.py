@@ -16,7 +16,8 @@ from regard.attention.pooling import AttentionPooling
 from regard.data.fields import Document, Field
 from regard.layers.contracts import Translator
 from regard.layers.special_tokens import BOS
-from regard.tasks.task_module import BATCH, TaskModule
+from regard.tasks.longest_first import BATCH
+from regard.tasks.task_module import TaskModule
 
 
 class BatchJudgement(NamedTuple):

@@ -18,9 +18,10 @@ from regard.data.tokenizer import BOS, PAD, UNK, Tokenizer, Tokens
 from regard.layers.contracts import Translator, longest_target
 from regard.measures.likelihood import Likelihood
 from regard.search import Search, search
+from regard.tasks.longest_first import BATCH
 from regard.tasks.loss import smoothed_cross_entropy
 from regard.tasks.prediction import Prediction
-from regard.tasks.task_module import BATCH, LikelihoodModule, Loss, Unanswerable
+from regard.tasks.task_module import LikelihoodModule, Loss, Unanswerable
 
 LENGTH = 200  # tokens that follow a prompt, if nobody says how many
 

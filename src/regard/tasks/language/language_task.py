@@ -164,7 +164,7 @@ class LanguageTask(LikelihoodTask):
     # how good it is
 
     def likelihoods(self, module: Language, examples: Sequence[TextBlock]) -> list[Likelihood]:
-        return module.likelihoods(examples, batch=self.recipe.search.batch)
+        return module.likelihoods(examples, batch=self.batch_for(module))
 
     def count_scored(self, examples: Sequence[Any]) -> int:
         return sum(len(block.ids) for block in examples)

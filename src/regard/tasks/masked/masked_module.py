@@ -18,8 +18,9 @@ from torch import Tensor, nn
 from regard.data.tokenizer import EOS, MASK, SPECIALS, Tokenizer, Tokens
 from regard.layers.contracts import Encoded
 from regard.measures.likelihood import Likelihood
+from regard.tasks.longest_first import BATCH
 from regard.tasks.loss import smoothed_cross_entropy
-from regard.tasks.task_module import BATCH, LikelihoodModule, Loss, Unanswerable, shortened
+from regard.tasks.task_module import LikelihoodModule, Loss, Unanswerable, shortened
 
 HIDDEN, OTHER = 0.8, 0.1  # of the chosen tokens become MASK, become another token; the rest stays
 

@@ -76,7 +76,7 @@ class MaskedTask(LikelihoodTask):
 
     def likelihoods(self, module: Masked, examples: Sequence[Example]) -> list[Likelihood]:
         texts, numbers = [each["text"] for each in examples], [each.line for each in examples]
-        return module.likelihoods(texts, numbers, batch=self.recipe.search.batch)
+        return module.likelihoods(texts, numbers, batch=self.batch_for(module))
 
     def samples(self, module: Masked, one: Measured) -> list[Sample]:
         """Texts from all over the corpus, the middle token of each hidden."""

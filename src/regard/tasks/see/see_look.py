@@ -24,6 +24,7 @@ from regard.records.sights import (
     WarpedImage,
     Warps,
 )
+from regard.tasks.see.patch_look import attends, look_at_patches
 from regard.tasks.see.see_module import See
 from regard.tasks.text_look import asked_example
 
@@ -36,12 +37,14 @@ FINEST = 33  # points of a warp's grid in each direction
 def look_at_picture(
     task: SeeTask, module: See, question: Question, *, model: str = ""
 ) -> AttentionRecord:
-    """A record without maps, whose sight is what the model has looked at."""
+    """A record without maps, whose sight is what the model has looked at; of patches, a map over them."""
     question.check_picture_alone(f"a model for task.kind={task.recipe.task.kind}")
     example = task.on_ground(asked_example(task, question.text))
     with module.inference():
         ((_, batch),) = task.batches([example], module.device, inputs=True, batch=1)
         pictures = module.scene(batch["image"], as_it_is=True).pictures
+        if attends(module.model):
+            return look_at_patches(module, pictures, task.names, question, model=model)
         seen = module.sight(pictures)
         chances = seen.logits[0].softmax(-1)
         best = int(chances.argmax())

@@ -1,0 +1,1 @@
+"""Models that say what is in a picture."""

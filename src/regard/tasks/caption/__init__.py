@@ -1,0 +1,1 @@
+"""Pictures to text: what is in them, word by word."""

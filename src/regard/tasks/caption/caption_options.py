@@ -1,0 +1,49 @@
+"""What can be chosen about captions. Nothing here needs torch."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from regard.options import TaskOptions, Width
+
+
+class CaptionOptions(TaskOptions):
+    """A picture to a text. A corpus has the columns image, prompt (if told), caption, boxes (if told)."""
+
+    metrics: ClassVar[tuple[str, ...]] = ("exact_match", "bleu", "loss")
+    kind: Literal["caption"] = "caption"
+    input: Literal["image", "numbers"] = Field(
+        "image",
+        description="pictures, or vectors of their parts that were made elsewhere, [[0.1, 2.0], …]",
+    )
+    channels: Literal[1, 3] = Field(1, description="image: grey or colours")
+    size: tuple[Width, Width] | None = Field(
+        None, description="image: height and width to stretch all to; their own if not given"
+    )
+    prompt: bool = Field(
+        False,
+        description="something is asked about a picture: words that are read before its caption",
+    )
+    boxes: bool = Field(
+        False,
+        description="where what the words name is known: [[start, end, left, top, width, height], …], "
+        "characters of the caption and shares of the picture, for the pointing score",
+    )
+    bleu_tokenize: Literal["13a", "intl", "zh", "char", "none"] | None = Field(
+        None, description="sacreBLEU's tokeniser; by the language of the captions if not given"
+    )
+
+    @model_validator(mode="after")
+    def _boxes_of_pictures(self) -> CaptionOptions:
+        if self.boxes and self.input != "image":
+            raise ValueError("boxes are places in a picture: they need input=image")
+        return self
+
+    def task(self, recipe: Any) -> Any:
+        from regard.tasks.caption.caption_task import CaptionTask
+        from regard.tasks.caption.pointed_caption_task import PointedCaptionTask
+
+        attends = getattr(recipe.model, "attention", None) is not None
+        return PointedCaptionTask(recipe) if self.boxes and attends else CaptionTask(recipe)

@@ -1,0 +1,210 @@
+"""Captions: pictures and what is said of them; exact match, BLEU and perplexity."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from torch import nn
+
+from regard.data.fields import Field, Image, Numbers, Text
+from regard.data.spec import Spec
+from regard.measures import Likelihood
+from regard.measures.exact_match import ExactMatch
+from regard.measures.measure import Measure
+from regard.measures.translation_measures import CorpusBleu
+from regard.records.question import Question
+from regard.records.record import AttentionRecord
+from regard.tasks.answer import Answer, Examples
+from regard.tasks.caption.caption_loss import CaptionTraining, ChosenCells
+from regard.tasks.caption.caption_options import CaptionOptions
+from regard.tasks.caption.captioner import PictureCaptioner, ReadCaption
+from regard.tasks.likelihood_task import LikelihoodTask
+from regard.tasks.report_part import NextStep
+from regard.tasks.search_settings import search_settings
+from regard.tasks.task import Extent, Tally
+from regard.tasks.translate.translate_evaluation import bleu_tokenizer
+from regard.tasks.translate.translate_task import is_hard
+from regard.view.samples import SampleNames
+from regard.words import t
+
+
+class CaptionTask(LikelihoodTask):
+    columns: ClassVar = ("perplexity", "accuracy", "exact_match", "bleu")
+    inputs: ClassVar = ("image",)
+    noun: ClassVar = "pictures"
+    verb: ClassVar = "describe pictures"
+    learns: ClassVar = "pixels and words"
+    searches: ClassVar = True
+    evaluated_with: ClassVar = ("beam",)
+
+    image: Image | Numbers
+    caption: Text
+
+    @property
+    def options(self) -> CaptionOptions:
+        assert isinstance(self.recipe.task, CaptionOptions)
+        return self.recipe.task
+
+    def make_fields(self) -> Sequence[Field]:
+        given, longest = self.options, self.recipe.data.max_length
+        if given.input == "image":
+            self.image = Image("image", channels=given.channels, size=given.size)
+        else:
+            self.image = Numbers("image", sequence=True, standardise=True)
+        tokenizer = self.recipe.tokenizer.target.model_dump()
+        self.caption = Text("caption", **tokenizer, max_length=longest, bos=True)
+        fields: list[Field] = [self.image, self.caption]
+        if given.prompt:
+            self.inputs = ("image", "prompt")  # type: ignore[misc]  # by the recipe, not by the class
+            fields.insert(1, Text("prompt", like=self.caption, eos=False, blank=True))
+        if given.boxes:
+            fields.append(Numbers("boxes", 6, sequence=True))
+        return fields
+
+    def learn(self, spec: Spec) -> None:
+        """The words of prompts are learnt with those of captions."""
+        texts = ("caption", "prompt") if self.options.prompt else ("caption",)
+        self.caption.learn(one[name] for one in self.read(spec) for name in texts)
+        for field in (one for one in self.fields.values() if not isinstance(one, Text)):
+            field.learn(one[field.name] for one in self.read(spec))
+
+    def wanted(self, example: Any) -> str:
+        text: str = example["caption"]
+        return text
+
+    # the model
+
+    def for_training(self, model: nn.Module) -> CaptionTraining:
+        training = self.recipe.training
+        given, reinforce = training.reinforce, None
+        if is_hard(self.recipe):
+            reinforce = ChosenCells(baseline=given.baseline != "none", entropy=given.entropy)
+        return CaptionTraining(
+            model,
+            self.caption.tokenizer,
+            label_smoothing=training.label_smoothing,
+            reinforce=reinforce,
+            reinforce_weight=given.weight,
+        )
+
+    def for_inference(self, model: nn.Module) -> PictureCaptioner:
+        return PictureCaptioner(model, self.caption.tokenizer)
+
+    def predict(
+        self, module: PictureCaptioner, examples: Examples, *, attention: bool = False, batch: int
+    ) -> list[Answer]:
+        return self._described(module, examples, attention=attention, batch=batch)
+
+    def _described(
+        self,
+        module: PictureCaptioner,
+        examples: Examples,
+        *,
+        attention: bool = False,
+        batch: int,
+        beam: int | None = None,
+    ) -> list[Answer]:
+        settings = search_settings(self.recipe, beam=beam, attention=attention)
+        found: dict[int, Answer] = {}
+        with module.inference():
+            for rows, tensors in self.batches(examples, module.device, inputs=True, batch=batch):
+                predicted = module.captions(tensors, settings, rows)
+                for row, one in zip(rows, predicted, strict=True):
+                    answer = Answer(self.bare(examples[row]), one.text, one.score)
+                    if one.attention is not None:
+                        cells = self.cell_names(module, examples[row])
+                        answer = replace(
+                            answer, attention=one.attention, rows=one.rows, columns=cells
+                        )
+                    found[row] = answer
+        return [found[row] for row in range(len(examples))]
+
+    def bare(self, example: Mapping[str, Any]) -> Any:
+        """Of a picture, what it is like: its pixels are with whoever gave it."""
+        shown = {name: self.fields[name].show(example[name]) for name in self.inputs}
+        return shown if len(shown) > 1 else shown["image"]
+
+    def drawn(self, answer: Answer) -> str:
+        """The caption; what it looked at is a picture, which `regard look` shows."""
+        return self.line(answer)
+
+    def grid(self, module: PictureCaptioner, example: Mapping[str, Any]) -> tuple[int, int]:
+        """Rows and columns of the cells of a picture; vectors stand in one row."""
+        if self.options.input != "image":
+            return 1, len(example["image"])
+        grid: tuple[int, int] = module.model.encoder.grid(*example["image"].shape[:2])
+        return grid
+
+    def cell_names(self, module: PictureCaptioner, example: Mapping[str, Any]) -> list[str]:
+        rows, columns = self.grid(module, example)
+        if self.options.input != "image":
+            return [str(number + 1) for number in range(columns)]
+        return [f"row {r + 1}, column {c + 1}" for r in range(rows) for c in range(columns)]
+
+    # how good it is
+
+    def read_captions(
+        self, module: PictureCaptioner, examples: Sequence[Any], *, weights: bool = False
+    ) -> Iterator[tuple[int, ReadCaption]]:
+        """The captions that the examples have, as the model reads them, with their numbers."""
+        with module.inference():
+            for rows, tensors in self.batches(examples, module.device):
+                yield from zip(rows, module.read(tensors, weights=weights), strict=True)
+
+    def likelihoods(self, module: PictureCaptioner, examples: Sequence[Any]) -> list[Likelihood]:
+        found = {row: one.likelihood for row, one in self.read_captions(module, examples)}
+        return [found[row] for row in range(len(examples))]
+
+    def measured_by(self) -> Sequence[Measure]:
+        tokenize = self.options.bleu_tokenize or bleu_tokenizer(self.recipe)
+        return ExactMatch(self.recipe.data.target), CorpusBleu(tokenize)
+
+    def tally(
+        self, module: PictureCaptioner, examples: Sequence[Any], *, beam: int | None = None
+    ) -> Tally:
+        """beam: that of a validation if not given."""
+        return self.counted(module, examples, self.likelihoods(module, examples), beam)
+
+    def counted(
+        self,
+        module: PictureCaptioner,
+        examples: Sequence[Any],
+        read: Sequence[Likelihood],
+        beam: int | None,
+    ) -> Tally:
+        start, beam = time.monotonic(), beam or self.recipe.search.validation_beam
+        found = self._described(module, examples, batch=self.batch_for(module), beam=beam)
+        total, texts = sum(read, Likelihood()), [one.answer for one in found]
+        return Tally((total.nll, total.tokens, total.correct), texts, time.monotonic() - start)
+
+    # what is said of it
+
+    def sample_names(self) -> SampleNames:
+        title = t("Pictures with another caption")
+        return SampleNames(title, t("picture"), t("reference"), t("caption"))
+
+    def next_steps(self, folder: Path) -> list[NextStep]:
+        seen = t("See what each word looks at.")
+        return [
+            NextStep(f"regard predict -m {folder} PICTURE", t("Describe pictures of your own.")),
+            NextStep(f"regard look -m {folder} PICTURE", seen),
+            NextStep(
+                f"regard evaluate -m {folder} --data SPEC", t("Score it on another test set.")
+            ),
+        ]
+
+    # what it looks at
+
+    def extent(self, example: Mapping[str, Any]) -> Extent:
+        return super().extent(example)._replace(target=None, beam=search_settings(self.recipe).beam)
+
+    def look(
+        self, module: PictureCaptioner, question: Question, *, model: str = ""
+    ) -> AttentionRecord:
+        from regard.tasks.caption.caption_look import look_at_caption
+
+        return look_at_caption(self, module, question, model=model)

@@ -1,0 +1,77 @@
+"""What a model that pools patches attends to: what each patch weighs, and which patches see which."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from regard.attention.recording import recording
+from regard.models.seeing.patches import AttendingPatches, PatchSeer
+from regard.models.seeing.seer import SeenPictures
+from regard.records.maps import attention_map, attentions_in, check_size, record_of
+from regard.records.png_image import PngImage
+from regard.records.pooled_maps import pooling_map, recording_poolings
+from regard.records.question import Question
+from regard.records.record import AttentionRecord
+from regard.records.side import Side
+from regard.tasks.see.see_module import See
+from regard.words import t
+
+IMAGE, LABEL = "image", "label"
+
+
+def attends(model: object) -> bool:
+    """Whether it pools patches, and there is an attention in it."""
+    if not isinstance(model, PatchSeer):
+        return False
+    return isinstance(model.encoder, AttendingPatches) or model.pools_by_attention
+
+
+def look_at_patches(
+    module: See, pictures: Tensor, names: Sequence[str], question: Question, *, model: str = ""
+) -> AttentionRecord:
+    """Map "pooling", from the label to the patches, a hop for each label that asks for itself; and "encoder",
+    from patch to patch. pictures (1, C, H, W).
+    """
+    network: PatchSeer = module.model
+    with (
+        recording(network, details=question.details) as kept,
+        recording_poolings(network) as pooled,
+    ):
+        seen = module.sight(pictures)
+    chances = seen.logits[0].softmax(-1)
+    best = int(chances.argmax())
+    maps = [pooling_map(each, LABEL, IMAGE, details=question.details) for each in pooled]
+    if layers := attentions_in(network)["encoder"]:
+        check_size(layers, math.prod(_grid(seen)))
+        maps.append(attention_map("encoder", IMAGE, IMAGE, layers, kept))
+    several = t("hop n is the n-th of the labels {labels}", labels=", ".join(names))
+    return record_of(
+        question,
+        {
+            LABEL: Side.of_labels([names[best]], title=LABEL),
+            IMAGE: Side.of_grid(_whole(network, pictures[0], seen).source, *_grid(seen)),
+        },
+        maps,
+        notes=(several,) if network.per_label else (),
+        title=question.title,
+        model=model,
+        output=f"{names[best]} ({float(chances[best]):.2f})",
+    )
+
+
+def _grid(seen: SeenPictures) -> tuple[int, int]:
+    assert seen.patches is not None
+    rows, columns = seen.patches.shape[-2:]
+    return rows, columns
+
+
+def _whole(network: PatchSeer, picture: Tensor, seen: SeenPictures) -> PngImage:
+    """The picture (C, H, W) as patches cover it: the last row and column may reach beyond it."""
+    rows, columns = _grid(seen)
+    width = network.encoder.width
+    whole = picture.new_zeros(picture.shape[0], rows * width, columns * width)
+    whole[:, : picture.shape[1], : picture.shape[2]] = picture
+    return PngImage.of(whole)
