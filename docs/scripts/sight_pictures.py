@@ -2,9 +2,9 @@
 
     python docs/scripts/sight_pictures.py [FOLDER]      # where runs are kept; else they are not
 
-RAM and a spatial transformer for a few epochs of their recipes, DRAW for a few hundred updates, on the digits
-that come with the package: enough to see what each kind of picture shows, not to say how good a model is.
-What the words of the caption look at is made up. Needs playwright and Chromium for the page.
+RAM and a spatial transformer for a few epochs of their recipes, on the digits that come with the package:
+enough to see what each kind of picture shows, not to say how good a model is. The windows of the drawing are
+put by hand, and what the words of the caption look at is made up. Needs playwright and Chromium for the page.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import regard
 from regard.data.examples import read_examples
 from regard.data.fields import Image, Label
 from regard.data.problems import Problems
-from regard.models.seeing.draw import Draw
+from regard.layers.pictures.gaussian_window import GaussianWindow
 from regard.recipe.recipe_files import read_recipe
 from regard.records.png_image import PngImage
 from regard.records.sights import Canvases, CanvasStep, FilterWindow
@@ -30,8 +30,7 @@ from regard.training.run import train
 
 HERE = Path(__file__).parents[1] / "viewer" / "pictures"
 DIGIT = 3  # which of the test set: a 0 … 9 that is easily read
-UPDATES, BATCH, STEPS = 250, 64, 16  # of DRAW
-READ, WRITE = 3, 5
+STEPS, FILTERS = 16, 5  # of the drawing
 EPOCHS = {"ram": 8, "stn": 4}
 
 
@@ -43,9 +42,12 @@ def main() -> None:
         for recipe, kind in (("ram", "glimpses"), ("stn", "warp")):
             chosen = read_recipe(recipe, [f"training.epochs={EPOCHS[recipe]}", "seed=1"])
             run = regard.load(train(chosen, folder / recipe, quiet=True), device="cpu")
-            views[kind] = regard.look(run, turned(digit) if kind == "warp" else digit)
-        for kind, view in views.items():
-            view.save(HERE / f"{kind}.gif")
+            file = Path(made) / "digit.png"
+            shown = turned(digit) if kind == "warp" else digit
+            file.write_bytes(PngImage.of(shown).data)
+            views[kind] = regard.look(run, file)
+        for kind in ("warp", "words"):
+            views[kind].save(HERE / f"{kind}.gif")
         views["glimpses"].save(HERE / "glimpses.svg")
         views["canvases"].save(HERE / "canvases.png")
         shoot(views["glimpses"], HERE / "glimpses-page.png", Path(made) / "page.html")
@@ -64,33 +66,22 @@ def turned(digit: np.ndarray) -> np.ndarray:
 
 
 def drawn(digit: np.ndarray) -> regard.AttentionRecord:
-    """What DRAW reads and writes when it copies a digit."""
-    torch.manual_seed(0)
-    pictures = torch.from_numpy(np.stack(digits("train")) / 255).float()[:, None]
-    model = Draw((1, 28, 28), steps=STEPS, features=128, latent=24, read=READ, write=WRITE)
-    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
-    for _ in range(UPDATES):
-        batch = pictures[torch.randint(len(pictures), (BATCH,))]
-        optimizer.zero_grad()
-        model(batch).bound.mean().backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
-        optimizer.step()
-    with torch.no_grad():
-        found = model(torch.from_numpy(digit / 255).float()[None, None])
-    assert found.reads is not None
-    assert found.writes is not None
-    steps = tuple(
-        CanvasStep(
-            PngImage.of(canvas), FilterWindow(*read, count=READ), FilterWindow(*write, count=WRITE)
-        )
-        for canvas, read, write in zip(
-            found.canvases[0], found.reads[0].tolist(), found.writes[0].tolist(), strict=True
-        )
-    )
-    bound = f"at most {float(found.bound):.0f} nats"
-    sight = Canvases(PngImage.of(digit), steps)
+    """A digit copied through windows of DRAW that are put by hand where most is still missing."""
+    picture = torch.from_numpy(digit / 255).float()[None, None]
+    canvas, steps = torch.zeros_like(picture), []
+    for step in range(STEPS):
+        missing = picture - canvas
+        near = torch.nn.functional.avg_pool2d(missing.abs(), 5, 1, 2)[0, 0]
+        y, x = divmod(int(near.argmax()), 28)
+        spacing, blur = 3.2 - 2 * step / (STEPS - 1), 1.1 - 0.6 * step / (STEPS - 1)
+        box = torch.tensor([[x + 1.0, y + 1.0, spacing, blur]])
+        window = GaussianWindow.of_box(box, FILTERS, (28, 28))
+        canvas = (canvas + spacing**2 * window.write(window.read(missing))).clamp(0, 1)
+        told = FilterWindow(x + 1.0, y + 1.0, spacing, blur, FILTERS)
+        steps.append(CanvasStep(PngImage.of(canvas[0]), told, told))
+    sight = Canvases(PngImage.of(digit), tuple(steps))
     return regard.AttentionRecord(
-        {}, (), title="digit.png", model="draw", output=bound, sight=sight
+        {}, (), title="digit.png", model="windows put by hand", sight=sight
     )
 
 

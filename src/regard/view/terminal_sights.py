@@ -17,7 +17,7 @@ from regard.records.record import AttentionRecord
 from regard.records.sights import Canvases, Glimpses
 from regard.view import colours
 from regard.view.shaded_words import bits_for
-from regard.view.sight_words import sight_name, step_words, warp_words
+from regard.view.stills.sight_words import sight_name, step_words, warp_words
 from regard.view.stills.warped_pixels import pixels_of
 from regard.view.terminal import beside
 from regard.view.terminal_cells import shorten, visible

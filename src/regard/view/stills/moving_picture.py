@@ -50,6 +50,8 @@ def film(
     first, *others = _pictures(drawn, zoom)
     written = io.BytesIO()
     times = [frame.milliseconds for frame in frames]
+    if kind == "gif":  # its 256 colours as they are, not scattered, which would be noise
+        first, *others = (each.quantize(dither=Image.Dither.NONE) for each in (first, *others))
     form = {"gif": "GIF", "apng": "PNG"}[kind]
     first.save(written, form, save_all=True, append_images=others, duration=times, loop=0)
     return written.getvalue()

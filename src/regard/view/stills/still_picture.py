@@ -18,13 +18,13 @@ from regard.records.record import AttentionRecord
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Matrix, Pick, picked
-from regard.view.sight_words import sight_name
 from regard.view.stills.drawn_cells import draw_cells, draw_scale
 from regard.view.stills.drawn_levels import draw_levels
 from regard.view.stills.drawn_lines import draw_lines
 from regard.view.stills.drawn_picture import draw_panels
 from regard.view.stills.drawn_sights import Part, draw_sight
 from regard.view.stills.paper import EM, Scale, Theme, length, theme_named, wrapped, write
+from regard.view.stills.sight_words import sight_name
 from regard.view.terminal_cells import visible
 from regard.words import t
 
