@@ -51,8 +51,9 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-tables: setup  ## write the tables of options in docs/toolkit/models.md again
+tables: setup  ## write the tables of options and of names in docs/ again
 	$(BIN)/python docs/scripts/option_tables.py
+	$(BIN)/python docs/scripts/name_tables.py
 
 pictures: setup  ## draw the pictures of docs/mechanisms again
 	$(BIN)/python docs/scripts/mechanism_pictures.py

@@ -40,16 +40,20 @@ from regions_fused_cuda import attempt, microseconds
 LENGTHS = [512, 1024, 2048, 4096, 8192, 16384, 32768]
 KINDS = ["everywhere", "causal", "key mask"]
 WAYS = [None, "flash", "cudnn"]  # ours, and torch's with ours in reserve
+OFF = "as it comes"
 TRIAL = {on_trial.DIRECT_LAUNCH, on_trial.CHECKED_SDPA}
 Step = Callable[[], tuple[Tensor, ...]]
 
 
 @contextmanager
 def way(chosen: Any) -> Iterator[None]:
-    """Which kernel computes what several could; it is on trial."""
+    """Which kernel computes what several could; OFF: nothing is chosen, and nothing is on trial."""
     before = set(on_trial.ON)
-    on_trial.ON.add(on_trial.CHECKED_SDPA)
-    checked_sdpa.CHOSEN[:] = [chosen]
+    if chosen == OFF:
+        on_trial.ON = before - {on_trial.CHECKED_SDPA}
+    else:
+        on_trial.ON.add(on_trial.CHECKED_SDPA)
+        checked_sdpa.CHOSEN[:] = [chosen]
     known_calls._KNOWN.clear()
     yield
     checked_sdpa.CHOSEN.clear()
@@ -216,6 +220,7 @@ def host(ways: bool) -> None:
         for chosen in WAYS if ways and kind != "key mask" else [""]:
             name = f"attend {kind} {'' if chosen == '' else chosen or 'region'}"
             runs[name] = (chosen, lambda kind=kind: ours(kind, q, k, v, mask))
+    runs["attend everywhere as it comes"] = (OFF, lambda: ours("everywhere", q, k, v, mask))
     runs["attend window(16)"] = ("", lambda: regard.attend(q, k, v, region="window(16)").context)
     runs["operator window(16)"] = ("", lambda: region_attention(q, k, v, numbers, scale=0.125)[0])
     launched = "directly" if on_trial.DIRECT_LAUNCH in on_trial.ON else "by Triton"
@@ -227,7 +232,7 @@ def host(ways: bool) -> None:
             with torch.no_grad():
                 forward = microseconds(run)
             both = microseconds(lambda: torch.autograd.grad(run(), [q, k, v], grad))
-            return f"{name:28}{forward:8.1f}{both:8.1f}"
+            return f"{name:32}{forward:8.1f}{both:8.1f}"
 
         if chosen == "":
             say(attempt(f"host {name}", measure))

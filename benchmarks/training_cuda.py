@@ -203,7 +203,7 @@ def measure(name: str, way: str, options: argparse.Namespace, folder: Path) -> d
         say(f"  said: {line}")
     if options.profile:
         profile(loop)
-    if name in SEARCHED:
+    if name in SEARCHED and not options.no_search:
         found["search"] = searched(name, loop, options)
     return found
 
@@ -297,6 +297,7 @@ def main() -> None:
     parser.add_argument("--batches", type=int, help="of an epoch; all, if not given")
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--sentences", type=int, default=None)
+    parser.add_argument("--no-search", action="store_true", help="training alone")
     parser.add_argument("--accelerator", default="cuda")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--folder", type=Path, help="with prepared corpora, to be used again")

@@ -19,6 +19,7 @@ from regard.attention.normalizers import NORMALIZERS
 from regard.attention.regions import REGIONS
 from regard.attention.scores import SCORES
 from regard.registry import BUILT_IN
+from regard.terms import TERMS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("README*.md"))]
@@ -106,6 +107,14 @@ def test_the_tables_of_options_are_as_the_options_are_declared() -> None:
     page = (ROOT / "docs" / "toolkit" / "models.md").read_text("utf-8")
     assert tables["with_tables"](page) == page, "make tables writes them again"
     assert all(f"model.kind={kind}`" in page for kind in BUILT_IN["models"])
+
+
+@pytest.mark.parametrize("page", ["names.md", "names.zh-CN.md"])
+def test_the_tables_of_names_are_as_the_names_are(page: str) -> None:
+    tables = runpy.run_path(str(ROOT / "docs" / "scripts" / "name_tables.py"))
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    assert tables["with_tables"](text, page) == text, "make tables writes them again"
+    assert all(f"`{name}`" in text for term in TERMS for name in term.names)
 
 
 @pytest.mark.parametrize("picture", sorted(ROOT.glob("docs/**/*.svg")), ids=lambda p: p.stem)

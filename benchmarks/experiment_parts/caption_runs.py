@@ -16,6 +16,9 @@ class CaptionCell(NamedTuple):
 
 ATTENTIONS = {
     "soft": CaptionCell("soft"),
+    "published": CaptionCell(
+        "soft, additive score and gate", "model.attention.score=additive model.gate=true"
+    ),
     "even": CaptionCell("soft, doubly stochastic", "model.doubly_stochastic=1"),
     "hard": CaptionCell(
         "hard, by its reward", "model.attention.normalize=hard training.reinforce.entropy=0.01"

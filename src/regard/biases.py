@@ -1,5 +1,5 @@
 """What is added to the scores by position: the public address of the biases."""
 
-from regard.attention.biases import alibi, forgetting, slopes
+from regard.attention.sequences.biases import alibi, forgetting, slopes
 
 __all__ = ["alibi", "forgetting", "slopes"]

@@ -17,7 +17,7 @@ trains: what is past them is a slip, which would otherwise end in an abort of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -31,6 +31,7 @@ from pydantic import (
 from pydantic_core import PydanticKnownError
 
 from regard.option_errors import refused_options
+from regard.terms import OPTIONS, choice_of
 
 if TYPE_CHECKING:
     from torch import nn
@@ -64,6 +65,22 @@ class Options(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_our_words(cls, values: Any) -> Any:
+        """The names that the field has for the choices of an option: pool=average."""
+        if not isinstance(values, dict):
+            return values
+        owner = values.get("kind") or getattr(cls.model_fields.get("kind"), "default", "")
+        changed: dict[str, str] = {}
+        for name in OPTIONS.keys() & values.keys() & cls.model_fields.keys():
+            choices, value = cls.model_fields[name].annotation, values[name]
+            if get_origin(choices) is Literal and isinstance(value, str):
+                allowed = get_args(choices)
+                ours = None if value in allowed else choice_of(value, name, allowed, str(owner))
+                changed |= {name: ours} if ours else {}
+        return {**values, **changed} if changed else values
 
     @classmethod
     def of(cls, options: Self | None, changes: Mapping[str, Any]) -> Self:

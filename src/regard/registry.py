@@ -25,6 +25,7 @@ Group = Literal["tasks", "models"]
 BUILT_IN: dict[Group, dict[str, str]] = {
     "tasks": {
         "translate": "regard.tasks.translate.translate_options:TranslateOptions",
+        "summarise": "regard.tasks.summarise.summarise_options:SummariseOptions",
         "classify": "regard.tasks.classify.classify_options:ClassifyOptions",
         "language": "regard.tasks.language.language_options:LanguageOptions",
         "masked": "regard.tasks.masked.masked_options:MaskedOptions",
@@ -32,6 +33,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "match": "regard.tasks.match.match_options:MatchOptions",
         "read": "regard.tasks.read.read_options:ReadOptions",
         "cloze": "regard.tasks.cloze.cloze_options:ClozeOptions",
+        "embed": "regard.tasks.embed.embed_options:EmbedOptions",
         "see": "regard.tasks.see.see_options:SeeOptions",
         "paint": "regard.tasks.paint.paint_options:PaintOptions",
         "caption": "regard.tasks.caption.caption_options:CaptionOptions",
@@ -42,6 +44,8 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "luong": "regard.models.recurrent_options:Luong",
         "tutorial": "regard.models.recurrent_options:Tutorial",
         "recurrent": "regard.models.recurrent_options:RecurrentTranslator",
+        "abs": "regard.models.summarisers.abs_options:Abs",
+        "pointer-generator": "regard.models.summarisers.pointer_options:PointerGenerator",
         "transformer": "regard.models.transformer_options:Transformer",
         "transformer-classifier": "regard.models.transformer_options:TransformerClassifier",
         "transformer-language": "regard.models.transformer_options:TransformerLanguage",
@@ -62,6 +66,8 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "bag-of-words-pair": "regard.models.pairs.pair_options:BagOfWordsPair",
         "reader": "regard.models.reader_options:Reader",
         "deep-lstm-reader": "regard.models.reader_options:DeepLstmReader",
+        "cbow": "regard.models.embedding.embedding_options:Cbow",
+        "skip-gram": "regard.models.embedding.embedding_options:SkipGram",
         "ram": "regard.models.seeing.ram_options:RamOptions",
         "ws-ram": "regard.models.seeing.ws_ram_options:WsRamOptions",
         "stn": "regard.models.seeing.stn_options:StnOptions",

@@ -71,8 +71,6 @@ def test_every_name_can_be_written(name):
             "additve",
             "no score 'additve'. Did you mean 'additive'? The scores: additive, bilinear,",
         ),
-        (as_score, "general", "It is called 'bilinear' here"),
-        (as_region, "local-p(3)", "It is called 'predicted-window' here"),
         (as_region, "prefix(4)", "no region 'prefix'. It takes a tensor"),
         (as_region, "prefix(4)", "give regions.Prefix(lengths)"),
         (as_region, "causal & Documents", "give regions.Documents(ids)"),
@@ -100,7 +98,11 @@ def test_every_name_can_be_written(name):
         (as_region, "window(10000000000000)", "at most it is"),
         (as_region, "~" * 3000 + "causal", "joined of too many parts"),
         (as_region, " & ".join(["window(3)"] * 3000), "joined of too many parts"),
-        (as_normalizer, "soft", "no normalizer 'soft'. Did you mean 'softmax'?"),
+        (
+            as_normalizer,
+            "soft",
+            "no normalizer 'soft'. It means several things: write normalize=softmax",
+        ),
     ],
 )
 def test_mistakes_are_answered(make, text, answer):

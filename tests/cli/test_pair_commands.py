@@ -67,3 +67,47 @@ def test_gold_links_give_the_error_rate(run, reverser, files, tmp_path):
     assert found["aer"] == pytest.approx(1 / 3)
     done = run("align", *pairs, "--gold", str(gold), "--base", "0")
     assert "does the file count from 1?" in done.err
+
+
+COUNTED = ("das haus\ndas buch\nein buch\n", "the house\nthe book\na book\n")
+
+
+@pytest.mark.parametrize("method", ["ibm1", "ibm2"])
+@pytest.mark.parametrize("how", [None, "intersection", "union", "grow-diag-final"])
+def test_links_by_counting_need_no_model(run, files, method, how):
+    symmetry = ["--symmetrise", how] if how else []
+    done = run("align", *files(*COUNTED), "--method", method, *symmetry)
+    assert (done.status, done.err) == (0, "")
+    assert done.out.splitlines()[0] == "0-0 1-1"
+    assert len(done.out.splitlines()) == 3
+
+
+def test_more_pairs_to_learn_from_are_counted_and_not_printed(run, files, tmp_path):
+    more = tmp_path / "more.tsv"
+    lines = zip(*(text.splitlines() for text in COUNTED), strict=True)
+    more.write_text("".join(f"{a}\t{b}\n" for a, b in lines) * 4)
+    gold = tmp_path / "gold"
+    gold.write_text("0-1 1-0\n")
+    pair = files("haus das\n", "the house\n")
+    done = run("align", *pair, "--method", "ibm1", "--learn-from", str(more))
+    assert done.out == "0-1 1-0\n"
+    done = run(
+        "align",
+        *pair,
+        "--method",
+        "ibm1",
+        "--learn-from",
+        str(more),
+        "--gold",
+        str(gold),
+        "--base",
+        "0",
+    )
+    assert done.out.startswith("AER 0.000")
+
+
+def test_options_of_counting_and_of_a_model_do_not_mix(run, reverser):
+    assert "for --method ibm1" in run("align", "--symmetrise", "union", stdin=b"a\tx\n").err
+    done = run("align", "-m", "runs/any", "--method", "ibm1", stdin=b"a\tx\n")
+    assert (done.status, done.out) == (2, "")
+    assert "uses no model" in done.err

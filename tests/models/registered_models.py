@@ -32,6 +32,7 @@ LENGTHS = {
 }
 TASKS = {  # the texts that a model of a task reads
     "translate": ("source",),
+    "summarise": ("source",),
     "classify": ("text",),
     "masked": ("text",),
     "tag": ("words",),
@@ -103,7 +104,7 @@ def run(
     (source,), (mask,) = texts.values(), masks
     told = {"lengths": LENGTHS[names[0]]} if told else {}
     match task:
-        case "translate":
+        case "translate" | "summarise":
             return model(source, mask, drawn("text", target), **told).outputs
         case "classify":
             return model.decoder.project(model(source, mask, torch.full((2, 1), 3), **told).outputs)

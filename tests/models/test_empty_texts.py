@@ -20,6 +20,8 @@ VARIANTS = {
         {"pool": pool} for pool in ("last", "ends", "linear", "max", "transform", "attention")
     ],
     "transformer-classifier": [{"pool": pool} for pool in ("first", "max", "attention")],
+    "abs": [{"encoder": encoder} for encoder in ("attention", "tdnn", "bow", "none")],
+    "pointer-generator": [{}, {"coverage": None}],
     "han": [{}, {"pool": "max"}],
     "abcnn": [{"variant": 1}, {"variant": 2}, {"variant": 3, "rest": True, "overlap": True}],
     "reader": [

@@ -262,7 +262,7 @@ def test_a_score_of_one_width_is_bridged_to_the_keys_of_both_directions(score):
         ("=3", "'=3' is not key=value"),
         ("model..hidden=3", "is not key=value"),
         ("model.attention.score=aditive", "no score 'aditive'. Did you mean 'additive'?"),
-        ("model.attention.region=local", "It is called 'window' here."),
+        ("model.attention.region=local", "It means several things: write window(5)"),
         ("model.attention.normalize=softmax(", "cannot read the normalizer 'softmax('"),
     ],
 )

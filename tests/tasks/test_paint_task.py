@@ -189,6 +189,7 @@ def test_the_best_checkpoint_is_that_of_the_least_bound(run: LoadedRun) -> None:
     header = text.splitlines()[0].split(",")
     assert {"dev_loss", "dev_reconstruction", "dev_divergence"} <= set(header)
     assert "reconstruction" in run.folder.scores.read_text()
+    assert run.folder.report.read_text().count('<img src="data:image/png;base64,') == 1
 
 
 def test_a_run_that_goes_on_is_one_that_never_stopped(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 A name is written as in the documentation or as the class (``predicted-window``, ``PredictedWindow``),
 arguments as in Python, regions are joined by ``&``, ``|`` and ``~``. Sizes that the caller knows
 (``query_size``, ``key_size``, ``heads``) need not be written: ``additive(128)`` has hidden size 128.
-A name that regard does not have is looked for among what other packages bring: `regard.plugins`;
+A name of the field that means one thing is understood (``global``, ``全局``): `regard.terms`. A name that
+regard does not have is looked for among what other packages bring: `regard.plugins`;
 ``package.module:Class(3)`` is a class where it stands.
 """
 
@@ -14,37 +15,15 @@ import inspect
 import re
 import reprlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from regard import plugins
 from regard.registry import KindError, UnknownKind, class_at
 from regard.suggestions import meant
+from regard.terms import Kind, in_our_words, meanings_of, plain
 
 PLACE = re.compile(r"""(?<![\w.'"])([A-Za-z_][\w.]*):([A-Za-z_]\w*)""")
 AT = ".__at__."  # in its place, so that Python can read it
-# What the literature calls some of them, for the error message only: there is one name for each.
-OTHER_NAMES = {
-    "general": "bilinear",
-    "multiplicative": "bilinear",
-    "bahdanau": "additive",
-    "mlp": "additive",
-    "perceptron": "additive",
-    "euclidean": "distance",
-    "dilated": "atrous",
-    "strided": "atrous",
-    "localm": "window",
-    "local": "window",
-    "band": "window",
-    "localp": "predicted-window",
-    "full": "everywhere",
-    "global": "everywhere",
-    "none": "raw",
-    "identity": "raw",
-    "mean": "uniform",
-    "reinforce": "hard",
-    "argmax": "hard",
-}
-
 # Regions that are made of tensors, so that no text can name them: how each is written.
 OF_TENSORS = {"prefix": "regions.Prefix(lengths)", "documents": "regions.Documents(ids)"}
 
@@ -56,15 +35,16 @@ def build(text: str, kind: str, table: Mapping[str, type], **sizes: Any) -> Any:
     >>> build("window(2, 0) | ~causal", "region", REGIONS)
     Window(before=2, after=0) | ~Causal()
     """
+    written = in_our_words(text.strip(), cast(Kind, kind), lambda: _names(kind, table))
     try:
         # 'predicted-window' is one name, not a subtraction; 'module:Class' is one too
-        plain = re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", "_", text.strip())
-        tree = ast.parse(PLACE.sub(rf"\1{AT}\2", plain), mode="eval").body
+        readable = re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", "_", written)
+        tree = ast.parse(PLACE.sub(rf"\1{AT}\2", readable), mode="eval").body
         return _evaluate(tree, text, kind, table, sizes)
     except SyntaxError as error:
-        place = " " * max(min(error.offset or 1, len(text) + 1) - 1, 0) + "^"
+        place = " " * max(min(error.offset or 1, len(written) + 1) - 1, 0) + "^"
         raise ValueError(
-            f"cannot read the {kind} {text!r}:\n  {text.strip()}\n  {place}\n"
+            f"cannot read the {kind} {text!r}:\n  {written}\n  {place}\n"
             f"write a name, or a name with arguments: {_examples(kind)}"
         ) from None
     except (RecursionError, MemoryError):
@@ -156,26 +136,28 @@ def _make(
 
 
 def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:
-    plain = {_plain(key): cls for key, cls in table.items()}
-    if (found := plain.get(_plain(name))) is not None:
+    spelt = {plain(key): cls for key, cls in table.items()}
+    if (found := spelt.get(plain(name))) is not None:
         return found
     if ":" in name:
         return _standing_at(name, kind, table)
-    brought = plugins.names(_group(kind), table)
-    for theirs in brought:
-        if _plain(theirs) == _plain(name):
+    known = _names(kind, table)
+    for theirs in known[len(table) :]:
+        if plain(theirs) == plain(name):
             return _brought(theirs, kind, table)
     written = name.replace("_", "-")
-    other = OTHER_NAMES.get(_plain(name))
-    known = [*table, *brought]
-    called = f" It is called {other!r} here." if other in table else ""
-    hint = called or meant(written, known, cutoff=0.5)
-    if kind == "region" and (made := OF_TENSORS.get(_plain(name))):
+    hint = meanings_of(name, cast(Kind, kind)) or meant(written, known, cutoff=0.5)
+    if kind == "region" and (made := OF_TENSORS.get(plain(name))):
         hint = f" It takes a tensor, which no text holds: give {made}."
     raise UnknownKind(
         f"no {kind} {written!r}.{hint} The {kind}s: {', '.join(sorted(known))}.",
         needs=(kind, written),
     )
+
+
+def _names(kind: str, table: Mapping[str, type]) -> tuple[str, ...]:
+    """All names of a kind: regard's own, and those that other packages bring."""
+    return (*table, *plugins.names(_group(kind), table))
 
 
 def _brought(name: str, kind: str, table: Mapping[str, type]) -> type:
@@ -210,10 +192,6 @@ def _base(kind: str, table: Mapping[str, type]) -> type:
 
 def _group(kind: str) -> str:
     return f"regard.{kind}s"
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
 
 
 def _untyped(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,18 +15,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST, SHEET = 10_000, 16  # pictures that are drawn: the most, and where nobody says how many
-GAP = 2  # pixels between those of a sheet
 
 
 def write_pictures(pictures: NDArray[np.uint8], output: Path | None) -> Iterator[Path]:
     """pictures (count, H, W, C) -> the files that are written: FILE.png, or 0001.png, … in a folder."""
     from regard.records.png_image import encode_png
+    from regard.view.picture_sheet import picture_sheet
 
     if output is None:
         raise typer.BadParameter(t("name where pictures go: -o FILE.png, or -o FOLDER"))
     if output.suffix.lower() == ".png":
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_bytes(encode_png(sheet(pictures)))
+        output.write_bytes(encode_png(picture_sheet(pictures)))
         yield output
         return
     if output.suffix:
@@ -39,22 +38,3 @@ def write_pictures(pictures: NDArray[np.uint8], output: Path | None) -> Iterator
         path = output / f"{number:0{max(4, len(str(len(pictures))))}}.png"
         path.write_bytes(encode_png(picture))
         yield path
-
-
-def sheet(pictures: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """All in rows that are about as long as there are rows, on a ground of middle grey."""
-    import numpy as np
-
-    count, high, wide, channels = pictures.shape
-    across = math.ceil(math.sqrt(count))
-    down = math.ceil(count / across)
-    ground = np.full(
-        (down * (high + GAP) + GAP, across * (wide + GAP) + GAP, channels), 128, np.uint8
-    )
-    for number, picture in enumerate(pictures):
-        top, left = (
-            GAP + place * (side + GAP)
-            for place, side in zip(divmod(number, across), (high, wide), strict=True)
-        )
-        ground[top : top + high, left : left + wide] = picture
-    return ground

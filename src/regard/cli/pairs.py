@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice, zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -53,6 +54,21 @@ def line_pairs(source: str | None, target: str | None) -> Iterator[tuple[list[st
         pairs = _from_stdin(problems)
     else:
         pairs = _zipped(source, target, problems)
+    yield from _chunks(pairs, problems)
+
+
+def tab_pairs(path: Path) -> Iterator[tuple[list[str], list[str]]]:
+    """The same of a file of 'source TAB target' lines."""
+    from regard.data.problems import Problems
+    from regard.data.text_lines import read_lines
+
+    problems = Problems()
+    yield from _chunks(_cut(read_lines(path, problems)), problems)
+
+
+def _chunks(
+    pairs: Iterator[tuple[str, str]], problems: Problems
+) -> Iterator[tuple[list[str], list[str]]]:
     while chunk := list(islice(pairs, CHUNK)):
         yield [source for source, _ in chunk], [target for _, target in chunk]
     if problems:
@@ -93,7 +109,11 @@ def _from_stdin(problems: Problems) -> Iterator[tuple[str, str]]:
 
     if sys.stdin.isatty():
         print(t("type 'source TAB target' lines; Ctrl-D ends"), file=sys.stderr)
-    for number, line in enumerate(read_lines("-", problems), 1):
+    yield from _cut(read_lines("-", problems))
+
+
+def _cut(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(lines, 1):
         cells = line.split("\t")
         if len(cells) != 2 and line.strip():
             raise NotParallel(

@@ -10,6 +10,7 @@ ORIGINS = {
     "debian-ddtp": "it is the i18n/Translation-* files of Debian bookworm main, joined on the MD5",
     "debian-l10n-zh": "it is read from the zh_CN gettext catalogues of Debian bookworm packages",
     "debian-synopsis": "it is the file i18n/Translation-en of Debian bookworm main",
+    "debian-summaries": "python -m regard.data.corpora.build_debian_summaries makes it of debian-synopsis",
     "imdb": "its columns are label, number, stars and text, from ai.stanford.edu/~amaas/data/sentiment",
     "iwslt15-en-vi": "IWSLT'15 en-vi comes from github.com/stefan-it/nmt-en-vi (folder data)",
     "mnist": "its four files, train-images-idx3-ubyte.gz and on, come from yann.lecun.com/exdb/mnist",
@@ -24,6 +25,8 @@ ORIGINS = {
     "tatoeba-vie-eng": "it comes from manythings.org/anki (vie-eng.zip)",
     "ud-chinese-gsdsimp-devtest": "its files come from github.com/UniversalDependencies/UD_Chinese-GSDSimp",
     "ud-english-ewt": "its files come from github.com/UniversalDependencies/UD_English-EWT",
+    "wikitext-2": "its files wiki.*.raw come from WikiText-2 (raw) of Merity et al. 2016",
+    "word-similarity": "WordSim-353, SimLex-999 and questions-words.txt are those of gensim's test data",
     "word-alignment-gold": "the alignments come from github.com/neulab/awesome-align (examples)",
 }
 

@@ -94,6 +94,7 @@ class Tokenizer:
         settings = json.loads(inner.to_str())
         self.kind = _kind(settings)
         self.verbatim = "Strip" not in str(settings["normalizer"])
+        self.lowercase = "Lowercase" in str(settings["normalizer"])
         self._joined_by = " " if _loses_blanks(settings) else ""
         self.mask: int | None = next(
             (added["id"] for added in settings["added_tokens"] if added["content"] == MASK), None

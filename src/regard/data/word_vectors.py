@@ -134,3 +134,13 @@ def _words(tokenizer: Tokenizer) -> dict[str, list[int]]:
             words.setdefault(text.removeprefix(SPACE), []).append(token)
     words.pop("", None)
     return words
+
+
+def write_vectors(path: Path, words: Sequence[str], vectors: NDArray[np.float32]) -> None:
+    """A text file as word2vec writes it, the words in their order; whole or not at all."""
+    partial = path.with_name(f"{path.name}.partial")
+    with partial.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"{len(words)} {vectors.shape[1]}\n")
+        for word, vector in zip(words, vectors, strict=True):
+            file.write(f"{word} {' '.join(f'{number:.6g}' for number in vector.tolist())}\n")
+    partial.replace(path)

@@ -75,7 +75,7 @@ def all_steps(decoder: Decoder, inputs: Tensor, encoded: Encoded) -> Steps | Non
 def has_steps(decoder: Decoder) -> bool:
     """Whether one step alone is enough: it does not matter which one it is."""
     if isinstance(decoder, RecurrentDecoder):
-        return _anywhere(decoder.attention)
+        return _anywhere(decoder.attention) and not decoder.covers
     return isinstance(decoder, TransformerDecoder) and _is_plain(decoder)
 
 

@@ -24,6 +24,8 @@ class Encoded:
     final: tuple[Tensor, ...] = ()  # the cells' last states, for a decoder that starts from them
     words: Tensor | None = field(default=None, kw_only=True)
     # (B, S, W): where states are sentences, the weights of their words
+    tokens: Tensor | None = field(default=None, kw_only=True)
+    # (B, S): what was read, for a decoder that copies it
 
     def select(self, sentences: Tensor) -> Encoded:
         """With its sentences reordered, repeated or dropped."""
@@ -34,6 +36,7 @@ class Encoded:
             summary=self.summary.index_select(0, sentences),
             final=tuple(x.index_select(0, sentences) for x in self.final),
             words=None if self.words is None else self.words.index_select(0, sentences),
+            tokens=None if self.tokens is None else self.tokens.index_select(0, sentences),
         )
 
 
@@ -57,6 +60,9 @@ class Step(NamedTuple):
     attended: Attended | None = (
         None  # context (N, D), weights (N, S) if asked for; None: no attention
     )
+    bonus: Tensor | None = (
+        None  # (N, V), at most 0: a beam is ranked by log-probabilities plus this
+    )
 
 
 class Decoded(NamedTuple):
@@ -65,6 +71,7 @@ class Decoded(NamedTuple):
     outputs: Tensor  # (B, T, R)
     attended: Attended | None = None  # context (B, T, D), weights (B, T, S) if asked for
     penalty: Tensor | None = None  # (B,): what is added to the loss of each, if there is anything
+    generated: Tensor | None = None  # (B, T): how far a token is no copy, where some may be copied
 
 
 class Prefilled(NamedTuple):

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from regard.layers.dropout import dropout
 from regard.layers.positions import Positions
-from regard.layers.special_tokens import PAD
+from regard.layers.special_tokens import PAD, UNK
 
 
 class Embedding(nn.Module):
@@ -38,6 +38,13 @@ class Embedding(nn.Module):
 
     def extra_repr(self) -> str:
         return f"scale={self.scale:g}, dropout={self.dropout}"
+
+
+class OpenEmbedding(nn.Embedding):
+    """E[x] of any token: what lies behind the vocabulary, as a word that was copied does, is UNK."""
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return super().forward(tokens.masked_fill(tokens >= self.num_embeddings, UNK))
 
 
 def without_padding(vectors: Tensor, tokens: Tensor) -> Tensor:

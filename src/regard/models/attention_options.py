@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from regard import plugins
 from regard.options import Options, Positive
+from regard.terms import Kind, in_our_words
+
+
+def _named(kind: Kind) -> BeforeValidator:
+    """A recipe keeps our names, however a mechanism was named."""
+
+    def ours(given: Any) -> Any:
+        if isinstance(given, list):
+            return [ours(each) for each in given]
+        theirs = partial(plugins.names, f"regard.{kind}s")
+        return in_our_words(given, kind, theirs) if isinstance(given, str) else given
+
+    return BeforeValidator(ours)
+
+
+Score = Annotated[str, _named("score")]
+Region = Annotated[str, _named("region")]
+Normalizer = Annotated[str, _named("normalizer")]
 
 PARTS = ("score", "region", "normalize", "cap", "sinks")
 
@@ -14,13 +34,13 @@ PARTS = ("score", "region", "normalize", "cap", "sinks")
 class AttentionOptions(Options):
     """One attention: a score, region and normaliser, by name."""
 
-    score: str = Field(
+    score: Score = Field(
         "additive", description="how alike query and key are: additive, bilinear, dot, …"
     )
-    region: str = Field(
+    region: Region = Field(
         "everywhere", description="which keys a query may look at: everywhere, window(5), …"
     )
-    normalize: str = Field("softmax", description="softmax, sparsemax, hard, gumbel(0.5), …")
+    normalize: Normalizer = Field("softmax", description="softmax, sparsemax, hard, gumbel(0.5), …")
     cap: Positive | None = Field(
         None, description="no score passes it: cap · tanh(score / cap); null: none"
     )
@@ -58,15 +78,15 @@ class ReaderAttentionOptions(AttentionOptions):
 class HeadOptions(Options):
     """The heads of a stack of layers: a score, region and normaliser, by name."""
 
-    score: str = Field(
+    score: Score = Field(
         "scaled-dot", description="how alike query and key are: scaled-dot, additive, cosine, …"
     )
-    region: str | Annotated[list[str], Field(min_length=1)] = Field(
+    region: Region | Annotated[list[Region], Field(min_length=1)] = Field(
         "everywhere",
         description="which keys a query may look at; several take turns, layer by layer: "
         "[window(16), atrous(8)]",
     )
-    normalize: str = Field("softmax", description="softmax, sparsemax, gumbel(0.5), …")
+    normalize: Normalizer = Field("softmax", description="softmax, sparsemax, gumbel(0.5), …")
     cap: Positive | None = Field(
         None, description="no score passes it: cap · tanh(score / cap); null: none"
     )

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import torch
 import torch.nn.functional as F
@@ -81,6 +81,8 @@ class RecurrentDecoder(nn.Module):
     entry: the first cell reads [E y; c] as it is, or relu(W [E y; c]) as in the tutorial decoder.
     readout_sees: the state before the step ("previous", as RNNsearch is printed) or after it ("current").
     """
+
+    covers: ClassVar[bool] = False  # what was attended to before decides what is attended to now
 
     def __init__(
         self,

@@ -90,7 +90,7 @@ class Vectors(Options):
 
 
 class Optimizer(Options):
-    kind: Literal["adam", "adamw", "adadelta", "sgd"] = "adam"
+    kind: Literal["adam", "adamw", "adadelta", "adagrad", "sgd"] = "adam"
     lr: Positive = 0.001
     betas: tuple[Rate, Rate] = (0.9, 0.999)
     rho: Rate = 0.95

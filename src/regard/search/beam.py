@@ -64,7 +64,7 @@ def explore(
     history, now = prefill(decoder, job, job.first(decoder.start(encoded)))
     for length in count(1 + len(history)):
         step = decoder.step(now.tokens.flatten(), now.state, weights=settings.weighs)
-        found = job.candidates(step.logits, now, length)
+        found = job.candidates(step.logits, now, length, step.bonus)
         now = now.attending(step)
 
         ends = found.tokens == EOS

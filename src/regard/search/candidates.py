@@ -23,7 +23,13 @@ class Candidates(NamedTuple):
     parents: Tensor  # the open hypothesis, 0 … w - 1, that it continues
     tokens: Tensor
     log_probs: Tensor  # of that token
-    totals: Tensor  # of the whole
+    totals: Tensor  # of the whole, with what it is ranked by beside them
+
+    def with_chances(self, log_probs: Tensor) -> Candidates:
+        """The same, with the log-probabilities (B·w, V) of their tokens and nothing beside them."""
+        batch, size = len(self.parents), log_probs.shape[1]
+        places = self.parents * size + self.tokens
+        return self._replace(log_probs=log_probs.view(batch, -1).gather(1, places))
 
 
 def largest(values: Tensor, count: int) -> Tensor:

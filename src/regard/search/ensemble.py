@@ -64,6 +64,11 @@ class EnsembleDecoder:
         limits = [longest_target(decoder) for decoder in self.decoders]
         return min((limit for limit in limits if limit is not None), default=None)
 
+    @property
+    def copies(self) -> bool:
+        """Whether words of the source have tokens of their own, as for one member."""
+        return any(getattr(decoder, "copies", False) for decoder in self.decoders)
+
     def start(self, encoded: Encoded) -> EnsembleState:
         pairs = zip(self.decoders, self._members(encoded), strict=True)
         return EnsembleState(tuple(decoder.start(member) for decoder, member in pairs))

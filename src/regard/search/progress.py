@@ -126,9 +126,14 @@ class SearchJob:
             else None,
         )
 
-    def candidates(self, logits: Tensor, now: Open, length: int) -> Candidates:
-        """The candidates for token number `length`: logits (B·w, V) -> (B, C)"""
-        quick = self._kernels(logits)
+    def candidates(
+        self, logits: Tensor, now: Open, length: int, bonus: Tensor | None = None
+    ) -> Candidates:
+        """The candidates for token number `length`: logits (B·w, V) -> (B, C)
+
+        bonus (B·w, V): what a beam is ranked by beside the log-probabilities; draws are the model's own.
+        """
+        quick = self._kernels(logits) if bonus is None else None
         if quick is not None:
             never = [PAD, BOS, *([EOS] if length <= self.settings.min_length else [])]
             return quick.best_of_logits(logits, now.totals, never, 2 * self.settings.beam)
@@ -138,7 +143,9 @@ class SearchJob:
             forced = self.forced[now.sentences, length - 1].repeat_interleave(now.tokens.shape[1])
         restrict(log_probs, now.said, forced, length, self.settings)
         if self.chances is None:
-            return best(log_probs, now.totals, 2 * self.settings.beam)
+            ranked = log_probs if bonus is None else log_probs + bonus.to(log_probs.dtype)
+            found = best(ranked, now.totals, 2 * self.settings.beam)
+            return found if bonus is None else found.with_chances(log_probs)
         return draw(
             log_probs, now.totals, self.chances[now.sentences, :, length - 1], self.settings
         )

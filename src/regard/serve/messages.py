@@ -188,7 +188,7 @@ class ForcedStep(Asked):
 
 
 class AttentionRequest(Asked):
-    text: Annotated[str, Field(max_length=MAX.body)] = Field(
+    text: Annotated[str, Field(max_length=MAX.pictured)] = Field(
         description=f"At most {MAX.characters:,} characters, or {MAX.total:,} for a model of documents; of a "
         "model of pictures a PNG or JPEG as data:image/png;base64,…. The path of a file is never opened."
     )

@@ -18,6 +18,7 @@ class RequestLimits:
     texts: int = 256  # of a request
     characters: int = 2_000  # of one text
     total: int = 50_000  # characters of all texts of a request
+    pictured: int = 1_000_000  # characters of a text with a picture in it, in base64
     batch: int = 64  # sentences that are worked on in one call
     padded: int = (
         81_920  # … their number times the beam times the characters of the longest: memory

@@ -74,6 +74,7 @@ class Task(TaskReport):
     """One for each kind of task, made for one recipe."""
 
     columns: ClassVar[tuple[str, ...]]  # measures of a validation, beside the loss
+    diagnostics: ClassVar[tuple[str, ...]] = ()  # its other numbers, which measure no answers
     scored: ClassVar[str] = "tokens"  # what a loss is the mean of
     evaluation: ClassVar[type[Measured]] = Measured
     verb: ClassVar[str] = "answer"  # what such a run does
@@ -92,6 +93,10 @@ class Task(TaskReport):
     def for_inference(self, model: nn.Module) -> TaskModule:
         """The module that answers."""
         return self.for_training(model)
+
+    def tune(self, module: Any, examples: Sequence[Any]) -> bool:
+        """Choose by a dev set what no gradient reaches, once the weights are learnt; False: nothing is."""
+        return False
 
     # what it answers
 

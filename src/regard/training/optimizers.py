@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
-from torch.optim import SGD, Adadelta, Adam, AdamW
+from torch.optim import SGD, Adadelta, Adagrad, Adam, AdamW
 from torch.optim.optimizer import Optimizer
 
 from regard.recipe import recipe
@@ -29,6 +29,8 @@ def build_optimizer(
         return AdamW(weights, lr=lr, betas=betas, eps=eps, weight_decay=decay, fused=fused)
     if settings.kind == "adadelta":
         return Adadelta(weights, lr=lr, rho=settings.rho, eps=eps, weight_decay=decay)
+    if settings.kind == "adagrad":  # takes sparse gradients too
+        return Adagrad(weights, lr=lr, eps=eps, weight_decay=decay)
     return SGD(weights, lr=lr, momentum=settings.momentum, weight_decay=decay, fused=fused)
 
 

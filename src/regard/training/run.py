@@ -32,6 +32,7 @@ from regard.runs.metrics_file import MetricsFile
 from regard.runs.model_file import is_whole, read_config, recipe_of, save_model
 from regard.runs.run_folder import RunFolder, check_recipe
 from regard.tasks.recipe_task import task_of
+from regard.tasks.task import Task
 from regard.training.allocator import keep_memory
 from regard.training.checkpoints import Checkpoints
 from regard.training.first_vectors import check_vectors, freeze_vectors, take_vectors
@@ -83,7 +84,8 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool, began: fl
     record = None
     try:
         fit = _fit(fabric, recipe, run, reporter, began)
-        record = MetricsFile(run.metrics, fit.state.update, task.columns) if first else None
+        told = (*task.columns, *task.diagnostics)
+        record = MetricsFile(run.metrics, fit.state.update, told) if first else None
         already = fit.over
         if not already:
             _say_where(fit, reporter)
@@ -216,6 +218,8 @@ def _publish(fit: Fit, run: RunFolder, reporter: Reporter, *, already: bool = Fa
     for complaint in complaints:
         reporter.warn(f"{complaint}; {instead}")
     weights = average(best) if best else _last_weights(fit)
+    if fit.over and type(fit.task).tune is not Task.tune:
+        weights = _tuned(fit, weights)
     spent = {
         "steps": state.update,
         "seconds": round(state.seconds, 3),
@@ -223,6 +227,13 @@ def _publish(fit: Fit, run: RunFolder, reporter: Reporter, *, already: bool = Fa
         "device": fit.fabric.device.type,
     }
     save_model(run, fit.task, weights, stopped=not fit.over, spent=spent)
+
+
+def _tuned(fit: Fit, weights: Weights) -> Weights:
+    """With what the task chooses by the dev set, if there is anything to choose."""
+    module = fit.module
+    module.model.load_state_dict(weights, strict=False)
+    return module.model_state() if fit.task.tune(module, fit.dev) else weights
 
 
 def _last_weights(fit: Fit) -> Weights:

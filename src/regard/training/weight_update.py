@@ -69,7 +69,7 @@ class Updater:
             raise self.diverged(f"the loss became {loss}", bad)
         # of torch's own optimiser: its wrapper would count as another one, and be unscaled again
         self.precision.unscale_gradients(self.optimizer.optimizer)
-        gradients = [p.grad for p in self.parameters if p.grad is not None]
+        gradients = [numbers(p) for p in self.parameters if p.grad is not None]
         scale = self.fabric.world_size / (SCALE * tokens)  # processes average their gradients
         norm = scale_and_clip(gradients, scale, self.recipe.training.clip)
         if not math.isfinite(norm) and not self.scaled:  # whose scaler skips such steps
@@ -134,6 +134,15 @@ class Updater:
             f"a batch of {len(lines)} examples, {batch.describe()}, lines "
             f"{', '.join(map(str, lines[:LINES_SHOWN]))}{more}"
         )
+
+
+def numbers(parameter: Tensor) -> Tensor:
+    """The numbers of a gradient, to be changed in place; of a sparse one those that are there."""
+    assert parameter.grad is not None
+    if not parameter.grad.is_sparse:
+        return parameter.grad
+    parameter.grad = parameter.grad.coalesce()  # what several batches have added
+    return parameter.grad._values()
 
 
 def seed_by(seed: int, number: int, rank: int, device: torch.device) -> None:

@@ -9,7 +9,7 @@ import html
 import unicodedata
 from collections.abc import Iterable
 
-EMPTY = frozenset({"meta", "br", "circle", "line", "path", "rect"})  # these have no end tag
+EMPTY = frozenset({"meta", "br", "img", "circle", "line", "path", "rect"})  # these have no end tag
 
 
 class Markup(str):

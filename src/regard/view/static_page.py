@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from regard.view.markup import Markup, element
 from regard.words import ENGLISH, language, t, translations
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # the page may load nothing at all
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # the page may load nothing
 
 
 def static_page(

@@ -402,3 +402,18 @@ def test_many_tiles(spread):
     assert_attention(
         query, key, value, weight, mask_of("half", 4, 300, 517), 0.5, 200, 60, 30, 2e-5
     )
+
+
+@runs_kernels
+@pytest.mark.parametrize("spread", [1.0, 4.0])
+def test_rounds_that_are_scheduled_together_change_nothing(spread):
+    from regard.attention.kernels.additive_triton_tiles import Patch
+
+    query, key = draw(1, 9, 10, spread=spread), draw(1, 20, 10, spread=spread)
+    weight = draw(1, 10)
+    once, twice = (
+        kernels.scores(query, key, weight, patch=Patch(R0=2, unroll=unroll)) for unroll in (1, 2)
+    )
+    torch.testing.assert_close(once, twice, rtol=1e-6, atol=1e-6)
+    exact = exact_scores(query.double(), key.double(), weight.double())
+    torch.testing.assert_close(twice.double(), exact, rtol=1e-5, atol=1e-5)

@@ -11,13 +11,13 @@ from torch import Tensor, nn
 from regard.attention import normalizers
 from regard.data.tokenizer import BOS, EOS, Tokenizer
 from regard.models.captions.show_attend_tell import show_attend_tell
-from regard.tasks.caption.caption_loss import Caption, ChosenCells, uneven_looks
+from regard.tasks.caption.caption_loss import CaptionTraining, ChosenCells, uneven_looks
 
 WORDS = Tokenizer.train(["a b c d"], kind="word")
 CELLS = 3
 
 
-def made(normalize: str = "softmax", penalty: float = 0.0, **options: object) -> Caption:
+def made(normalize: str = "softmax", penalty: float = 0.0, **options: object) -> CaptionTraining:
     torch.manual_seed(0)
     model = show_attend_tell(
         4,
@@ -29,7 +29,7 @@ def made(normalize: str = "softmax", penalty: float = 0.0, **options: object) ->
     )
     for weight in model.double().parameters():
         nn.init.normal_(weight, std=0.7)
-    return Caption(model, WORDS, **options).train()
+    return CaptionTraining(model, WORDS, **options).train()
 
 
 def batch(words: int = 2) -> dict[str, Tensor]:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from regard.cli.app import app
 from regard.looking.look import look
-from regard.measures.pointing import Pointing
+from regard.measures.pointing_score import Pointing
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe_files import read_recipe
 from regard.records.question import BadQuestion, Question
@@ -159,7 +159,7 @@ def test_bad_pictures_are_told(learnt, corpora, tmp_path):
         (str(broken), "damaged"),
         (str(tmp_path / "none.png"), "missing file"),
         ([[0.5, 2.0]], "from 0 to 1"),
-        ([[1, 2], [3]], ""),
+        ([[1, 2], [3]], "picture|numbers"),
     ):
         with pytest.raises(Unanswerable, match=said):
             run.task.given([{"image": picture, "prompt": "long"}])

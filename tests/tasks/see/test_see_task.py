@@ -19,6 +19,7 @@ from regard.report.run_evaluation import evaluate
 from regard.runs.failures import Interrupted
 from regard.runs.loaded_run import load
 from regard.runs.metrics_file import read_rows
+from regard.serve.messages import Predicted
 from regard.tasks.recipe_task import task_of
 from regard.tasks.task_module import Unanswerable
 from regard.training.run import train
@@ -163,7 +164,9 @@ def test_a_picture_that_is_asked_about_is_seen_as_it_is(runs, tmp_path):
     assert len(small.places) == 3
     assert all(-1 <= x <= 1 and -1 <= y <= 1 for x, y in small.places)
     assert "→" in run.task.drawn(small)
-    assert "places" in small.to_dict()
+    assert Predicted(**small.to_dict()).places == [
+        pytest.approx(place, abs=1e-6) for place in small.places
+    ]
     (aside,) = run.predict([np.roll(ground, 4, 0)])
     assert aside.score != pytest.approx(small.score)
 

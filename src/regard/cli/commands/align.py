@@ -1,11 +1,12 @@
-"""`regard align`: which word translates which, by the attention of a model."""
+"""`regard align`: which word translates which, by the attention of a model or by counting."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,14 +15,31 @@ from regard.cli.pairs import Source, Target
 from regard.words import t
 
 if TYPE_CHECKING:
+    from regard.aligners import Symmetry
     from regard.measures import Links, WordPair
     from regard.tasks.prediction import Prediction
+
+    LinePairs = tuple[list[str], list[str]]
 
 
 def align(
     source: Source = None,
     target: Target = None,
     model: Run = None,
+    method: Annotated[
+        Literal["attention", "ibm1", "ibm2"],
+        typer.Option(help="By the attention of RUN, or by counting, from these pairs alone."),
+    ] = "attention",
+    symmetrise: Annotated[
+        Literal["intersection", "union", "grow-diag-final"] | None,
+        typer.Option(help="ibm1, ibm2: align from both sides, and make the links one."),
+    ] = None,
+    learn_from: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="ibm1, ibm2: more 'source TAB target' lines to count, not printed."
+        ),
+    ] = None,
     gold: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Links made by hand: print the AER.")
     ] = None,
@@ -41,33 +59,83 @@ def align(
     Example: regard align -m runs/zh-en in.zh out.en
 
     Example: regard align -m runs/de-en in.de out.en --gold gold.txt --base 1
+
+    Example: regard align --method ibm2 --symmetrise grow-diag-final in.de out.en
     """
     if gold is not None and base is None:
         raise typer.BadParameter(
             t("--gold needs --base 0 or --base 1: does it count from 0 or from 1?")
         )
+    if method == "attention" and (symmetrise or learn_from):
+        raise typer.BadParameter(
+            t("--symmetrise and --learn-from are for --method ibm1 and --method ibm2")
+        )
+    if method != "attention" and model is not None:
+        raise typer.BadParameter(t("--method {method} counts, and uses no model", method=method))
 
     from regard.cli.pairs import line_pairs
     from regard.cli.streams import written_to
-    from regard.measures import WordPair, to_pharaoh
-    from regard.runs.loaded_run import load
+    from regard.measures import to_pharaoh
 
-    translator = load(model, device=device)
+    chunks: Iterable[tuple[list[WordPair], list[Links]]]
+    if method == "attention":
+        chunks = _attended(line_pairs(source, target), model, device)
+    else:
+        chunks = _counted(line_pairs(source, target), method, symmetrise, learn_from)
     found: list[Links] = []
     words: list[WordPair] = []
     with written_to(output) as out:
-        for sources, targets in line_pairs(source, target):
-            links = [_links(one) for one in translator.score(sources, targets, attention=True)]
+        for pairs, links in chunks:
             if gold is not None:
                 found += links
-                pairs = zip(sources, targets, strict=True)
-                words += [WordPair(_words(left), _words(right)) for left, right in pairs]
+                words += pairs
                 continue
             for one in links:
                 out.write(f"{json.dumps(sorted(one)) if as_json else to_pharaoh(one)}\n")
             out.flush()
         if gold is not None and base is not None:
             out.write(f"{_error_rate(found, words, gold, base, as_json)}\n")
+
+
+def _attended(
+    chunks: Iterable[LinePairs], model: str | None, device: str | None
+) -> Iterator[tuple[list[WordPair], list[Links]]]:
+    """Links by the attention of a model, chunk by chunk."""
+    from regard.runs.loaded_run import load
+
+    translator = load(model, device=device)
+    for sources, targets in chunks:
+        links = [_links(one) for one in translator.score(sources, targets, attention=True)]
+        yield _word_pairs(sources, targets), links
+
+
+def _counted(
+    chunks: Iterable[LinePairs],
+    method: Literal["ibm1", "ibm2"],
+    how: Symmetry | None,
+    learn_from: Path | None,
+) -> Iterator[tuple[list[WordPair], list[Links]]]:
+    """Links by the words that stand together in all pairs, which are therefore read first."""
+    from regard.aligners import aligned, symmetrised
+    from regard.cli.pairs import tab_pairs
+    from regard.measures import WordPair
+
+    pairs = [pair for chunk in chunks for pair in _word_pairs(*chunk)]
+    asked = len(pairs)
+    if learn_from is not None:
+        pairs += [pair for chunk in tab_pairs(learn_from) for pair in _word_pairs(*chunk)]
+    links = aligned(pairs, method)[:asked]
+    if how is not None:
+        turned = aligned([WordPair(pair.target, pair.source) for pair in pairs], method)[:asked]
+        back = [frozenset((i, j) for j, i in one) for one in turned]
+        links = [symmetrised(one, other, how) for one, other in zip(links, back, strict=True)]
+    yield pairs[:asked], links
+
+
+def _word_pairs(sources: list[str], targets: list[str]) -> list[WordPair]:
+    from regard.measures import WordPair
+
+    return [WordPair(_words(a), _words(b)) for a, b in zip(sources, targets, strict=True)]
 
 
 def _links(forced: Prediction) -> Links:
@@ -85,7 +153,8 @@ def _links(forced: Prediction) -> Links:
 
 
 def _words(text: str) -> list[str]:
-    return [text[start:end] for start, end in _spans(text)]
+    words = text.split()
+    return words if len(words) > 1 else [text[start:end] for start, end in _spans(text)]
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

@@ -13,7 +13,10 @@ from regard.words import t
 
 def export(
     to: Annotated[
-        str, typer.Option("--to", metavar="ENGINE", help="ctranslate2 or onnx.", show_default=False)
+        str,
+        typer.Option(
+            "--to", metavar="ENGINE", help="ctranslate2, onnx or word2vec.", show_default=False
+        ),
     ],
     model: Run = None,
     output: Annotated[
@@ -29,17 +32,26 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write a run for CTranslate2 or ONNX; the folder is printed.
+    """Write a run for CTranslate2 or ONNX, or its word vectors; what is written is printed.
 
     Example: regard export -m runs/zh-en --to ctranslate2
 
     Example: regard export -m runs/zh-en --to ctranslate2 --quantization int8
+
+    Example: regard export -m runs/embed --to word2vec
     """
-    from regard.export.run_export import export as write
     from regard.export.unsupported import CannotExport
 
     if model is None and output is None:
         raise CannotExport(
             t("the embedded model has no folder of yours: say where to"), "-o FOLDER"
         )
+    if to == "word2vec":
+        from regard.export.word2vec import export_vectors
+
+        typer.echo(export_vectors(model, output))
+        return
+
+    from regard.export.run_export import export as write
+
     typer.echo(write(model, to, output, quantization=quantization))

@@ -29,13 +29,13 @@ PEOPLE = re.compile(r"\b(man|woman|person|men|women|people|boy|girl|child|mr?s|m
 ONE_IN = {"icons": 20, "emoji": 10}  # families are for dev, and one for test
 
 
-class NamedPicture(NamedTuple):
+class SheetPicture(NamedTuple):
     pixels: NDArray[np.uint8]  # (H, W) or (H, W, 3)
     names: dict[str, str]  # by column
     family: str
 
 
-def icons(folder: Path) -> Iterable[NamedPicture]:
+def icons(folder: Path) -> Iterable[SheetPicture]:
     from PIL import Image
 
     for part in PARTS:
@@ -44,10 +44,10 @@ def icons(folder: Path) -> Iterable[NamedPicture]:
             row, column = divmod(number, ACROSS)
             pixels = sheet[48 * row : 48 * row + 48, 48 * column : 48 * column + 48]
             words = [word for word in name.split() if word not in FRAMES]
-            yield NamedPicture(pixels, {"caption": name}, " ".join(words) or name)
+            yield SheetPicture(pixels, {"caption": name}, " ".join(words) or name)
 
 
-def emoji(folder: Path) -> Iterable[NamedPicture]:
+def emoji(folder: Path) -> Iterable[SheetPicture]:
     """Without flags, of which nobody can tell a name that was not learnt, and without skin tones."""
     with lzma.open(folder / "twemoji-32x32-rgb.npy.xz") as file:
         pictures = np.load(file)
@@ -58,7 +58,7 @@ def emoji(folder: Path) -> Iterable[NamedPicture]:
         if said["skin_variant"] == "0" and said["category"] not in ("Flags", "Component"):
             names = {"caption": said["name_en"], "caption_zh": said["name_zh"]}
             family = " ".join(PEOPLE.sub("", said["name_en"].lower()).split())
-            yield NamedPicture(pixels, names, family or said["name_en"])
+            yield SheetPicture(pixels, names, family or said["name_en"])
 
 
 def part_of(family: str, one_in: int) -> str:
@@ -66,7 +66,7 @@ def part_of(family: str, one_in: int) -> str:
     return {0: "dev", 1: "test"}.get(int.from_bytes(digest, "big") % one_in, "train")
 
 
-def write(corpus: str, part: str, found: Sequence[NamedPicture]) -> None:
+def write(corpus: str, part: str, found: Sequence[SheetPicture]) -> None:
     from PIL import Image
 
     high, wide, *colours = found[0].pixels.shape

@@ -1,6 +1,7 @@
 """Fields, the columns of an example: each has its whole life in one file, and field.py says what that is."""
 
 from regard.data.fields.choice import Alternatives, Choice
+from regard.data.fields.copied_text import CopiedText
 from regard.data.fields.document import Document, Sentences
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.image import Image
@@ -16,6 +17,7 @@ __all__ = [
     "Alternatives",
     "Cell",
     "Choice",
+    "CopiedText",
     "Document",
     "Field",
     "Image",

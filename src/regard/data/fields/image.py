@@ -177,7 +177,7 @@ class Image(Field):
 
     def _tensor(self, pixels: Pixels) -> Tensor:
         """(B, H, W, C) -> (B, C, H, W), scaled."""
-        scaled: NDArray[np.floating] = pixels / np.float32(255)
+        scaled: NDArray[np.float32] = np.divide(pixels, 255, dtype=np.float32)
         if self.standardise:
             scaled = self._scale.applied(scaled)
         return torch.from_numpy(np.ascontiguousarray(scaled.transpose(0, 3, 1, 2)))

@@ -23,6 +23,9 @@ class ShowAttendTell(ModelOptions):
         (32, 64),
         description="of each convolution, which halves the picture; none where features are given",
     )
+    window: Literal[1, 3, 5, 7] = Field(
+        3, description="side of a convolution: how far around it a cell sees"
+    )
     size: Width = Field(64, description="features of an annotation vector, one for each cell")
     norm: bool = Field(False, description="layer norm after each convolution")
     embedding: Width = Field(64, description="features of an embedded word")

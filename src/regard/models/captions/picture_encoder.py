@@ -19,21 +19,29 @@ from regard.layers.contracts import Encoded
 class PictureEncoder(nn.Module):
     """a_i = relu(W f_i + U p_i + b), row by row: f convolutions, p the place of a cell, from -1 to 1.
 
-    filters: of each convolution of 3 × 3, whose result is halved by the largest of 2 × 2. What is outside
-    of a picture is 0 at every layer, so that padding changes nothing. norm: features of a cell are brought
+    filters: of each convolution of window × window, whose result is halved by the largest of 2 × 2; they
+    decide how far around it a cell sees. What is outside of a picture is 0 at every layer, so that padding
+    changes nothing. norm: features of a cell are brought
     to mean 0 and deviation 1 before a relu (Ba et al. 2016, https://arxiv.org/abs/1607.06450).
     """
 
     def __init__(
-        self, channels: int, filters: Sequence[int], size: int, *, norm: bool = False
+        self,
+        channels: int,
+        filters: Sequence[int],
+        size: int,
+        *,
+        window: int = 3,
+        norm: bool = False,
     ) -> None:
         super().__init__()
         sizes = [channels, *filters]
         self.layers = nn.ModuleList(
-            nn.Conv2d(before, after, 3, padding=1) for before, after in pairwise(sizes)
+            nn.Conv2d(before, after, window, padding=window // 2)
+            for before, after in pairwise(sizes)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(after) for after in filters) if norm else None
-        self.features = nn.Conv2d(sizes[-1], size, 3, padding=1)
+        self.features = nn.Conv2d(sizes[-1], size, 1)
         self.places = nn.Linear(2, size, bias=False)
         self.output_size = size
         for layer in (

@@ -61,7 +61,9 @@ def show_attend_tell(
     if isinstance(picture, int):
         encoder = FeatureEncoder(picture)
     else:
-        encoder = PictureEncoder(picture[0], chosen.filters, chosen.size, norm=chosen.norm)
+        encoder = PictureEncoder(
+            picture[0], chosen.filters, chosen.size, window=chosen.window, norm=chosen.norm
+        )
     size, how = encoder.output_size, chosen.attention
     attention = None
     if how is not None:

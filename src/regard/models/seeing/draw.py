@@ -66,6 +66,7 @@ class Draw(nn.Module):
         channels, pixels = size[0], size[1] * size[2]
         self.size, self.steps, self.features, self.latent = size, steps, features, latent
         self.read, self.write, self.fused = read, write, fused
+        self.most_pictures = 0  # of a batch that was trained on
         seen, drawn = (channels * (pixels if n is None else n**2) for n in (read, write))
         self.encoder = nn.LSTMCell(2 * seen + features, features)
         self.decoder = nn.LSTMCell(latent, features)
@@ -153,6 +154,9 @@ class _Run:
     def __init__(self, model: Draw, pictures: Tensor) -> None:
         encoder, decoder = model.encoder, model.decoder
         fused = model.fused and model.training and pictures.is_cuda
+        if fused:  # a last, smaller batch of an epoch is not worth another compilation
+            model.most_pictures = max(model.most_pictures, len(pictures))
+            fused = len(pictures) == model.most_pictures
         self.model, self.pictures = model, pictures
         self.parts: StepParts = compiled_parts() if fused else plain_parts()
         seen = encoder.input_size - model.features

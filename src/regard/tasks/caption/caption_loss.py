@@ -16,7 +16,7 @@ from regard.tasks.loss import smoothed_cross_entropy
 from regard.tasks.task_module import Loss
 
 
-class Caption(PictureCaptioner):
+class CaptionTraining(PictureCaptioner):
     """Called with a batch, it gives the loss to train by: -log p of the captions.
 
     To it is added, of a model with doubly_stochastic λ, λ Σ_i (1 - Σ_t α_ti)² of each caption; and of a hard

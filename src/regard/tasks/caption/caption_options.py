@@ -42,7 +42,8 @@ class CaptionOptions(TaskOptions):
         return self
 
     def task(self, recipe: Any) -> Any:
-        from regard.tasks.caption.caption_task import CaptionTask, PointedCaptionTask
+        from regard.tasks.caption.caption_task import CaptionTask
+        from regard.tasks.caption.pointed_caption_task import PointedCaptionTask
 
         attends = getattr(recipe.model, "attention", None) is not None
         return PointedCaptionTask(recipe) if self.boxes and attends else CaptionTask(recipe)

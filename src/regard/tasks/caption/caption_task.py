@@ -1,12 +1,10 @@
-"""Captions: pictures and what is said of them; exact match, BLEU, perplexity, and whether the model looks at
-what it names.
-"""
+"""Captions: pictures and what is said of them; exact match, BLEU and perplexity."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,19 +15,17 @@ from regard.data.spec import Spec
 from regard.measures import Likelihood
 from regard.measures.exact_match import ExactMatch
 from regard.measures.measure import Measure
-from regard.measures.pointing import Pointing, PointingInside, PointingPeak
 from regard.measures.translation_measures import CorpusBleu
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples
-from regard.tasks.caption.caption_loss import Caption, ChosenCells
+from regard.tasks.caption.caption_loss import CaptionTraining, ChosenCells
 from regard.tasks.caption.caption_options import CaptionOptions
 from regard.tasks.caption.captioner import PictureCaptioner, ReadCaption
-from regard.tasks.judged_items import JudgedItems
-from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
+from regard.tasks.likelihood_task import LikelihoodTask
 from regard.tasks.report_part import NextStep
 from regard.tasks.search_settings import search_settings
-from regard.tasks.task import Extent, Tally, Validation
+from regard.tasks.task import Extent, Tally
 from regard.tasks.translate.translate_evaluation import bleu_tokenizer
 from regard.tasks.translate.translate_task import is_hard
 from regard.view.samples import SampleNames
@@ -37,8 +33,8 @@ from regard.words import t
 
 
 class CaptionTask(LikelihoodTask):
-    columns: ClassVar = ("perplexity", "accuracy", "exact_match", "bleu")
-    inputs: ClassVar = ("image",)
+    columns: ClassVar[tuple[str, ...]] = ("perplexity", "accuracy", "exact_match", "bleu")
+    inputs: ClassVar[tuple[str, ...]] = ("image",)
     noun: ClassVar = "pictures"
     verb: ClassVar = "describe pictures"
     learns: ClassVar = "pixels and words"
@@ -82,12 +78,12 @@ class CaptionTask(LikelihoodTask):
 
     # the model
 
-    def for_training(self, model: nn.Module) -> Caption:
+    def for_training(self, model: nn.Module) -> CaptionTraining:
         training = self.recipe.training
         given, reinforce = training.reinforce, None
         if is_hard(self.recipe):
             reinforce = ChosenCells(baseline=given.baseline != "none", entropy=given.entropy)
-        return Caption(
+        return CaptionTraining(
             model,
             self.caption.tokenizer,
             label_smoothing=training.label_smoothing,
@@ -155,9 +151,8 @@ class CaptionTask(LikelihoodTask):
         self, module: PictureCaptioner, examples: Sequence[Any], *, weights: bool = False
     ) -> Iterator[tuple[int, ReadCaption]]:
         """The captions that the examples have, as the model reads them, with their numbers."""
-        size = self.recipe.search.batch
         with module.inference():
-            for rows, tensors in self.batches(examples, module.device, batch=size):
+            for rows, tensors in self.batches(examples, module.device):
                 yield from zip(rows, module.read(tensors, weights=weights), strict=True)
 
     def likelihoods(self, module: PictureCaptioner, examples: Sequence[Any]) -> list[Likelihood]:
@@ -172,18 +167,17 @@ class CaptionTask(LikelihoodTask):
         self, module: PictureCaptioner, examples: Sequence[Any], *, beam: int | None = None
     ) -> Tally:
         """beam: that of a validation if not given."""
-        return self._counted(module, examples, self.likelihoods(module, examples), beam)
+        return self.counted(module, examples, self.likelihoods(module, examples), beam)
 
-    def _counted(
+    def counted(
         self,
         module: PictureCaptioner,
         examples: Sequence[Any],
         read: Sequence[Likelihood],
         beam: int | None,
     ) -> Tally:
-        search, start = self.recipe.search, time.monotonic()
-        beam = beam or search.validation_beam
-        found = self._described(module, examples, batch=search.batch, beam=beam)
+        start, beam = time.monotonic(), beam or self.recipe.search.validation_beam
+        found = self._described(module, examples, batch=self.batch_for(module), beam=beam)
         total, texts = sum(read, Likelihood()), [one.answer for one in found]
         return Tally((total.nll, total.tokens, total.correct), texts, time.monotonic() - start)
 
@@ -214,93 +208,3 @@ class CaptionTask(LikelihoodTask):
         from regard.tasks.caption.caption_look import look_at_caption
 
         return look_at_caption(self, module, question, model=model)
-
-
-@dataclass(frozen=True)
-class PointedEvaluation(LikelihoodEvaluation):
-    """Captions of pictures where it is known what the words name."""
-
-    @property
-    def likelihood(self) -> Likelihood:
-        return Likelihood.summed(self.counts[:3])
-
-    @property
-    def pointing(self) -> Pointing:
-        return Pointing(*self.counts[3:])  # type: ignore[arg-type]
-
-    @property
-    def text(self) -> str:
-        found, count = self.pointing, max(self.pointing.words, 1)
-        chance = t(
-            "by chance, pointing would be {peaks} % and weight inside {inside} %, of {words} words that "
-            "name something",
-            peaks=f"{100 * found.peaks_by_chance / count:.1f}",
-            inside=f"{100 * found.inside_by_chance / count:.1f}",
-            words=f"{int(found.words):,}",
-        )
-        return f"{super().text}\n{chance}"
-
-    def to_dict(self) -> dict[str, Any]:
-        found, count = self.pointing, max(self.pointing.words, 1)
-        chance = {
-            "pointing_by_chance": found.peaks_by_chance / count,
-            "weight_inside_by_chance": found.inside_by_chance / count,
-        }
-        return {**super().to_dict(), **chance, "named": int(found.words)}
-
-
-class PointedCaptionTask(CaptionTask):
-    """With the boxes of what words name: the pointing score, of the captions that the examples have."""
-
-    columns: ClassVar = (*CaptionTask.columns, "pointing", "weight_inside")
-    evaluation: ClassVar = PointedEvaluation
-    pointed_by: ClassVar = (PointingPeak(), PointingInside())
-
-    @property
-    def shares(self) -> Set[str]:
-        return super().shares | {one.name for one in self.pointed_by}
-
-    def read_and_pointed(
-        self, module: PictureCaptioner, examples: Sequence[Any]
-    ) -> tuple[list[Likelihood], list[Pointing]]:
-        read, pointed = dict[int, Likelihood](), dict[int, Pointing]()
-        for row, one in self.read_captions(module, examples, weights=True):
-            read[row], pointed[row] = one.likelihood, self.pointing(module, examples[row], one)
-        order = range(len(examples))
-        return [read[row] for row in order], [pointed[row] for row in order]
-
-    def pointing(
-        self, module: PictureCaptioner, example: Mapping[str, Any], read: ReadCaption
-    ) -> Pointing:
-        """Of each word that names something; one that is several tokens looks at the mean of theirs."""
-        if read.weights is None:
-            return Pointing()
-        found, grid = Pointing(), self.grid(module, example)
-        height, width = example["image"].shape[:2]
-        cell = module.model.encoder.cell
-        (tokens,) = self.caption.tokens([example["caption"]])
-        for start, end, *box in example["boxes"].tolist():
-            rows = [i for i, (a, b) in enumerate(tokens.offsets) if a < end and b > start]
-            if rows:
-                weights = read.weights[rows].mean(0).double().numpy()
-                found += Pointing.of_word(weights, box, grid, (cell / height, cell / width))
-        return found
-
-    def judge(self, module: PictureCaptioner, examples: Sequence[Any]) -> JudgedItems:
-        judged = super().judge(module, examples)
-        _, pointed = self.read_and_pointed(module, examples)
-        more = [(one, one.counts(examples, pointed)) for one in self.pointed_by]
-        return replace(judged, counts=[*judged.counts, *more])
-
-    def tally(
-        self, module: PictureCaptioner, examples: Sequence[Any], *, beam: int | None = None
-    ) -> Tally:
-        read, pointed = self.read_and_pointed(module, examples)
-        tally = self._counted(module, examples, read, beam)
-        return tally._replace(counts=(*tally.counts, *sum(pointed, Pointing()).counts))
-
-    def validation(self, found: Tally, examples: Sequence[Any]) -> Validation:
-        base = super().validation(found._replace(counts=found.counts[:3]), examples)
-        words, peaks, inside, *_ = found.counts[3:]
-        pointed = {"pointing": peaks / max(words, 1), "weight_inside": inside / max(words, 1)}
-        return replace(base, measures={**base.measures, **pointed})

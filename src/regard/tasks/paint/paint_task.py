@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -14,6 +14,7 @@ from torch import nn
 from regard.data.fields import Field, Image
 from regard.measures.bound_measures import BoundLoss, Divergence, PictureBound, Reconstruction
 from regard.measures.measure import Measure
+from regard.records.png_image import PngImage
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples
@@ -21,9 +22,13 @@ from regard.tasks.evaluation import Measured, measure_name
 from regard.tasks.judged_items import JudgedItems
 from regard.tasks.paint.paint_module import Paint
 from regard.tasks.paint.paint_options import PaintOptions
-from regard.tasks.report_part import Drawing, NextStep
+from regard.tasks.report_part import Drawing, NextStep, ReportPart
 from regard.tasks.task import Extent, Tally, Task, Validation
+from regard.view.markup import element
+from regard.view.picture_sheet import picture_sheet
 from regard.words import t
+
+SHEET = 64  # new pictures in a report
 
 
 @dataclass(frozen=True)
@@ -166,8 +171,15 @@ class PaintTask(Task):
     def samples(self, module: Paint, one: PaintEvaluation) -> list[Any]:
         return []
 
-    def drawings(self, found: Mapping[str, Any]) -> Sequence[Drawing]:
-        return ()
+    def report(self, module: Paint, found: Mapping[str, Any], folder: Path) -> ReportPart:
+        """With a sheet of new pictures."""
+        with module.inference():
+            canvases, _ = module.imagine(SHEET)
+        pixels = (255 * canvases[:, -1]).round().byte().cpu().numpy().transpose(0, 2, 3, 1)
+        sheet = PngImage.of(picture_sheet(pixels))
+        image = element("img", src=sheet.source, alt=t("new pictures"), width=2 * sheet.width)
+        part = super().report(module, found, folder)
+        return replace(part, drawings=(*part.drawings, Drawing(t("New pictures"), image)))
 
     def next_steps(self, folder: Path) -> list[NextStep]:
         new = f"regard generate -m {folder} --count 64 -o pictures.png"

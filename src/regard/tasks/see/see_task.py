@@ -44,7 +44,7 @@ class PictureLabel(Label):
     labelled: ClassVar = "picture"
 
 
-class NamedPicture(NamedTuple):
+class JudgedPicture(NamedTuple):
     """What is told of one picture."""
 
     log_probs: Tensor  # (K,) float64
@@ -80,7 +80,7 @@ class SeeTask(Task):
         self.label = PictureLabel("label")
         model = self.recipe.model
         if isinstance(model, RamOptions) and model.policy == "learned":
-            self.columns = (*self.columns, BASELINE_ERROR)  # type: ignore[misc]
+            self.diagnostics = (BASELINE_ERROR,)  # type: ignore[misc]
         return self.image, self.label
 
     @property
@@ -176,9 +176,9 @@ class SeeTask(Task):
 
     def _named(
         self, module: See, examples: Examples, batch: int, *, as_it_is: bool = False
-    ) -> list[NamedPicture]:
+    ) -> list[JudgedPicture]:
         """Each example, in their order."""
-        found: dict[int, NamedPicture] = {}
+        found: dict[int, JudgedPicture] = {}
         with module.inference():
             for rows, tensors in self.batches(examples, module.device, inputs=True, batch=batch):
                 pictures = module.scene(tensors["image"], as_it_is=as_it_is).pictures
@@ -194,7 +194,7 @@ class SeeTask(Task):
                     rows, chances, paths, told, strict=True
                 ):
                     at = tuple((x, y) for x, y in path)
-                    found[row] = NamedPicture(chance, at, square, mean)
+                    found[row] = JudgedPicture(chance, at, square, mean)
         return [found[row] for row in range(len(examples))]
 
     def drawn(self, answer: Answer) -> str:
@@ -251,7 +251,7 @@ class SeeTask(Task):
     def validation(self, found: Tally, examples: Sequence[Any]) -> Validation:
         nll, scored, missed = found.counts
         measures = self.measure(found.answers, examples)
-        if BASELINE_ERROR in self.columns:
+        if BASELINE_ERROR in self.diagnostics:
             measures[BASELINE_ERROR] = missed / max(scored, 1)
         return Validation(nll / max(scored, 1), measures)
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 
 from regard.data.tokenizer import UNK, Tokenizer, Tokens
-from regard.layers.contracts import Encoded, Translator
+from regard.layers.contracts import Decoder, Encoded, Translator
 from regard.layers.positions import TooLong
 from regard.measures.likelihood import Likelihood
 from regard.search import Hypothesis, Search, search
@@ -38,6 +39,13 @@ class ForcedTargets(NamedTuple):
     wanted: Tensor  # (M,)
     lengths: list[int]  # tokens of each sentence, EOS included
     weights: Tensor | None  # (B, T, S)
+    bonus: Tensor | None  # (M,) of a decoder that is searched by more than probabilities
+
+    def each_bonus(self) -> Iterator[float]:
+        """The sum over each sentence; 0 where there is none."""
+        if self.bonus is None:
+            return repeat(0.0)
+        return iter([one.sum().item() for one in self.bonus.split(self.lengths)])
 
 
 class TextTranslator(LikelihoodModule):
@@ -70,9 +78,9 @@ class TextTranslator(LikelihoodModule):
         if self.device.type == "cuda":
             batch = max(1, min(batch, HYPOTHESES // settings.width))
         looking = replace(settings, attention=settings.attention or replace_unknown)
-        sources = self.source_tokenizer.encode_many(texts)
+        sources = self.read(texts)
         self._check_lengths(sources)
-        firsts = None if prefixes is None else self.target_tokenizer.encode_ids(prefixes)
+        firsts = None if prefixes is None else self.write(prefixes, texts, sources)
         asked = [i for i, text in enumerate(texts) if text.strip()]
 
         def best(places: list[int]) -> Iterator[Prediction]:
@@ -105,18 +113,20 @@ class TextTranslator(LikelihoodModule):
                 f"there are {len(sources):,} sources but {len(targets):,} targets: "
                 "one is needed for each"
             )
-        read, written = self.source_tokenizer.encode_many(sources), [*map(self._written, targets)]
+        read = self.read(sources)
+        written = [*map(self._written, targets, sources, read)]
         self._check_lengths(read)
 
         def scored(rows: list[int]) -> Iterator[Prediction]:
             wanted = [written[i][1].ids for i in rows]
             forced = self._force([read[i] for i in rows], wanted, weights=settings.weighs)
+            bonus = forced.each_bonus()
             for i, log_probs, weights in zip(rows, *self._by_sentence(forced), strict=True):
                 weights = None if weights is None else weights[:, : len(read[i]) + 1]
                 yield Prediction(
                     source=sources[i],
                     text=written[i][0],
-                    score=_score(log_probs, weights, settings),
+                    score=_score(log_probs, next(bonus), weights, settings),
                     log_prob=sum(log_probs),
                     log_probs=tuple(log_probs),
                     source_tokens=read[i],
@@ -134,8 +144,8 @@ class TextTranslator(LikelihoodModule):
         self, sources: Sequence[str], targets: Sequence[str], *, batch: int = BATCH
     ) -> list[Likelihood]:
         """How probable the model finds each of these translations."""
-        read = self.source_tokenizer.encode_many(sources)
-        written = self.target_tokenizer.encode_ids(targets)
+        read = self.read(sources)
+        written = self.write(targets, sources, read)
 
         def of_each(rows: list[int]) -> list[Likelihood]:
             forced = self._force([read[i] for i in rows], [written[i] for i in rows])
@@ -143,6 +153,20 @@ class TextTranslator(LikelihoodModule):
             return Likelihood.of_each(logits, forced.wanted, forced.lengths)
 
         return self.in_batches(map(len, read), batch, of_each)
+
+    def read(self, texts: Sequence[str]) -> list[Tokens]:
+        """Sources in tokens, as the model reads them."""
+        return self.source_tokenizer.encode_many(texts)
+
+    def writer(self, text: str, source: Tokens) -> Tokenizer:
+        """What the ids of a target stand for, where this is its source."""
+        return self.target_tokenizer
+
+    def write(
+        self, targets: Sequence[str], texts: Sequence[str], sources: Sequence[Tokens]
+    ) -> list[list[int]]:
+        """The ids of targets of these sources."""
+        return self.target_tokenizer.encode_ids(targets)
 
     def _search(
         self,
@@ -173,13 +197,15 @@ class TextTranslator(LikelihoodModule):
         self, sources: Sequence[Tokens], targets: Sequence[Sequence[int]], *, weights: bool = False
     ) -> ForcedTargets:
         target, real = self.padded(targets, bos=True)
-        decoder, real = self.model.decoder, real[:, 1:]
-        decoded = decoder.forward(target[:, :-1], self.encode(sources), weights=weights)
+        decoder, real, encoded = self.model.decoder, real[:, 1:], self.encode(sources)
+        decoded = decoder.forward(target[:, :-1], encoded, weights=weights)
+        bonus = target_bonus(decoder, target, encoded)
         return ForcedTargets(
             decoded.outputs[real],
             target[:, 1:][real],
             [len(ids) + 1 for ids in targets],
             None if decoded.attended is None else decoded.attended.weights,
+            None if bonus is None else bonus[real],
         )
 
     def _by_sentence(
@@ -201,10 +227,13 @@ class TextTranslator(LikelihoodModule):
         log_probs = torch.log_softmax(logits, -1, dtype=torch.float32)
         return log_probs.gather(-1, wanted[:, None]).squeeze(-1)
 
-    def _written(self, target: str | Tokens) -> tuple[str, Tokens]:
-        if isinstance(target, str):
-            return target, self.target_tokenizer.encode(target)
-        return spell(self.target_tokenizer, target.ids)
+    def _written(self, target: str | Tokens, text: str, source: Tokens) -> tuple[str, Tokens]:
+        writer = self.writer(text, source)
+        return (
+            (target, writer.encode(target))
+            if isinstance(target, str)
+            else spell(writer, target.ids)
+        )
 
     def _prediction(
         self, found: Hypothesis, text: str, source: Tokens, settings: Search, copy: bool
@@ -214,7 +243,7 @@ class TextTranslator(LikelihoodModule):
             found,
             text,
             source,
-            self.target_tokenizer,
+            self.writer(text, source),
             unknown=_copied_words(ids, weights, text, source) if copy else None,
             attention=weights if settings.attention else None,
         )
@@ -238,7 +267,16 @@ def _copied_words(
     return {i: word for i, word in enumerate(copied) if ids[i] == UNK}
 
 
-def _score(log_probs: list[float], weights: Tensor | None, settings: Search) -> float:
+def target_bonus(decoder: Decoder, target: Tensor, encoded: Encoded) -> Tensor | None:
+    """What a search adds to the log-probabilities of targets (B, T + 1), BOS first: (B, T), if anything."""
+    extractive = getattr(decoder, "extractive", None)
+    if extractive is None:
+        return None
+    bonus: Tensor = extractive.bonus(decoder.features(target[:, :-1], target[:, 1:], encoded))  # type: ignore[attr-defined]
+    return bonus
+
+
+def _score(log_probs: list[float], bonus: float, weights: Tensor | None, settings: Search) -> float:
     """What a search would rank it by."""
     covered = None
     if settings.coverage_penalty:
@@ -246,4 +284,5 @@ def _score(log_probs: list[float], weights: Tensor | None, settings: Search) -> 
             raise ValueError("coverage_penalty needs a model that attends; this one does not")
         attended = weights.sum(0)
         covered = coverage(attended, torch.ones_like(attended, dtype=torch.bool))
-    return float(settings.score(torch.tensor(sum(log_probs)), len(log_probs), covered))
+    total = torch.tensor(sum(log_probs) + bonus)
+    return float(settings.score(total, len(log_probs), covered))

@@ -88,13 +88,13 @@ class TranslationReading(DecodedReading):
         if self.steps is not None:
             here = torch.full_like(row, self.steps.position)
             with steering(self.module, self._plan(weights, one_hot(here).bool())):
-                logits, _, attended = self.steps.at(row)
+                logits, _, attended, *_ = self.steps.at(row)
             reported = None if attended is None else attended.weights
         else:
             encoded = self.encoded.select(torch.zeros_like(row))
             inputs = self.inputs.expand(len(row), -1)
             with steering(self.module, self._plan(weights, one_hot(row, len(self.said)).bool())):
-                outputs, attended, _ = decoder.forward(inputs, encoded, weights=True)
+                outputs, attended, *_ = decoder.forward(inputs, encoded, weights=True)
             own = torch.arange(len(row), device=row.device), row
             logits = decoder.project(outputs[own])
             reported = (

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from regard.attention.recording import Recorded, recording
 from regard.data.tokenizer import BOS, Tokenizer, Tokens
+from regard.layers.contracts import Decoded
 from regard.records.maps import (
     attention_map,
     attentions_in,
@@ -21,7 +22,7 @@ from regard.records.maps import (
     record_of,
 )
 from regard.records.question import BadQuestion, Question
-from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode
+from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
 from regard.records.side import Side
 from regard.records.token_sides import token_side, unknown_note
 from regard.search import Ensemble, Search, TreeNode, search_trees
@@ -65,7 +66,7 @@ def look_at_translation(
             "this model attends once for a whole translation (model.attention.dynamic=false): no token of "
             "it can be forced or explained by itself"
         )
-    source = translator.source_tokenizer.encode(question.text)
+    (source,) = translator.read([question.text])
     check_size(attentions["encoder"], len(source) + 1)
 
     steps = question.force, attentions["cross"], len(source) + 1
@@ -73,7 +74,7 @@ def look_at_translation(
         with forcing(module, *steps):
             chosen, tree = _choose(translator, source, question, settings)
         with forcing(module, *steps):
-            recorded = _read(translator, source, chosen.ids, details=question.details)
+            recorded, decoded = _read(translator, source, chosen.ids, details=question.details)
 
     sides = _sides(question.text, source, chosen, languages)
     there = [(kind, layers) for kind, layers in attentions.items() if layers]
@@ -88,8 +89,8 @@ def look_at_translation(
         model=model,
         output=chosen.text,
         notes=(*forced_note(question, sides), *unknown_note(question.text, source)),
-        beam=_beam(translator.target_tokenizer, tree),
-        explanations=why,
+        beam=_beam(translator.writer(question.text, source), tree),
+        explanations=(*_shares_copied(decoded), *why),
     )
 
 
@@ -97,7 +98,7 @@ def _choose(
     translator: TextTranslator, source: Tokens, question: Question, settings: Search
 ) -> tuple[Prediction, list[TreeNode]]:
     """The translation that is looked at, and the tree it was found in."""
-    settings, tokenizer = _settings(question, settings), translator.target_tokenizer
+    settings, tokenizer = _settings(question, settings), translator.writer(question.text, source)
     if question.target is not None:
         (given,) = translator.score([question.text], [question.target], settings)
         return given, _path(given)
@@ -126,15 +127,33 @@ def _path(given: Prediction) -> list[TreeNode]:
 
 def _read(
     translator: TextTranslator, source: Tokens, ids: Sequence[int], *, details: bool
-) -> list[Recorded]:
-    """What the model attends to when it is told what to write."""
+) -> tuple[list[Recorded], Decoded]:
+    """What the model attends to when it is told what to write, and what it makes of that."""
     inputs = torch.tensor([[BOS, *ids[:-1]]], device=translator.device)
     model = cast(nn.Module, translator.model)
     with recording(model, details=details) as recorded:
-        translator.model.decoder.forward(inputs, translator.encode([source]))
+        decoded = translator.model.decoder.forward(inputs, translator.encode([source]))
     if _is_static(translator):
         recorded = [_for_every_token(each, len(ids)) for each in recorded]
-    return recorded
+    return recorded, decoded
+
+
+def _shares_copied(decoded: Decoded) -> tuple[Explanation, ...]:
+    """p_gen of every token, of a model that copies."""
+    if decoded.generated is None:
+        return ()
+    shares = decoded.generated[0].tolist()
+    least = min(range(len(shares)), key=shares.__getitem__)
+    return (
+        Explanation(
+            "p_gen",
+            "Said or copied",
+            f"{sum(share > 0.5 for share in shares)} of {len(shares)} tokens are rather said than copied; "
+            f"token {least + 1} is copied most, with p_gen {shares[least]:.2f}",
+            "cross",
+            rows={"p_gen": shares},
+        ),
+    )
 
 
 def _is_static(translator: TextTranslator) -> bool:

@@ -59,13 +59,13 @@ class Translate(TextTranslator):
             return self._static_loss(source, source_mask, target, target_mask)
         encoded = self.model.encode(source, source_mask)
         inputs, scored = target[:, :-1], target_mask[:, 1:]
-        forced = None
+        forced = penalty = None
         if self.teacher_forcing < 1:
             forced = draw_forced(inputs, self.teacher_forcing, self.forcing_draw)
         if forced is None or bool(forced.all()):
             decoded = self.model.decoder.forward(inputs, encoded)
             choice = None if decoded.attended is None else decoded.attended.choice
-            logits = self.model.decoder.project(decoded.outputs[scored])
+            logits, penalty = self.model.decoder.project(decoded.outputs[scored]), decoded.penalty
         else:
             unrolled = unroll(self.model.decoder, encoded, inputs, forced)
             scored = scored[:, : unrolled.going.shape[1]] & unrolled.going
@@ -77,7 +77,11 @@ class Translate(TextTranslator):
             made = choice._replace(index=choice.index.masked_fill(~scored, -1))
             policy = self.reinforce(made, reward) * (made.index >= 0).sum()
             total = total + self.reinforce_weight * policy
-        return Loss(total, scored.sum())
+        return Loss(self._with_penalty(total, penalty), scored.sum())
+
+    def _with_penalty(self, total: Tensor, penalty: Tensor | None) -> Tensor:
+        """Of what is trained by more than its tokens; what is reported is the loss of tokens."""
+        return total if penalty is None or not self.training else total + penalty.sum()
 
     def _static_loss(
         self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor
@@ -88,7 +92,7 @@ class Translate(TextTranslator):
         logits = decoder.project(decoded.outputs.flatten(0, 1))
         wanted = target[:, 1:].flatten()
         total = masked_cross_entropy(logits, wanted, scored, self.label_smoothing)
-        return Loss(total, scored.sum())
+        return Loss(self._with_penalty(total, decoded.penalty), scored.sum())
 
     @property
     def why_not_static(self) -> str | None:

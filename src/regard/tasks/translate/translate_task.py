@@ -26,7 +26,8 @@ from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples
-from regard.tasks.likelihood_task import LikelihoodTask
+from regard.tasks.evaluation import Measured
+from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Extent, Tally
@@ -44,23 +45,29 @@ LONGEST = 30  # tokens of such a sentence: what still fits a page
 
 
 class TranslateTask(LikelihoodTask):
-    columns: ClassVar = ("perplexity", "accuracy", "bleu", "chrf")
+    columns: ClassVar[tuple[str, ...]] = ("perplexity", "accuracy", "bleu", "chrf")
     inputs: ClassVar = ("source",)
     apart: ClassVar = ("target",)
     noun: ClassVar = "pairs"
     command: ClassVar = "translate"
     verb: ClassVar = "translate"
     searches: ClassVar = True
-    evaluated_with: ClassVar = ("join", "beam")
-    evaluation: ClassVar = TranslationEvaluation
+    evaluated_with: ClassVar[tuple[str, ...]] = ("join", "beam")
+    evaluation: ClassVar[type[Measured]] = TranslationEvaluation
+    trained: ClassVar[type[Translate]] = Translate
 
     source: Text
     target: Text
 
+    @property
+    def shared(self) -> bool:
+        """Whether both sides have one vocabulary."""
+        return self.recipe.tokenizer.shared
+
     def make_fields(self) -> Sequence[Field]:
         given, longest = self.recipe.tokenizer, self.recipe.data.max_length
-        file = "tokenizer.json" if given.shared else None
-        made_as = given.target if given.shared else given.source
+        file = "tokenizer.json" if self.shared else None
+        made_as = given.target if self.shared else given.source
         common: dict[str, Any] = {"max_length": longest, "file": file}
         self.source = Text("source", **made_as.model_dump(), **common)
         self.target = Text("target", **given.target.model_dump(), **common, bos=True)
@@ -73,7 +80,7 @@ class TranslateTask(LikelihoodTask):
     # the data
 
     def learn(self, spec: Spec) -> None:
-        if not self.recipe.tokenizer.shared:
+        if not self.shared:
             return super().learn(spec)
         both = (text for found in self.read(spec) for text in (found["source"], found["target"]))
         self.target.learn(both)
@@ -109,7 +116,7 @@ class TranslateTask(LikelihoodTask):
         training = self.recipe.training
         given, forcing = training.reinforce, training.teacher_forcing
         baseline = None if given.baseline == "none" else given.baseline
-        return Translate(
+        return self.trained(
             cast(Translator, model),
             *self.tokenizers,
             label_smoothing=training.label_smoothing,
@@ -150,7 +157,7 @@ class TranslateTask(LikelihoodTask):
 
     # what is said of it
 
-    def verdict(self, name: str, one: TranslationEvaluation) -> str:
+    def verdict(self, name: str, one: Any) -> str:
         return t(
             "{bleu} BLEU on {count} {set} sentences",
             bleu=f"{one.bleu.value:.1f}",
@@ -158,10 +165,10 @@ class TranslateTask(LikelihoodTask):
             set=name,
         )
 
-    def scores(self, one: TranslationEvaluation) -> Sequence[MeasuredScore]:
+    def scores(self, one: Any) -> Sequence[MeasuredScore]:
         return one.bleu, one.chrf
 
-    def facts(self, one: TranslationEvaluation) -> dict[str, str]:
+    def facts(self, one: LikelihoodEvaluation) -> dict[str, str]:
         return {
             t("perplexity"): f"{one.likelihood.perplexity:.2f}",
             t("token accuracy"): f"{100 * one.likelihood.accuracy:.1f} %",
@@ -171,7 +178,7 @@ class TranslateTask(LikelihoodTask):
         curves = {name: one.by_length for name, one in found.items()}
         return [Drawing(t("Short and long sentences"), length_section(curves))]
 
-    def samples(self, module: TextTranslator, one: TranslationEvaluation) -> list[Sample]:
+    def samples(self, module: TextTranslator, one: LikelihoodEvaluation) -> list[Sample]:
         """Sentences from all over the corpus that are not too long to draw."""
         lengths = map(len, self.source.tokenizer.encode_ids(_sides(one.examples)[0]))
         known = zip(one.examples, lengths, strict=True)

@@ -1,0 +1,6 @@
+"""Word alignments learnt by counting: which word of a sentence translates which, without a network."""
+
+from regard.aligners.ibm import METHODS, Method, aligned
+from regard.aligners.symmetry import SYMMETRIES, Symmetry, symmetrised
+
+__all__ = ["METHODS", "SYMMETRIES", "Method", "Symmetry", "aligned", "symmetrised"]

@@ -1,0 +1,26 @@
+"""Word vectors of a run in word2vec's text format: `count size`, then lines of a word and its numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from regard.data.word_vectors import write_vectors
+from regard.export.unsupported import CannotExport
+from regard.runs.loaded_run import load
+from regard.tasks.embed.embed_task import EmbedTask
+
+FILE = "vectors.txt"
+
+
+def export_vectors(run: Path | str | None, output: Path | str | None = None) -> Path:
+    """Write the file, RUN/vectors.txt if not given, whole or not at all."""
+    loaded = load(run, device="cpu")
+    if not isinstance(loaded.task, EmbedTask):
+        kind, path = loaded.recipe.task.kind, loaded.folder.path
+        raise CannotExport(
+            f"{path} was trained for task.kind={kind}: only task.kind=embed has vectors to write",
+            "regard train embed makes some",
+        )
+    file = Path(output) if output is not None else Path(loaded.folder.path) / FILE
+    write_vectors(file, *loaded.task.word_vectors(loaded.module))
+    return file

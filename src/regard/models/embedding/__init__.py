@@ -1,0 +1,1 @@
+"""Vectors of words, learnt from the words around them."""

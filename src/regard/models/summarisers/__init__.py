@@ -1,0 +1,1 @@
+"""Models that summarise: a window of words before the next one, and pointing at the source."""

@@ -1,0 +1,1 @@
+"""A text in fewer words: pairs of a source and its summary."""

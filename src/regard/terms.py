@@ -1,0 +1,292 @@
+"""What the field calls its mechanisms, in English and Chinese, and what each is called here.
+
+A term of `TERMS` means one thing and is understood; a term of `SEVERAL` means more than one, and whoever
+writes it is told what to write for each. regard's own names, and those that other packages bring, come
+first: no term takes a name away from them. docs/names.md is made of the two tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from typing import Literal, NamedTuple
+
+Kind = Literal["score", "region", "normalizer", "pooling"]
+# The options of a recipe that hold such a name, and of which kind it is.
+OPTIONS: dict[str, Kind] = {
+    "score": "score",
+    "compare": "score",
+    "region": "region",
+    "attention": "region",
+    "normalize": "normalizer",
+    "pool": "pooling",
+}
+# "global attention" and 全局注意力 are "global" and 全局: what stands behind a name and says nothing more.
+ENDINGS = ("attention", "pooling", "score", "注意力机制", "注意力", "池化", "打分", "得分")
+FULL_WIDTH = str.maketrans("（），＆｜～＝", "(),&|~=")
+WORD = re.compile(r"[^\W\d][\w.:]*(?:[- ][^\W\d][\w.:]*)*")  # "dot product" is one, too
+PART = re.compile(rf"{WORD.pattern}|.", re.DOTALL)
+
+
+class Term(NamedTuple):
+    """A mechanism by our name, and the names of the literature for it."""
+
+    kind: Kind
+    ours: str
+    english: tuple[str, ...]
+    chinese: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.ours, *self.english, *self.chinese)
+
+
+class Several(NamedTuple):
+    """Names that mean more than one thing: each meaning, and what is written for it."""
+
+    kinds: tuple[Kind, ...]
+    names: tuple[str, ...]
+    meanings: tuple[tuple[str, str], ...]  # what is meant, what to write
+
+
+TERMS = (
+    Term("score", "dot", ("dot-product", "inner-product"), ("点积", "内积", "点乘")),
+    Term("score", "scaled-dot", ("scaled-dot-product",), ("缩放点积", "缩放的点积", "放缩点积")),
+    Term(
+        "score",
+        "bilinear",
+        ("general", "multiplicative", "luong-general"),
+        ("乘性", "乘法", "双线性"),
+    ),
+    Term(
+        "score",
+        "additive",
+        ("bahdanau", "mlp", "perceptron", "feed-forward", "luong-concat"),
+        ("加性", "加法", "感知机", "多层感知机"),
+    ),
+    Term("score", "cosine", ("cosine-similarity",), ("余弦", "余弦相似度")),
+    Term("score", "location", ("location-based", "location-base"), ("基于位置",)),
+    Term("score", "distance", ("euclidean", "euclidean-distance"), ("欧氏距离", "距离")),
+    Term("region", "everywhere", ("global", "full", "dense"), ("全局", "全部", "稠密", "完全")),
+    Term(
+        "region",
+        "causal",
+        ("autoregressive", "unidirectional", "look-ahead", "look-ahead-mask", "left-to-right"),
+        ("因果", "自回归", "单向"),
+    ),
+    Term(
+        "region",
+        "window",
+        ("local-m", "monotonic-local", "sliding-window", "band", "banded"),
+        ("窗口", "滑动窗口", "带状"),
+    ),
+    Term(
+        "region", "predicted-window", ("local-p", "predictive-local"), ("预测窗口", "预测位置窗口")
+    ),
+    Term("region", "atrous", ("dilated",), ("空洞", "膨胀", "扩张")),
+    Term("region", "sparse", ("sparse-transformer",), ("稀疏",)),
+    Term("normalizer", "softmax", (), ("归一化指数",)),
+    Term("normalizer", "sparsemax", (), ("稀疏最大",)),
+    Term("normalizer", "raw", ("none", "identity", "unnormalized"), ("不归一化", "未归一化", "无")),
+    Term("normalizer", "uniform", ("mean", "average"), ("均匀", "平均")),
+    Term("normalizer", "hard", ("reinforce", "stochastic"), ("硬", "硬性", "随机")),
+    Term("normalizer", "gumbel", ("gumbel-softmax", "concrete"), ("甘贝尔",)),
+    Term("pooling", "mean", ("average", "avg"), ("平均", "均值")),
+    Term("pooling", "max", ("maximum", "max-over-time"), ("最大", "最大值")),
+    Term("pooling", "last", ("final", "last-state"), ("最后", "末状态", "最后状态")),
+    Term("pooling", "attention", ("attentive", "weighted"), ("注意力", "加权")),
+    Term("pooling", "first", ("cls",), ("首位", "第一个")),
+)
+
+LOCAL = (
+    ("a window about the position of the query", "window(5)"),
+    ("one about a position that is predicted (Luong's local-p)", "predicted-window(5)"),
+)
+SOFT = (
+    ("weights above 0 for every key, which sum to 1", "normalize=softmax"),
+    ("the same with exact zeros", "normalize=sparsemax"),
+    ("every key looked at, as in 'global'", "region=everywhere"),
+)
+MECHANISMS: tuple[Kind, ...] = ("score", "region", "normalizer")
+GENERAL = (
+    ("the score qᵀ W k (Luong's general)", "score=bilinear"),
+    ("queries of one sequence, keys of another", "Attention(query_size, key_size)"),
+)
+SEVERAL = (
+    Several(
+        ("score",),
+        ("concatenation", "linear-concat", "拼接", "连接", "串联"),
+        (
+            ("v · tanh(W [q; k]), as Luong and Bahdanau have it", "additive"),
+            ("w · [q; k], without a tanh: its query cancels in a softmax", "concat"),
+        ),
+    ),
+    Several(
+        ("score",),
+        ("luong",),
+        (
+            ("q · k", "dot"),
+            ("qᵀ W k, his general", "bilinear"),
+            ("v · tanh(W [q; k]), his concat", "additive"),
+            ("W q, his location", "location(50)"),
+        ),
+    ),
+    Several(
+        ("score",),
+        ("content", "content-based", "基于内容", "内容"),
+        (
+            ("cosine with a sharpness (Neural Turing Machine)", "cosine(0.1)"),
+            ("any score that sees the key, as against location", "dot, bilinear or additive"),
+        ),
+    ),
+    Several(
+        ("score",),
+        ("similarity", "相似度"),
+        (("q · k", "dot"), ("its cosine", "cosine"), ("1 / (1 + ‖q - k‖)", "distance")),
+    ),
+    Several(
+        ("score",),
+        ("位置", "position"),
+        (
+            ("a score for each position, without keys", "location(50)"),
+            ("only keys that are near", "region=window(5)"),
+        ),
+    ),
+    Several(("region",), ("local", "局部", "局域", "本地"), LOCAL),
+    Several(
+        ("region",),
+        ("strided", "步长", "跨步"),
+        (
+            ("every rate-th key (one of the heads of Child et al. 2019)", "atrous(8)"),
+            ("these and the near ones (both heads)", "sparse(8)"),
+        ),
+    ),
+    Several(
+        ("region",),
+        ("masked", "mask", "掩码", "遮掩", "遮蔽", "掩蔽"),
+        (
+            ("no key to the right of the query", "causal"),
+            ("no key that is padding", "mask= or lengths= of the call"),
+        ),
+    ),
+    Several(
+        ("region",),
+        ("bidirectional", "双向"),
+        (
+            ("every key, left and right", "everywhere"),
+            ("a recurrent network in both directions", "an option of the encoder"),
+        ),
+    ),
+    Several(MECHANISMS, ("soft", "软", "软性", "柔性"), SOFT),
+    Several(
+        ("score", "region"),
+        ("hard", "硬", "硬性"),
+        (("one key is looked up", "normalize=hard"), ("with a gradient", "normalize=gumbel")),
+    ),
+    Several(
+        ("normalizer",),
+        ("arg-max", "最大"),
+        (
+            ("a draw in training, the best key afterwards", "hard"),
+            ("the best key forwards, a softmax backwards", "gumbel(0.5, straight_through=true)"),
+            ("ever closer to it", "softmax(0.01)"),
+        ),
+    ),
+    Several(
+        ("normalizer",),
+        ("sparse", "稀疏"),
+        (("weights of exactly 0", "sparsemax"), ("fewer keys from the start", "region=sparse(8)")),
+    ),
+    Several(("region", "normalizer", "pooling"), ("general", "一般", "通用"), GENERAL),
+    Several(("score",), ("一般", "通用"), GENERAL),
+    Several(
+        MECHANISMS,
+        ("self", "intra", "自", "内部"),
+        (("an attention whose queries and keys are one sequence", "Attention(size)"),),
+    ),
+    Several(
+        MECHANISMS,
+        ("cross", "encoder-decoder", "交叉", "互"),
+        (("an attention over another sequence", "Attention(query_size, key_size)"),),
+    ),
+    Several(
+        MECHANISMS,
+        ("multi-head", "多头"),
+        (("several attentions side by side", "MultiHead(size, heads=8)"),),
+    ),
+    Several(
+        MECHANISMS,
+        ("hierarchical", "分层", "层次"),
+        (("attention at two levels", "Hierarchical(size)"),),
+    ),
+)
+
+
+def plain(name: str) -> str:
+    """A name without what spelling leaves open: local-m, Local_M and "local m" are one."""
+    return re.sub(r"[-_\s]", "", name).lower()
+
+
+def _bare(name: str) -> list[str]:
+    """The name, and the name without an "attention" behind it."""
+    written = plain(name)
+    shorter = [written.removesuffix(end) for end in ENDINGS if written.endswith(end)]
+    return [written, *filter(None, shorter)]
+
+
+_OURS: dict[tuple[Kind, str], Term] = {
+    (term.kind, plain(name)): term for term in TERMS for name in term.names
+}
+_SEVERAL: dict[tuple[Kind, str], Several] = {
+    (kind, plain(name)): each for each in SEVERAL for kind in each.kinds for name in each.names
+}
+
+
+def term_of(name: str, kind: Kind) -> Term | None:
+    """The mechanism that a name of the field stands for, if it stands for one."""
+    return next((_OURS[kind, each] for each in _bare(name) if (kind, each) in _OURS), None)
+
+
+def meanings_of(name: str, kind: Kind) -> str:
+    """` It means several things: …`, with what to write for each; empty where there is nothing to say."""
+    several = next((_SEVERAL[kind, each] for each in _bare(name) if (kind, each) in _SEVERAL), None)
+    if several is None:
+        return ""
+    if len(several.meanings) == 1:
+        ((what, ours),) = several.meanings
+        return f" It is no {kind} but {what}: write {ours}."
+    each = "; ".join(f"write {ours} for {what}" for what, ours in several.meanings)
+    return f" It means several things: {each}."
+
+
+def in_our_words(text: str, kind: Kind, known: Callable[[], Collection[str]] = tuple) -> str:
+    """The text of a mechanism with our names for those of the field: `全局 & ~local-m(3)`.
+
+    known: names that stay as they are, asked for where one would change. Arguments stay too.
+    """
+    parts: list[str] = []
+    calls: list[bool] = []  # for each parenthesis that is open, whether arguments are in it
+    for part in PART.findall(text.translate(FULL_WIDTH)):
+        if part == "(":
+            calls.append(bool(parts) and WORD.fullmatch(parts[-1]) is not None)
+        elif part == ")" and calls:
+            calls.pop()
+        elif WORD.fullmatch(part) and not any(calls):
+            term = term_of(part, kind)
+            if term and (" " in part or plain(part) != plain(term.ours)):
+                own = plain(part) != plain(term.ours) and plain(part) in map(plain, known())
+                part = part if own else term.ours
+        parts.append(part)
+    return "".join(parts)
+
+
+def choice_of(value: str, option: str, choices: Collection[str], owner: str = "") -> str | None:
+    """The one of an option's choices that a name of the field stands for, if it stands for one.
+
+    owner: whose option it is; the `concat` of luong is what the field calls luong-concat.
+    """
+    kind = OPTIONS.get(option)
+    term = term_of(value, kind) if kind else None
+    same = {plain(name) for name in term.names} if term else set()
+    found = [each for each in choices if {plain(each), plain(f"{owner}-{each}")} & same]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,128 @@
+"""Names of the field: each is understood, or it is said what to write; our own mean what they meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from regard import plugins
+from regard.attention.mechanism_text import written_normalizer, written_region, written_score
+from regard.attention.normalizers import NORMALIZERS, as_normalizer
+from regard.attention.regions import REGIONS, as_region
+from regard.attention.scores import SCORES, as_score
+from regard.models.attention_options import AttentionOptions, HeadOptions
+from regard.models.presets import luong
+from regard.models.recurrent_options import Luong
+from regard.models.transformer_options import TransformerClassifier
+from regard.recipe.recipe_files import read_recipe
+from regard.registry import UnknownKind
+from regard.terms import SEVERAL, TERMS, choice_of, in_our_words, plain, term_of
+
+TABLES = {"score": SCORES, "region": REGIONS, "normalizer": NORMALIZERS}
+MAKERS = {"score": as_score, "region": as_region, "normalizer": as_normalizer}
+ARGUMENTS = {
+    "location": "(9)",
+    "window": "(2)",
+    "predicted-window": "(2)",
+    "atrous": "(2)",
+    "sparse": "(2)",
+}
+NAMED = [(term, name) for term in TERMS for name in term.names if term.kind in TABLES]
+
+
+@pytest.mark.parametrize(("term", "name"), NAMED, ids=[f"{t.kind}-{n}" for t, n in NAMED])
+def test_every_name_makes_what_our_name_makes(term, name):
+    arguments = ARGUMENTS.get(term.ours, "")
+    sizes = {} if term.kind == "normalizer" else {"query_size": 4}
+    sizes |= {"key_size": 4} if term.kind == "score" else {}
+    for written in (name, f"{name}-attention", f"{name}注意力", name.replace("-", " ")):
+        made = MAKERS[term.kind](written + arguments, **sizes)
+        assert type(made) is TABLES[term.kind][term.ours]
+
+
+def test_no_name_is_in_the_tables_twice_or_hides_one_of_ours():
+    seen = [(term.kind, plain(name)) for term in TERMS for name in term.names]
+    seen += [(kind, plain(name)) for each in SEVERAL for kind in each.kinds for name in each.names]
+    doubled = {each for each in seen if seen.count(each) > 1}
+    assert not doubled
+    for kind, table in TABLES.items():
+        for name in table:
+            term = term_of(name, kind)
+            assert term is None or term.ours == name
+
+
+@pytest.mark.parametrize("several", SEVERAL, ids=lambda each: each.names[0])
+def test_a_name_of_several_meanings_is_refused_with_what_to_write(several):
+    for kind in set(several.kinds) & TABLES.keys():
+        for name in several.names:
+            with pytest.raises(UnknownKind) as refused:
+                MAKERS[kind](name)
+            for what, ours in several.meanings:
+                assert what in str(refused.value)
+                assert f"write {ours}" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [(e.kinds[0], ours) for e in SEVERAL for _, ours in e.meanings if "(" in ours or "=" in ours],
+)
+def test_what_is_to_be_written_can_be_read(kind, text):
+    option, _, written = text.rpartition("=") if text.split("=")[0].isalpha() else ("", "", text)
+    kind = {"normalize": "normalizer", "": kind}.get(option, option)
+    if written[0].islower() and " " not in written.split("(")[0]:
+        assert MAKERS[kind](written, query_size=4, key_size=4) is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "ours"),
+    [
+        ("region", "全局 & ~local-m（3，0）", "everywhere & ~window(3,0)"),
+        (
+            "region",
+            "(global | sliding window(2)) & 因果(end)",
+            "(everywhere | window(2)) & causal(end)",
+        ),
+        ("region", "my.regions:Global(3) & window(5)", "my.regions:Global(3) & window(5)"),
+        ("normalizer", "gumbel(none)", "gumbel(none)"),  # an argument, not the normaliser
+        ("score", "ScaledDot", "ScaledDot"),
+        ("score", "cosine(temperature=0.1)", "cosine(temperature=0.1)"),
+    ],
+)
+def test_texts_in_our_words(kind, text, ours):
+    assert in_our_words(text, kind) == ours
+    assert in_our_words(ours, kind) == ours
+
+
+def test_a_name_that_another_package_brings_is_its_own(monkeypatch):
+    class General(SCORES["dot"]):
+        pass
+
+    names, load = plugins.names, plugins.load
+    brought = lambda group, taken=(): ("general",) if group == "regard.scores" else names(group)  # noqa: E731
+    monkeypatch.setattr(plugins, "names", brought)
+    monkeypatch.setattr(plugins, "load", lambda g, n: General if n == "general" else load(g, n))
+    assert type(as_score("general", query_size=2, key_size=2)) is General
+    assert AttentionOptions(score="general").score == "general"
+
+
+def test_recipes_keep_our_names():
+    words = ["model.attention.score=加性(8)", "model.attention.region=global"]
+    attention = read_recipe("rnnsearch", words).model.attention
+    assert (attention.score, attention.region) == ("additive(8)", "everywhere")
+    assert HeadOptions(region=["滑动窗口(4)", "空洞(2)"]).region == ["window(4)", "atrous(2)"]
+
+
+def test_the_choices_of_an_option_have_the_names_of_the_field_too():
+    options = Luong(attention="全局", score="multiplicative")
+    assert (options.attention, options.score) == ("global", "general")
+    assert Luong(score="加性").score == "concat"  # his concat has a tanh
+    decoder = luong(9, 9, Luong(score="additive", hidden=8)).decoder
+    assert written_score(decoder.attention.score) == "additive"
+    assert TransformerClassifier(pool="平均池化").pool == "mean"
+    assert choice_of("raw", "positions", ("learned", "none")) is None  # no mechanism
+    with pytest.raises(ValueError, match="pool"):
+        TransformerClassifier(pool="last")
+
+
+def test_what_is_written_back_is_ours():
+    assert written_region(as_region("全局")) == "everywhere"
+    assert written_normalizer(as_normalizer("平均")) == "uniform"
