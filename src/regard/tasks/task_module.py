@@ -92,7 +92,8 @@ class TaskModule(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        return next(self.parameters()).device
+        """Of the weights; the CPU, where an engine has them."""
+        return next(self.parameters(), torch.empty(0)).device
 
     def padded(self, ids: Sequence[Sequence[int]], *, bos: bool = False) -> tuple[Tensor, Tensor]:
         """A batch of tokens (B, S) and which of them are real (B, S), where the model is."""
