@@ -19,7 +19,7 @@ from regard.report.run_evaluation import evaluate
 from regard.runs.loaded_run import load
 from regard.tasks.embed.embed_module import Embed
 from regard.tasks.embed.word_probes import (
-    WordVectors,
+    UnitVectors,
     probe_analogies,
     probe_likeness,
     probe_tags,
@@ -179,7 +179,7 @@ def test_words_are_drawn_as_often_as_their_count_to_the_three_quarters():
 def test_probes_are_their_definitions(tmp_path):
     words = ["man", "woman", "king", "queen", "far"]
     vectors = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 1], [-9, 0, 0]], np.float64)
-    found = WordVectors(words, vectors)
+    found = UnitVectors(words, vectors)
     found.unit = vectors  # plain sums, to be done in the head
     (tmp_path / "analogies.txt").write_text(
         ": family\nman woman king queen\nman king woman far\nx y z w\n"
@@ -187,7 +187,7 @@ def test_probes_are_their_definitions(tmp_path):
     assert probe_analogies(found, str(tmp_path / "analogies.txt")) == (0.5, 2, 3)
     (tmp_path / "tags.tsv").write_text("man far\tN A\nking unknown\tN N\n")
     path = str(tmp_path / "tags.tsv")
-    assert probe_tags(WordVectors(words, vectors), path, path) == (1.0, 3, 4)
+    assert probe_tags(UnitVectors(words, vectors), path, path) == (1.0, 3, 4)
     (tmp_path / "bad.tsv").write_text("man\twoman\n")
     with pytest.raises(ValueError, match="pair 1: write word TAB word TAB"):
         probe_likeness(found, str(tmp_path / "bad.tsv"))

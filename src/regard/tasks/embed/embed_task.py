@@ -21,7 +21,7 @@ from regard.measures.likelihood_measures import TokenAccuracy, TokenLoss
 from regard.models.embedding.word_vectors_model import CbowModel, WordVectorsModel
 from regard.tasks.embed.embed_module import Embed
 from regard.tasks.embed.embed_options import EmbedOptions
-from regard.tasks.embed.word_probes import Probed, WordVectors, probed
+from regard.tasks.embed.word_probes import Probed, UnitVectors, probed
 from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.task import Tally, Validation
@@ -121,7 +121,7 @@ class EmbedTask(LikelihoodTask):
         one = cast(EmbedEvaluation, super().evaluate(module, corpus, examples, beam=beam))
         chosen = self.options
         words, vectors = self.word_vectors(module)
-        found = WordVectors(words, vectors.astype(np.float64))
+        found = UnitVectors(words, vectors.astype(np.float64))
         probes = probed(found, chosen.similarity, chosen.analogies, chosen.tags)
         return replace(
             one,

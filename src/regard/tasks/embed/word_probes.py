@@ -33,7 +33,7 @@ class Probed(NamedTuple):
     items: int
 
 
-class WordVectors:
+class UnitVectors:
     """Words and their vectors, which are made of length 1."""
 
     def __init__(self, words: Sequence[str], vectors: Vectors) -> None:
@@ -46,7 +46,7 @@ class WordVectors:
         return self.rows.get(word, self.rows.get(word.lower()))
 
 
-def probe_likeness(found: WordVectors, path: str) -> Probed:
+def probe_likeness(found: UnitVectors, path: str) -> Probed:
     """Spearman's correlation of cosines with how alike people find two words."""
     items = [line.split("\t") for line in _lines(path)]
     wanted, answers = [], []
@@ -61,7 +61,7 @@ def probe_likeness(found: WordVectors, path: str) -> Probed:
     return Probed(value, len(wanted), len(items))
 
 
-def probe_analogies(found: WordVectors, path: str) -> Probed:
+def probe_analogies(found: UnitVectors, path: str) -> Probed:
     """How often the nearest word to b - a + c, none of the three, is d."""
     items = [line.split() for line in _lines(path, ":")]
     rows = [[found.row(word) for word in words] for words in items if len(words) == 4]
@@ -77,7 +77,7 @@ def probe_analogies(found: WordVectors, path: str) -> Probed:
     return Probed(right / max(len(known), 1), len(known), len(items))
 
 
-def probe_tags(found: WordVectors, train: str, test: str) -> Probed:
+def probe_tags(found: UnitVectors, train: str, test: str) -> Probed:
     """Accuracy of a linear tagger that sees the vector of a word alone, by least squares.
 
     A word without a vector is the vector 0: it counts, and gets the likeliest tag of all.
@@ -97,7 +97,7 @@ def probe_tags(found: WordVectors, train: str, test: str) -> Probed:
 
 
 def probed(
-    found: WordVectors,
+    found: UnitVectors,
     similarity: Iterable[str] = (),
     analogies: Iterable[str] = (),
     tags: Sequence[str] = (),
@@ -110,7 +110,7 @@ def probed(
     return every
 
 
-def _features(found: WordVectors, words: Sequence[str]) -> Vectors:
+def _features(found: UnitVectors, words: Sequence[str]) -> Vectors:
     """(words, D + 1): the last is 1"""
     rows = np.array([-1 if (row := found.row(word)) is None else row for word in words], np.int64)
     padded = np.concatenate([found.unit, np.zeros((1, found.unit.shape[1]))])
