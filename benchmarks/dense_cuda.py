@@ -31,8 +31,8 @@ from torch import Tensor
 import regard
 from regard.attention.attend import prepare
 from regard.attention.kernels import checked_sdpa, on_trial
-from regard.attention.kernels.region_attention import kernels, region_attention
-from regard.attention.kernels.region_passes import region_passes
+from regard.attention.kernels.region.region_attention import kernels, region_attention
+from regard.attention.kernels.region.region_passes import region_passes
 from regard.attention.plans import known_calls
 from regard.attention.regions import as_region
 from regions_fused_cuda import attempt, microseconds

@@ -31,8 +31,8 @@ from torch import Tensor
 import regard
 from regard.attention.attend import prepare
 from regard.attention.kernels import tile_sizes
-from regard.attention.kernels.region_attention import region_attention
-from regard.attention.kernels.region_passes import region_passes
+from regard.attention.kernels.region.region_attention import region_attention
+from regard.attention.kernels.region.region_passes import region_passes
 from regard.attention.region import Region
 from regard.attention.regions import as_region
 from regard.attention.sequences.documents import Documents

@@ -19,7 +19,7 @@ from regard.attention.argument_checks import (
     real_mask,
 )
 from regard.attention.call import Attended, AttentionCall, refusal, takes_arguments_of
-from regard.attention.kernels.region_call import keeps_promises, region_for_kernel
+from regard.attention.kernels.region.region_call import keeps_promises, region_for_kernel
 from regard.attention.limits import Limits, shelter
 from regard.attention.normalizers import Normalizer, as_normalizer
 from regard.attention.plans.known_calls import KnownCall, keep, recall

@@ -12,7 +12,7 @@ from torch import Generator, Tensor, is_autocast_enabled, is_grad_enabled
 from torch.compiler import is_compiling
 
 from regard.attention.argument_checks import check_bias, check_cap, check_sinks
-from regard.attention.kernels.region_call import KernelCall
+from regard.attention.kernels.region.region_call import KernelCall
 from regard.attention.limits import Limits
 from regard.attention.normalizers import HardChoice, Normalizer, clear, usual_softmax
 from regard.attention.paths import Computed, dense, run, taints

@@ -14,9 +14,10 @@ import torch
 
 import regard
 from regard.attention.attend import prepare
-from regard.attention.kernels import checked_sdpa, on_trial, region_call, tile_sizes
-from regard.attention.kernels import region_attention as operator
-from regard.attention.kernels.region_passes import region_passes
+from regard.attention.kernels import checked_sdpa, on_trial, tile_sizes
+from regard.attention.kernels.region import region_attention as operator
+from regard.attention.kernels.region import region_call
+from regard.attention.kernels.region.region_passes import region_passes
 from regard.attention.regions import as_region
 from regard.attention.sequences.documents import Documents
 from regard.attention.sequences.prefix import Prefix

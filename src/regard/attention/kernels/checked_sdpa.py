@@ -17,8 +17,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from regard.attention.kernels import on_trial
-from regard.attention.kernels.region_attention import in_rows, kernels
-from regard.attention.kernels.region_passes import RegionPass
+from regard.attention.kernels.region.region_attention import in_rows, kernels
+from regard.attention.kernels.region.region_passes import RegionPass
 from regard.attention.region import Pattern
 
 LEAST = {"flash": 1024, "cudnn": 1 << 30}  # keys, from which on a kernel of torch is faster

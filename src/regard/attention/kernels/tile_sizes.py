@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from regard.attention.kernels.region_passes import RegionPass
+from regard.attention.kernels.region.region_passes import RegionPass
 
 
 class RegionTile(NamedTuple):

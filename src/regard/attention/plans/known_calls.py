@@ -13,7 +13,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn import Parameter
 
-from regard.attention.kernels.region_call import KernelCall, keeps_promises
+from regard.attention.kernels.region.region_call import KernelCall, keeps_promises
 
 if TYPE_CHECKING:
     from regard.attention.call import AttentionCall

@@ -7,7 +7,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from regard.attention.kernels.region_tiles import load_rows, rows_at
+from regard.attention.kernels.region.region_tiles import load_rows, rows_at
 
 CHECKED_ROWS = 128  # of a program
 

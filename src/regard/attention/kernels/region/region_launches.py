@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from regard.attention.kernels.launch import Launch
-from regard.attention.kernels.region_check import CHECKED_ROWS, check_kernel
-from regard.attention.kernels.region_forward import forward_kernel
-from regard.attention.kernels.region_key_gradient import key_kernel
-from regard.attention.kernels.region_passes import RegionPass
-from regard.attention.kernels.region_query_gradient import query_kernel
+from regard.attention.kernels.region.region_check import CHECKED_ROWS, check_kernel
+from regard.attention.kernels.region.region_forward import forward_kernel
+from regard.attention.kernels.region.region_key_gradient import key_kernel
+from regard.attention.kernels.region.region_passes import RegionPass
+from regard.attention.kernels.region.region_query_gradient import query_kernel
 from regard.attention.kernels.tile_sizes import RegionTile, block, tile_for
 
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from regard.attention.kernels.region_check import is_finite
-from regard.attention.kernels.region_tiles import (
+from regard.attention.kernels.region.region_check import is_finite
+from regard.attention.kernels.region.region_tiles import (
     _FAR,
     LN2,
     LOG2E,

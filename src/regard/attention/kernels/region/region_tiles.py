@@ -20,7 +20,7 @@ import math
 import triton
 import triton.language as tl
 
-from regard.attention.kernels.region_passes import FAR
+from regard.attention.kernels.region.region_passes import FAR
 
 _FAR = tl.constexpr(FAR)
 LOG2E = tl.constexpr(1 / math.log(2))

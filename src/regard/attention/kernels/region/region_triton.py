@@ -1,4 +1,4 @@
-"""The kernels of a region, launched: forward and backward of `regard.attention.kernels.region_attention`.
+"""The kernels of a region, launched: forward and backward of `regard.attention.kernels.region.region_attention`.
 
 A region that is near keys and spread ones (`sparse`) takes two passes: the second adds to what the first has
 given, which is kept in float32 in between.
@@ -15,16 +15,16 @@ import torch
 from torch import Tensor
 
 from regard.attention.kernels.launch import Launch
-from regard.attention.kernels.region_attention import empty_context
-from regard.attention.kernels.region_check import CHECKED_ROWS
-from regard.attention.kernels.region_launches import (
+from regard.attention.kernels.region.region_attention import empty_context
+from regard.attention.kernels.region.region_check import CHECKED_ROWS
+from regard.attention.kernels.region.region_launches import (
     Given,
     check_launch,
     forward_launch,
     gradient_launches,
     precision,
 )
-from regard.attention.kernels.region_passes import RegionPass
+from regard.attention.kernels.region.region_passes import RegionPass
 from regard.attention.kernels.tile_sizes import chosen_tiles
 
 NUMBERS = len(RegionPass._fields)

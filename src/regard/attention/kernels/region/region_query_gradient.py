@@ -16,9 +16,9 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from regard.attention.kernels.region_check import is_finite
-from regard.attention.kernels.region_forward import NUMBERS
-from regard.attention.kernels.region_tiles import (
+from regard.attention.kernels.region.region_check import is_finite
+from regard.attention.kernels.region.region_forward import NUMBERS
+from regard.attention.kernels.region.region_tiles import (
     _FAR,
     LOG2E,
     bad_keys,

@@ -32,7 +32,7 @@ def kernels() -> Any:
     """The module that launches them; None without Triton."""
     if "triton" not in _LOADED:
         try:
-            from regard.attention.kernels import region_triton
+            from regard.attention.kernels.region import region_triton
         except ImportError:
             _LOADED["triton"] = None
         else:

@@ -1,0 +1,1 @@
+"""Attention over a region of pairs, fused: forward and both gradients, in Triton."""
