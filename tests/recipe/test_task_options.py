@@ -42,7 +42,10 @@ def test_a_recipe_of_before_there_were_tasks_is_a_translation():
     [
         (["task.kind=classify"], "model.kind=rnnsearch is for task.kind=translate; for classify"),
         (["model.kind=transformer-masked"], "for translate there are rnnsearch, rnnenc"),
-        (["task.kind=clasify"], "Did you mean 'classify'? The kinds: translate, summarise, classify"),
+        (
+            ["task.kind=clasify"],
+            "Did you mean 'classify'? The kinds: translate, summarise, classify",
+        ),
         (["task.context=5"], "unknown key 'task.context': only task.kind=language has it"),
         (["training.metric=accuracy"], "task.kind=translate is measured by bleu or chrf or loss"),
         (["training.metric=bleuu"], "bleu or chrf or loss. Did you mean 'bleu'?"),

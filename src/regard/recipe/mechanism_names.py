@@ -13,6 +13,7 @@ from regard.recipe.yaml_1_2 import Path, Written
 
 WRITTEN = "a name, or a name with arguments, as in cosine(temperature=0.1) or window(5, 5) & causal"
 MECHANISMS = ("score", "region", "normalize")
+USUAL_SCORES = ("additive", "bilinear", "dot", "scaled-dot")
 ANY_SIZES = {"query_size": 2, "key_size": 2}
 
 
@@ -21,8 +22,14 @@ def check_mechanisms(recipe: Recipe, written: Mapping[Path, Written] | None = No
     model = recipe.model
     written = written or {}
     for option, value in model:
-        if isinstance(value, AttentionOptions | HeadOptions) and value != type(value)():
-            _check(option, value, written)  # the usual names need no torch to be known
+        if isinstance(value, AttentionOptions | HeadOptions) and not _is_known(value):
+            _check(option, value, written)
+
+
+def _is_known(given: AttentionOptions | HeadOptions) -> bool:
+    """The usual names need no torch to be known."""
+    usual = type(given)()
+    return given == usual.model_copy(update={"score": given.score}) and given.score in USUAL_SCORES
 
 
 def _check(

@@ -10,7 +10,13 @@ from torch import Tensor
 
 from regard.attention.kernels import on_trial
 from regard.attention.kernels.checked_sdpa import better_kernel, checked_sdpa
-from regard.attention.kernels.region.region_attention import available, in_graph, kernels, run, work_for
+from regard.attention.kernels.region.region_attention import (
+    available,
+    in_graph,
+    kernels,
+    run,
+    work_for,
+)
 from regard.attention.kernels.region.region_passes import RegionPasses, region_passes
 from regard.attention.normalizers import usual_softmax
 from regard.attention.regions import Everywhere, Fixed
