@@ -1,4 +1,4 @@
-"""The kernels of a region, launched: forward and backward of `regard.attention.kernels.region.region_attention`.
+"""The kernels of a region, launched: forward and backward of `region_attention`.
 
 A region that is near keys and spread ones (`sparse`) takes two passes: the second adds to what the first has
 given, which is kept in float32 in between.
