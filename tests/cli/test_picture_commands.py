@@ -108,3 +108,10 @@ def test_a_name_must_end_as_what_is_written():
     result = run("look", "-m", "ram", "cross.png", "--gif", "film.png")
     assert result.exit_code == 2
     assert "--gif writes a file that ends in .gif" in " ".join(result.output.split())
+
+
+def test_the_picture_that_is_looked_at_is_not_written_over(folder):
+    before = (folder / "cross.png").read_bytes()
+    done = run("look", "-m", "ram", "cross.png", "--png", "./cross.png")
+    assert done.exit_code == 2
+    assert (folder / "cross.png").read_bytes() == before

@@ -20,6 +20,8 @@ NOTHING = Tokens([], [], [])
 class Everything:
     """A run of every task at once; remembers how it was asked."""
 
+    module = None
+
     def __init__(self) -> None:
         self.asked: list[dict] = []
 

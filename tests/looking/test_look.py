@@ -134,7 +134,7 @@ def test_a_view_is_saved_by_the_end_of_the_name(tmp_path):
     assert (tmp_path / "view.png").read_bytes().startswith(b"\x89PNG")
     again = look(tmp_path / "view.json")
     assert again.to_json() == view.to_json()
-    with pytest.raises(NotARecord, match=r"ends in \.html, \.svg, \.png, \.json"):
+    with pytest.raises(NotARecord, match=r"ends in \.html, \.svg, \.png, \.gif, \.apng, \.json"):
         view.save(tmp_path / "view.pdf")
 
 

@@ -65,7 +65,7 @@ class Predicting:
 
     def __call__(self, examples: Sequence[dict[str, Any]], pause: Pause | None) -> list[Answer]:
         run, batch = _run(self.served, pause), self.limits.batch
-        found = run.task.predict(run.module, examples, attention=self.attention, batch=batch)
+        found = run.task.reply(run.module, examples, attention=self.attention, batch=batch)
         self.served.counts.add(len(examples))
         return found
 

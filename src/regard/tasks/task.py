@@ -204,10 +204,16 @@ class Task(TaskReport):
         attention: bool = False,
         batch: int,
     ) -> list[Answer]:
-        """`predict` and `ranked`, of what `given` made: who asks nothing has a blank answer."""
+        """`reply` and `ranked`, of what `given` made: who asks nothing has a blank answer."""
         asked = [example for example in given if example is not None]
-        found = self.predict(module, asked, attention=attention, batch=batch)
+        found = self.reply(module, asked, attention=attention, batch=batch)
         return answers_in_place(given, self.ranked(found))
+
+    def reply(
+        self, module: Any, examples: Examples, *, attention: bool = False, batch: int
+    ) -> list[Answer]:
+        """`predict`, of examples that somebody asks about and not of a corpus."""
+        return self.predict(module, examples, attention=attention, batch=batch)
 
     def predict(
         self, module: Any, examples: Examples, *, attention: bool = False, batch: int

@@ -28,11 +28,18 @@ def align(
     model: Run = None,
     method: Annotated[
         Literal["attention", "ibm1", "ibm2"],
-        typer.Option(help="By the attention of RUN, or by counting, from these pairs alone."),
+        typer.Option(
+            metavar="METHOD",
+            show_default=False,
+            help="attention: that of RUN, if not given; ibm1, ibm2: counted in these pairs.",
+        ),
     ] = "attention",
     symmetrise: Annotated[
         Literal["intersection", "union", "grow-diag-final"] | None,
-        typer.Option(help="ibm1, ibm2: align from both sides, and make the links one."),
+        typer.Option(
+            metavar="HOW",
+            help="ibm1, ibm2 from both sides: intersection, union or grow-diag-final of the links.",
+        ),
     ] = None,
     learn_from: Annotated[
         Path | None,

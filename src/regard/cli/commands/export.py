@@ -32,7 +32,7 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write a run for CTranslate2 or ONNX, or its word vectors; what is written is printed.
+    """Write a run for CTranslate2 or ONNX, or its word vectors.
 
     Example: regard export -m runs/zh-en --to ctranslate2
 

@@ -40,7 +40,7 @@ def generate(
     output: Output = None,
     device: Device = None,
 ) -> None:
-    """Continue each PROMPT, or draw new pictures, whichever the run was trained for.
+    """Continue each PROMPT, or draw new pictures.
 
     Without --sample the likeliest token is taken at each step, which soon repeats itself. Pictures are
     written as one sheet, -o FILE.png, or each as a file of its own, -o FOLDER; --seed draws others.

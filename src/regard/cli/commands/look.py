@@ -94,6 +94,11 @@ def look(
     files = [path for path in written.values() if path is not None]
     _check_files(written)
     given = texts or []
+    for path in files:
+        if any(is_picture(text) and Path(text).resolve() == path.resolve() for text in given):
+            raise typer.BadParameter(
+                t("{path} is the picture that is looked at: write another file", path=path)
+            )
     records = [text for text in given if _is_saved(text)]
     saved = bool(records)
     if saved and (models or records != given):

@@ -10,6 +10,10 @@ from torch import Tensor, nn
 
 from regard.layers.pictures.sample import sample
 
+MOST_SCALES = (
+    10  # the widest square of g pixels is 512 g wide, and all around a picture is computed
+)
+
 
 class Pyramid(NamedTuple):
     """Pictures as the scales of a retina see them, made once for all glimpses."""
@@ -32,9 +36,9 @@ class Retina(nn.Module):
 
     def __init__(self, width: int, scales: int = 1) -> None:
         super().__init__()
-        if width < 1 or scales < 1:
+        if width < 1 or not 1 <= scales <= MOST_SCALES:
             raise ValueError(
-                f"a retina has a width and scales of 1 or more, not {width} and {scales}"
+                f"a retina has a width of 1 or more and 1 to {MOST_SCALES} scales, not {width} and {scales}"
             )
         self.width, self.scales = width, scales
 

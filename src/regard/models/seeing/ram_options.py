@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ class RamOptions(ModelOptions):
     kind: Literal["ram"] = "ram"
     glimpses: Few = Field(6, description="looks at a picture; the first is anywhere")
     width: Few = Field(8, description="pixels of a side of a glimpse")
-    scales: Few = Field(
+    scales: Annotated[Few, Field(le=10)] = Field(
         1, description="squares of a glimpse, each twice as wide as the last, seen as coarse"
     )
     size: Width = Field(256, description="features of a state")

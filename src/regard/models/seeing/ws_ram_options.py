@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -21,7 +21,7 @@ class WsRamOptions(ModelOptions):
     glimpses: Few = Field(3, description="looks at a picture")
     grid: Few = Field(7, description="places in a row, and in a column")
     width: Few = Field(12, description="pixels of a side of a glimpse")
-    scales: Few = Field(
+    scales: Annotated[Few, Field(le=10)] = Field(
         2, description="squares of a glimpse, each twice as wide as the last, seen as coarse"
     )
     coarse: Few = Field(

@@ -23,7 +23,7 @@ from regard.models.seeing.ram_options import RamOptions
 from regard.recipe.mistakes import RecipeError
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.answer import Answer, Examples, answers_in_place
+from regard.tasks.answer import Answer, Examples
 from regard.tasks.confused_labels import LabelEvaluation, confusion_drawings
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.see.picture_view import CLUTTERED, SUM, PictureView
@@ -140,17 +140,12 @@ class SeeTask(Task):
         """Of examples of a corpus, in the view of the task."""
         return self._answered(module, examples, batch=batch)
 
-    def respond(
-        self,
-        module: See,
-        given: Sequence[Mapping[str, Any] | None],
-        *,
-        attention: bool = False,
-        batch: int,
+    def reply(
+        self, module: See, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         """Of pictures that somebody asks about, which are seen as they are, in the middle of the ground."""
-        asked = [self.on_ground(example) for example in given if example is not None]
-        return answers_in_place(given, self._answered(module, asked, batch=batch, as_it_is=True))
+        asked = [self.on_ground(example) for example in examples]
+        return self._answered(module, asked, batch=batch, as_it_is=True)
 
     def on_ground(self, example: Mapping[str, Any]) -> dict[str, Any]:
         """A picture that is asked about in the middle of the ground, unless it is as large."""
