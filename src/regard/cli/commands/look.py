@@ -94,10 +94,10 @@ def look(
     files = [path for path in written.values() if path is not None]
     _check_files(written)
     given = texts or []
-    for path in files:
-        if any(is_picture(text) and Path(text).resolve() == path.resolve() for text in given):
+    for file in files:
+        if any(is_picture(text) and Path(text).resolve() == file.resolve() for text in given):
             raise typer.BadParameter(
-                t("{path} is the picture that is looked at: write another file", path=path)
+                t("{path} is the picture that is looked at: write another file", path=file)
             )
     records = [text for text in given if _is_saved(text)]
     saved = bool(records)
