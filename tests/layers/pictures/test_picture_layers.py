@@ -338,3 +338,32 @@ def test_every_float_is_taken(dtype: torch.dtype) -> None:
     assert GaussianWindow.of(torch.zeros(2, 5, dtype=dtype), 2, (6, 6)).read(shown).dtype == dtype
     for warp in WARPS:
         assert warp(shown, warp.identity.to(dtype).expand(2, -1)).dtype == dtype
+
+
+@pytest.mark.parametrize("number", [2, 3, 4])
+@pytest.mark.parametrize("log", [44.0, 90.0, 1000.0, -90.0])
+def test_a_window_of_any_logarithm_is_finite(number, log):
+    numbers = torch.zeros(1, 5)
+    numbers[0, number] = log
+    numbers.requires_grad_()
+    window = GaussianWindow.of(numbers, 3, (8, 9))
+    written = window.write(window.read(torch.ones(1, 1, 8, 9)))
+    written.sum().backward()
+    assert written.isfinite().all()
+    assert numbers.grad is not None
+    assert numbers.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("shape", [(2, 8, 9), (1, 1, 8, 9), (2, 1, 9, 8)])
+def test_pictures_that_a_window_is_not_of_are_refused(shape):
+    window = GaussianWindow.of(torch.zeros(2, 5), 3, (8, 9))
+    with pytest.raises(ValueError, match=r"2 such windows are \(2, channels, 8, 9\)"):
+        window.read(torch.ones(shape))
+
+
+def test_a_retina_reads_its_own_pyramid_and_has_few_scales():
+    pyramid = Retina(4, scales=3).pyramid(torch.ones(1, 1, 9, 9))
+    with pytest.raises(ValueError, match="3 scales, not of 2"):
+        Retina(4, scales=2)(pyramid, torch.zeros(1, 2))
+    with pytest.raises(ValueError, match="1 to 10 scales"):
+        Retina(4, scales=40)

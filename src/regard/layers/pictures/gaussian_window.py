@@ -8,6 +8,9 @@ import torch
 from torch import Tensor
 
 NARROWEST = 1e-6  # σ², in pixels: a filter that sees one pixel
+FARTHEST = (
+    20.0  # that a logarithm is from 0: beyond, its exponential would not stay finite in a product
+)
 
 
 class GaussianWindow(NamedTuple):
@@ -42,16 +45,17 @@ class GaussianWindow(NamedTuple):
         if count < 1:
             raise ValueError(f"a window has 1 filter or more, not {count}")
         height, width = size
-        x, y, log_blur, log_spacing, log_strength = numbers.unbind(-1)
+        x, y = numbers[:, 0], numbers[:, 1]
+        blur, spread, strength = numbers[:, 2:].clamp(-FARTHEST, FARTHEST).exp().unbind(-1)
         x, y = (width + 1) / 2 * (x + 1), (height + 1) / 2 * (y + 1)
-        spacing = (max(size) - 1) / max(count - 1, 1) * log_spacing.exp()
-        blur = log_blur.exp().clamp_min(NARROWEST)
+        spacing = (max(size) - 1) / max(count - 1, 1) * spread
+        blur = blur.clamp_min(NARROWEST)
         if height == width:  # both at once
             rows, columns = _filters(torch.stack((y, x)), spacing, blur, count, height).unbind(0)
         else:
             rows = _filters(y, spacing, blur, count, height)
             columns = _filters(x, spacing, blur, count, width)
-        return cls(rows, columns, log_strength.exp(), (x, y, spacing, blur))
+        return cls(rows, columns, strength, (x, y, spacing, blur))
 
     @property
     def box(self) -> Tensor:
@@ -70,13 +74,22 @@ class GaussianWindow(NamedTuple):
 
     def read(self, pictures: Tensor) -> Tensor:
         """γ F_Y x F_Xᵀ: (batch, C, B, A) -> (batch, C, N, N)"""
+        _check("pictures", pictures, self.rows.shape[-1], self.columns.shape[-1], len(self.rows))
         seen = self.rows[:, None] @ pictures @ self.columns[:, None].mT
         return self.strength[:, None, None, None] * seen
 
     def write(self, patches: Tensor) -> Tensor:
         """1/γ F_Yᵀ w F_X: (batch, C, N, N) -> (batch, C, B, A)"""
+        _check("patches", patches, self.rows.shape[-2], self.columns.shape[-2], len(self.rows))
         drawn = self.rows[:, None].mT @ patches @ self.columns[:, None]
         return drawn / self.strength[:, None, None, None]
+
+
+def _check(name: str, given: Tensor, high: int, wide: int, batch: int) -> None:
+    if given.dim() != 4 or (len(given), *given.shape[2:]) != (batch, high, wide):
+        raise ValueError(
+            f"{name} of {batch} such windows are ({batch}, channels, {high}, {wide}), not {(*given.shape,)}"
+        )
 
 
 def _filters(centre: Tensor, spacing: Tensor, blur: Tensor, count: int, length: int) -> Tensor:

@@ -63,6 +63,8 @@ class Retina(nn.Module):
         has detached.
         """
         seen = pictures if isinstance(pictures, Pyramid) else self.pyramid(pictures)
+        if len(seen.scales) != self.scales:
+            raise ValueError(f"a pyramid of {len(seen.scales)} scales, not of {self.scales}")
         several = places.dim() == 3
         if places.shape[-1:] != (2,) or places.dim() not in (2, 3):
             raise ValueError(
