@@ -11,30 +11,9 @@ line before. REGARD_DATA names the folder with mnist. Every recipe stops by its 
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
 from experiment_parts.caption_runs import commands, comparisons
 from experiment_parts.caption_tables import tables
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path, help="the folder of the runs")
-    parser.add_argument("--commands", nargs="*", metavar="EXPERIMENT", help="print shell lines")
-    parser.add_argument("--comparisons", action="store_true", help="print shell lines")
-    asked = parser.parse_args()
-    if asked.commands is not None:
-        for experiment, line in commands(asked.folder):
-            if not asked.commands or experiment in asked.commands:
-                print(line)
-    elif asked.comparisons:
-        print("\n".join(comparisons(asked.folder)))
-    else:
-        print("\n".join(tables(asked.folder)))
-
+from experiment_parts.command_line import answer
 
 if __name__ == "__main__":
-    main()
+    answer(__doc__, commands, comparisons, tables)
