@@ -153,8 +153,9 @@ def align_table(folder: Path) -> Iterator[str]:
 
 def pictures(folder: Path, into: Path) -> None:
     into.mkdir(parents=True, exist_ok=True)
-    chart = length_chart(length_curves(folder), "BLEU by source length, Multi30k en-de")
-    (into / "bleu-by-length.svg").write_text(chart.standalone())
+    if all(_joined(folder, system) for system in SYSTEMS):
+        chart = length_chart(length_curves(folder), "BLEU by source length, Multi30k en-de")
+        (into / "bleu-by-length.svg").write_text(chart.standalone())
     lines = []
     for system, low, high in (("attention", 31, 40), ("fixed", 11, 20), ("fixed", 31, 40)):
         found = recalled(folder, system, low, high)
