@@ -35,7 +35,7 @@ class SingleNumber(Field):
 
 class Moment(SingleNumber):
     """A time in hours. A cell is a number of `unit`s since any start, the same for all of a corpus, or a date
-    as 2012-04-03T18:00:09Z (or 2012-04-03 18:00), whose hours are counted from 1970; without a zone it is UTC.
+    as 2012-04-03T18:00:09Z (or 2012-04-03 18:00), in hours since 1970; without a zone it is UTC.
     """
 
     any_cell: ClassVar = "2012-04-03T18:00"

@@ -18,13 +18,13 @@ EARTH = 6371.0  # km
 class Place(Member):
     """One of V places. `coordinates` (V, 2): latitude and longitude of each.
 
-    counted (C, 3), if it was asked for: (what is known before, the place, how often), numbers of `Member`.
+    tallies (C, 3), if they were asked for: (what is known before, the place, how often), numbers of `Member`.
     """
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.coordinates: NDArray[np.float64] = np.zeros((0, 2))
-        self.counted: NDArray[np.int64] = np.zeros((0, 3), np.int64)
+        self.tallies: NDArray[np.int64] = np.zeros((0, 3), np.int64)
 
     def learn_places(self, places: Mapping[str, Coordinates]) -> None:
         """Names, and where they are."""
@@ -34,13 +34,13 @@ class Place(Member):
     def count(self, visits: Iterable[tuple[int, int]]) -> None:
         """visits: what is known before, and the place, in numbers."""
         every = sorted((*pair, times) for pair, times in Counter(visits).items())
-        self.counted = np.array(every, np.int64).reshape(-1, 3)
+        self.tallies = np.array(every, np.int64).reshape(-1, 3)
 
     def to_json(self) -> str:
         whole = {
             "names": self.names,
             "coordinates": self.coordinates.tolist(),
-            "counted": self.counted.tolist(),
+            "tallies": self.tallies.tolist(),
         }
         return json.dumps(whole, ensure_ascii=False) + "\n"
 
@@ -48,13 +48,13 @@ class Place(Member):
         read = json.loads(text)
         names = names_in(read)
         where = np.array(read.get("coordinates"), np.float64)
-        counted = np.array(read.get("counted") or [], np.int64).reshape(-1, 3)
+        tallies = np.array(read.get("tallies") or [], np.int64).reshape(-1, 3)
         if where.shape != (len(names), 2) or not np.isfinite(where).all():
             raise ValueError("its coordinates are not two for each name")
-        if counted.size and not 0 < counted[:, 1:].min() <= counted[:, 1].max() <= len(names):
+        if tallies.size and not 0 < tallies[:, 1:].min() <= tallies[:, 1].max() <= len(names):
             raise ValueError("its counts are not of its places")
         self.take(names)
-        self.coordinates, self.counted = where, counted
+        self.coordinates, self.tallies = where, tallies
 
     @property
     def points(self) -> NDArray[np.float64]:

@@ -36,8 +36,8 @@ class Visits(Field):
 
     Of a trail the last `max_length` visits are read. Places that are unknown say nothing and are left out.
 
-    Tensors: NAME (B, L) int64, numbers of places, NAME_hours (B, L) float64, NAME_mask (B, L) bool, True where
-    there is a visit, NAME_told (B,) int64.
+    Tensors: NAME (B, L) int64, numbers of places, NAME_hours (B, L) float64, NAME_mask (B, L) bool, True
+    where there is a visit, NAME_told (B,) int64.
     """
 
     parts: ClassVar = ("places", "hours", "told")

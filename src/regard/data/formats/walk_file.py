@@ -1,6 +1,6 @@
 """A walk file: settings of walks through a city, which are made when they are read, in JSON.
 
-    {"users": 200, "visits": 80, "places": 300, "seed": 1}
+    {"users": 300, "visits": 60, "places": 1000, "seed": 1}
 
 The settings are those of `regard.data.visits.city_walks.WalkSettings`; columns are user, place, latitude,
 longitude and time, in seconds.
@@ -47,7 +47,7 @@ class WalkFile(Format):
         known = [field.name for field in fields(WalkSettings)]
         if not isinstance(said, dict) or not {"users", "visits"} <= said.keys():
             raise CorpusError(
-                f'{path} is no walk file: it is JSON, as {{"users": 200, "visits": 80, "places": 300}}'
+                f'{path} is no walk file: it is JSON, as {{"users": 300, "visits": 60, "places": 1000}}'
             )
         for name in said:
             if name not in known:

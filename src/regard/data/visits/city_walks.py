@@ -6,9 +6,9 @@ time that there was:
 
     p(next place v) ∝ popularity of v · exp(-distance of v / reach)
 
-of the distance from the place before, with a reach of `step` km, if it was less than SHORT hours ago, and from
-home, with a reach of `around` km, if it was longer. So who knows coordinates and times can tell more than who
-knows which place was visited after which.
+of the distance from the place before, with a reach of `step` km, if it was less than SHORT hours ago, and
+from home, with a reach of `around` km, if it was longer. So who knows coordinates and times can tell more
+than who knows which place was visited after which.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class WalkSettings:
 
     users: int
     visits: int  # of each user
-    places: int = 300
+    places: int = 1000
     seed: int = 1
-    side: float = 12.0
-    step: float = 0.6
-    around: float = 1.5
+    side: float = 15.0
+    step: float = 0.5
+    around: float = 2.0
     outing: float = 4.0
 
     def __post_init__(self) -> None:

@@ -15,10 +15,10 @@ from regard.models.visits.visit_options import VisitVectors
 
 
 class PlaceQuestion(NamedTuple):
-    """Question t of a user knows the first `seen` visits and the time `when`; visits are in the order of time.
+    """Question t of a user knows the first `seen` visits, in the order of time, and the time `when`.
 
-    Numbers of places and users begin with 1, and 0 is an unknown user. `points` and `counted` are known of all
-    places, from training: where they are, and what was counted (see `data.fields.place.Place`).
+    Numbers of places and users begin with 1, and 0 is an unknown user. `points` and `counted` are known of
+    all places, from training: where they are, and what was counted (see `data.fields.place.Place`).
     """
 
     user: Tensor  # (B,)
@@ -40,7 +40,7 @@ class PlaceModel(nn.Module):
     """Scores of places, higher is likelier."""
 
     def forward(self, asked: PlaceQuestion, candidates: Tensor | None = None) -> Tensor:
-        """candidates (B, T, C), numbers of places -> (B, T, C); None: all places, (B, T, V), from place 1 on"""
+        """candidates (B, T, C), numbers of places -> (B, T, C); None: all, from 1 on, -> (B, T, V)"""
         raise NotImplementedError
 
     def contributions(

@@ -1,14 +1,17 @@
 """ST-RNN: a recurrent network whose matrices depend on how long ago a visit was, and on how far away.
 
-    h_(t,v) = σ( Σ_(i: t-w < t_i < t) S_‖v-v_i‖ T_(t-t_i) q_(v_i) + C h_(t',v') )      score = (h_(t,v) + p_u) · q_v
+    h_(t,v) = σ( Σ_(i: t-w < t_i < t) S_‖v-v_i‖ T_(t-t_i) q_(v_i) + C h_(t',v') )
+    score   = (h_(t,v) + p_u) · q_v
 
 (t', v') is the last visit before the window, h_0 is learnt, and S and T are linear between the matrices of
-the edges: S_x = [S_L (U - x) + S_U (x - L)] / (U - L) — Liu et al. 2016, https://doi.org/10.1609/aaai.v30i1.9971
+the edges: S_x = [S_L (U - x) + S_U (x - L)] / (U - L).
+— Liu et al. 2016, https://doi.org/10.1609/aaai.v30i1.9971
 
-h depends on the candidate v by its distances alone. So with x_i = T_(t-t_i) q_i all S_e x_i are made once, and
-the sum for a candidate is a blend of them: no matrix is made for a pair. VisitWindows are stretches of a trail,
-since visits are in the order of time, and states are made level by level: the visits whose window begins at
-the start of the trail first, then those whose last visit before the window was one of them.
+h depends on the candidate v by its distances alone. So with x_i = T_(t-t_i) q_i all S_e x_i are made once,
+and the sum for a candidate is a blend of them: no matrix is made for a pair. A window is a stretch of its
+trail, since visits are in the order of time, and states are made level by level: the visits whose window
+begins at the start of the trail first, then those whose last visit before the window was one of them.
+Visits of one time are one after the other, as they stand in the trail.
 
 Legend: B users, L visits, T questions of each, N = B · T, W visits in the widest window, C candidates,
 V places, D features, E edges.
@@ -72,7 +75,7 @@ class StRnnPlaces(VectorPlaces):
         _, width, edges, size = windows.terms.shape
         many = max(TOGETHER // (len(every) * max(width * edges, size)), 1)
         found = []
-        for start in range(0, len(liking), many):
+        for start in range(0, max(len(liking), 1), many):
             rows = slice(start, start + many)
             some = windows[rows]
             states = (self.sums(some, where) + some.memory[:, None]).sigmoid()
@@ -198,7 +201,7 @@ def levels(first: Tensor) -> Tensor:
 
     Visit k follows visit first_k - 1, if there is one: pointers that are doubled until all have arrived.
     """
-    users, length = first.shape
+    length = first.shape[1]
     before = F.pad(first, (1, 0))  # 0: the start, which follows itself
     count = (before > 0).long()
     for _ in range(max(length, 1).bit_length()):

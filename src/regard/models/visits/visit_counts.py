@@ -27,7 +27,7 @@ class CountedPlaces(PlaceModel):
         self.prior = nn.Parameter(torch.tensor(math.log(options.prior)))  # log μ
 
     def forward(self, asked: PlaceQuestion, candidates: Tensor | None = None) -> Tensor:
-        before, place, count = asked.counted.unbind(-1)
+        before, place, count = asked.counted.T.contiguous()
         count, places = count.to(self.prior.dtype), len(asked.points) - 1
         every = count.new_zeros(places).index_add(0, place - 1, count)  # n_v
         share = (every + 1.0) / (every.sum() + places)  # p(v)

@@ -31,7 +31,7 @@ class VisitOptions(ModelOptions):
 
     @property
     def counts(self) -> str:
-        """What is counted of the training part for it: visits by "user", after a "place", of "all"; "": none."""
+        """What is counted of the training part for it: visits by "user", after a "place", "all", or ""."""
         return ""
 
 
@@ -46,7 +46,7 @@ class VisitCounts(VisitOptions):
     )
     prior: Positive = Field(
         5.0,
-        description="visits that are counted beside them, shared out as all visits are; it is learnt from here on",
+        description="how many visits are added to these, shared out as all are; learnt from here on",
     )
 
     @property

@@ -191,7 +191,7 @@ class VisitTask(Task):
         return NextPlace(
             model,
             self.place.points,
-            self.place.counted,
+            self.place.tallies,
             loss=chosen.loss,
             negatives=chosen.negatives,
         )
@@ -237,7 +237,7 @@ class VisitTask(Task):
     def ranked_places(
         self, module: NextPlace, examples: Examples
     ) -> tuple[float, float, list[Ranked]]:
-        """The loss and how much was scored, summed; and the answers. Of equal scores the wanted one is last."""
+        """The loss and how much was scored, summed; and the answers. Of equals the wanted one is last."""
         found: dict[int, Ranked] = {}
         total = scored = 0.0
         with module.inference():

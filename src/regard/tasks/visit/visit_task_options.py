@@ -27,7 +27,7 @@ class VisitTaskOptions(TaskOptions):
     )
     places: str | None = Field(
         None,
-        description="a corpus of place, latitude and longitude; rows of check-ins are then user, place and time",
+        description="a corpus of place, latitude and longitude; check-ins are then user, place and time",
     )
     train_share: InnerShare = Field(
         0.7, description="@train: this share of the visits of every user, the first"
@@ -35,7 +35,7 @@ class VisitTaskOptions(TaskOptions):
     dev_share: InnerShare = Field(0.1, description="@dev: the share behind it; @test is the rest")
     loss: Literal["bpr", "softmax"] = Field(
         "bpr",
-        description="bpr: -log σ(score of the place - score of another); softmax: -log p of the place among others",
+        description="bpr: -log σ(score of the place - score of another); softmax: -log p of it among others",
     )
     negatives: CountOrZero = Field(
         1, description="others that are drawn against each place; 0: all there are"
