@@ -35,7 +35,7 @@ from regard.attention.kernels.region.region_attention import kernels, region_att
 from regard.attention.kernels.region.region_passes import region_passes
 from regard.attention.plans import known_calls
 from regard.attention.regions import as_region
-from regions_fused_cuda import attempt, microseconds
+from regions_fused_cuda import attempt, microseconds, recorded
 
 LENGTHS = [512, 1024, 2048, 4096, 8192, 16384, 32768]
 KINDS = ["everywhere", "causal", "key mask"]
@@ -138,20 +138,6 @@ def check() -> None:
 # ── the GPU's time ───────────────────────────────────────────────────────────────────────────────
 
 
-def graph_of(step: Step) -> Callable[[], None]:
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(3):
-            step()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        kept = step()
-    graph.kept = kept  # type: ignore[attr-defined]
-    return graph.replay
-
-
 def milliseconds(runs: dict[str, Callable[[], None]], seconds: float) -> dict[str, float]:
     """Medians of turns, one after the other, so that what the machine does meets all of them."""
     times: dict[str, list[float]] = {name: [] for name in runs}
@@ -180,15 +166,15 @@ def timed(kind: str, length: int, ways: bool, dtype: torch.dtype, seconds: float
 
         return step
 
-    runs = {"sdpa": graph_of(step_of(sdpa))}
+    runs = {"sdpa": recorded(step_of(sdpa))}
     if ways:
         for chosen in WAYS if kind != "key mask" and dtype != torch.float32 else WAYS[:1]:
             with way(chosen):
-                made = attempt(f"{kind} {chosen}", lambda: graph_of(step_of(ours)))
+                made = attempt(f"{kind} {chosen}", lambda: recorded(step_of(ours)))
             if made is not None:
                 runs[chosen or "region"] = made
     else:
-        runs["attend"] = graph_of(step_of(ours))
+        runs["attend"] = recorded(step_of(ours))
     took = milliseconds(runs, seconds)
     base = took.pop("sdpa")
     cells = [f"{name} {ms:.4f} ({base / ms:.2f})" for name, ms in took.items()]
