@@ -37,6 +37,7 @@ TASKS = {  # the texts that a model of a task reads
     "masked": ("text",),
     "tag": ("words",),
     "embed": (),  # its words are those of windows, which its own tests lay beside padding
+    "visit": (),  # nor does it read texts: its own tests lay trails beside padding
     "match": ("first", "second"),
     "read": ("story", "question", "candidates"),
 }

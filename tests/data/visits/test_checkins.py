@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from regard.data.fields.member import Member
-from regard.data.fields.moment import Degrees, Moment
+from regard.data.fields.time_point import Degrees, TimePoint
 from regard.data.fields.place import Place
 from regard.data.fields.visits import Visit, Visits
 from regard.data.problems import CorpusError, Problems, Unusable
@@ -22,7 +22,7 @@ FIELDS = [
     Member("place"),
     Degrees("latitude", 90.0),
     Degrees("longitude", 180.0),
-    Moment("time", "hours"),
+    TimePoint("time", "hours"),
 ]
 
 
@@ -137,19 +137,19 @@ def test_a_table_may_say_where_places_are(written):
     ],
 )
 def test_times_are_hours(cell, hours):
-    assert Moment("time", "minutes").read(cell) == pytest.approx(hours)
+    assert TimePoint("time", "minutes").read(cell) == pytest.approx(hours)
 
 
 @pytest.mark.parametrize("cell", ["", "noon", None, True, "nan", "inf", [1], "2012-13-01"])
 def test_what_is_no_time_is_told(cell):
     with pytest.raises(Unusable, match="without a time"):
-        Moment("time").read(cell)
+        TimePoint("time").read(cell)
 
 
 def test_histories_are_read_however_they_are_written():
     place = Place("place")
     place.learn_places({"a": (0.0, 0.0), "b": (1.0, 1.0)})
-    field = Visits("history", of=place, at=Moment("time", "hours"), max_length=2)
+    field = Visits("history", of=place, at=TimePoint("time", "hours"), max_length=2)
     trail = field.read([["b", 5], {"place": "a", "time": 3}, ["unknown", 4]])
     assert trail.visits == [Visit("a", 3.0), Visit("unknown", 4.0), Visit("b", 5.0)]
     assert field.read(json.dumps([["b", 5]])).visits == [Visit("b", 5.0)]

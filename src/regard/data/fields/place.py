@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -77,4 +78,5 @@ def kilometres(first: Coordinates, second: Coordinates) -> float:
     5570
     """
     x, y = points_of(np.array([first, second]))
-    return float(2 * EARTH * np.arcsin(min(np.linalg.norm(x - y) / (2 * EARTH), 1.0)))
+    half = float(np.linalg.norm(x - y)) / (2 * EARTH)
+    return 2 * EARTH * math.asin(min(half, 1.0))

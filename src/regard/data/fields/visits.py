@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
-from regard.data.fields.moment import Moment
+from regard.data.fields.time_point import TimePoint
 from regard.data.fields.place import Place
 
 NO_VISITS = '{}lines that are not visits, [["place", "time"], …]'
@@ -44,7 +44,9 @@ class Visits(Field):
     types: ClassVar = ("<i4", "<f8", "<i4")
     any_cell: ClassVar = [["…", "2012-04-03T18:00"]]
 
-    def __init__(self, name: str, *, of: Place, at: Moment, max_length: int | None = None) -> None:
+    def __init__(
+        self, name: str, *, of: Place, at: TimePoint, max_length: int | None = None
+    ) -> None:
         super().__init__(name)
         self.of, self.at, self.max_length = of, at, max_length
 

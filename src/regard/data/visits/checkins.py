@@ -109,16 +109,14 @@ def next_visits(
 def stretches(
     found: Checkins, corpus: str, bounds: Mapping[str, range], longest: int
 ) -> Iterator[Example]:
-    """The same visits, many in an example: each is told once, with at least half of `longest` visits before
-    it, or all there are, and at most `longest`.
+    """The same visits, several in an example, up to half of `longest`: each is told once, with at least as
+    many visits before it, or all there are.
     """
     step = max(longest // 2, 1)
     for user, (visits, lines) in found.trails.items():
         start, end = bounds[user].start, bounds[user].stop
         while start < end:
-            # the first of a trail has nothing before it, and so takes `longest` visits at once
-            reach = longest + 1 if start == 0 else step
-            stop = min(start + reach, end)
+            stop = min(start + step, end)
             last, first = stop - 1, max(stop - 1 - longest, 0)
             before = Trail(visits[first:last], told=last - start)
             yield _example(user, before, visits[last], lines[last], corpus)

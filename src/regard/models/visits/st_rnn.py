@@ -41,8 +41,16 @@ class VisitWindows(NamedTuple):
     memory: Tensor  # (N, D): C h of the last visit before the window
     visits: Tensor  # (N, W): their places in the trail, from 0; -1: none
 
-    def __getitem__(self, rows: slice) -> VisitWindows:  # type: ignore[override]
-        return VisitWindows(*(part[rows] for part in tuple(self)))
+    @property
+    def widths(self) -> Tensor:
+        """(N,): how many visits each has."""
+        return (self.visits >= 0).sum(-1)
+
+    def of(self, rows: Tensor) -> VisitWindows:
+        """Of some questions, no wider than the widest of them."""
+        wide = int(self.widths[rows].max()) if len(rows) else 0
+        terms, points, memory, visits = (part[rows] for part in self)
+        return VisitWindows(terms[:, :wide], points[:, :wide], memory, visits[:, :wide])
 
 
 class StRnnPlaces(VectorPlaces):
@@ -72,15 +80,17 @@ class StRnnPlaces(VectorPlaces):
             scores = ((states + liking[:, None]) * chosen).sum(-1)
             return scores.view(candidates.shape)
         every, where = self.places.weight[1:], asked.points[1:]
-        _, width, edges, size = windows.terms.shape
-        many = max(TOGETHER // (len(every) * max(width * edges, size)), 1)
-        found = []
-        for start in range(0, max(len(liking), 1), many):
-            rows = slice(start, start + many)
-            some = windows[rows]
+        found, order = [], windows.widths.argsort()
+        for rows in order.split(self._together(windows, len(every))):
+            some = windows.of(rows)  # windows of like widths, without what they have not
             states = (self.sums(some, where) + some.memory[:, None]).sigmoid()
             found.append(torch.einsum("nvd,vd->nv", states + liking[rows, None], every))
-        return torch.cat(found).view(*asked.seen.shape, len(every))
+        return torch.cat(found)[order.argsort()].view(*asked.seen.shape, len(every))
+
+    def _together(self, windows: VisitWindows, places: int) -> int:
+        """How many questions are answered at a time, where all places are candidates."""
+        _, width, edges, size = windows.terms.shape
+        return max(TOGETHER // (places * max(width * edges, size)), 1)
 
     def windows(self, asked: PlaceQuestion) -> VisitWindows:
         """Of the questions."""
@@ -129,13 +139,11 @@ class StRnnPlaces(VectorPlaces):
         if self.spatial is None:
             shape = len(windows.points), where.shape[-2], windows.points.shape[1], 1
             return windows.terms.new_ones(shape)
-        chord = torch.cdist(
-            where.to(windows.terms.dtype),
-            windows.points.to(windows.terms.dtype),
-            compute_mode="donot_use_mm_for_euclid_dist",
-        )
-        distances = EARTH * torch.asin((chord / EARTH).clamp(max=1.0))
-        return interpolation(distances, self.distances.to(chord.dtype))
+        kind = windows.terms.dtype
+        apart = "donot_use_mm_for_euclid_dist"
+        chord = torch.cdist(where.to(kind), windows.points.to(kind), compute_mode=apart)
+        distances = chord.div_(EARTH).clamp_(max=1.0).asin_().mul_(EARTH)
+        return interpolation(distances, self.distances.to(kind))
 
     def sums(self, windows: VisitWindows, where: Tensor) -> Tensor:
         """Σ_i S_‖v-v_i‖ T_(t-t_i) q_i (N, C, D)"""

@@ -57,6 +57,7 @@ class AttendedPlaces(VectorPlaces):
     """
 
     options: VisitAttention
+    times: Tensor
 
     def __init__(self, places: int, users: int, options: VisitAttention) -> None:
         super().__init__(places, users, options)

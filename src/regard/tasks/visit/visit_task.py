@@ -12,7 +12,7 @@ from regard.data.batch import Batch
 from regard.data.examples import Example, read_examples
 from regard.data.fields import Field
 from regard.data.fields.member import Member
-from regard.data.fields.moment import Degrees, Moment
+from regard.data.fields.time_point import Degrees, TimePoint
 from regard.data.fields.place import Coordinates, Place
 from regard.data.fields.visits import Trail, Visits
 from regard.data.problems import Problems
@@ -66,7 +66,7 @@ class VisitTask(Task):
 
     user: Member
     history: Visits
-    time: Moment
+    time: TimePoint
     place: Place
 
     @property
@@ -77,7 +77,7 @@ class VisitTask(Task):
         self._checkins: dict[tuple[Any, ...], Checkins] = {}
         self._table: dict[str, Coordinates] | None = None
         self.user, self.place = Member("user"), Place("place")
-        self.time = Moment("time", self.options.unit)
+        self.time = TimePoint("time", self.options.unit)
         longest = self.recipe.data.max_length
         self.history = Visits("history", of=self.place, at=self.time, max_length=longest)
         return self.user, self.history, self.time, self.place

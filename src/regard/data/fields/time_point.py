@@ -33,7 +33,7 @@ class SingleNumber(Field):
         return {self.name: torch.tensor(numbers, dtype=torch.float64)}
 
 
-class Moment(SingleNumber):
+class TimePoint(SingleNumber):
     """A time in hours. A cell is a number of `unit`s since any start, the same for all of a corpus, or a date
     as 2012-04-03T18:00:09Z (or 2012-04-03 18:00), in hours since 1970; without a zone it is UTC.
     """
@@ -45,7 +45,7 @@ class Moment(SingleNumber):
         self.unit: Unit = unit
 
     def __repr__(self) -> str:
-        return f"Moment({self.name!r}, unit={self.unit!r})"
+        return f"TimePoint({self.name!r}, unit={self.unit!r})"
 
     def read(self, cell: Cell, folder: Path | None = None) -> float:
         number = number_of(cell)
