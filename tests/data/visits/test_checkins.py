@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from regard.data.fields.member import Member
-from regard.data.fields.time_point import Degrees, TimePoint
 from regard.data.fields.place import Place
+from regard.data.fields.time_point import Degrees, TimePoint
 from regard.data.fields.visits import Visit, Visits
 from regard.data.problems import CorpusError, Problems, Unusable
 from regard.data.spec import parse

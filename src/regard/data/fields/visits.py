@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
-from regard.data.fields.time_point import TimePoint
 from regard.data.fields.place import Place
+from regard.data.fields.time_point import TimePoint
 
 NO_VISITS = '{}lines that are not visits, [["place", "time"], …]'
 

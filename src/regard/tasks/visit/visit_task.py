@@ -12,8 +12,8 @@ from regard.data.batch import Batch
 from regard.data.examples import Example, read_examples
 from regard.data.fields import Field
 from regard.data.fields.member import Member
-from regard.data.fields.time_point import Degrees, TimePoint
 from regard.data.fields.place import Coordinates, Place
+from regard.data.fields.time_point import Degrees, TimePoint
 from regard.data.fields.visits import Trail, Visits
 from regard.data.problems import Problems
 from regard.data.spec import Corpus, Spec
