@@ -132,7 +132,7 @@ def test_visits_that_mattered_are_shown(run):
     assert columns[:2] == ("p1 −2.0 h", "p2 −1.0 h")
     np.testing.assert_allclose(shown.weights.sum(-1), 1.0, atol=1e-5)
     assert record.output.startswith("p3")
-    assert "1 visits are not read" in " ".join(record.notes)
+    assert "1 visit is not read" in " ".join(record.notes)
     (answer,) = run.predict([ASKED], attention=True)
     assert answer.rows == ["p3"]
     assert list(answer.columns) == list(columns)

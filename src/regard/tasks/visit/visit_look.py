@@ -103,9 +103,10 @@ def look_at_visits(
     if seen.lost is not None:
         weights = _shares(seen.lost).numpy()[None, None]
         maps.append(AttentionMap(VISITS, ANSWER, VISITS, weights, mechanism=LOST))
+        title = t("what the score loses without it")
         reading = t("above 0: the visit speaks for the place; below 0: against it")
         told.append(
-            Explanation("lost", LOST, reading, VISITS, matrix=seen.lost.numpy(), signed=True)
+            Explanation("lost", title, reading, VISITS, matrix=seen.lost.numpy(), signed=True)
         )
     elif seen.attended and columns:
         modules = dict(module.model.named_modules())
@@ -115,7 +116,12 @@ def look_at_visits(
     else:
         raise BadQuestion(NOTHING if columns else t("there is nothing to look at: no visit before"))
     unknown = len(example["history"].visits) - len(seen.visits)
-    left_out = t("{n} visits are not read: they are too long ago, or to unknown places", n=unknown)
+    left_out = t.plural(
+        unknown,
+        "{n} visit is not read: it is too long ago, or to an unknown place",
+        "{n} visits are not read: they are too long ago, or to unknown places",
+        n=unknown,
+    )
     return record_of(
         question,
         sides,
