@@ -12,7 +12,7 @@ from regard import Weights
 Q, K = torch.randn(2, 3, 8), torch.randn(2, 5, 8)
 
 
-@pytest.mark.parametrize("cap", [1e39, 1e-46, 10**400, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("cap", [1e39, 1e-46, 10**400])
 def test_a_cap_that_float32_does_not_have(cap):
     with pytest.raises(ValueError, match="float32 has"):
         regard.attend(Q, K, cap=cap)

@@ -241,11 +241,10 @@ def check_cap(cap: float | None) -> float:
         return 0.0
     if isinstance(cap, bool) or not isinstance(cap, Real):
         raise TypeError(f"cap bounds the scores, cap · tanh(score / cap): a number, not {cap!r}")
+    if not 0.0 < cap < math.inf:
+        raise ValueError(f"cap bounds the scores, cap · tanh(score / cap): above 0, not {cap}")
     if not SINGLE.tiny <= cap <= SINGLE.max:
-        raise ValueError(
-            "cap bounds the scores, cap · tanh(score / cap): above 0, and a number that float32 has, "
-            f"not {str(cap)[:20]}"
-        )
+        raise ValueError(f"cap is a number that float32 has, not {str(cap)[:20]}")
     return float(cap)
 
 
