@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from regard.attention.pooling import AttentionPooling
 from regard.models.classifiers.apcnn import apcnn
 from regard.models.classifiers.classifier import classifier
+from regard.models.classifiers.classifier_options import Classifier
 from regard.models.classifiers.han import han
 from regard.models.classifiers.lin import lin
 from regard.models.classifiers.self_attentive import self_attentive
