@@ -24,10 +24,12 @@ from regard.words import t
 
 def header_doubts(corpora: Iterable[Corpus], fields: Mapping[str, Field]) -> list[str]:
     """Of each table whose first line is read as an example, and has a label that stands nowhere else in it,
-    while every other label comes again.
+    while every other label comes again; and of each that has more columns than are read.
     """
     found = []
     for corpus in corpora:
+        if (surplus := _surplus(corpus, fields)) is not None:
+            found.append(surplus)
         names = _names_read(corpus)
         if len(names) != len(fields) or not any(
             _alone(corpus, place, field, list(fields))
@@ -45,6 +47,26 @@ def header_doubts(corpora: Iterable[Corpus], fields: Mapping[str, Field]) -> lis
             said = t("{file}: line 1 looks like a header, but is read: take it out", file=file)
         found.append(said)
     return found
+
+
+def _surplus(corpus: Corpus, fields: Mapping[str, Field]) -> str | None:
+    """Of a table with more columns than are read, none of which was named or numbered."""
+    (path, *others), file = corpus.files, _file(corpus.name)
+    if others or "#" in corpus.name or path.name == STANDARD_INPUT or not _is_plain(path):
+        return None
+    cells = _first_cells(path)
+    if not corpus.columns or len(cells) <= len(fields):
+        return None
+    named = all(cell.isidentifier() for cell in cells)
+    example = cells[-len(fields) :] if named else [str(n) for n in range(len(fields))]
+    return t(
+        "{file} has {columns} columns, and the first {read} are read as {fields}: say which, as {example}",
+        file=file,
+        columns=len(cells),
+        read=len(fields),
+        fields=", ".join(fields),
+        example=f"{file}#{','.join(example)}",
+    )
 
 
 def with_header(spec: str, columns: Sequence[str], fields: Sequence[str]) -> str:
