@@ -13,6 +13,8 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path as Outline
 
 import regard
 from svg_parts import panels, save
@@ -21,6 +23,7 @@ FOLDER = Path(__file__).parents[1] / "systems" / "pictures"
 USER, VISITS = "u7", 8  # whose trail, and how many visits of it
 SIDE = 3.6  # inches
 BEST = 30  # places in orange
+DASH = 4e-4  # degrees
 
 
 def draw(run: str) -> Figure:
@@ -42,10 +45,12 @@ def draw(run: str) -> Figure:
 
 
 def _places(ax: Axes, where: np.ndarray, best: np.ndarray, here: np.ndarray) -> None:
-    ax.scatter(*where.T, s=2, color="#bbbbbb", linewidths=0)
+    ends = np.stack([where - (DASH, 0), where + (DASH, 0)], 1).reshape(-1, 2)
+    dashes = Outline(ends, [Outline.MOVETO, Outline.LINETO] * len(where))  # a file of one shape is small
+    ax.add_patch(PathPatch(dashes, edgecolor="#bbbbbb", linewidth=1.2))
     ax.scatter(*where[best].T, s=14, color="#d95f02", linewidths=0)
     ax.plot(*here, "x", color="black", markersize=9, markeredgewidth=2)
-    ax.set(xticks=[], yticks=[])
+    ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
     ax.set_aspect(1 / np.cos(np.radians(where[:, 1].mean())))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -259,8 +260,9 @@ class VisitTask(Task):
     def tally(
         self, module: NextPlace, examples: Sequence[Any], *, beam: int | None = None
     ) -> Tally:
+        start = time.monotonic()
         total, scored, answers = self.ranked_places(module, examples)
-        return Tally((total, scored), answers)
+        return Tally((total, scored), answers, time.monotonic() - start)
 
     def wanted(self, example: Any) -> tuple[str, str]:
         """The user, and the place."""
