@@ -46,7 +46,9 @@ def draw(run: str) -> Figure:
 
 def _places(ax: Axes, where: np.ndarray, best: np.ndarray, here: np.ndarray) -> None:
     ends = np.stack([where - (DASH, 0), where + (DASH, 0)], 1).reshape(-1, 2)
-    dashes = Outline(ends, [Outline.MOVETO, Outline.LINETO] * len(where))  # a file of one shape is small
+    dashes = Outline(
+        ends, [Outline.MOVETO, Outline.LINETO] * len(where)
+    )  # a file of one shape is small
     ax.add_patch(PathPatch(dashes, edgecolor="#bbbbbb", linewidth=1.2))
     ax.scatter(*where[best].T, s=14, color="#d95f02", linewidths=0)
     ax.plot(*here, "x", color="black", markersize=9, markeredgewidth=2)

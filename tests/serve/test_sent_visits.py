@@ -51,6 +51,11 @@ def test_the_next_place_is_answered_and_looked_at(client):
 
 
 def test_what_is_no_question_is_told(client):
-    for wrong in ({**ASKED, "time": 5}, {**ASKED, "history": [["p1"]]}, {"user": "u1"}, "somewhere"):
+    for wrong in (
+        {**ASKED, "time": 5},
+        {**ASKED, "history": [["p1"]]},
+        {"user": "u1"},
+        "somewhere",
+    ):
         answer = client.post("/predict", json={"examples": [wrong]})
         assert answer.status_code == 422, wrong
