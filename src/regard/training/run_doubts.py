@@ -51,7 +51,10 @@ def few_to_choose_by(task: Task, dev: Spec, examples: Sequence[Any]) -> str | No
         noun=task.called(count),
         enough=ENOUGH,
     )
-    if all(corpus.part is None for corpus in task.corpora(dev)):
+    own = task.row_names != list(
+        task.fields
+    )  # a task that makes its examples itself cuts them itself
+    if own or all(corpus.part is None for corpus in task.corpora(dev)):
         return said
     split = t("of a corpus that is split, dev is one in {one_in}", one_in=ONE_IN)
     return f"{said}; {split}"

@@ -76,7 +76,7 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
 
 def columns_hint(task: Task) -> str:
     """How to find out what is wrong with a corpus."""
-    names = list(task.fields)
+    names = task.row_names
     if names == ["source", "target"]:
         return CHECK
     numbers, said = ",".join(map(str, range(len(names)))), ",".join(names)
