@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 
 from torch import Tensor
 
+from regard.data.fields.number_text import number_text
+
 Examples: TypeAlias = Sequence[Mapping[str, Any]]  # the values of each by the names of its fields
 
 
@@ -101,4 +103,4 @@ def _written(value: Any) -> Any:
 
 
 def _said(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return number_text(value) if isinstance(value, float) else str(value)

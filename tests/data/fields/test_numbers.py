@@ -11,6 +11,7 @@ from lives import batch_of, reloaded, stored
 
 from regard.data.examples import read_examples
 from regard.data.fields import Numbers, Unusable
+from regard.data.fields.number_text import number_text
 from regard.data.problems import Problems
 
 
@@ -195,3 +196,19 @@ def test_a_tensor_is_numbers_whatever_made_it(dtype):
     if numbers.requires_grad:
         with pytest.raises(Unusable, match="not numbers"):
             Numbers("n").read([numbers, numbers])
+
+
+@pytest.mark.parametrize("center", [0.0, 1e-6, 1.0, 2e6, 1.7e9, -1.7e9])
+def test_numbers_that_differ_are_told_apart(center):
+    """By a millionth of a small one, by a hundredth of a large one."""
+    step = 0.01 if abs(center) > 1 else 1e-8
+    numbers = [center + step * n for n in range(20)]
+    told = [number_text(number) for number in numbers]
+    assert len(set(told)) == 20
+    assert [float(each) for each in told] == pytest.approx(numbers, rel=1e-8, abs=1e-12)
+
+
+def test_a_number_of_few_digits_is_told_in_few():
+    assert [number_text(x) for x in (0.0, 0.1, -2.5, 2000042.0, 1e300)] == [
+        *["0", "0.1", "-2.5", "2000042", "1e+300"]
+    ]

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.nested_numbers import array_of
+from regard.data.fields.number_text import number_text
 from regard.data.fields.standardisation import Moments, Standardisation
 from regard.data.formats.npy import read_array
 from regard.words import t
@@ -180,7 +181,7 @@ class Numbers(Field):
     def show(self, value: Vectors) -> str:
         if self.sequence:
             return f"{len(value)} vectors of {value.shape[1]} numbers"
-        shown = " ".join(f"{x:.4g}" for x in value[:8])
+        shown = " ".join(map(number_text, value[:8].tolist()))
         return shown + (" …" if len(value) > 8 else "")
 
     @property
