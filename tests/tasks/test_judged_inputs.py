@@ -158,7 +158,9 @@ def test_a_number_is_answered_in_its_own_unit_and_learnt_in_deviations():
     answers = task.numbers(batch)
     outputs = task.judge_batch(batch).outputs[:, 0]
     torch.testing.assert_close(answers, 12 + 2 * outputs)
-    wanted = number.collate([([16.0],), ([12.0],)])["number"]  # 2 and 0 deviations
+    wanted = number.collate(number.encode([{"number": np.array([x])} for x in (16.0, 12.0)]))[
+        "number"
+    ]  # 2 and 0 deviations
     loss = task(number=wanted, **batch)
     torch.testing.assert_close(loss.total, (outputs[0] - 2) ** 2 + outputs[1] ** 2)
     assert int(loss.tokens) == 2
@@ -251,3 +253,27 @@ def test_what_is_looked_at_is_read_as_what_is_answered(tmp_path):
     (record,) = look(document, json.dumps({"document": sentences})).records
     assert record.levels.lengths == (3, 2)
     assert record.title == "a b c d e"
+
+
+def test_large_numbers_of_a_small_spread_are_judged_by_what_is_answered(tmp_path):
+    """The measures are those of the numbers in the file and in the answers, to the last digit."""
+    run, large = series_run(tmp_path, "number"), 1.7e9
+    target = run.task.target
+    wanted = [large + round(100 * x) for x in np.random.default_rng(0).random(40)]
+    target.learn([target.read(repr(number)) for number in wanted])
+    assert target.scale.mean[0] == pytest.approx(np.mean(wanted), abs=1e-6)
+    assert target.scale.deviation[0] == pytest.approx(np.std(wanted), rel=1e-9)
+    series = [[[0.1 * n, 1.0], [2.0, 0.3 * n]] for n in range(40)]
+    told = [json.loads(json.dumps(one.to_dict()))["answer"] for one in run.predict(series)]
+    assert len(set(told)) > 30
+    examples = [
+        {"numbers": run.task.source.read(given), "number": target.read(repr(number))}
+        for given, number in zip(series, wanted, strict=True)
+    ]
+    found = run.task.evaluate(run.module, "corpus", examples).measures
+    apart = np.subtract(told, wanted)
+    assert found["mean_absolute_error"] == pytest.approx(np.abs(apart).mean(), rel=1e-12)
+    assert found["mean_squared_error"] == pytest.approx((apart**2).mean(), rel=1e-12)
+    assert np.abs(apart).mean() < 5 * np.std(wanted)
+    loss = run.task.tally(run.module, examples).counts[0] / 40
+    assert loss == pytest.approx((apart**2).mean() / np.var(wanted), rel=1e-5)
