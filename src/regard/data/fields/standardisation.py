@@ -64,8 +64,8 @@ class Standardisation:
 class Moments:
     """Count, mean and squared distances from it of what was added, by the rule of Chan et al. 1979.
 
-    They are those of x - x₁, x₁ being the first that was added: of numbers that are large and near one another
-    no digit is lost, and a column that never changes has distances of exactly 0.
+    They are those of x - x₁, x₁ being the first that was added: of numbers that are large and near one
+    another no digit is lost, and a column that never changes has distances of exactly 0.
     """
 
     def __init__(self, size: int) -> None:
