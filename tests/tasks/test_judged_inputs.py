@@ -158,9 +158,8 @@ def test_a_number_is_answered_in_its_own_unit_and_learnt_in_deviations():
     answers = task.numbers(batch)
     outputs = task.judge_batch(batch).outputs[:, 0]
     torch.testing.assert_close(answers, 12 + 2 * outputs)
-    wanted = number.collate(number.encode([{"number": np.array([x])} for x in (16.0, 12.0)]))[
-        "number"
-    ]  # 2 and 0 deviations
+    values = [{"number": np.array([x])} for x in (16.0, 12.0)]  # 2 and 0 deviations
+    wanted = number.collate(number.encode(values))["number"]
     loss = task(number=wanted, **batch)
     torch.testing.assert_close(loss.total, (outputs[0] - 2) ** 2 + outputs[1] ** 2)
     assert int(loss.tokens) == 2
