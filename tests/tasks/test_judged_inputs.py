@@ -21,6 +21,7 @@ from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_look import look_at_judgement
 from regard.tasks.classify.classify_module import Classify
+from regard.tasks.classify.judged_input import given_value
 from regard.tasks.classify.number_module import Estimate
 from regard.tasks.task_module import Unanswerable
 
@@ -276,3 +277,15 @@ def test_large_numbers_of_a_small_spread_are_judged_by_what_is_answered(tmp_path
     assert np.abs(apart).mean() < 5 * np.std(wanted)
     loss = run.task.tally(run.module, examples).counts[0] / 40
     assert loss == pytest.approx((apart**2).mean() / np.var(wanted), rel=1e-5)
+
+
+@pytest.mark.parametrize("output", ["label", "number"])
+def test_numbers_that_were_answered_about_are_in_the_answer(output, tmp_path):
+    run = series_run(tmp_path, output)
+    given = [[0.1, 2.0], [1.0, 2.5]]
+    (told,) = (one.to_dict() for one in run.predict([given]))
+    assert json.loads(json.dumps(told))["input"] == given
+    long = [[float(n), 0.5] for n in range(6000)]
+    (told,) = (one.to_dict() for one in run.predict([long]))
+    assert told["input"] == "6,000 vectors of 2 numbers: 0 0.5 1 0.5 2 0.5 3 0.5 …"
+    assert given_value(run.task.source, np.array([[1.0], [2.5]])).tolist() == [1.0, 2.5]

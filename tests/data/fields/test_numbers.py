@@ -173,7 +173,11 @@ def test_shown_and_told_apart():
     field = Numbers("x")
     assert field.show(field.read("1.5 2")) == "1.5 2"
     assert field.show(field.read(list(range(20)))).endswith("7 …")
-    assert Numbers("x", sequence=True).show(np.ones((3, 2))) == "3 vectors of 2 numbers"
+    series = Numbers("x", sequence=True)
+    assert series.show(np.ones((3, 2))) == "3 vectors of 2 numbers: 1 1 1 1 1 1"
+    assert series.show(np.array([[2.5]])) == "1 vector of 1 number: 2.5"
+    assert series.show(np.ones((1, 20))) == "1 vector of 20 numbers: 1 1 1 1 1 1 1 1 …"
+    assert series.show(np.ones((2000, 1))).startswith("2,000 vectors of 1 number: 1 1")
     assert field.identity(field.read("1 2")) == field.identity(field.read([1, 2]))
     assert field.identity(field.read("1 2")) != field.identity(field.read("2 1"))
 

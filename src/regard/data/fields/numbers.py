@@ -16,7 +16,7 @@ from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.nested_numbers import array_of
-from regard.data.fields.number_text import number_text
+from regard.data.fields.number_text import array_text
 from regard.data.fields.standardisation import LARGEST, Moments, Standardisation
 from regard.data.formats.npy import read_array
 from regard.words import t
@@ -183,10 +183,7 @@ class Numbers(Field):
         return {"vectors": len(value)} if self.sequence else {"numbers": len(value)}
 
     def show(self, value: Vectors) -> str:
-        if self.sequence:
-            return f"{len(value)} vectors of {value.shape[1]} numbers"
-        shown = " ".join(map(number_text, value[:8].tolist()))
-        return shown + (" …" if len(value) > 8 else "")
+        return array_text(value)
 
     @property
     def _wrong_size(self) -> str:
