@@ -179,8 +179,8 @@ class _Work:
             found = self._respond([None if n in wrong else one for n, one in enumerate(given)])
         self.asked = [one for n, one in enumerate(given) if one is not None and n not in wrong]
         self.count += len(chunk)
-        for _, error in sorted(wrong.items()):
-            self._tell(error)
+        for _, told in sorted(wrong.items()):
+            self._tell(told)
         return [wrong.get(number, answer) for number, answer in enumerate(found)]
 
     def _respond(self, given: list[dict[str, Any] | None]) -> list[Answer]:
