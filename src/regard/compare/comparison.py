@@ -127,7 +127,7 @@ class Comparison:
             one, other = one[:, list(items)], other[:, list(items)]
         measure = self.measure
         return seeds, compare_scores(
-            one, other, measure.value, error=measure.error, level=self.level
+            one, other, measure.value, error=measure.error, level=self.level, widest=measure.widest
         )
 
     def pair(self, a: str, b: str) -> Compared:
