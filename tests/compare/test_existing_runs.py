@@ -17,6 +17,7 @@ from regard.compare.compare_files import comparison_folder
 from regard.compare.existing_runs import compare_runs
 from regard.compare.findings import Findings
 from regard.compare.judged_run import kept_judgement
+from regard.compare.verdicts import sentences
 from regard.data.checksums import Damaged, sealed
 from regard.recipe.mistakes import RecipeError
 from regard.report.run_evaluation import evaluate
@@ -80,6 +81,13 @@ def test_the_items_that_differ_most_are_shown_with_both_attentions(found):
         assert case.records[0].model == closer.a
     better = [case.weight for case in closer.cases if case.weight > 0]
     assert better == sorted(better, reverse=True)
+
+
+def test_one_seed_of_runs_that_exist_asks_for_runs_and_not_for_an_option(runs, tmp_path):
+    said = " ".join(sentences(compare_runs([runs[0], runs[2]], tmp_path, device="cpu")))
+    assert "train each variant with seed=2 and seed=3 too, and name all the runs" in said
+    assert "--seeds" not in said
+    assert "--seeds" not in (tmp_path / "compare.html").read_text("utf-8")
 
 
 def test_all_files_are_written(found, out):

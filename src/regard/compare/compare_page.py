@@ -176,7 +176,7 @@ def _pairs(found: Findings) -> Markup:
                     f"{name} − {other}: {_shown(pair.shown)}",
                     f"P({name} {t('better')}) = {pair.difference.better:.3f}, "
                     f"p = {pair.difference.p:.3g}, Holm {pair.p_holm:.3g}",
-                    resolution(pair, measure),
+                    resolution(pair, measure, trained=found.trained),
                 ]
             )
             cells.append(

@@ -45,6 +45,7 @@ class Findings:
     notes: Sequence[str] = ()
     command: str = ""
     budget: str = ""  # how long each was trained
+    trained: bool = True  # by the comparison; else the runs existed
 
     @property
     def measure(self) -> Measure:

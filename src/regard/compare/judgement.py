@@ -149,6 +149,7 @@ class RunJudge:
         changes: Mapping[str, Mapping[str, str]],
         roles: Mapping[str, str],
         budget: str = "",
+        trained: bool = True,
     ) -> Findings:
         """All that there is to say, with a closer look at the best and the others."""
         assert self._first is not None
@@ -174,6 +175,7 @@ class RunJudge:
             costs=self._costs(judged),
             command=command,
             budget=budget,
+            trained=trained,
             notes=notes,
         )
         return replace(found, closer=self._closer(found))

@@ -23,7 +23,7 @@ def sentences(found: Findings) -> list[str]:
     """The most important first."""
     comparison = found.comparison
     said = [*_best(comparison), *_advice(found), *_few_items(found)]
-    said += [*_resolution(comparison), *_attention(found)]
+    said += [*_resolution(found), *_attention(found)]
     if found.comparison.looks is not None:
         said.append(_seeds(found.comparison))
     return said
@@ -111,18 +111,27 @@ def _fewest(found: Comparison) -> int:
     return math.ceil(1 - math.log2((1 - found.level) / len(found.pairs)))
 
 
-def _resolution(found: Comparison) -> list[str]:
+def _resolution(found: Findings) -> list[str]:
     """dot against additive: 3 seeds resolve 0.9 BLEU; 0.3 would need about 14. Other pairs may vary more."""
-    pair = found.pair(*found.order[:2])
-    said = resolution(pair, found.measure)
-    if said and pair.difference.resolves is not None and len(found.order) > 2:
+    comparison = found.comparison
+    pair = comparison.pair(*comparison.order[:2])
+    said = resolution(pair, found.measure, trained=found.trained)
+    if said and pair.difference.resolves is not None and len(comparison.order) > 2:
         said = t("{one} against {other}: {said}", one=pair.a, other=pair.b, said=said)
     return [said] if said else []
 
 
-def resolution(pair: Compared, measure: Measure) -> str:
-    """What these seeds could have shown, and what a smaller difference would need."""
+def resolution(pair: Compared, measure: Measure, *, trained: bool = True) -> str:
+    """What these seeds could have shown, and what a smaller difference would need.
+
+    trained: by the comparison, which then takes --seeds.
+    """
     difference = pair.difference
+    if difference.resolves is None and not trained:
+        return t(
+            "One seed does not tell what another would give: train each variant with seed=2 and seed=3 "
+            "too, and name all the runs."
+        )
     if difference.resolves is None:
         return t("One seed does not tell what another would give: --seeds 3 does.")
     if not difference.resolves:
