@@ -8,6 +8,7 @@ counts: (items, K), what the measure counts of every item. Nothing here knows wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -119,15 +120,26 @@ class Comparison:
         }
 
     def between(
-        self, a: str, b: str, items: Sequence[int] | None = None
+        self, a: str, b: str, items: Sequence[int] | None = None, measure: Measure | None = None
     ) -> tuple[tuple[int, ...], Difference]:
-        """The difference a − b on all items or on some, and the seeds that both have."""
+        """The difference a − b on all items or on some, and the seeds that both have.
+
+        measure: another one of the same counts.
+        """
         seeds, one, other = matched(self.by_name[a], self.by_name[b])
         if items is not None:
             one, other = one[:, list(items)], other[:, list(items)]
-        measure = self.measure
+        measure = measure or self.measure
+        farthest = (
+            1.0 if measure.share and not measure.error else math.inf
+        )  # error rates pass 100 %
         return seeds, compare_scores(
-            one, other, measure.value, error=measure.error, level=self.level
+            one,
+            other,
+            measure.value,
+            error=measure.error,
+            level=self.level,
+            farthest=farthest,
         )
 
     def pair(self, a: str, b: str) -> Compared:

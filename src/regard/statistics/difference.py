@@ -53,6 +53,7 @@ class Difference:
     items_exact: float = 0.0  # standard error by an exact test, or the least that one would say
     level: float = 0.95
     error: bool = False  # of the measure: smaller is better
+    farthest: float = math.inf  # that two scores can be apart
 
     @property
     def over(self) -> tuple[str, ...]:
@@ -62,12 +63,13 @@ class Difference:
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """Where the difference lies, at `level`; all numbers where one item had one seed."""
+        """Where the difference lies, at `level`; all that is possible where one item had one seed."""
         return self.interval_at(self.level)
 
     def interval_at(self, level: float) -> tuple[float, float]:
         half = self.half_width(1 - level)
-        return self.difference - half, self.difference + half
+        low, high = self.difference - half, self.difference + half
+        return max(low, -self.farthest), min(high, self.farthest)
 
     def half_width(self, outside: float) -> float:
         """How far the truth lies at most from what was seen, but for this share of experiments."""
@@ -173,11 +175,13 @@ def compare_scores(
     *,
     error: bool = False,
     level: float = 0.95,
+    farthest: float = math.inf,
 ) -> Difference:
     """Two variants, seed i of one against seed i of the other, item by item.
 
     counts_a, counts_b: (seeds, items, K), what a measure counts; value: its function of the sums,
-    (..., K) -> (...); error: smaller is better.
+    (..., K) -> (...); error: smaller is better; farthest: that two scores can be apart, where it is
+    known, which no interval leaves.
 
     Seeds that only one of the two has are left out before: pairs are matched by position.
 
@@ -235,6 +239,7 @@ def compare_scores(
         items_exact=exact,
         level=level,
         error=error,
+        farthest=farthest,
     )
 
 
