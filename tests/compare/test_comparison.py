@@ -166,6 +166,27 @@ def test_nothing_is_to_be_taken_that_may_be_far_behind_or_is_worse():
     assert not told_to_take(noisy)
 
 
+def pooled(levels: dict[str, float], **roles: str) -> str:
+    """What is said of variants of model.pool, one line each."""
+    changes = {name: {"model.pool": name} for name in levels}
+    made = replace(findings(levels), roles=roles, changes=changes)
+    return "\n".join(sentences(made))
+
+
+def test_attention_helps_where_it_is_better_than_the_best_without_it():
+    without = {"last": "no attention", "max": "no attention"}
+    said = pooled({"last": 1.0, "attention": 0.5, "max": 0.0}, **without)
+    assert "attention is better than max: +" in said
+    assert "last is better than attention: +" in said
+    assert "helps" not in said
+    said = pooled({"last": 0.5, "attention": 1.0, "max": 0.0}, **without)
+    assert "Attention helps: attention is +" in said.split("attention is better than max: +")[0]
+    assert said.count("helps") == 1
+    said = pooled({"mean": 1.0, "attention": 1.0, "max": 0.0}, mean="uniform", max="no attention")
+    assert "attention is better than max: +" in said
+    assert "helps" not in said
+
+
 def test_one_seed_tells_nothing_of_others_and_says_so():
     said = " ".join(sentences(findings(APART, seeds=1)))
     assert "One seed does not tell" in said

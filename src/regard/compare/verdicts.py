@@ -170,33 +170,51 @@ def resolution(pair: Compared, measure: Measure, *, trained: bool = True) -> str
 
 
 def _attention(found: Findings) -> list[str]:
-    """Whether the best that attends is better than those that ran along to tell."""
+    """Whether the best that attends is better than those that ran along to tell.
+
+    It helps where it is better than the best that there is without it: to beat a poor one is no help.
+    """
     comparison, said = found.comparison, []
     attending = [name for name in comparison.order if name not in found.roles]
     if not attending:
         return []
-    best = attending[0]
+    best, rival = attending[0], _best_without(found)
     for name, role in found.roles.items():
         pair = comparison.pair(best, name)
         known = {"best": best, "other": name, **_known(pair, found.measure)}
-        if pair.winner == best:
-            message = {
-                WITHOUT: t(
-                    "Attention helps: {best} is {difference} against {other}, {interval}.", **known
-                ),
-                UNIFORM: t(
-                    "Where it looks matters: {best} is {difference} against {other}, {interval}.",
-                    **known,
-                ),
-            }[role]
-        elif pair.winner == name:
-            message = t("{other} is better than {best}: {difference}, {interval}.", **known)
+        if pair.winner == best and role == UNIFORM:
+            message = t(
+                "Where it looks matters: {best} is {difference} against {other}, {interval}.",
+                **known,
+            )
+        elif pair.winner == best and name == rival:
+            message = t(
+                "Attention helps: {best} is {difference} against {other}, {interval}.", **known
+            )
+        elif pair.winner is not None:
+            loser = name if pair.winner == best else best
+            won = _known(comparison.pair(pair.winner, loser), found.measure)
+            message = t(
+                "{winner} is better than {loser}: {difference}, {interval}.",
+                winner=pair.winner,
+                loser=loser,
+                **won,
+            )
         else:
             message = t(
                 "No difference from {other} shown: {best} is {difference}, {interval}.", **known
             )
         said.append(message)
     return said
+
+
+def _best_without(found: Findings) -> str | None:
+    """The best that does not attend; who pools by the mean does not either."""
+    for name in found.comparison.order:
+        pools = "model.pool" in found.changes.get(name, {})
+        if found.roles.get(name) == WITHOUT or (name in found.roles and pools):
+            return name
+    return None
 
 
 def _seeds(found: Comparison) -> str:
