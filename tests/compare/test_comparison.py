@@ -224,9 +224,67 @@ def test_items_that_differ_are_few_or_none():
 
 def test_the_front_is_what_nothing_beats():
     places = {"a": (1.0, 5.0), "b": (2.0, 6.0), "c": (2.0, 5.5), "d": (3.0, 6.0), "e": (0.5, 1.0)}
-    assert front(places) == ["e", "a", "b"]
-    assert front(places, error=True) == ["e"]
-    assert front(places, gain=True) == ["b", "d"] or front(places, gain=True) == ["d"]
+
+    def less(one: str, other: str) -> bool:
+        return places[one][0] < places[other][0]
+
+    def faster(one: str, other: str) -> bool:
+        return less(other, one)
+
+    def never(one: str, other: str) -> bool:
+        return False
+
+    assert front(places, less) == ["e", "a", "b"]
+    assert front(places, less, error=True) == ["e"]
+    assert front(places, faster) == ["d"]
+    assert front(places, never) == ["b", "d"]
+
+
+def timed(seconds: dict[str, tuple[float, ...]], parameters: int = 1000) -> Findings:
+    """Variants that are alike in all but the seconds of their seeds; the first has such parameters."""
+    made = findings(dict.fromkeys(seconds, 0.8), items=4000, noise=0.001)
+    each = {
+        name: [Cost(1000 if place else parameters, each) for each in times]
+        for place, (name, times) in enumerate(seconds.items())
+    }
+    return replace(made, costs={name: Cost.of_several(several) for name, several in each.items()})
+
+
+def test_the_noise_of_a_clock_decides_nothing():
+    noise = timed({"last": (12.0, 12.0, 13.0), "attention": (13.0, 14.0, 13.0)})
+    assert not told_to_take(noise)
+    assert "On the front" not in page(noise)
+    assert "The same for all: parameters, training time, s." in page(noise)
+    spread = timed({"last": (12.0, 30.0, 14.0), "attention": (30.0, 12.0, 40.0)})
+    assert spread.costs["last"].seconds < 0.8 * spread.costs["attention"].seconds
+    assert not told_to_take(spread)
+    assert "On the front" not in page(spread)
+    real = timed({"last": (12.0, 13.0, 14.0), "attention": (30.0, 32.0, 40.0)})
+    assert told_to_take(real).endswith("and it is the cheapest.")
+    assert "On the front: last" in page(real)
+
+
+def test_of_those_that_are_as_cheap_the_one_with_the_fewest_parameters_is_to_be_taken():
+    alike = {"last": (12.0, 13.0), "attention": (13.0, 12.0)}
+    said = told_to_take(timed(alike, parameters=990))
+    assert said.startswith("Take last: ")
+    assert said.endswith("and it is as cheap as attention, with the fewest parameters.")
+    dear = {"slow": (50.0, 50.0)}
+    made = timed(alike | dear)
+    first = next(name for name in made.comparison.order if name != "slow")
+    other = next(name for name in alike if name != first)
+    assert told_to_take(made).startswith(f"Take {first}: ")
+    assert told_to_take(made).endswith(
+        f"and it is as cheap as {other}, and cheaper than the others."
+    )
+
+
+def test_of_two_that_cost_the_same_the_better_is_on_the_front():
+    made = timed({"one": (12.0, 12.0), "two": (13.0, 13.0), "slow": (50.0, 50.0)})
+    best = max(("one", "two"), key=made.comparison.means.__getitem__)
+    fronts = page(made).split("On the front: ")[1].split('"')[0].split(", ")
+    assert fronts[0] == best
+    assert not ({"one", "two"} - {best}) & set(fronts)
 
 
 def test_slices_are_parts_of_the_items():

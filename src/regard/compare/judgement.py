@@ -186,7 +186,8 @@ class RunJudge:
         for name, runs in judged.items():
             run = self.load(runs[min(runs)].path)
             whole = Cost.of_several([one.cost for one in runs.values()])
-            found[name] = replace(whole, speed=speed_of(run, self._examples, self.kept))
+            speed, spread = speed_of(run, self._examples, self.kept)
+            found[name] = replace(whole, speed=speed, speed_spread=spread)
         return found
 
     def _closer(self, found: Findings) -> list[Closer]:

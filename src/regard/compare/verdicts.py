@@ -61,14 +61,22 @@ def _advice(found: Findings) -> list[str]:
     taken, best = advice(found), found.comparison.best
     if taken is None:
         return []
+    others = ", ".join(taken.as_cheap[:NAMED]) + (" …" if len(taken.as_cheap) > NAMED else "")
+    if not taken.as_cheap:
+        why = t("it is the cheapest")
+    elif taken.fewest:
+        why = t("it is as cheap as {others}, with the fewest parameters", others=others)
+    else:
+        why = t("it is as cheap as {others}, and cheaper than the others", others=others)
     if taken.name == best:
-        return [t("Take {name}: none is shown to be better, and it is the cheapest.", name=best)]
+        return [t("Take {name}: none is shown to be better, and {why}.", name=best, why=why)]
     return [
         t(
             "Take {name}: as good as {best} as far as could be shown, at most {behind} {measure} behind, "
-            "and the cheapest.",
+            "and {why}.",
             name=taken.name,
             best=best,
+            why=why,
             behind=amount(taken.behind, found.measure),
             measure=unit(found.measure),
         )
