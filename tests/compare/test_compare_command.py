@@ -148,8 +148,10 @@ def test_what_is_trained_is_not_trained_again(folder):
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("trained before") == 4
     assert times(folder / "whole") == before
-    read = json.loads((folder / "whole" / OUT / "compare.json").read_text("utf-8"))
-    assert read["measure"] == "macro_f1"
+    for stem, measure in {"compare-macro_f1": "macro_f1", "compare": "accuracy"}.items():
+        read = json.loads((folder / "whole" / OUT / f"{stem}.json").read_text("utf-8"))
+        assert read["measure"] == measure
+    assert f"wrote {OUT}/compare-macro_f1.html" in done.stderr
 
 
 def complaint(monkeypatch, capsys, folder: Path, *words: str) -> str:

@@ -115,6 +115,12 @@ def test_another_measure_and_another_corpus(runs, attending, tmp_path):
     data = f"{attending}/dev.tsv#1,0"
     found = compare_runs(runs, tmp_path, data=data, measure="macro_f1", device="cpu")
     assert found.measure.name == "macro_f1"
+    names = sorted(path.name for path in tmp_path.glob("compare*"))
+    assert names == [f"compare-macro_f1.{end}" for end in ("csv", "html", "json", "md", "tex")]
+    assert "compare-macro_f1.json holds" in (tmp_path / names[1]).read_text("utf-8")
+    compare_runs(runs, tmp_path, data=data, measure="accuracy", device="cpu")  # the usual one
+    assert len(list(tmp_path.glob("compare.*"))) == len(names) == 5
+    assert '"macro_f1"' in (tmp_path / "compare-macro_f1.json").read_text("utf-8")
     assert len(found.items) == 20
     assert found.data == data
 

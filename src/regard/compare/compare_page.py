@@ -270,7 +270,8 @@ def _method(found: Findings) -> Markup:
     ]
     planned = t(
         "Seeds were added at planned looks, which share one error: a pair counts as shown by these, and the "
-        "interval that holds at all of them together, in compare.json, is wider than the one here."
+        "interval that holds at all of them together, in {file}, is wider than the one here.",
+        file=f"{found.stem}.json",
     )
     notes = [
         *found.notes,
@@ -280,7 +281,10 @@ def _method(found: Findings) -> Markup:
             "agree, and by item. The interval is for both other seeds and other items, and is wider where "
             "seeds are few."
         ),
-        t("compare.json holds what was counted of every item: the statistics can be done again."),
+        t(
+            "{file} holds what was counted of every item: the statistics can be done again.",
+            file=f"{found.stem}.json",
+        ),
     ]
     return join(
         [

@@ -46,10 +46,17 @@ class Findings:
     command: str = ""
     budget: str = ""  # how long each was trained
     trained: bool = True  # by the comparison; else the runs existed
+    usual: str = ""  # the measure of runs like these, where no other is asked for
 
     @property
     def measure(self) -> Measure:
         return self.comparison.measure
+
+    @property
+    def stem(self) -> str:
+        """What its files are called: each measure has its own."""
+        usual = self.measure.name == (self.usual or self.measure.name)
+        return "compare" if usual else f"compare-{self.measure.name}"
 
     @property
     def counted_items(self) -> str:

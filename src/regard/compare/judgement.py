@@ -101,8 +101,14 @@ class RunJudge:
                 f"items are not measured by {self.wanted!r}.{meant(self.wanted, named)}",
                 f"--measure takes {', '.join(named)}",
             )
-        usual = self.wanted or self._first.recipe.training.metric
-        return named.get(usual, self.measures[0])
+        return named.get(self.wanted or self.usual, self.measures[0])
+
+    @property
+    def usual(self) -> str:
+        """The measure, where none is asked for."""
+        assert self._first is not None
+        chosen_by = self._first.recipe.training.metric
+        return next((m.name for m in self.measures if m.name == chosen_by), self.measures[0].name)
 
     @property
     def values(self) -> dict[tuple[str, str], float]:
@@ -176,6 +182,7 @@ class RunJudge:
             command=command,
             budget=budget,
             trained=trained,
+            usual=self.usual,
             notes=notes,
         )
         return replace(found, closer=self._closer(found))
