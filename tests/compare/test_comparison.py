@@ -27,6 +27,7 @@ from regard.measures.accuracy import Accuracy
 from regard.measures.likelihood_measures import TokenLoss
 from regard.recipe.recipe_files import read_recipe
 from regard.statistics import Looks, compare_scores, holm
+from regard.tasks.simplest_answers import SimplestAnswer
 
 APART = {"weak": 0.0, "strong": 1.0}
 ALIKE = {"one": 0.5, "two": 0.5, "three": 0.5}
@@ -185,6 +186,32 @@ def test_attention_helps_where_it_is_better_than_the_best_without_it():
     said = pooled({"mean": 1.0, "attention": 1.0, "max": 0.0}, mean="uniform", max="no attention")
     assert "attention is better than max: +" in said
     assert "helps" not in said
+
+
+def test_who_answers_the_same_to_everything_is_named():
+    made = replace(
+        findings(ALIKE),
+        simplest=SimplestAnswer("NEUTRAL", {"accuracy": 0.5}),
+        always={"one": {1: "NEUTRAL", 2: "NEUTRAL", 3: "NEUTRAL"}, "two": {2: "NEUTRAL"}},
+        warnings=["the run has 60 updates", "two: 10 % are unknown."],
+    )
+    said = sentences(made)
+    assert said[0] == "To everything the answer is NEUTRAL: one, two in 1 of 3 seeds."
+    assert said[-2:] == [
+        "The trainings warned: the run has 60 updates.",
+        "The trainings warned: two: 10 % are unknown.",
+    ]
+    assert not any("No variant is better than always" in each for each in said)
+    table = ScoreTable.of(made)
+    for text in (table.text, table.markdown, table.latex, page(made)):
+        assert "; always answering NEUTRAL: 50.00" in text
+    assert all(each in page(made) for each in (said[0], *said[-2:]))
+    high = replace(made, simplest=SimplestAnswer("NEUTRAL", {"accuracy": 0.95}))
+    told = "No variant is better than always answering NEUTRAL: accuracy 95.00."
+    assert told in sentences(high)
+    read = json.loads(json.dumps(made.to_dict()))
+    assert read["simplest"]["measures"] == {"accuracy": 0.5}
+    assert read["always"]["two"] == {"2": "NEUTRAL"}
 
 
 def test_one_seed_tells_nothing_of_others_and_says_so():

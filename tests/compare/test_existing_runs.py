@@ -90,6 +90,20 @@ def test_one_seed_of_runs_that_exist_asks_for_runs_and_not_for_an_option(runs, t
     assert "--seeds" not in (tmp_path / "compare.html").read_text("utf-8")
 
 
+def test_what_trainings_warned_of_is_told_once(found, runs):
+    few = "dev is 20 texts: the best checkpoint is chosen by them"
+    assert all(f"warning: {few}" in (path / "train.log").read_text("utf-8") for path in runs)
+    (said,) = [each for each in found.warnings if few in each]
+    assert said.startswith(few)
+    assert any(said in sentence for sentence in sentences(found))
+
+
+def test_the_most_frequent_label_is_a_score_to_measure_by(found):
+    wanted = [item.wanted for item in found.items]
+    most = max(map(wanted.count, wanted)) / len(wanted)
+    assert found.simplest.measures["accuracy"] == pytest.approx(most)
+
+
 def test_all_files_are_written(found, out):
     names = sorted(path.name for path in out.glob("compare.*"))
     assert names == ["compare.csv", "compare.html", "compare.json", "compare.md", "compare.tex"]

@@ -16,6 +16,7 @@ from regard.compare.comparison import Comparison
 from regard.compare.findings import Closer, Findings
 from regard.compare.items import describe_items
 from regard.compare.judged_run import Cost, JudgedRun, judge, read_items, speed_of
+from regard.compare.run_warnings import run_warnings
 from regard.compare.slices import slices
 from regard.data.problems import Problems
 from regard.data.spec import Spec
@@ -26,6 +27,7 @@ from regard.runs.loaded_run import LoadedRun, load
 from regard.suggestions import meant
 from regard.tasks.likelihood_task import LikelihoodTask
 from regard.tasks.recipe_task import task_of
+from regard.tasks.simplest_answers import one_answer, simplest_answer
 from regard.words import t
 
 CLOSER = 6  # variants that the best is compared with in detail
@@ -183,9 +185,28 @@ class RunJudge:
             budget=budget,
             trained=trained,
             usual=self.usual,
+            simplest=simplest_answer(task, self._examples),
+            always=self._always(judged),
+            warnings=run_warnings(judged),
             notes=notes,
         )
         return replace(found, closer=self._closer(found))
+
+    def _always(self, judged: Mapping[str, Mapping[int, JudgedRun]]) -> dict[str, dict[int, str]]:
+        """What variants answer to everything, by seed; those alone that do."""
+        assert self._first is not None
+        if not all(isinstance(example, Mapping) for example in self._examples):
+            return {}
+        wanted = [self._first.task.wanted(example) for example in self._examples]
+        found = {
+            name: {
+                seed: answer
+                for seed, run in sorted(runs.items())
+                if (answer := one_answer(run.answers, wanted)) is not None
+            }
+            for name, runs in judged.items()
+        }
+        return {name: by_seed for name, by_seed in found.items() if by_seed}
 
     def _costs(self, judged: Mapping[str, Mapping[int, JudgedRun]]) -> dict[str, Cost]:
         """Means over seeds, and the speed of the first: all of them are of one shape."""

@@ -22,11 +22,45 @@ FEW_ITEMS = 100  # to be judged by: fewer are worth a warning
 def sentences(found: Findings) -> list[str]:
     """The most important first."""
     comparison = found.comparison
-    said = [*_best(comparison), *_advice(found), *_few_items(found)]
+    said = [*_always(found), *_best(comparison), *_advice(found), *_few_items(found)]
     said += [*_resolution(found), *_attention(found)]
     if found.comparison.looks is not None:
         said.append(_seeds(found.comparison))
+    said += [
+        t("The trainings warned: {warning}.", warning=each.rstrip(".")) for each in found.warnings
+    ]
     return said
+
+
+def _always(found: Findings) -> list[str]:
+    """What has learnt nothing: who answers the same to everything, or scores no more than that."""
+    groups: dict[str, list[str]] = {}
+    for name, by_seed in found.always.items():
+        for answer in dict.fromkeys(by_seed.values()):
+            count, seeds = list(by_seed.values()).count(answer), len(found.judged[name])
+            some = t("{name} in {count} of {seeds} seeds", name=name, count=count, seeds=seeds)
+            groups.setdefault(answer, []).append(name if count == seeds else some)
+    said = [
+        t("To everything the answer is {answer}: {names}.", answer=answer, names=", ".join(names))
+        for answer, names in groups.items()
+    ]
+    floor = simplest_score(found)
+    best = found.comparison.means[found.comparison.best]
+    if floor is not None and (best >= floor if found.measure.error else best <= floor):
+        assert found.simplest is not None
+        said.append(
+            t(
+                "No variant is better than {simplest}: {score}.",
+                simplest=found.simplest.name,
+                score=f"{display_name(found.measure)} {score(floor, found.measure)}",
+            )
+        )
+    return said
+
+
+def simplest_score(found: Findings) -> float | None:
+    """Of the same answer to everything, by the measure of the comparison; None: it has none."""
+    return found.simplest.measures.get(found.measure.name) if found.simplest else None
 
 
 def _best(found: Comparison) -> list[str]:
