@@ -177,7 +177,7 @@ class PlannedRun:
 
 
 def trained_before(out: Path, recipe: Recipe) -> RunFolder | None:
-    """A whole run of the recipe and its seed in the folder of a comparison, whatever its variant is called."""
+    """A whole run of this recipe and seed in the folder of a comparison, whatever its variant was called."""
     for path in sorted(out.glob(f"*/seed-{recipe.seed}")):
         with suppress(RecipeError, Damaged, OSError):
             folder = RunFolder(path)
