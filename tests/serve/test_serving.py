@@ -247,10 +247,12 @@ def test_looks_and_translations_at_once(embedded):
     ("body", "status", "said"),
     [
         (b"{", 400, "the body is not JSON"),
-        (b"\xff\xfe", 400, "body"),
+        (b"\xff\xfe", 400, "the body is not JSON"),
+        (b'{"texts": ["\xff"]}', 400, "the body is not UTF-8"),
         (b"", 422, "the body is empty"),
         (b"[1]", 422, "body: "),
-        (b"[" * 100_000, 400, "body"),
+        (b"[" * 100_000, 400, "the body is nested too deeply"),
+        (b'{"texts": [' + b"9" * 5000 + b"]}", 400, "a whole number of too many digits"),
         (b"{}", 422, "texts: field required"),
         (b'{"texts": "a"}', 422, "texts: input should be a valid list"),
         (b'{"texts": []}', 422, "texts: "),
@@ -279,6 +281,17 @@ def test_what_cannot_be_answered_is_said_in_one_line(body, status, said):
         assert len(answer.json()["error"]) < 400
         assert "secret" not in answer.text
         assert client.post("/translate", json={"texts": ["a"]}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/translate", "/score", "/predict", "/attention"])
+def test_an_empty_body_is_told_what_is_asked_there(path):
+    with shelf_of(Shouter()) as shelf:
+        client = client_of(quiet_app(shelf), content_type="application/json")
+        said = client.post(path, content=b"").json()["error"]
+        wanted = json.loads(said.partition("such as ")[2])
+        refused = client.post(path, json={**wanted, "beem": 1})
+        assert refused.status_code == 422
+        assert refused.json()["error"].startswith("beem: ")  # and nothing else
 
 
 def test_paths_and_methods_that_there_are_not():

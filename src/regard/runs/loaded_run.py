@@ -75,8 +75,8 @@ class LoadedRun:
 
         An example is a mapping from the names of the input fields, or of the columns that the run was
         trained with, to their values; the bare value where there is one input field, and a tuple of the
-        values in their order where there are several. A blank text has a blank answer: None. attention: with
-        what was looked at, where the model has it.
+        values in their order, or a line with a TAB between them, where there are several. A blank text has a
+        blank answer: None. attention: with what was looked at, where the model has it.
         """
         if isinstance(examples, str | bytes | Mapping) or not isinstance(examples, Iterable):
             raise ValueError(f"give a list of examples, as in predict([{_short(examples)}])")

@@ -116,11 +116,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         _check_total(sum(sizes), shelf)
         with _mistakes_told():
             task = served.run.task
-            several = len(task.inputs) > 1  # then a text holds them all, as a line does
-            lines = [
-                task.of_line(e) if several and isinstance(e, str) else e for e in asked.examples
-            ]
-            given = task.given(lines, files=False)
+            given = task.given(asked.examples, files=False)
             examples = [example for example in given if example is not None]
             work = served.estimates.predicting(examples, attention=asked.attention)
         wish = Predicting(served, shelf.limits, asked.attention)

@@ -13,9 +13,9 @@ from regard.tasks.answer import Answer, Examples
 from regard.tasks.classify.judge import Judge, Judgement, weighed_sentences
 from regard.tasks.classify.judged_input import (
     InputField,
+    given_value,
     input_field,
     positions_read,
-    shown_text,
 )
 from regard.tasks.task import Extent, Task
 from regard.tasks.text_look import asked_example
@@ -95,7 +95,7 @@ class JudgeTask(Task):
         end = ["EOS"] if isinstance(self.source, Text) else []
         answers = []
         for value, one, read in zip(values, found, tokens, strict=True):
-            answer = Answer(shown_text(self.source, value), *said(one))
+            answer = Answer(given_value(self.source, value), *said(one))
             if one.weights is not None:
                 answer = replace(
                     answer,

@@ -56,7 +56,7 @@ def with_pair_attention(
         return replace(
             answer,
             attention=weights,
-            rows=[str(answer.answer)],
+            rows=[answer.line],
             columns=[*first, *second],
             hops=seen.pooled[0].pooling.hops,
         )
