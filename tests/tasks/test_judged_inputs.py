@@ -22,6 +22,7 @@ from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_look import look_at_judgement
 from regard.tasks.classify.classify_module import Classify
 from regard.tasks.classify.number_module import Estimate
+from regard.view.attention_view import View
 from regard.tasks.task_module import Unanswerable
 
 TEXT = "A b c . D e ! F"
@@ -164,6 +165,7 @@ def test_a_number_is_answered_in_its_own_unit_and_learnt_in_deviations():
     assert int(loss.tokens) == 2
     record = look_at_judgement(task.float(), Question("[[1, 2], [3, 4]]"))
     assert record.output == f"{answers[0].item():.4g}"
+    assert "rows: number · columns: numbers" in View((record,)).to_svg()
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def look_at_judgement(
     ):
         (found,) = module.judge([value], attention=True)
     label, output = module.said(found)
-    sides = {field.name: side, "label": Side.of_labels([label], title="label")}
+    sides = {field.name: side, "label": Side.of_labels([label], title=module.answered)}
     levels, cut = None, _cut_note(module, value, tokens)
     if isinstance(field, Document):
         (sentences,) = field.tokens([value])
