@@ -22,8 +22,8 @@ from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_look import look_at_judgement
 from regard.tasks.classify.classify_module import Classify
 from regard.tasks.classify.number_module import Estimate
-from regard.view.attention_view import View
 from regard.tasks.task_module import Unanswerable
+from regard.view.attention_view import View
 
 TEXT = "A b c . D e ! F"
 DOCUMENTS = [TEXT, "", "h", ["a b", "c d e f g", "a"], "G ? " * 30]

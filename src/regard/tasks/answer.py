@@ -21,6 +21,7 @@ class Answer:
     document, the columns of each, from start up to end, and what it weighs. hops: attentions over the same
     columns that a row is the mean of. rank: from 1, among the answers that it competes with, where it does.
     places: of a picture, where was looked, one after the other: (x, y) from -1, left and above, to 1.
+    stretch: of an answer that is a part of the text, its characters, from start up to end.
     """
 
     input: Any
@@ -35,6 +36,7 @@ class Answer:
     hops: int = 1
     rank: int | None = None
     places: Sequence[tuple[float, float]] = ()
+    stretch: tuple[int, int] | None = None
 
     @property
     def parts(self) -> list[str]:

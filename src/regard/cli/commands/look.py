@@ -117,9 +117,9 @@ def look(
     view = _view(given, models, saved, asked, picks, device)
     if files:
         theme = {"theme": "dark" if dark else "light"}
-        styles = {svg: theme, png: theme, gif: theme, apng: theme}
+        styles: dict[Path | None, dict[str, str]] = dict.fromkeys((svg, png, gif, apng), theme)
         for path in (svg, png):
-            styles[path] = theme | {"style": "lines" if lines else "cells"}
+            styles[path] = theme | ({"style": "lines"} if lines else {})
         for path in files:
             _save(view, path, styles.get(path, {}))
     if terminal or (seen_here and not files):
