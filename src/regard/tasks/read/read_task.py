@@ -27,6 +27,7 @@ from regard.measures.measure import Measure
 from regard.measures.span_f1 import SpanF1
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
+from regard.records.token_words import word_spans
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.read.read_look import SeenReading, look_at_reading
 from regard.tasks.read.read_module import Choose, PointOut
@@ -116,11 +117,13 @@ class ReadTask(Task):
         weights = seen.focus(place, longest)
         if weights is None:
             return answer
-        words = [*self.story.marked([asked[place]])[0].pieces, "EOS"]
+        (read,) = self.story.marked([asked[place]])
+        columns = [*read.pieces, "EOS"]
+        words = word_spans(self.story.joined(asked[place]["story"]), read.pieces, read.offsets)
         rows = [*self.question.marked([asked[place]])[0].pieces, "EOS"]
         names = rows if seen.per_word else [answer.line]
-        weights = weights[: len(names), : len(words)]
-        return replace(answer, attention=weights, rows=names, columns=words)
+        weights = weights[: len(names), : len(columns)]
+        return replace(answer, attention=weights, rows=names, columns=columns, words=words)
 
     def sample_names(self) -> SampleNames:
         title = t("Questions with a wrong answer")
