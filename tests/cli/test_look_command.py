@@ -225,6 +225,15 @@ def test_terminal_is_stronger_than_a_browser(run, asked, served, monkeypatch):
     assert served == []
 
 
+def test_terminal_shows_what_is_also_written(run, asked, served, tmp_path):
+    path = tmp_path / "out.svg"
+    done = run("look", TEXT, "--terminal", "--svg", str(path))
+    assert (done.status, done.err, path.is_file()) == (0, "", True)
+    assert done.out.splitlines()[:2] == [str(path), f"of {TEXT}"]
+    assert "0.62" in done.out or "0.63" in done.out
+    assert "0.62" not in run("look", TEXT, "--svg", str(path)).out
+
+
 def test_two_texts_or_models_are_compared_in_the_page(run, asked, served, monkeypatch):
     opened = []
     monkeypatch.setattr("regard.cli.commands.look._has_browser", lambda: True)

@@ -34,6 +34,12 @@ NOTHING = (
 Attentions = Mapping[str, AttentionModule]
 
 
+class NothingToSee(BadQuestion):
+    """A model that attends to nothing was asked what it attends to."""
+
+    hint = "docs/viewer/look.md says which models have nothing to show, and what shows something instead"
+
+
 class Layer(NamedTuple):
     """All calls of one attention for one input, as one."""
 
@@ -64,7 +70,7 @@ def heads_of(attention: AttentionModule) -> int:
 
 def check_attends(attentions: Mapping[str, Attentions]) -> None:
     if not any(attentions.values()):
-        raise BadQuestion(NOTHING)
+        raise NothingToSee(NOTHING)
 
 
 def check_size(attentions: Attentions, tokens: int) -> None:
@@ -116,7 +122,7 @@ def record_of(
     parts: other fields of the record.
     """
     if not maps:
-        raise BadQuestion(NOTHING)
+        raise NothingToSee(NOTHING)
     kept, cut = within_budget(maps)
     parts = {"title": question.title, "question": question.to_dict(), **parts}
     return AttentionRecord(dict(sides), kept, notes=(*notes, *cut, *after), **parts)

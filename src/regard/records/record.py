@@ -27,6 +27,7 @@ FORMAT = "regard.attention/1"
 
 Array = NDArray[np.float32]
 Box = tuple[float, float, float, float]  # left, top, width, height, as shares of the picture
+Places = tuple[tuple[int, int], ...]  # in characters, from start up to end
 
 
 @dataclass(frozen=True)
@@ -198,6 +199,7 @@ class AttentionRecord:
     sight: Sight | None = (
         None  # of a picture: glimpses, canvases or warps; there may be no maps then
     )
+    answer_places: Mapping[str, Places] = field(default_factory=dict)  # in the texts of sides
 
     def __post_init__(self) -> None:
         for each in self.maps:
@@ -270,6 +272,10 @@ class AttentionRecord:
             "question": dict(self.question),
             "levels": None if self.levels is None else self.levels.to_dict(),
             "sight": None if self.sight is None else self.sight.to_dict(),
+            "answer_places": {
+                name: [list(place) for place in places]
+                for name, places in self.answer_places.items()
+            },
         }
 
     def to_json(self) -> str:
@@ -295,6 +301,10 @@ class AttentionRecord:
                 given.get("question", {}),
                 None if given.get("levels") is None else Levels.from_dict(given["levels"]),
                 None if given.get("sight") is None else read_sight(given["sight"]),
+                {
+                    name: tuple((int(start), int(end)) for start, end in places)
+                    for name, places in given.get("answer_places", {}).items()
+                },
             )
         except NotARecord:
             raise

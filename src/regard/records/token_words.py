@@ -7,7 +7,8 @@ to what they did.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,27 @@ def word_numbers(
             )
         numbers.append((numbers[-1] if numbers else -1) + (not joined))
     return numbers
+
+
+def word_spans(
+    text: str,
+    pieces: Sequence[str],
+    offsets: Sequence[tuple[int, int]],
+    begins: Collection[int] = (),
+) -> list[tuple[str, int, int]]:
+    """Each word as it stands in the text, and its tokens, from start up to end.
+
+    begins: tokens that a word begins with, whatever stands before them.
+    """
+    numbers = word_numbers(text, offsets, [False] * len(offsets))
+    starts = [
+        n for n in range(len(numbers)) if n in begins or n == 0 or numbers[n] > numbers[n - 1]
+    ]
+    found = []
+    for start, end in pairwise([*starts, len(numbers)]):
+        whole = end > start + 1 and text[offsets[start][0] : offsets[end - 1][1]].strip()
+        found.append((whole or "".join(pieces[start:end]), start, end))
+    return found
 
 
 def merge_words(

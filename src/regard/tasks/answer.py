@@ -20,10 +20,12 @@ class Answer:
     """input: the example, or its value where there is one input field. answer: plain values, for JSON.
 
     attention (rows, columns): what each part of the answer looked at, over parts of the input; None if it
-    was not asked for, or if the model has none. rows, columns: what these parts are called. sentences: of a
-    document, the columns of each, from start up to end, and what it weighs. hops: attentions over the same
-    columns that a row is the mean of. rank: from 1, among the answers that it competes with, where it does.
+    was not asked for, or if the model has none. rows, columns: what these parts are called. words: of columns
+    that are pieces, each word and its columns, from start up to end, without the ends of the text. sentences:
+    of a document, the columns of each, from start up to end, and what it weighs. hops: attentions over the
+    same columns that a row is the mean of. rank: from 1, among the answers that it competes with, if any.
     places: of a picture, where was looked, one after the other: (x, y) from -1, left and above, to 1.
+    stretch: of an answer that is a part of the text, its characters, from start up to end.
     """
 
     input: Any
@@ -38,6 +40,14 @@ class Answer:
     hops: int = 1
     rank: int | None = None
     places: Sequence[tuple[float, float]] = ()
+    stretch: tuple[int, int] | None = None
+    words: Sequence[tuple[str, int, int]] = ()  # word, start, end
+
+    def weighed_words(self, row: int = 0) -> list[tuple[str, float]]:
+        """Each word and what it weighs: the sum over its pieces."""
+        assert self.attention is not None
+        weights = self.attention[row].tolist()
+        return [(word, sum(weights[start:end])) for word, start, end in self.words]
 
     @property
     def parts(self) -> list[str]:

@@ -33,6 +33,7 @@ from regard.tasks.attended_sides import (
     SidedReading,
     labelled_texts,
     position_names,
+    position_words,
     queries_side,
     query_names,
     sided_attentions,
@@ -73,7 +74,8 @@ def with_attention(
             asking = answer.parts  # the label of each position
         keys = names[columns][place]
         shown = weights[place, : len(asking), : len(keys)]
-        found.append(replace(answer, attention=shown, rows=asking, columns=keys))
+        words = position_words(text_inputs(task)[columns], examples[place][columns])
+        found.append(replace(answer, attention=shown, rows=asking, columns=keys, words=words))
     return found
 
 

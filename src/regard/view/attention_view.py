@@ -62,11 +62,11 @@ class View:
         """A page that needs nothing else: it opens from disk, offline."""
         return page_html(self.records, state=page_state(self.pick))
 
-    def to_svg(self, *, style: str = "cells", theme: str = "light") -> str:
-        """A still picture; style: cells or lines; theme: light or dark."""
+    def to_svg(self, *, style: str | None = None, theme: str = "light") -> str:
+        """A still picture; style: cells, lines, text, or what suits best; theme: light or dark."""
         return draw(self.records, self.pick, style=style, theme=theme)
 
-    def to_png(self, *, style: str = "cells", theme: str = "light", zoom: float = 2.0) -> bytes:
+    def to_png(self, *, style: str | None = None, theme: str = "light", zoom: float = 2.0) -> bytes:
         """The same in pixels, with the fonts of this system and the embedded one."""
         return rasterise(self.to_svg(style=style, theme=theme), zoom=zoom)
 

@@ -13,7 +13,7 @@ const FORMAT = "regard.attention/1";
 const ROUNDING = { sqrt8: 0.03, float16: 0.01 };
 /** @type {Record<string, string>} */
 const KINDS = captions.kinds;
-const NO_TEXT = ["label", "answer", "own queries"]; // titles of rows that are no text, as in captions.py
+const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows that are no text, as in captions.py
 
 /** @typedef {import("./packed_arrays.js").Packed} Packed */
 /** @typedef {number|"mean"|"max"} Chosen one of them by its number from 0, or all together */
