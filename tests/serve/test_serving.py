@@ -235,6 +235,33 @@ def test_attention_is_a_record_of_the_translation(embedded):
     assert answer.json()["error"].count("\n") == 0
 
 
+def test_what_if_it_looked_elsewhere_or_could_not_look(embedded):
+    client = client_of(quiet_app(embedded))
+
+    def asked(**more):
+        answer = client.post("/attention", json={"text": SENTENCES[0], **more})
+        assert answer.status_code == 200, answer.text
+        return AttentionRecord.from_json(answer.text)
+
+    forced = asked(prefix="I", force={"step": 1, "keys": [0, 2], "weights": [3, 1]})
+    assert forced.map("cross").weights[0, 0, 1, [0, 2]] == pytest.approx([0.75, 0.25], abs=0.01)
+    assert len(forced.changes) == 2
+    blind = asked(off=[{"layer": 1}])
+    assert (blind.map("cross").weights == 0).all()
+    assert blind.changes == ("without cross 1",)
+    assert asked().changes == ()
+    for wrong in (
+        {"off": [{"layer": 2}]},
+        {"off": [{"layer": 0}]},
+        {"force": {"step": 0, "keys": [0], "layer": 0}},
+        {"force": {"step": 0, "keys": [0], "weights": [0]}},
+        {"force": {"step": 0, "keys": [0], "weights": [1, 1]}},
+    ):
+        answer = client.post("/attention", json={"text": SENTENCES[0], **wrong})
+        assert answer.status_code == 422
+        assert "\n" not in answer.json()["error"]
+
+
 def test_looks_and_translations_at_once(embedded):
     looks = [("/attention", {"text": text}) for text in SENTENCES[:2]]
     asked = [("/translate", {"texts": [text]}) for text in SENTENCES]

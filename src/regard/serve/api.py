@@ -241,13 +241,9 @@ def _mistakes_told() -> Iterator[None]:
 
 
 def _question(asked: AttentionRequest, beam: int | None) -> Question:
-    from regard.records.question import Force, Question
+    from regard.records.question import Question
 
-    force = None
-    if asked.force is not None:
-        force = Force(**(asked.force.model_dump() | {"keys": tuple(asked.force.keys)}))
-    fields = asked.model_dump(exclude={"model", "force"})
-    return Question(**(fields | {"beam": beam, "force": force}))
+    return Question.from_dict(asked.model_dump(exclude={"model"}) | {"beam": beam})
 
 
 def _translation(found: Prediction) -> Translation:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from regard.records.question import HEAVIEST
 from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import State
 
 MAX = RequestLimits()
 MOST_TOKENS = 5_000  # what a token of a text may be counted as
+MOST_HEADS = 1_000  # that are switched off
 
 
 def _whole(number: object) -> object:
@@ -26,6 +28,8 @@ Model = Annotated[
 ]
 Width = Annotated[Whole, Field(ge=1, le=32)]
 Place = Annotated[Whole, Field(ge=0, le=MOST_TOKENS)]
+Number = Annotated[Whole, Field(ge=1, le=MOST_TOKENS)]
+Share = Annotated[float, Field(ge=0, le=HEAVIEST)]
 Beam = Annotated[
     Width | None,
     Field(description="Hypotheses kept open, 1: greedy; the model's, or nbest, if not given."),
@@ -174,7 +178,7 @@ class PredictAnswer(Message):
 
 
 class ForcedStep(Asked):
-    """Attention by hand: at one step of the target, look evenly at some source tokens."""
+    """Attention by hand: at one step of the target, look at some source tokens."""
 
     step: Place = Field(description="The target token, counted from 0.")
     keys: list[Place] = Field(
@@ -183,8 +187,23 @@ class ForcedStep(Asked):
         description="Source tokens, each once.",
         json_schema_extra={"uniqueItems": True},
     )
-    layer: Place | None = Field(None, description="All layers if not given.")
-    head: Place | None = Field(None, description="All heads if not given.")
+    weights: list[Share] | None = Field(
+        None,
+        min_length=1,
+        max_length=MOST_TOKENS,
+        description="What each of the keys gets, as shares of their sum, which is not 0; all the same if "
+        "not given.",
+    )
+    layer: Number | None = Field(None, description="Counted from 1; all layers if not given.")
+    head: Number | None = Field(None, description="Counted from 1; all heads if not given.")
+
+
+class SwitchedOff(Asked):
+    """A head whose weights are 0 for the whole output."""
+
+    layer: Number = Field(description="Counted from 1.")
+    head: Number | None = Field(None, description="Counted from 1; all of the layer if not given.")
+    map: Literal["cross", "encoder", "decoder"] = "cross"
 
 
 class AttentionRequest(Asked):
@@ -201,6 +220,9 @@ class AttentionRequest(Asked):
         description=f"Hypotheses in the tree that are returned; the beam, at most 5. {NBEST}",
     )
     force: ForcedStep | None = None
+    off: list[SwitchedOff] = Field(
+        [], max_length=MOST_HEADS, description="Heads that say nothing, each once."
+    )
     explain: bool = Field(False, description="Measures beside the weights; takes longer.")
     details: bool = Field(True, description="Keep scores, regions and values as well.")
     model: Model = None

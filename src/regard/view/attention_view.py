@@ -50,9 +50,7 @@ class View:
                 picked(record, self.pick)  # a layer that there is not is told now, not in the page
 
     def __repr__(self) -> str:
-        return (
-            f"<View of {', '.join(repr(r.title or r.model or 'a record') for r in self.records)}>"
-        )
+        return f"<View of {', '.join(repr(r.name or r.model or 'a record') for r in self.records)}>"
 
     def picking(self, **changes: Any) -> View:
         """The same records with another map, layer, head, or tokens=True."""
@@ -137,7 +135,7 @@ class View:
             return shaded_sentences(level_lines(record, tokens=self.pick.tokens), colour=colour)
         matrix = by_hop(record, self.pick)
         shown = matrix.weights[:MOST_ROWS]
-        title = " — ".join(part for part in (record.title, matrix.aggregation) if part)
+        title = " — ".join(part for part in (record.name, matrix.aggregation) if part)
         drawn = heat_map(
             shown.tolist(), matrix.queries[:MOST_ROWS], matrix.keys, title=title, colour=colour
         )
