@@ -235,6 +235,19 @@ def test_attention_is_a_record_of_the_translation(embedded):
     assert answer.json()["error"].count("\n") == 0
 
 
+def test_what_the_model_hardly_knows_is_told_with_its_answer(embedded):
+    client = client_of(quiet_app(embedded))
+    texts = [SENTENCES[0], "Hello, how are you?", "Привет, как дела?", "好" * 120]
+    answer = client.post("/translate", json={"texts": texts, "beam": 1}).json()
+    usual, latin, cyrillic, long = [each["notes"] for each in answer["translations"]]
+    assert usual == []
+    assert latin[-1].startswith("100 % of the letters are Latin: the model reads Chinese (zh)")
+    assert cyrillic[0].startswith("the model has no token for П, р,")
+    assert long == ["the text has 120 tokens, and the model was trained on texts of up to 100"]
+    for text, notes in zip(texts, (usual, latin, cyrillic, long), strict=True):
+        assert client.post("/attention", json={"text": text, "beam": 1}).json()["notes"] == notes
+
+
 def test_what_if_it_looked_elsewhere_or_could_not_look(embedded):
     client = client_of(quiet_app(embedded))
 

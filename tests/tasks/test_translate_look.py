@@ -111,7 +111,7 @@ def test_sides_say_what_was_read_written_and_written_before():
     assert target.tokens == (*record.output.split(), END)
     assert [record.output[a:b] for a, b in target.offsets] == [*record.output.split(), ""]
     assert prefix.tokens == (START, *record.output.split())
-    assert record.notes == ("the model has no token for zzz",)
+    assert record.notes == ("the model has no token for zzz: 33 % of this text",)
     assert record.question == Question("a b zzz", beam=2).to_dict()
 
 

@@ -1,4 +1,4 @@
-"""What was changed of a model or given to it, so that no record is taken for what the model does by itself."""
+"""What was changed of a model or given to it: no record is taken for what the model does by itself."""
 
 from __future__ import annotations
 

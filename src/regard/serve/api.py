@@ -86,7 +86,9 @@ def api_routes(shelf: Shelf) -> APIRouter:
         work = served.estimates.translating(asked.texts, beam)
         longest = beam * max(map(len, asked.texts))
         found = await _answers(request, shelf, Job(wish, asked.texts, longest, work))
-        return TranslateAnswer(model=served.name, translations=[_translation(p) for p in found])
+        return TranslateAnswer(
+            model=served.name, translations=[_translation(p, served) for p in found]
+        )
 
     @routes.post("/score", responses=PROBLEMS, summary="Score given translations")
     async def score(asked: ScoreRequest, request: Request) -> ScoreAnswer:
@@ -246,9 +248,10 @@ def _question(asked: AttentionRequest, beam: int | None) -> Question:
     return Question.from_dict(asked.model_dump(exclude={"model"}) | {"beam": beam})
 
 
-def _translation(found: Prediction) -> Translation:
+def _translation(found: Prediction, served: Served) -> Translation:
     others = [TranslationHypothesis(**_hypothesis(other)) for other in found.alternatives]
-    return Translation(**_hypothesis(found), alternatives=others)
+    notes = list(served.run.reading_notes(found))
+    return Translation(**_hypothesis(found), alternatives=others, notes=notes)
 
 
 def _hypothesis(found: Prediction) -> dict[str, Any]:

@@ -97,6 +97,10 @@ class Translation(TranslationHypothesis):
     alternatives: list[TranslationHypothesis] = Field(
         description="The next best, nbest - 1 at most."
     )
+    notes: list[str] = Field(
+        [],
+        description="What of the text the model was not made for: its script, what has no token, its length.",
+    )
 
 
 class TranslateAnswer(Message):

@@ -23,9 +23,10 @@ from regard.records.maps import (
     record_of,
 )
 from regard.records.question import BadQuestion, Question
+from regard.records.reading_notes import reading_notes
 from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
 from regard.records.side import Side
-from regard.records.token_sides import token_side, unknown_note
+from regard.records.token_sides import token_side
 from regard.records.what_ifs import change_notes
 from regard.search import Ensemble, Search, TreeNode, search_trees
 from regard.search.search_tree import path
@@ -51,8 +52,11 @@ def look_at_translation(
     *,
     model: str = "",
     languages: tuple[str, str] = ("", ""),
+    longest: int | None = None,
 ) -> AttentionRecord:
     """What the model attends to while it translates the text, or (question.target) writes that.
+
+    longest: tokens of a source that it was trained on.
 
     The best hypothesis of the search is read once more, all of it at once: the maps are of that.
     """
@@ -89,6 +93,8 @@ def look_at_translation(
             recorded, decoded = _read(translator, source, chosen.ids, details=question.details)
 
     sides = _sides(question.text, source, chosen, languages)
+    read = question.text, source, translator.source_tokenizer
+    doubts = reading_notes(*read, language=languages[0], longest=longest)
     there = [(kind, layers) for kind, layers in attentions.items() if layers]
     maps = [attention_map(kind, *AXES[kind], layers, recorded) for kind, layers in there]
     if maps[0].name == "cross":
@@ -103,7 +109,7 @@ def look_at_translation(
         notes=(
             *forced_note(question, sides),
             *change_notes(question),
-            *unknown_note(question.text, source),
+            *doubts,
         ),
         beam=_beam(translator.writer(question.text, source), tree),
         explanations=(*_shares_copied(decoded), *why),
