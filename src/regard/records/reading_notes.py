@@ -1,4 +1,4 @@
-"""What a reader must know of an input that the model was not made for: its script, its language, its length."""
+"""What is told of an input that a model was not made for: its script, its language, its length."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from regard.words import t
 NAMED = 8  # pieces without a token that are written out
 FOREIGN = 0.5  # of the letters are of another script: the text is in another script
 ENOUGH = 20  # letters, before anything is said of the pieces that they are cut into
-SHORT_PIECE = 2.1  # letters in the mean: a language whose words have hardly a token (English in English: 3 to 4)
+SHORT_PIECE = 2.1  # letters in the mean: hardly a word has a token of its own; of English in English, 3 to 4
 SUBWORDS = ("bpe", "unigram")
 SCRIPTS = {  # first words of the Unicode names of letters, and the languages that are written with them
     "CJK": "zh ja",
@@ -30,7 +30,8 @@ SCRIPTS = {  # first words of the Unicode names of letters, and the languages th
     "GEORGIAN": "ka",
     "ARMENIAN": "hy",
     "TAMIL": "ta",
-    "LATIN": "en de fr es it pt nl sv da no nb nn fi is pl cs sk sl hr hu ro et lv lt tr vi id ms sw la eo ca eu gl",
+    "LATIN": "en de fr es it pt nl sv da no nb nn fi is pl cs sk sl hr hu ro et lv lt tr vi id ms sw la eo "
+    "ca eu gl",
 }
 WIDTHS = ("HALFWIDTH", "FULLWIDTH")
 NAMES = {"CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean"}

@@ -15,9 +15,9 @@ import torch
 from torch import nn
 
 from regard.layers.packed_linear import pack
-from regard.records.reading_notes import reading_notes
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
+from regard.records.reading_notes import reading_notes
 from regard.runs.devices import find_device
 from regard.runs.failures import CannotQuantize, NotARun, WrongTask
 from regard.runs.model_file import load_model

@@ -93,7 +93,7 @@ def translate(
 
 
 class ReadingDoubts:
-    """What is told of inputs that the model hardly knows, on standard error: of the first few lines of many."""
+    """What is told on standard error of inputs that the model hardly knows: of many lines, of the first few."""
 
     def __init__(self, several: bool) -> None:
         self.several, self.doubted = several, 0
