@@ -93,7 +93,7 @@ def translate(
 
 
 class ReadingDoubts:
-    """What is told on standard error of inputs that the model hardly knows: of many lines, of the first few."""
+    """What is told on standard error of texts that the model hardly knows: of many, of the first few."""
 
     def __init__(self, several: bool) -> None:
         self.several, self.doubted = several, 0
