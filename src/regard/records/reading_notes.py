@@ -13,7 +13,9 @@ from regard.words import t
 NAMED = 8  # pieces without a token that are written out
 FOREIGN = 0.5  # of the letters are of another script: the text is in another script
 ENOUGH = 20  # letters, before anything is said of the pieces that they are cut into
-SHORT_PIECE = 2.1  # letters in the mean: hardly a word has a token of its own; of English in English, 3 to 4
+SHORT_PIECE = (
+    2.1  # letters in the mean: hardly a word has a token of its own; of English in English, 3 to 4
+)
 SUBWORDS = ("bpe", "unigram")
 SCRIPTS = {  # first words of the Unicode names of letters, and the languages that are written with them
     "CJK": "zh ja",

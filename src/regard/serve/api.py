@@ -152,7 +152,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         return Response(record, media_type="application/json")
 
     @routes.get("/models", responses=ANYWHERE, summary="The models that are served")
-    async def models() -> ModelsAnswer:
+    def models() -> ModelsAnswer:  # in a thread: the first time, examples are read from a corpus
         return ModelsAnswer(models=[_model(served) for served in shelf])
 
     @routes.get(
@@ -281,6 +281,7 @@ def _model(served: Served) -> ServedModel:
         pictures=len(run.task.inputs) == 1 and takes_pictures(run.task),
         source=run.recipe.data.source,
         target=run.recipe.data.target,
+        **served.description,
         parameters=sum(each.numel() for each in run.module.parameters()),
         device=str(run.module.device),
     )

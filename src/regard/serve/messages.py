@@ -244,6 +244,17 @@ class RecordAnswer(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
+class Story(Message):
+    """A translation in which one word looks elsewhere, and becomes another word."""
+
+    text: str
+    prefix: str = Field(description="What was written before the word.")
+    force: ForcedStep
+    word: str
+    read: str = Field(description="What of the text the word comes from.")
+    instead: str = Field(description="What of the text it is made to look at.")
+
+
 class ServedModel(Message):
     name: str
     task: str = Field(description="What it was trained for: translate, classify, tag, …")
@@ -251,6 +262,16 @@ class ServedModel(Message):
     pictures: bool = Field(description="Whether a picture is all that it is asked about.")
     source: str = Field(description="The language it reads; empty if it does not matter.")
     target: str = Field(description="The language it writes.")
+    verb: str = Field(description="What it was trained to do, in words.")
+    reads: str = Field(description="Its inputs, in words.")
+    writes: str = Field(
+        description="Its answers, in words; empty where they are none of its fields."
+    )
+    hint: str = Field(
+        description="How several inputs are given in one text; empty if there is one."
+    )
+    examples: list[str] = Field(description="Texts to begin with, as /attention takes them.")
+    story: Story | None = Field(description="A what-if that is worth a look, if one is known.")
     parameters: int
     device: str
     model_config = _example(
@@ -260,6 +281,12 @@ class ServedModel(Message):
         pictures=False,
         source="zh",
         target="en",
+        verb="translate",
+        reads="a text",
+        writes="a text",
+        hint="",
+        examples=["我是一个学生。"],
+        story=None,
         parameters=3_800_312,
         device="cpu",
     )
