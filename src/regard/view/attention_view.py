@@ -6,6 +6,7 @@ import importlib.util
 import json
 import tempfile
 import webbrowser
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -151,6 +152,14 @@ def page_state(pick: Pick) -> dict[str, Any]:
         if wish is not None
     }
     return {"map": pick.map or "", **place, "units": "tokens" if pick.tokens else "words"}
+
+
+def counted(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for an address, which counts layers and heads from 1, as people do."""
+    return {
+        name: value + 1 if name in ("layer", "head") and isinstance(value, int) else value
+        for name, value in state.items()
+    }
 
 
 def read_records(text: str) -> tuple[AttentionRecord, ...]:

@@ -6,7 +6,7 @@ import { weightReadings } from "./weight_readings.js";
 import { rolloutExplanation } from "./rollout.js";
 import { matrixFigure } from "../small_matrix.js";
 import { meanOf, numberText } from "../row_numbers.js";
-import { askAgain, button, currentMap, currentMatrix, keepingFocus, largestSize, needsModel, rampLegend } from "../panel_parts.js";
+import { button, currentMap, currentMatrix, keepingFocus, largestSize, needsModel, rampLegend } from "../panel_parts.js";
 import { mergeGroups } from "../../record/record.js";
 import { groupWith } from "../../drawing/view.js";
 import { caption, captions, t } from "../../words/messages.js";
@@ -201,7 +201,7 @@ async function measure(panel) {
   Object.assign(panel, { asking: true, error: "" });
   draw(panel);
   try {
-    const answer = await askAgain(context, { explain: true });
+    const answer = await context.look({ explain: true }, true);
     panel.asking = false;
     context.replaceRecord(answer);
   } catch (error) {
