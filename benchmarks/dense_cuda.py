@@ -21,7 +21,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -35,12 +35,13 @@ from regard.attention.kernels.region.region_attention import kernels, region_att
 from regard.attention.kernels.region.region_passes import region_passes
 from regard.attention.plans import known_calls
 from regard.attention.regions import as_region
-from regions_fused_cuda import attempt, microseconds
+from regions_fused_cuda import attempt, microseconds, recorded
 
 LENGTHS = [512, 1024, 2048, 4096, 8192, 16384, 32768]
 KINDS = ["everywhere", "causal", "key mask"]
 WAYS = [None, "flash", "cudnn"]  # ours, and torch's with ours in reserve
 OFF = "as it comes"
+ROUNDS = 12  # of the host's calls
 TRIAL = {on_trial.DIRECT_LAUNCH, on_trial.CHECKED_SDPA}
 Step = Callable[[], tuple[Tensor, ...]]
 
@@ -137,20 +138,6 @@ def check() -> None:
 # ── the GPU's time ───────────────────────────────────────────────────────────────────────────────
 
 
-def graph_of(step: Step) -> Callable[[], None]:
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(3):
-            step()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        kept = step()
-    graph.kept = kept  # type: ignore[attr-defined]
-    return graph.replay
-
-
 def milliseconds(runs: dict[str, Callable[[], None]], seconds: float) -> dict[str, float]:
     """Medians of turns, one after the other, so that what the machine does meets all of them."""
     times: dict[str, list[float]] = {name: [] for name in runs}
@@ -179,15 +166,15 @@ def timed(kind: str, length: int, ways: bool, dtype: torch.dtype, seconds: float
 
         return step
 
-    runs = {"sdpa": graph_of(step_of(sdpa))}
+    runs = {"sdpa": recorded(step_of(sdpa))}
     if ways:
         for chosen in WAYS if kind != "key mask" and dtype != torch.float32 else WAYS[:1]:
             with way(chosen):
-                made = attempt(f"{kind} {chosen}", lambda: graph_of(step_of(ours)))
+                made = attempt(f"{kind} {chosen}", lambda: recorded(step_of(ours)))
             if made is not None:
                 runs[chosen or "region"] = made
     else:
-        runs["attend"] = graph_of(step_of(ours))
+        runs["attend"] = recorded(step_of(ours))
     took = milliseconds(runs, seconds)
     base = took.pop("sdpa")
     cells = [f"{name} {ms:.4f} ({base / ms:.2f})" for name, ms in took.items()]
@@ -225,20 +212,27 @@ def host(ways: bool) -> None:
     runs["operator window(16)"] = ("", lambda: region_attention(q, k, v, numbers, scale=0.125)[0])
     launched = "directly" if on_trial.DIRECT_LAUNCH in on_trial.ON else "by Triton"
     say(f"\n(4, 8, 128, 64) bfloat16, kernels launched {launched}; microseconds of the host: "
-        "forward, forward and backward")  # fmt: skip
-    for name, (chosen, run) in runs.items():
+        "forward, forward and backward, the least and the median of the rounds")  # fmt: skip
+    both: dict[str, tuple[Any, Callable[[], Any]]] = {
+        name: (chosen, lambda run=run: torch.autograd.grad(run(), [q, k, v], grad))
+        for name, (chosen, run) in runs.items()
+    }
+    with torch.no_grad():
+        forward = in_rounds(runs)
+    for name, micros in in_rounds(both).items():
+        cells = [kind(x) for kind in (min, statistics.median) for x in (forward[name], micros)]
+        say(f"{name:32}" + "".join(f"{cell:8.1f}" for cell in cells))
 
-        def measure(name: str = name, run: Callable[[], Tensor] = run) -> str:
-            with torch.no_grad():
-                forward = microseconds(run)
-            both = microseconds(lambda: torch.autograd.grad(run(), [q, k, v], grad))
-            return f"{name:32}{forward:8.1f}{both:8.1f}"
 
-        if chosen == "":
-            say(attempt(f"host {name}", measure))
-        else:
-            with way(chosen):
-                say(attempt(f"host {name}", measure))
+def in_rounds(runs: dict[str, tuple[Any, Callable[[], Any]]]) -> dict[str, list[float]]:
+    """Microseconds of a call, a number for each round: what slows the machine down meets all of them."""
+    found: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(ROUNDS):
+        for name, (chosen, run) in runs.items():
+            with nullcontext() if chosen == "" else way(chosen):
+                micros = attempt(f"host {name}", lambda run=run: microseconds(run, 60))
+                found[name].append(math.nan if micros is None else micros)
+    return found
 
 
 def forget_launches() -> None:

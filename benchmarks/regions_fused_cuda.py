@@ -7,9 +7,9 @@
     python benchmarks/regions_fused_cuda.py --only sweep --regions 'window(64)' 'atrous(8)'
 
 FlexAttention is compiled, and its block mask is made beforehand. A ratio of 2 means: the other takes twice
-as long as ours. Times are medians of turns on the GPU's own clock, forward and backward, (1, 16, n, 64). What
-fails is printed and counted, and the rest goes on. Kernels are compiled in many processes before timing,
-and every line is printed as soon as it is known.
+as long as ours. Times are medians of turns of CUDA graphs, so without the host's, forward and backward,
+(1, 16, n, 64). What fails is printed and counted, and the rest goes on. Kernels are compiled in many
+processes before timing, and every line is printed as soon as it is known.
 """
 
 from __future__ import annotations
@@ -277,10 +277,24 @@ def step(run: Callable[[], Tensor], leaves: list[Tensor], grad: Tensor) -> None:
     torch.autograd.grad(run(), leaves, grad)
 
 
+def recorded(work: Callable[[], Any]) -> Callable[[], None]:
+    """The same work as a CUDA graph, which the host launches at once."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            work()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        kept = work()
+    graph.kept = kept  # type: ignore[attr-defined]
+    return graph.replay
+
+
 def milliseconds(work: Callable[[], Any], seconds: float = 0.25) -> float:
-    """The median of turns."""
-    for _ in range(2):
-        work()
+    """The median of turns, of the GPU alone."""
+    work = recorded(work)
     torch.cuda.synchronize()
     times: list[float] = []
     begin = time.perf_counter()
@@ -508,10 +522,11 @@ TILES: dict[str, dict[str, list[tuple[int, ...]]]] = {
     "bfloat16": {
         "forward": [(128, 64, 4, 3), (128, 64, 8, 3), (128, 64, 8, 2), (64, 64, 4, 3), (64, 64, 4, 4),
                     (128, 128, 8, 2), (128, 32, 4, 3), (128, 32, 4, 4), (64, 32, 4, 3), (64, 128, 4, 2)],
-        "query": [(128, 64, 8, 2), (128, 64, 8, 3), (64, 64, 4, 2), (64, 64, 4, 3), (128, 32, 4, 3),
-                  (128, 32, 8, 3), (64, 32, 4, 3), (64, 128, 4, 2), (128, 128, 8, 2)],
-        "key": [(64, 128, 8, 2), (64, 64, 4, 2), (64, 64, 4, 3), (64, 64, 8, 2), (32, 128, 8, 3),
-                (32, 128, 4, 3), (32, 64, 4, 3), (128, 64, 8, 2), (128, 128, 8, 2)],
+        "query": [(128, 64, 8, 2), (128, 64, 8, 3), (128, 64, 4, 3), (64, 64, 4, 2), (64, 64, 4, 3),
+                  (128, 32, 4, 3), (128, 128, 8, 2), (128, 32, 8, 3), (64, 32, 4, 3), (64, 128, 4, 2)],
+        "key": [(64, 128, 8, 2), (64, 128, 8, 3), (64, 128, 4, 3), (64, 64, 4, 2), (64, 64, 4, 3),
+                (128, 128, 8, 2), (128, 64, 8, 2), (32, 128, 8, 3), (64, 64, 8, 2), (32, 128, 4, 3),
+                (32, 64, 4, 3)],
     },
     "float32": {
         "forward": [(64, 32, 4, 2), (64, 64, 4, 2), (64, 64, 8, 2), (128, 32, 8, 2),
@@ -530,7 +545,7 @@ class Trial(NamedTuple):
 
 
 def tried(trial: Trial, seconds: float = 0.0) -> float:
-    """Milliseconds of the pass that this kernel belongs to, with this tile."""
+    """Milliseconds of a forward pass, or of both for a kernel of the backward pass, with this tile."""
     setting = trial.setting
     q, k, v = inputs(setting.length, DTYPES[setting.dtype])
     region = region_of(setting.region, setting.length)
@@ -542,19 +557,17 @@ def tried(trial: Trial, seconds: float = 0.0) -> float:
             with torch.no_grad():
                 work: Callable[[], Any] = lambda: regard.attend(q, k, v, region=region)  # noqa: E731
                 return milliseconds(work, seconds)
-        out = regard.attend(q, k, v, region=region).context
-        return milliseconds(
-            lambda: torch.autograd.grad(out, [q, k, v], grad, retain_graph=True), seconds
-        )
+        run = lambda: regard.attend(q, k, v, region=region).context  # noqa: E731
+        return milliseconds(lambda: step(run, [q, k, v], grad), seconds)
     finally:
         tile_sizes.CHOSEN.clear()
 
 
 def sweep(quick: bool, regions: list[str], processes: int) -> None:
     """The time of each tile; of the two kernels of the backward pass, with the other one as it is."""
-    names = ["window(64)", "window(1024) & causal", "atrous(8)", "sparse(64)", "causal"]
-    names = [name for name in names if name in regions]
-    todo = [Setting(name, 32768 if name != "causal" else 8192, "bfloat16") for name in names]
+    short = ("causal", "prefix")
+    names = [name for name in REGIONS if name in regions]
+    todo = [Setting(name, 8192 if name in short else 32768, "bfloat16") for name in names]
     if not quick:
         todo += [Setting(n, 8192, "float32") for n in names if n in LENGTHS["float32"]]
     trials = [

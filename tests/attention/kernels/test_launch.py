@@ -104,9 +104,9 @@ def test_a_kernel_reads_bool_as_bytes(kernel):
 @pytest.mark.parametrize(
     ("said", "on"),
     [
-        ("", {"direct-launch"}),
-        ("checked-sdpa", {"direct-launch", "checked-sdpa"}),
-        ("no-direct-launch, checked-sdpa", {"checked-sdpa"}),
+        ("", {"direct-launch", "checked-sdpa"}),
+        ("no-checked-sdpa", {"direct-launch"}),
+        ("no-direct-launch, no-checked-sdpa", set()),
     ],
 )
 def test_the_environment_says_which_ways_are_taken(said, on):

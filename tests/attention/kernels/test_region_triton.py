@@ -391,6 +391,23 @@ def test_nothing_changes_without_the_kernel():
         assert regard.explain(x, x, region="causal").path == "sdpa"
 
 
+@runs_kernels
+@pytest.mark.skipif(CUDA, reason="a kernel in place of cuDNN's")
+def test_a_kernel_that_is_planned_anew_is_used_for_shapes_that_come_again(monkeypatch):
+    monkeypatch.setattr(on_trial, "ON", {on_trial.CHECKED_SDPA})
+    monkeypatch.setattr(region_call, "better_kernel", lambda *_: "cudnn")
+    ran = []
+    planned = lambda *given: ran.append(1) or by_definition(*given)  # noqa: E731
+    monkeypatch.setattr(checked_sdpa, "torch_forward", planned)
+    counts = []
+    for length in (37, 37, 37, 41, 37, 41):
+        q, k, v = (draw(1, 2, length, 16) for _ in range(3))
+        exact = prepare(q, k, v).run(by_definition=True).context
+        assert torch.allclose(regard.attend(q, k, v).context, exact, atol=1e-5)
+        counts.append(len(ran))
+    assert counts == [0, 0, 1, 1, 2, 2]
+
+
 def test_documents_and_prefixes_are_checked():
     with pytest.raises(TypeError, match="whole numbers"):
         Documents(torch.zeros(3))

@@ -21,7 +21,9 @@ from regard.attention.kernels.region.region_attention import in_rows, kernels
 from regard.attention.kernels.region.region_passes import RegionPass
 from regard.attention.region import Pattern
 
-LEAST = {"flash": 1024, "cudnn": 1 << 30}  # keys, from which on a kernel of torch is faster
+FLASH_FROM = 1024  # keys: on GPUs before Hopper, where torch itself would take it
+CUDNN_FROM = 2048  # on Hopper and later; below, and beside flash there, ours is faster
+PLANNED = ("cudnn",)  # kernels that torch plans anew for every shape, which takes milliseconds
 CHOSEN: list[str | None] = []  # in place of these numbers, for measurements: one of them, or ours
 
 
@@ -39,17 +41,24 @@ def better_kernel(
         return None
     if CHOSEN:
         return CHOSEN[0]
-    cuda = torch.backends.cuda
-    if keys >= LEAST["cudnn"] and cuda.cudnn_sdp_enabled():
-        return "cudnn"
-    return "flash" if keys >= LEAST["flash"] and cuda.flash_sdp_enabled() else None
+    if torch.are_deterministic_algorithms_enabled():
+        return None
+    cuda, hopper = torch.backends.cuda, _capability(query.device) >= (9, 0)
+    if hopper:
+        return "cudnn" if keys >= CUDNN_FROM and cuda.cudnn_sdp_enabled() else None
+    return "flash" if keys >= FLASH_FROM and cuda.flash_sdp_enabled() else None
 
 
 @functools.cache
 def _has_flash(device: torch.device) -> bool:
     if device.type != "cuda" or not torch.backends.cuda.is_flash_attention_available():
         return False
-    return torch.cuda.get_device_capability(device) >= (8, 0)
+    return _capability(device) >= (8, 0)
+
+
+@functools.cache
+def _capability(device: torch.device) -> tuple[int, int]:
+    return torch.cuda.get_device_capability(device)
 
 
 def checked_sdpa(

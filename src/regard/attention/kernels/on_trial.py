@@ -1,6 +1,5 @@
 """Ways of running on a GPU that can be chosen: those that have proved themselves on one are on.
 
-REGARD_ON_TRIAL=checked-sdpa python train.py         # one more
 REGARD_ON_TRIAL=no-direct-launch python train.py     # one less
 """
 
@@ -11,7 +10,7 @@ import os
 DIRECT_LAUNCH = "direct-launch"  # past what Triton looks up at every launch
 CHECKED_SDPA = "checked-sdpa"  # all keys, or all up to the query: torch's kernel, ours in reserve
 
-PROVED = (DIRECT_LAUNCH,)
+PROVED = (DIRECT_LAUNCH, CHECKED_SDPA)
 
 
 def chosen(said: str) -> set[str]:

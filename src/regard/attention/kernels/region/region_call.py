@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from regard.attention.kernels import on_trial
-from regard.attention.kernels.checked_sdpa import better_kernel, checked_sdpa
+from regard.attention.kernels.checked_sdpa import PLANNED, better_kernel, checked_sdpa
 from regard.attention.kernels.region.region_attention import (
     available,
     in_graph,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 WIDEST = 256  # features of a key or value
+CALLS = "calls"  # among the works of a call: how often it came
 
 
 def region_for_kernel(
@@ -241,7 +242,7 @@ class KernelCall(NamedTuple):
             query, key, value = of_rank(query, rank), of_rank(key, rank), of_rank(value, rank)
             query, key, value = fold.queries(query), fold.keys(key, value), fold.keys(value, key)
         scale = cast("DotLike", self.score).scale(key.shape[-1])
-        if self.sdpa is not None:
+        if self.sdpa is not None and (self.sdpa not in PLANNED or self._comes_again()):
             scale *= self.sharpness
             context, lse = checked_sdpa(query, key, value, passes.numbers, self.sdpa, scale=scale)
         else:
@@ -256,6 +257,11 @@ class KernelCall(NamedTuple):
             return context, lse
         lead = self.lead
         return context.reshape(*lead, *context.shape[-2:]), lse.reshape(*lead, lse.shape[-1])
+
+    def _comes_again(self) -> bool:
+        """Whether the shape has come twice before, so that a plan for it is likely to be of use."""
+        count = self.works[CALLS] = self.works.get(CALLS, 0) + 1
+        return count > 2
 
     def _in_region(
         self, query: Tensor, key: Tensor, value: Tensor,
