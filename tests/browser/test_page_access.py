@@ -171,7 +171,7 @@ def test_a_link_brings_the_same_view_back(open_records, open_page):
     pick(page, "layer", "layer 2")
     pick(page, "head", "head 3")
     choose(page, "unit", "tokens")
-    choose(page, "colour by", "row")
+    choose(page, "colour scale", "each row")
     switch(page, "special tokens")
     page.get_by_role("button", name="theme: auto").click()
     open_panel(page, "Step by step")

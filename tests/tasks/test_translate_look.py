@@ -177,7 +177,7 @@ def test_a_forced_step_attends_evenly_to_what_it_is_told(kind):
         "forced: token 2 (b) attends to a, f in every cross-attention",
         "given: this output was not searched for",
     )
-    assert forced.changes == ("given output", "forced: b → a, f")
+    assert forced.changes == ("forced: b → a, f", "given output")
 
 
 @pytest.mark.parametrize("kind", DYNAMIC)
@@ -235,8 +235,8 @@ def test_given_weights_are_taken_as_shares():
         assert forced.notes[0].endswith(
             "attends 0.50 to a, 0.25 to c, 0.25 to f in every cross-attention"
         )
-        assert forced.changes[0] == "begins with “a”"
-        assert forced.changes[1].endswith("→ a, c, f")
+        assert forced.changes[0].endswith("→ a, c, f")
+        assert forced.changes[1] == "begins with “a”"
 
 
 @pytest.mark.parametrize("kind", ["cross", "encoder", "decoder"])

@@ -26,7 +26,9 @@ def token_side(
         for token, offset in zip(tokens.ids, tokens.offsets, strict=True)
     ]
     offsets, marks = [*tokens.offsets], [False] * len(labels)
-    apart = [a == b for a, b in offsets]  # what stands for no text joins no word
+    apart = [  # what stands for no text joins no word, but for a space
+        a == b and token == UNK for (a, b), token in zip(offsets, tokens.ids, strict=True)
+    ]
     if start:
         labels, offsets = [START, *labels], [(0, 0), *offsets]
         marks, apart = [True, *marks], [True, *apart]

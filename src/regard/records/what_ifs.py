@@ -15,14 +15,14 @@ KINDS = ("cross", "encoder", "decoder")
 def changes_of(question: Question, sides: Mapping[str, Side]) -> tuple[str, ...]:
     """A few words for each change, as a record is called by: “begins with “You””, “store → 图书馆”."""
     found = []
-    if question.target is not None:
-        found.append(t("given output"))
-    if question.prefix:
-        found.append(t("begins with “{prefix}”", prefix=_short(question.prefix)))
     if question.force is not None and "target" in sides:
         found.append(t("forced: {link}", link=_link(question.force, sides)))
     if question.off:
         found.append(t("without {heads}", heads=heads_off(question.off)))
+    if question.prefix:
+        found.append(t("begins with “{prefix}”", prefix=_short(question.prefix)))
+    if question.target is not None:
+        found.append(t("given output"))
     return tuple(found)
 
 

@@ -165,7 +165,7 @@ function offForm(part, why) {
     h(
       "div",
       { class: "panel-controls" },
-      button(part.off.size ? t("Translate without them") : t("Translate with all heads"), () => switchOff(part), { class: "panel-button is-main", disabled: same || why !== "" || part.asking !== "", "data-focus": "beam-off" }),
+      button(part.off.size || !was.size ? t("Translate without them") : t("Translate with all heads"), () => switchOff(part), { class: "panel-button is-main", disabled: same || why !== "" || part.asking !== "", "data-focus": "beam-off" }),
       h("span", { class: "panel-hint" }, why || (same && !part.off.size ? t("Choose one head or more.") : "")),
     ),
   );

@@ -55,5 +55,5 @@ export function headGrid({ maps, off, disabled, change }) {
     Array.from({ length: map.L }, (_, l) =>
       h("tr", null, h("th", { scope: "row" }, map.layers[l]), h("td", null, Array.from({ length: map.H }, (_, n) => headButton(map, l + 1, n + 1)))),
     );
-  return h("div", { class: "heads-off" }, maps.map((map) => h("table", null, h("caption", null, map.kind), h("tbody", null, lines(map)))));
+  return h("div", { class: "heads-off" }, maps.map((map) => h("table", { "aria-label": map.kind }, h("thead", null, h("tr", null, h("th", { scope: "col", colspan: 2 }, map.kind))), h("tbody", null, lines(map)))));
 }
