@@ -137,7 +137,10 @@ def test_a_slider_goes_by_keyboard(page):
 def test_several_heads_are_switched_off_at_once(open_page, server_of_two):
     page = open_page(f"{server_of_two}/#model=toy&text=aa+bb+cc+dd")
     panel = open_panel(page, "Beam")
-    for name in ("cross-attention, layer 1, head 2", "self-attention of the encoder, layer 2, head 1"):
+    for name in (
+        "cross-attention, layer 1, head 2",
+        "self-attention of the encoder, layer 2, head 1",
+    ):
         panel.get_by_role("button", name=name).click()
     record = asked(page, panel.get_by_role("button", name="Translate without them").click)
     assert record.changes == ("without cross 1.2; encoder 2.1",)
