@@ -125,8 +125,8 @@ function questionLine({ ask, choose, models, pictures }) {
 
   function changeModel() {
     showKind();
-    asked = "";
     choose();
+    asked = ""; // by another model the same text is another question
     send();
   }
 
