@@ -80,6 +80,15 @@ def test_the_walk_leads_through_a_what_if_and_each_step_is_a_link(page, open_pag
     assert "walk" not in page.url
 
 
+def test_a_link_that_cannot_be_answered_leaves_the_empty_page_and_says_why(open_page, server):
+    page = open_page(f'{server}/#text=x&force={{"step":0,"keys":[99]}}', refused=True)
+    expect(page.get_by_role("alert")).to_contain_text("force.keys has 99")
+    expect(first(page).get_by_role("heading")).to_be_visible()
+    page.get_by_label(QUESTION).fill("")
+    ask(page, "你好。")
+    expect(page.get_by_role("alert")).to_be_hidden()
+
+
 def test_other_models_are_named_as_they_are_chosen(open_page, server_of_two):
     page = open_page(server_of_two)
     expect(first(page).get_by_role("button", name=re.compile("A walk"))).to_be_visible()

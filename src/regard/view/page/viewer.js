@@ -53,6 +53,7 @@ export class Viewer {
     this.asking = createAsk(model);
     this.asked = new AskedRecords(this.asking.ask, model.get("models") ?? []);
     this.newest = 0; // the last question; answers to others come too late
+    this.working = false;
     /** @param {Partial<State>} patch */
     this.set = (patch) => this.store.set(patch);
     /** @type {import("./drawing/view.js").View|null} */
@@ -188,7 +189,7 @@ export class Viewer {
     for (const part of [places.toolbar, body, parts.exportMenu.element]) part.hidden = !record;
     this.view = record ? viewOf(record, state) : null;
     parts.header.update(this.view, state);
-    places.first.hidden = Boolean(record) || (state.text !== "" && this.abilities.has("ask"));
+    places.first.hidden = Boolean(record) || this.working;
     parts.firstPage.update(parts.header.model());
     parts.walk.update(state, records);
     if (!this.view) return;
@@ -292,17 +293,22 @@ export class Viewer {
   async work(questions, take) {
     const mine = (this.newest += 1);
     const { header } = this.parts;
+    this.working = true;
     header.begin();
+    if (!this.view) this.update();
     try {
       const records = await Promise.all(questions.map((each) => this.asked.look(each)));
       if (mine !== this.newest) return;
+      this.working = false;
       header.end();
       this.dim(false);
       take(records);
     } catch (error) {
       if (mine !== this.newest) return;
+      this.working = false;
       header.end(error);
       this.dim(this.records.length > 0);
+      if (!this.view) this.update();
     }
   }
 

@@ -34,7 +34,7 @@ export const beamPanel = {
   available({ record, abilities }) {
     if (record.beam?.nodes.length) return true;
     if (!record.sides.target) return null; // nothing was written: texts were read, or judged
-    const canAsk = abilities.has("ask") && record.maps.some((map) => map.name === "cross");
+    const canAsk = abilities.has("ask") && record.maps.some((map) => map.name === "cross" && !map.keys.picture);
     return canAsk || t("No search was recorded: this output was given or scored, not searched for.");
   },
 

@@ -63,7 +63,7 @@ function reset(part, context) {
   const { question, sides, maps } = context.record;
   const { prefix, force, off } = question;
   const mine = part.result && [part.result.before, part.result.after].includes(context.record.output);
-  const row = new Array(sides.source?.tokens.length ?? 0).fill(0);
+  const row = new Array(maps.find((map) => map.name === "cross")?.K ?? 0).fill(0);
   /** @type {number[]} */
   const weights = force?.weights ?? [];
   force?.keys.forEach((/** @type {number} */ key, /** @type {number} */ at) => (row[key] = weights.length ? weights[at] / Math.max(...weights) : 1));
@@ -80,7 +80,7 @@ function draw(part) {
   const cross = context.record.maps.find((map) => map.name === "cross");
   const target = context.record.sides.target;
   const live = context.abilities.has("ask");
-  if (!cross || !target) return fill(el);
+  if (!cross || !target || cross.keys.picture) return fill(el); // what looks at a picture is not told where
   const why = live ? "" : needsModel();
   return fill(
     el,
