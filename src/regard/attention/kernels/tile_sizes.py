@@ -26,7 +26,7 @@ class RegionTile(NamedTuple):
 
 TILES: dict[tuple[str, bool, int], RegionTile] = {
     # kernel, half precision, features up to
-    ("forward", True, 64): RegionTile(64, 64, 4, 3),
+    ("forward", True, 64): RegionTile(64, 64, 4, 3, 168),
     ("forward", True, 128): RegionTile(128, 64, 8, 2),
     ("forward", True, 256): RegionTile(64, 64, 8, 2),
     ("query", True, 64): RegionTile(64, 64, 4, 2, 168),
