@@ -34,6 +34,7 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {Record<string, any>} [question]
  * @property {import("./levels.js").GivenLevels|null} [levels]
  * @property {object|null} [sight] as records.sights writes it
+ * @property {string[]} [changes] what was given or forced, in a few words each
  */
 
 /**
@@ -100,6 +101,7 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {string} model
  * @property {string} output
  * @property {string[]} notes
+ * @property {string[]} changes what was given or forced, in a few words each
  * @property {Record<string, any>} question
  * @property {number[][][]} glimpses
  * @property {Record<string, Side>} sides
@@ -193,6 +195,7 @@ export function readRecord(given) {
     model: given.model ?? "",
     output: given.output ?? "",
     notes: given.notes ?? [],
+    changes: given.changes ?? [],
     question: given.question ?? {},
     glimpses: given.glimpses ?? [],
     sides,
