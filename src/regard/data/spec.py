@@ -13,7 +13,8 @@
     tatoeba-zh-en:train              a corpus that comes with the package, here its training part
     tatoeba-zh-en:train#1,0          the same from English to Chinese
     a.zh,a.en@train                  of any of these what is not held out: @dev and @test are one example in
-                                     fifty each, up to 1,000, told by the first field, whatever their order
+                                     fifty each, up to 1,000, told by the first field, whatever their order;
+                                     of fewer than 1,000 one in ten
     -                                standard input, source TAB target
     a.zh,a.en+pairs.tsv              several, one after the other
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from typing import Any
 
 from regard.data.check.header_check import header_doubts
 from regard.data.check.label_check import label_doubts
 from regard.data.checksums import Damaged
+from regard.data.examples import read_corpus
 from regard.data.problems import Problems
-from regard.data.spec import keep_standard_input
+from regard.data.spec import Spec, keep_standard_input
 from regard.data.store import Store
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
@@ -65,13 +67,27 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
             continue
         examples = task.examples(held_out)
         if not examples:
-            what = f"data.{name} is {held_out}: nothing of it can be used"
-            raise RecipeError(what, columns_hint(task))
+            raise _nothing_in(task, name, held_out)
         few = few_to_choose_by(task, held_out, examples) if name == "dev" else None
         doubts = [*header_doubts(task.corpora(held_out), task.fields), *([few] if few else [])]
         for doubt in (*doubts, *unknown_tokens(task, examples, name)):
             reporter.warn(doubt)
     return store
+
+
+def _nothing_in(task: Task, name: str, held_out: Spec) -> RecipeError:
+    """A dev or test set without examples: they cannot be used, or there were too few to keep some back."""
+    corpora = task.corpora(held_out)
+    whole = [replace(corpus, part=None) for corpus in corpora]
+    fields = list(task.fields.values())
+    count = sum(1 for corpus in whole for _ in read_corpus(corpus, fields, Problems()))
+    if not count or any(corpus.part is None for corpus in corpora):
+        what = f"data.{name} is {held_out}: nothing of it can be used"
+        return RecipeError(what, columns_hint(task))
+    return RecipeError(
+        f"data.{name} is {held_out}: of {count:,} {task.called(count)} none is left for {name}",
+        f"data.{name}=FILES names others; data.{name}=null does without them",
+    )
 
 
 def columns_hint(task: Task) -> str:
