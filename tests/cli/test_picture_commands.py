@@ -49,10 +49,30 @@ def test_a_picture_is_predicted(folder):
     result = run("predict", "-m", "ram", "cross.png", "--json")
     assert result.exit_code == 0, result.output
     answer = json.loads(result.stdout)
-    assert (answer["input"], len(answer["places"])) == ("12x12 grey picture", 3)
+    assert (answer["input"], len(answer["places"])) == (
+        "cross.png (12x12 grey picture)",
+        3,
+    )
     assert "is a file" not in result.stderr
     (found,) = load(folder / "ram").predict([str(folder / "cross.png")])
     assert found.answer == answer["answer"]
+
+
+def test_colours_and_a_bright_ground_are_told_once(folder, tmp_path):
+    grey = scribbles(1)[0][0]
+    coloured, inverted = tmp_path / "red.png", tmp_path / "inverted.png"
+    Pillow.fromarray(grey).convert("RGB").point([*range(256), *[0] * 512]).save(coloured)
+    Pillow.fromarray(255 - grey).save(inverted)
+    result = run("predict", "-m", "ram", str(coloured), str(inverted))
+    assert result.exit_code == 0
+    told = [line for line in result.stderr.splitlines() if line.startswith("note: ")]
+    assert [line.split(":")[1].split(",")[0] for line in told] == [
+        " 1 of 2 pictures have colours",
+        " 1 of 2 pictures have a bright ground",
+    ]
+    seen = look(load(folder / "ram"), str(inverted)).records[0]
+    assert any("has a bright ground" in note for note in seen.notes)
+    assert "note: " not in run("predict", "-m", "ram", "cross.png").stderr
 
 
 def test_a_picture_is_looked_at_and_saved_in_every_form(folder, tmp_path):

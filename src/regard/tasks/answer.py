@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 
 from torch import Tensor
 
+from regard.data.fields.read_picture import picture_words
+
 Examples: TypeAlias = Sequence[Mapping[str, Any]]  # the values of each by the names of its fields
 
 
@@ -91,12 +93,11 @@ def plain_value(value: Any) -> Any:
 
 
 def _written(value: Any) -> Any:
-    """The same; a picture by its size alone."""
+    """The same; a picture by its file and size alone."""
     if isinstance(value, Mapping):
         return {name: _written(one) for name, one in value.items()}
     if getattr(value, "ndim", 0) == 3 and str(getattr(value, "dtype", "")) == "uint8":
-        height, width, channels = value.shape
-        return f"{width}x{height} {'grey' if channels == 1 else 'coloured'} picture"
+        return picture_words(value)
     return plain_value(value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from regard.data.check.header_check import header_doubts
@@ -13,6 +14,7 @@ from regard.data.examples import read_corpus
 from regard.data.problems import Problems
 from regard.data.spec import Spec, keep_standard_input
 from regard.data.store import Store
+from regard.data.unspaced import LOOKED_AT
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs.atomic_files import write_whole
@@ -57,7 +59,8 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
         reporter.say(t("left out of training: {problems}", problems=store.problems.report()))
     corpora = task.corpora(spec)
     doubts = [*header_doubts(corpora, task.fields), *label_doubts(corpora, task.fields)]
-    for doubt in (*doubts, *unspaced_texts(task, task.read(spec))):
+    first = list(islice(task.read(spec), LOOKED_AT))
+    for doubt in (*doubts, *unspaced_texts(task, first), *task.input_doubts(first)):
         reporter.warn(doubt)
     for name, held_out in (("dev", data.dev), ("test", data.test)):
         if problems := task.left_out(held_out):

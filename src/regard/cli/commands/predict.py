@@ -67,6 +67,7 @@ def predict(
     if run.task.ranks:  # among all of them: none has its rank before the last is read
         given = iter([[example for chunk in given for example in chunk]])
     first, attention, batch = 1, as_json or drawn, run.task.batch_for(run.module)
+    told = set[str]()
     with written_to(output) as out:
         for chunk in given:
             good, wrong = _answerable(chunk, run.task, first, arguments=bool(examples))
@@ -76,10 +77,12 @@ def predict(
                 written = run.task.drawn(answer) if drawn else written
                 out.write(f"{_json(answer) if as_json else written}\n")
             out.flush()
-            if as_json or drawn:
-                asked = [example for example in good if example is not None]
-                for note in unknown_tokens(run.task, asked):
-                    print(t("note: {note}", note=note), file=sys.stderr)
+            asked = [example for example in good if example is not None]
+            notes = run.task.input_doubts(asked)
+            notes += unknown_tokens(run.task, asked) if as_json or drawn else []
+            for note in dict.fromkeys(note for note in notes if note not in told):
+                print(t("note: {note}", note=note), file=sys.stderr)
+            told.update(notes)
             if wrong is not None:  # what came before it is not lost
                 raise wrong
             first += len(chunk)

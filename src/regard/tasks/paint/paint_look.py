@@ -43,7 +43,7 @@ def look_at_drawing(
         title=question.title,
         model=model,
         output=output,
-        notes=(_pace(drawn),),
+        notes=(_pace(drawn), *task.input_doubts([example])),
         question=question.to_dict(),
         sight=Canvases(PngImage.of(shown[0]), _steps(module, drawn.canvases, drawn)),
     )
