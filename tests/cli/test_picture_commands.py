@@ -114,7 +114,10 @@ def test_two_pictures_and_two_runs_stand_side_by_side(folder):
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("renamed.png", "neither PNG nor JPEG"), ("missing.png", "names a missing file")],
+    [
+        ("renamed.png", "image value with a damaged picture, or what is neither PNG nor JPEG"),
+        ("missing.png", "image value that names a missing file"),
+    ],
 )
 @pytest.mark.parametrize("command", ["look", "predict"])
 def test_what_is_wrong_is_told_in_a_line(name, said, command):
@@ -122,6 +125,24 @@ def test_what_is_wrong_is_told_in_a_line(name, said, command):
     result = run(command, "-m", "ram", name, *options)
     assert isinstance(result.exception, Unanswerable)  # told in one line by whoever called
     assert (result.exception.status, said in str(result.exception)) == (2, True)
+
+
+@pytest.mark.parametrize(("end", "kind"), [("gif", "a GIF file"), ("svg", "an SVG file")])
+def test_other_formats_are_named_and_have_no_lines(end, kind, tmp_path):
+    file = tmp_path / f"cross.{end}"
+    if end == "gif":
+        Pillow.fromarray(scribbles(1)[0][0]).save(file)
+    else:
+        file.write_text("<svg xmlns='http://www.w3.org/2000/svg'></svg>")
+    result = run("predict", "-m", "ram", str(file))
+    assert kind in str(result.exception)
+    assert "to predict its lines" not in result.stderr
+
+
+def test_a_missing_file_is_told_before_anything_is_computed():
+    result = run("predict", "-m", "ram", "cross.png", "missing.png")
+    assert "argument 2: image value that names a missing file" in str(result.exception)
+    assert result.stdout == ""
 
 
 def test_a_name_must_end_as_what_is_written():

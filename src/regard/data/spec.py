@@ -62,6 +62,7 @@ from regard.data.disk_sync import sync
 from regard.data.formats import COMPRESSED, bare_name, format_of, is_known
 from regard.data.formats.comma_table import CommaTable
 from regard.data.formats.jsonl import JsonLines
+from regard.data.formats.scene_file import SceneFile, scene_settings
 from regard.data.formats.sheet import TILE, Sheet
 from regard.data.formats.tables import Table
 from regard.data.parts import PARTS
@@ -137,6 +138,16 @@ def locate(path: str | Path) -> Path:
     if path.exists():
         raise CorpusError(f"'{path}' is no file that can be read twice: use - for standard input")
     raise FileNotFoundError(_missing(path))
+
+
+def digits_of(spec: str) -> str:
+    """The corpus that an embedded one of scenes is composed of, which may be of a public set; of any other,
+    the spec as it is.
+    """
+    name = spec.partition("#")[0]
+    found = _embedded(name) if _EMBEDDED.fullmatch(name) else {}
+    scenes = [path for path in found.values() if isinstance(format_of(path), SceneFile)]
+    return str(scene_settings(scenes[0])["digits"]) if scenes else spec
 
 
 def keep_standard_input(spec: Spec, folder: Path, name: str = "standard-input.tsv") -> Spec:

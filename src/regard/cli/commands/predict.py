@@ -71,6 +71,8 @@ def predict(
     with written_to(output) as out:
         for chunk in given:
             good, wrong = _answerable(chunk, run.task, first, arguments=bool(examples))
+            if wrong is not None and examples:  # all are there: nothing need be computed before it
+                raise wrong
             for answer in run.task.respond(run.module, good, attention=attention, batch=batch):
                 whole = bool(examples) or answer.rank is not None
                 written = run.task.line(answer) if whole else answer.line

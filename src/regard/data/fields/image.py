@@ -89,11 +89,15 @@ class Image(Field):
         """most: pixels that a file may have."""
         from PIL import Image as Pillow  # loaded by those who have pictures
 
-        from regard.data.picture_files import URI, bytes_in, decoded
+        from regard.data.picture_files import URI, bytes_in, decoded, is_bare_base64
 
         file = ""
         if isinstance(cell, str) and cell.lstrip().startswith(URI):
             cell = bytes_in(cell)
+        elif isinstance(cell, str) and is_bare_base64(cell):
+            raise Unusable(
+                "{}lines with a picture in base64 alone: write data:image/png;base64, before it"
+            )
         elif isinstance(cell, str | Path):
             file, cell = str(cell).strip(), _file(str(cell), folder)
         picture = (
@@ -105,7 +109,7 @@ class Image(Field):
             picture = picture.resize((size[1], size[0]), Pillow.Resampling.BILINEAR)
         elif picture.width * picture.height > MOST_PIXELS:
             raise Unusable(
-                f"{{}}lines of pictures over {MOST_PIXELS:,} pixels, which no size is given for"
+                f"{{}}lines with a picture over {MOST_PIXELS:,} pixels, which no size is given for"
             )
         pixels = np.asarray(picture).reshape(picture.height, picture.width, self.channels)
         return ReadPicture.of(pixels, file=file, lost_colours=lost)
@@ -159,7 +163,7 @@ class Image(Field):
         self.scale, self.shape, self.ground = scale, shape, _ground(rest.get("ground"))
 
     def doubts(self, values: Sequence[Pixels]) -> list[str]:
-        """Colours that are lost, and a ground that is bright where it was dark, or dark where it was bright."""
+        """Colours that are lost, and grounds that are the opposite of what was learnt."""
         found = []
         if lost := sum(getattr(value, "lost_colours", False) for value in values):
             found.append(lost_colours(lost, len(values)))
@@ -230,7 +234,7 @@ class Image(Field):
     def too_long(self, parts: Parts) -> str | None:
         if self.shape is None or tuple(map(int, parts[1])) == self.shape:
             return None
-        return f"{{}}lines of pictures that are not {self.shape[1]}x{self.shape[0]}"
+        return f"{{}}lines with a picture that is not {self.shape[1]}x{self.shape[0]}"
 
     def lengths(self, value: Pixels) -> dict[str, int]:
         return {"width": value.shape[1], "height": value.shape[0]}
@@ -253,7 +257,7 @@ def _file(name: str, folder: Path | None) -> bytes:
         if not path.is_file():  # no pipe, which never ends
             raise Unusable("{}lines that name a missing file")
         if path.stat().st_size > HEAVIEST:
-            raise Unusable(f"{{}}lines of pictures over {HEAVIEST:,} bytes")
+            raise Unusable(f"{{}}lines with a picture over {HEAVIEST:,} bytes")
         return path.read_bytes()
     except Unusable:
         raise
@@ -281,11 +285,11 @@ def _pixels(cell: Cell) -> Pixels:
         array = array[:, :, 0]
     if not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)) or not array.size:
         raise Unusable(
-            "{}lines of numbers that are no picture: height by width, and 1 or 3 channels"
+            "{}lines with numbers that are no picture: height by width, and 1 or 3 channels"
         )
     most = 1 if array.dtype.kind in "bf" else 255
     if not (array.min() >= 0 and array.max() <= most):  # not a number is neither
-        raise Unusable("{}lines of pixels that are not from 0 to 255, or from 0 to 1")
+        raise Unusable("{}lines with pixels that are not from 0 to 255, or from 0 to 1")
     if most == 1:
         array = np.rint(array * np.float64(255))
     return np.ascontiguousarray(array, np.uint8)

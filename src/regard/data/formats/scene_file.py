@@ -48,7 +48,7 @@ class SceneFile(Format):
 
         named = [USUAL.get(name, name) for name in columns]
         style = next((name for name in named if name in STYLES), "long")
-        said = _settings(path)
+        said = scene_settings(path)
         part = slice(said.pop("from", None), said.pop("to", None))
         pictures, labels = _digits(said.pop("digits", ""), path)
         unknown = said.keys() - {field.name for field in fields(SceneSettings)}
@@ -74,7 +74,8 @@ class SceneFile(Format):
             raise CorpusError(f"{path}: {error}") from None
 
 
-def _settings(path: Path) -> dict[str, Any]:
+def scene_settings(path: Path) -> dict[str, Any]:
+    """What a scene file says, with its digits and its count at least."""
     with open_bytes(path) as stream:
         data = stream.read(1 << 16)
     try:
