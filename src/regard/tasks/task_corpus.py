@@ -165,8 +165,8 @@ class TaskCorpus(ABC):
         found = [*unspaced_texts(self, examples, any_kind=not learnt), *self.input_doubts(examples)]
         return found + (unknown_tokens(self, examples) if learnt else [])
 
-    def input_doubts(self, examples: Sequence[Any]) -> list[str]:
-        """What the fields of the inputs doubt about examples."""
+    def input_doubts(self, examples: Sequence[Any], *, asked: bool = False) -> list[str]:
+        """What the fields of the inputs doubt about examples; asked: about those that are to be answered."""
         found = []
         for name in self.inputs:
             values = [one[name] for one in examples if isinstance(one, Mapping) and name in one]

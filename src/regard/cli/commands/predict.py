@@ -80,7 +80,7 @@ def predict(
                 out.write(f"{_json(answer) if as_json else written}\n")
             out.flush()
             asked = [example for example in good if example is not None]
-            notes = run.task.input_doubts(asked)
+            notes = run.task.input_doubts(asked, asked=True)
             notes += unknown_tokens(run.task, asked) if as_json or drawn else []
             for note in dict.fromkeys(note for note in notes if note not in told):
                 print(t("note: {note}", note=note), file=sys.stderr)
