@@ -11,6 +11,7 @@ from regard.data.check.header_check import header_doubts
 from regard.data.check.label_check import label_doubts
 from regard.data.checksums import Damaged
 from regard.data.examples import read_corpus
+from regard.data.formats import format_of
 from regard.data.problems import Problems
 from regard.data.spec import Spec, keep_standard_input
 from regard.data.store import Store
@@ -38,6 +39,11 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
     try:
         if not all(path.is_file() for path in assets):
             reporter.say(t("learning the {what}", what=say(task.learns)))
+            for corpus in task.corpora(spec):
+                for said in filter(
+                    None, (format_of(file).beforehand(file) for file in corpus.files)
+                ):
+                    reporter.say(said)
             task.learn(spec)
             for path, field in assets.items():
                 write_whole(path, field.to_json())

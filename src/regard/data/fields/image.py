@@ -100,6 +100,8 @@ class Image(Field):
             )
         elif isinstance(cell, str | Path):
             file, cell = str(cell).strip(), _file(str(cell), folder)
+        if (whole := self._as_it_is(cell, size)) is not None:
+            return whole
         picture = (
             decoded(cell, most) if isinstance(cell, bytes) else Pillow.fromarray(_pixels(cell))
         )
@@ -113,6 +115,20 @@ class Image(Field):
             )
         pixels = np.asarray(picture).reshape(picture.height, picture.width, self.channels)
         return ReadPicture.of(pixels, file=file, lost_colours=lost)
+
+    def _as_it_is(self, cell: Cell, size: tuple[int, int] | None) -> Pixels | None:
+        """An array of bytes with nothing to be changed, as most of a large corpus are."""
+        if not isinstance(cell, np.ndarray) or cell.dtype != np.uint8 or not cell.size:
+            return None
+        pixels = cell[..., None] if cell.ndim == 2 else cell
+        if (
+            pixels.ndim != 3
+            or pixels.shape[2] != self.channels
+            or size not in (None, pixels.shape[:2])
+        ):
+            return None
+        fits = pixels.shape[0] * pixels.shape[1] <= MOST_PIXELS
+        return ReadPicture.of(np.ascontiguousarray(pixels)) if fits else None
 
     def check_known(self, value: Pixels) -> None:
         if self.shape is not None and value.shape[:2] != self.shape:

@@ -20,7 +20,9 @@ from regard.data.byte_lines import open_bytes
 from regard.data.formats.format import Format, Row
 from regard.data.problems import CorpusError, Unusable
 from regard.suggestions import meant
+from regard.words import t
 
+MANY = 10_000  # scenes that take a while
 USUAL = {"caption": "long"}
 STYLES = ("short", "long", "short_zh", "long_zh", "detail", "detail_zh", "side", "side_zh")
 KNOWN = ("image", "prompt", "boxes", *USUAL, *STYLES)
@@ -41,6 +43,13 @@ class SceneFile(Format):
                     f"'{text}' has no column {name!r}.{meant(name, KNOWN)} It has {', '.join(KNOWN)}"
                 )
         return names
+
+    def beforehand(self, path: Path) -> str:
+        said = scene_settings(path)
+        count, digits = said["count"], said["digits"]
+        if not isinstance(count, int) or count < MANY:
+            return ""
+        return t("composing {count} scenes of {digits}", count=f"{count:,}", digits=digits)
 
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
         from regard.data.scenes.digit_scenes import SceneSettings, digit_scenes
