@@ -18,8 +18,9 @@ class Cell(NamedTuple):
     seeds: tuple[int, ...] = (1,)
 
 
-FCN = "model.kind=stn model.warp=none model.body=fcn model.width=256"
-DEEP = "model.kind=cnn model.design=deep"
+WHOLE = "training.batch_sentences=256 training.optimizer.lr=1e-3"  # of those that see all at once
+FCN = f"model.kind=stn model.warp=none model.body=fcn model.width=256 {WHOLE}"
+DEEP = f"model.kind=cnn model.design=deep {WHOLE}"
 
 
 def _ram(glimpses: int, paper: str, *, judged: bool = False) -> Cell:
@@ -28,7 +29,7 @@ def _ram(glimpses: int, paper: str, *, judged: bool = False) -> Cell:
 
 
 def _conv(filters: int, paper: str) -> Cell:
-    words = f"model.kind=cnn model.design=shallow model.filters={filters}"
+    words = f"model.kind=cnn model.design=shallow model.filters={filters} {WHOLE}"
     return Cell("convolutions, as in the paper", words, paper, SEEDS)
 
 
@@ -69,10 +70,10 @@ GLIMPSES: dict[str, dict[str, Cell]] = {
         "4": _ram(4, "14.95 / 9.41"),
         "8": _ram(8, "10.83 / 8.11"),
         "window-4": Cell(
-            "4 windows (DRAW's read)", "model.kind=window-reader model.steps=4", "4.18"
+            "4 windows (DRAW's read)", f"model.kind=window-reader model.steps=4 {WHOLE}", "4.18"
         ),
         "window-8": Cell(
-            "8 windows (DRAW's read)", "model.kind=window-reader model.steps=8", "3.36"
+            "8 windows (DRAW's read)", f"model.kind=window-reader model.steps=8 {WHOLE}", "3.36"
         ),
     },
 }

@@ -7,6 +7,8 @@ mechanisms, `regard.Attention` and `regard.MultiHead` are modules, `regard.expla
 
     regard.load("runs/zh-en").translate(["我是一个学生。"])[0].text
 
+    regard.evaluate(regard.load("runs/zh-en"), "b.zh,b.en").text
+
 `regard train` makes such a run; without one, `regard.load()` is the embedded Chinese-English model.
 """
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from regard.attention.weights.asked_weights import Weights
     from regard.looking.look import look
     from regard.records.record import AttentionRecord
+    from regard.report.run_evaluation import evaluate
     from regard.runs.loaded_run import load
 
 __all__ = [
@@ -40,6 +43,7 @@ __all__ = [
     "Weights",
     "attend",
     "biases",
+    "evaluate",
     "explain",
     "hf",
     "load",
@@ -61,6 +65,7 @@ _HOMES = {
     "HardChoice": "regard.attention.normalizers",
     "Reinforce": "regard.attention.normalizers",
     "Weights": "regard.attention.weights.asked_weights",
+    "evaluate": "regard.report.run_evaluation",
     "load": "regard.runs.loaded_run",
     "look": "regard.looking.look",
     "AttentionRecord": "regard.records.record",

@@ -171,6 +171,16 @@ def test_labels_that_differ_by_how_they_are_composed_are_told(here):
     assert note == "label: 'ja\\u0301' and 'j\\xe1' are read as one label, 'já'"
 
 
+def test_columns_that_nobody_named_and_nobody_reads_are_told(here):
+    rows = [f"{n}\t{row}\t0.{n}" for n, row in enumerate(ROWS)]
+    (here / "a.tsv").write_text("\n".join([f"id\t{HEADER}\tscore", *rows]))
+    told = "a.tsv has 5 columns, and the first 3 are read as first, second, label: say which, as "
+    assert f"{told}a.tsv#hypothesis,holds,score" in checked("match", "a.tsv").notes
+    assert checked("match", "a.tsv#premise,hypothesis,holds").notes == ()
+    (here / "a.tsv").write_text("\n".join(rows))
+    assert f"{told}a.tsv#0,1,2" in checked("match", "a.tsv").notes
+
+
 def test_a_header_whose_cells_are_no_names(here):
     (here / "a.tsv").write_text("\n".join(["sentence 1\tsentence 2\tholds", *ROWS]))
     assert (

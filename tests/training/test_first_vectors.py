@@ -65,9 +65,9 @@ def test_frozen_vectors_are_in_the_model_as_the_file_has_them(folder):
     table, known = table_and_words(run)
     for word in WORDS[:6]:
         torch.testing.assert_close(table[known[word]], given(folder)[word])
-    assert (
-        "6 of 14 text tokens begin with a vector of vectors.txt" in (run / "train.log").read_text()
-    )
+    told = (run / "train.log").read_text()
+    assert "6 of 14 text tokens begin with a vector of vectors.txt" in told
+    assert "vectors.frozen: the other 8 stay as they were drawn" in told
 
 
 def test_what_is_passed_over_in_the_file_is_told(folder):

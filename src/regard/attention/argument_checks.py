@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import torch
@@ -22,7 +23,22 @@ def leading(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
     return broadcast(query.shape[:-2], key.shape[:-2], value.shape[:-2])
 
 
+SINGLE = torch.finfo(torch.float32)
+DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
 def check_tensors(query: Tensor, key: Tensor, value: Tensor) -> None:
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if not isinstance(x, Tensor):
+            raise TypeError(
+                f"query, key and value are tensors; given {name} {type(x).__name__}: "
+                "torch.as_tensor(…) makes one"
+            )
+        if x.layout != torch.strided or x.is_nested or x.device.type == "meta":
+            kind = "nested" if x.is_nested else x.device.type if x.is_meta else str(x.layout)[6:]
+            raise TypeError(
+                f"query, key and value are ordinary tensors, with numbers in them; given {name} {kind}"
+            )
     if query.dim() < 2 or key.dim() < 2 or value.dim() < 2:
         given = _shapes(query, key, value)
         raise ValueError(f"each tensor needs at least two axes (length, size); given {given}")
@@ -39,12 +55,16 @@ def check_tensors(query: Tensor, key: Tensor, value: Tensor) -> None:
             f"given {_shapes(query, key, value)}"
         ) from None
     same = query.dtype == key.dtype == value.dtype
-    if not query.is_floating_point() or not (same or torch.is_autocast_enabled(query.device.type)):
+    if query.dtype not in DTYPES or not (same or torch.is_autocast_enabled(query.device.type)):
         given = ", ".join(
             f"{name} {str(x.dtype)[6:]}"
             for name, x in (("query", query), ("key", key), ("value", value))
         )
-        raise TypeError(f"query, key and value must have one floating-point dtype; given {given}")
+        narrow = query.is_floating_point() and query.dtype not in DTYPES
+        also = ": of 16 bits or more" if narrow else ""
+        raise TypeError(
+            f"query, key and value must have one floating-point dtype{also}; given {given}"
+        )
 
 
 def _shapes(query: Tensor, key: Tensor, value: Tensor) -> str:
@@ -69,6 +89,10 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
     """The mask with at least two axes, once it is certain what it means."""
     if mask is None:
         return None
+    if not isinstance(mask, Tensor):
+        raise TypeError(
+            f"the mask is a bool tensor, True where a key may be attended; given {type(mask).__name__}"
+        )
     if mask.dtype != torch.bool:
         raise TypeError(
             f"the mask must be bool, True where a key may be attended; given {mask.dtype}. "
@@ -216,8 +240,12 @@ def check_cap(cap: float | None) -> float:
     """The bound of the scores, 0 where there is none."""
     if cap is None:
         return 0.0
+    if isinstance(cap, bool) or not isinstance(cap, Real):
+        raise TypeError(f"cap bounds the scores, cap · tanh(score / cap): a number, not {cap!r}")
     if not 0.0 < cap < math.inf:
         raise ValueError(f"cap bounds the scores, cap · tanh(score / cap): above 0, not {cap}")
+    if not SINGLE.tiny <= cap <= SINGLE.max:
+        raise ValueError(f"cap is a number that float32 has, not {str(cap)[:20]}")
     return float(cap)
 
 

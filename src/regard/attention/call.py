@@ -92,7 +92,7 @@ class AttentionCall:
         **more: Any,
     ) -> AttentionCall:
         """A call with projected queries and keys of any ranks. `more`: the other fields, as they are."""
-        if not 0.0 <= dropout < 1.0:
+        if isinstance(dropout, str) or not 0.0 <= dropout < 1.0:
             raise ValueError(f"dropout must be at least 0 and below 1, not {dropout}")
         if bias is not None:
             bias = check_bias(bias, query, key, value)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import re
 import reprlib
 from collections.abc import Mapping
@@ -84,7 +85,7 @@ def _name(node: ast.expr) -> str:
 
 def _constant(node: ast.expr, text: str, kind: str) -> Any:
     if isinstance(node, ast.Name):  # a bare word is a string: causal(end)
-        words = {"true": True, "false": False, "none": None, "inf": float("inf")}
+        words = {"true": True, "false": False, "none": None, "inf": math.inf, "nan": math.nan}
         return words.get(node.id.lower(), node.id)
     try:
         return ast.literal_eval(node)

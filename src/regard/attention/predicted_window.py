@@ -11,6 +11,8 @@ from torch.nn.parameter import UninitializedParameter
 from regard.attention.region import Region
 from regard.attention.shapes import at_least_single
 
+WIDEST = 1e15  # keys: its square is a number that float32 has
+
 
 class PredictedWindow(nn.Module, Region):
     """|j - p| <= width, weights times exp(-(j - p)² / 2σ²), p = S · sigmoid(v · tanh(W q)), σ = width/2
@@ -28,8 +30,10 @@ class PredictedWindow(nn.Module, Region):
         self, width: float, query_size: int | None = None, *, renormalize: bool = False
     ) -> None:
         super().__init__()
-        if not width > 0:
-            raise ValueError(f"the width of a predicted window must be above 0, not {width}")
+        if not 0 < width <= WIDEST:
+            raise ValueError(
+                f"the width of a predicted window must be above 0, and at most {WIDEST:g}, not {width}"
+            )
         self.width, self.renormalize = float(width), renormalize
         self.weight: Tensor = UninitializedParameter()
         self.vector: Tensor = UninitializedParameter()

@@ -123,8 +123,11 @@ class Cosine(DotLike):
 
     def __init__(self, temperature: float = 1.0, *, learned: bool = False) -> None:
         super().__init__()
-        if not temperature > 0:
-            raise ValueError(f"the temperature of a cosine must be above 0, not {temperature}")
+        if not torch.finfo(torch.float32).tiny <= temperature < math.inf:
+            raise ValueError(
+                "the temperature of a cosine must be above 0, and a number that float32 has, "
+                f"not {temperature}"
+            )
         self.fixed = temperature
         log = nn.Parameter(torch.tensor(math.log(temperature))) if learned else None
         self.log_temperature = log
@@ -196,6 +199,7 @@ class Additive(Score):
         bias: bool = False,
     ) -> None:
         super().__init__()
+        _check_size("the size of an additive score", size)
         self.query_size, self.key_size, self.size = query_size, key_size, size or key_size
         self.query_weight = _matrix(heads, query_size, self.size)
         self.key_weight = _matrix(heads, key_size, self.size)
@@ -260,6 +264,7 @@ class Location(DotLike):
 
     def __init__(self, query_size: int, max_length: int, *, heads: int | None = None) -> None:
         super().__init__()
+        _check_size("the length of a location score", max_length)
         self.query_size, self.max_keys = query_size, max_length
         self.table = nn.Parameter(_matrix(heads, query_size, max_length).detach().mT.contiguous())
 
@@ -324,6 +329,11 @@ def _unit(x: Tensor) -> Tensor:
 
 def _heads(heads: int | None) -> tuple[int, ...]:
     return () if heads is None else (heads,)
+
+
+def _check_size(what: str, size: int | None) -> None:
+    if size is not None and size < 1:
+        raise ValueError(f"{what} is 1 or more, not {size}")
 
 
 def _matrix(heads: int | None, rows: int, columns: int) -> nn.Parameter:

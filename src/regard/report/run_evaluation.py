@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from regard.attention.kernels.kernel_modules import wait_always
+from regard.data.check.header_check import with_header
 from regard.data.checksums import check_seal, sealed, sha256_of
 from regard.data.problems import Problems
 from regard.data.spec import Spec, named_columns
@@ -49,6 +50,9 @@ def evaluate(
                 NAME_ONE,
             )
     problems = Problems() if problems is None else problems
+    if isinstance(data, str):
+        learnt = named_columns(recipe.data.train, list(task.fields))
+        spec = with_header(data, list(learnt.values()), list(task.fields))
     examples = task.examples(spec, problems, join=join)
     if not examples:
         why = problems.report() or "it is empty"

@@ -60,6 +60,11 @@ def take_vectors(task: Task, model: nn.Module) -> Iterator[str]:
             field=field.name,
             file=path.name,
         )
+        if task.recipe.vectors.frozen and len(found.tokens) < len(field.tokenizer):
+            yield t(
+                "vectors.frozen: the other {count} stay as they were drawn, and learn nothing",
+                count=f"{len(field.tokenizer) - len(found.tokens):,}",
+            )
         if found.malformed:
             yield t(
                 "{file}: lines that are no word and its numbers are passed over: {count}, "

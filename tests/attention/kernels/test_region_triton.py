@@ -370,7 +370,6 @@ def test_one_graph_for_every_length(name):
 def test_what_other_paths_compute():
     x = draw(2, 2, 40, 16)
     other = [
-        {},  # torch's own kernels do best
         {"region": "~causal"},
         {"region": "causal", "normalize": "sparsemax"},
         {"region": "causal", "score": "distance"},
@@ -380,6 +379,7 @@ def test_what_other_paths_compute():
     ]
     for choices in other:
         assert regard.explain(x, x, **choices).path != "region-fused"
+    assert regard.explain(x, x).path == ("region-fused" if CUDA or INTERPRETED else "sdpa")
     assert regard.explain(x.double(), x.double(), region="causal").path != "region-fused"
     wide = draw(2, 40, 300)
     assert regard.explain(wide, wide, region="causal").path != "region-fused"

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from regard.attention.pooling import AttentionPooling
 from regard.models.classifiers.apcnn import apcnn
 from regard.models.classifiers.classifier import classifier
+from regard.models.classifiers.classifier_options import Classifier
 from regard.models.classifiers.han import han
 from regard.models.classifiers.lin import lin
 from regard.models.classifiers.self_attentive import self_attentive
@@ -307,3 +308,14 @@ def test_memory_of_a_long_document_grows_with_its_words():
         kept.append(sum(size for _, size in held))
         loss.backward()
     assert kept[1] < 4.2 * kept[0]
+
+
+@pytest.mark.parametrize(("hidden", "heads"), [(100, 5), (50, 5), (64, 4), (2, 1), (12, 3)])
+def test_heads_of_a_transformer_share_out_whatever_hidden_is(hidden, heads):
+    assert Classifier(encoder="transformer", hidden=hidden).sharing_heads == heads
+
+
+def test_heads_without_pairs_of_features_are_told_by_their_keys():
+    with pytest.raises(ValueError, match=r"model\.hidden=50 .* 4 heads .* take 56"):
+        Classifier(encoder="transformer", hidden=50, heads=4)
+    assert Classifier(encoder="lstm", hidden=51, heads=4).hidden == 51

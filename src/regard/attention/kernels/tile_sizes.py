@@ -19,14 +19,17 @@ class RegionTile(NamedTuple):
     BN: int
     warps: int = 4
     stages: int = 2
+    registers: int | None = (
+        None  # of a thread, at most: 168 leave room for three programs of 4 warps
+    )
 
 
 TILES: dict[tuple[str, bool, int], RegionTile] = {
     # kernel, half precision, features up to
-    ("forward", True, 64): RegionTile(64, 64, 4, 3),
+    ("forward", True, 64): RegionTile(64, 64, 4, 3, 168),
     ("forward", True, 128): RegionTile(128, 64, 8, 2),
     ("forward", True, 256): RegionTile(64, 64, 8, 2),
-    ("query", True, 64): RegionTile(64, 64, 4, 2),
+    ("query", True, 64): RegionTile(64, 64, 4, 2, 168),
     ("query", True, 128): RegionTile(64, 64, 8, 2),
     ("query", True, 256): RegionTile(64, 32, 8, 1),
     ("key", True, 64): RegionTile(64, 64, 4, 2),
@@ -50,13 +53,19 @@ def chosen_tiles() -> tuple[RegionTile, ...]:
 
 
 def tile_for(
-    kernel: str, query: Tensor, key: Tensor, value: Tensor, each: RegionPass
-) -> RegionTile:
-    """The tile in use; of few queries or keys, as of a large rate or a step of decoding, a lower one."""
+    kernel: str, query: Tensor, key: Tensor, value: Tensor, each: RegionPass, *, documents: bool = False
+) -> RegionTile:  # fmt: skip
+    """The tile in use; of few queries or keys, as of a large rate or a step of decoding, a lower one.
+
+    Tiles of documents and prefixes are read one step earlier: their rows are long, and mostly inner tiles.
+    """
     if kernel in CHOSEN:
         return CHOSEN[kernel]
     width = max(64, block(query.shape[3]), block(value.shape[3]))
-    tile = TILES[kernel, query.dtype != torch.float32, width]
+    half = query.dtype != torch.float32
+    tile = TILES[kernel, half, width]
+    if half and width == 64 and (documents or each.prefix):
+        tile = tile._replace(stages=3)
     rows, columns = (-(-x.shape[2] // each.rate) for x in (query, key))
     BM = tile.BM if rows > 64 else min(tile.BM, 64 if rows > 16 else 16)
     BN = tile.BN if columns > 64 else min(tile.BN, 64 if columns > 32 else 32)

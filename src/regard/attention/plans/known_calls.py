@@ -70,7 +70,7 @@ def recall(
     if bias is not None:
         asked.append(bias.requires_grad and torch.is_grad_enabled())
     kind = query.device.type
-    if torch.is_autocast_enabled(kind):
+    if kind != "meta" and torch.is_autocast_enabled(kind):
         asked.append(torch.get_autocast_dtype(kind))
     same = tuple(asked)
     try:

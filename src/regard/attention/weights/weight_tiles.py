@@ -229,7 +229,8 @@ def _largest(
     allowed = allowed.expand(weights.shape)
     best = weights.masked_fill(~allowed, -math.inf).topk(count, -1)
     there = allowed.gather(-1, best.indices)
-    return best.values.masked_fill(~there, 0.0), best.indices.masked_fill(~there, -1)
+    none = torch.where(weights.isnan().any(-1, keepdim=True), math.nan, 0.0)  # as all of such a row
+    return best.values.where(there, none.to(weights.dtype)), best.indices.masked_fill(~there, -1)
 
 
 # --- parts of a call --------------------------------------------------------------------------------

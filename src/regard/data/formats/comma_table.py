@@ -38,6 +38,11 @@ class CommaTable(Format):
         if not _are_numbers(columns):
             _places(_records(path), columns, path)
 
+    def header(self, path: Path) -> list[str]:
+        """The cells of the first row."""
+        _, head = next(_records(path), (1, Unusable("")))
+        return [] if isinstance(head, Unusable) else [name.strip() for name in head]
+
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
         if not columns:
             raise CorpusError(f"'{path}' has columns: name one, as {path.name}#text")

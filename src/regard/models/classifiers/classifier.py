@@ -73,7 +73,7 @@ def _network(options: Classifier) -> nn.Module:
         case "cnn":
             return Convolutions(size, hidden, options.windows, layers)
         case "transformer":
-            shape = {"layers": layers, "heads": options.heads}
+            shape = {"layers": layers, "heads": options.sharing_heads}
             network = TransformerNetwork(size, hidden, dropout=options.dropout / 2, **shape)
             initialise.transformer(network)
             return network

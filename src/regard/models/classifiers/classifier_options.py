@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from regard.models.attention_options import AttentionOptions
 from regard.options import Few, ModelOptions, NotNegative, Rate, Width
@@ -55,9 +55,31 @@ class Classifier(JudgeOptions):
     layers: Few = Field(1, description="networks, one on the other")
     bidirectional: bool = Field(True, description="rnn, lstm, gru: read the text from its end too")
     windows: Windows = (3, 4, 5)
-    heads: Few = Field(4, description="transformer: attentions side by side")
+    heads: Few | None = Field(
+        None,
+        description="transformer: attentions side by side; none: about 4, so that they share out hidden",
+    )
     dropout: Dropout = 0.5
     word_dropout: WordDropout = 0.0
+
+    @model_validator(mode="after")
+    def _heads_have_pairs(self) -> Self:
+        """Of features, in which the positions of a Transformer are."""
+        pairs = 2 * (self.heads or 1)
+        if self.encoder == "transformer" and self.hidden % pairs:
+            fits = -(-self.hidden // pairs) * pairs
+            told = "" if self.heads is None else f" in {self.heads} heads (model.heads)"
+            raise ValueError(
+                f"model.hidden={self.hidden} does not make pairs of features{told}: take {fits}"
+                + ("" if self.heads is None else ", or leave model.heads out")
+            )
+        return self
+
+    @property
+    def sharing_heads(self) -> int:
+        """The heads; if nobody says how many, those nearest to 4 that have pairs of features."""
+        even = (n for n in range(1, self.hidden // 2 + 1) if self.hidden % (2 * n) == 0)
+        return self.heads or min(even, key=lambda n: abs(n - 4))
 
     def network(self, source: int, answers: int, *, vectors: bool) -> nn.Module:
         from regard.models.classifiers.classifier import classifier

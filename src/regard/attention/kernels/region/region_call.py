@@ -41,7 +41,7 @@ def region_for_kernel(
 ) -> RegionPasses | None:  # fmt: skip
     """The region as the kernel takes it; None: another path computes this call.
 
-    All keys for all queries, without a mask or a bias, are left to torch's own kernels.
+    In graphs, all keys for all queries, without a mask or a bias, are left to torch's own kernels.
     """
     if not available(query.device) or weights or dropout or score.kernel != "dot":
         return None

@@ -14,7 +14,6 @@ from regard.attention.kernels.region.region_check import is_finite
 from regard.attention.kernels.region.region_forward import NUMBERS
 from regard.attention.kernels.region.region_tiles import (
     _FAR,
-    LOG2E,
     bad_keys,
     class_of,
     document_bounds,
@@ -33,7 +32,7 @@ from regard.attention.kernels.region.region_tiles import (
 
 @triton.jit
 def key_step(
-    dk, dv, db, key, value, q, do, lse, delta, row, tile, n, start, queries, id_k, documents,
+    dk, dv, db, key, value, q, do, logs, delta, row, tile, n, start, queries, id_k, documents,
     mask, mask_m, mask_n, bias, bias_m, bias_n, keys, sq, sdo, D, Dv, scale, sharpness, cap,
     lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, RATE: tl.constexpr,
     EDGE: tl.constexpr, CAREFUL: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
@@ -46,13 +45,15 @@ def key_step(
     m = tile * BM + lane
     exists = m < queries
     at = row + m.to(tl.int64) * RATE
-    log = tl.load(lse + at, mask=exists, other=float("inf"))
-    mean = tl.load(delta + at, mask=exists, other=0.0)
-    counts = (log - log) == 0.0
-    log = tl.where(counts, log * LOG2E, float("inf"))
+    if EDGE:
+        log = tl.load(logs + at, mask=exists, other=float("inf"))
+        mean = tl.load(delta + at, mask=exists, other=0.0)
+    else:
+        log = tl.load(logs + at)
+        mean = tl.load(delta + at)
     there = exists
     if CAREFUL:
-        there = exists & counts
+        there = exists & (log < float("inf"))
     query = load_rows(rows_at(q, tile, sq, lane, d, BM), there, d, D, EDGE, WHOLE)
     given = load_rows(rows_at(do, tile, sdo, lane, dd, BM), exists, dd, Dv, EDGE, WHOLE)
     id_q = m
@@ -81,13 +82,13 @@ def key_step(
     return dk, dv, db
 
 
-@triton.jit(do_not_specialize=NUMBERS)
+@triton.jit(do_not_specialize=[*NUMBERS, "wide"])
 def key_kernel(
-    q, k, v, lse, do, delta, dk, dv, dbias, earlier_dk, earlier_dv, earlier_dbias,
+    q, k, v, logs, do, delta, dk, dv, dbias, earlier_dk, earlier_dv, earlier_dbias,
     documents, prefix, mask, bias, found,
     q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, do_b, do_h, do_l, dk_b, dk_h, dk_l, dv_b, dv_h, dv_l,
     mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
-    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, checks,
+    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, checks, wide,
     RATE: tl.constexpr, GROUP: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
     PREFIX: tl.constexpr, MASK: tl.constexpr, BIAS: tl.constexpr, DBIAS: tl.constexpr, CAP: tl.constexpr,
     CARRY: tl.constexpr, CHECKED: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
@@ -95,13 +96,18 @@ def key_kernel(
 ):  # fmt: skip
     """dk and dv of a tile of keys, summed over the GROUP of heads that share them, and dbias of these keys.
 
-    dbias (…, H, Lk) is one head's. CARRY: what other queries gave is added.
+    dbias (…, H, Lk) is one head's. CARRY: what other queries gave is added. The first `wide` tiles of each
+    head, which take longest, are all begun before the others.
     """
     tiles = tl.cdiv(tl.cdiv(Lk, RATE), BN)
     pid = tl.program_id(0)
-    block = pid % tiles
-    residue = pid // tiles % RATE
-    shared = pid // (tiles * RATE)
+    wides = tl.num_programs(0) // tiles * wide
+    narrow = tl.maximum(tiles - wide, 1)
+    later = pid - wides
+    block = tl.where(pid < wides, pid % tl.maximum(wide, 1), wide + later % narrow)
+    rest = tl.where(pid < wides, pid // tl.maximum(wide, 1), later // narrow)
+    residue = rest % RATE
+    shared = rest // RATE
     if CHECKED:
         if is_finite(found + shared * checks, checks):
             return
@@ -163,7 +169,7 @@ def key_kernel(
             sum_b = tl.zeros([BN], tl.float32)
         for t in range(edges):
             sum_k, sum_v, sum_b = key_step(
-                sum_k, sum_v, sum_b, key, value, qg, dog, lse, delta, row,
+                sum_k, sum_v, sum_b, key, value, qg, dog, logs, delta, row,
                 edge_tile(t, a0, fa0, fa1, a1, b0, fb0, fb1), n, start, queries, id_k, documents,
                 maskg, mask_m, mask_n, biasg, bias_m, bias_n, keys, q_l * RATE, do_l * RATE, D, Dv,
                 scale, sharpness, cap, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, RATE,
@@ -171,7 +177,7 @@ def key_kernel(
             )  # fmt: skip
         for t in range(inner):
             sum_k, sum_v, sum_b = key_step(
-                sum_k, sum_v, sum_b, key, value, qg, dog, lse, delta, row,
+                sum_k, sum_v, sum_b, key, value, qg, dog, logs, delta, row,
                 run_tile(t, fa0, fa1, fb0), n, start, queries, id_k, documents,
                 maskg, mask_m, mask_n, biasg, bias_m, bias_n, keys, q_l * RATE, do_l * RATE, D, Dv,
                 scale, sharpness, cap, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, RATE,
@@ -194,7 +200,7 @@ def key_kernel(
                 sum_b = tl.zeros([BN], tl.float32)
             for t in tl.range(0, every, num_stages=1):
                 sum_k, sum_v, sum_b = key_step(
-                    sum_k, sum_v, sum_b, key, value, qg, dog, lse, delta, row,
+                    sum_k, sum_v, sum_b, key, value, qg, dog, logs, delta, row,
                     run_tile(t, a0, a1, b0), n, start, queries, id_k, documents,
                     maskg, mask_m, mask_n, biasg, bias_m, bias_n, keys, q_l * RATE, do_l * RATE, D, Dv,
                     scale, sharpness, cap, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, RATE,

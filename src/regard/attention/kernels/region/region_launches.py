@@ -14,7 +14,7 @@ from regard.attention.kernels.launch import Launch
 from regard.attention.kernels.region.region_check import CHECKED_ROWS, check_kernel
 from regard.attention.kernels.region.region_forward import forward_kernel
 from regard.attention.kernels.region.region_key_gradient import key_kernel
-from regard.attention.kernels.region.region_passes import RegionPass
+from regard.attention.kernels.region.region_passes import FAR, RegionPass
 from regard.attention.kernels.region.region_query_gradient import query_kernel
 from regard.attention.kernels.tile_sizes import RegionTile, block, tile_for
 
@@ -45,7 +45,7 @@ def forward_launch(
     query: Tensor, key: Tensor, value: Tensor, out: Tensor, given: Given, each: RegionPass,
     found: Tensor | None, *, carry: bool,
 ) -> Launch:  # fmt: skip
-    tile = tile_for("forward", query, key, value, each)
+    tile = tile_for("forward", query, key, value, each, documents=given.documents is not None)
     tiles = _tiles(query.shape[2], each.rate, tile.BM)
     constants = _constants(query, key, value, given, each, tile)
     constants |= {"SINK": given.sink is not None and not carry, "CARRY": carry}
@@ -67,7 +67,10 @@ def gradient_launches(
     (B, H, Lq, _), (Hk, Lk) = query.shape, key.shape[1:3]
     shared = {"DBIAS": kind, "CARRY": carry, "CHECKED": found is not None}
     numbers = _numbers(query, key, value, given, each, found)
-    rows, columns = (tile_for(name, query, key, value, each) for name in ("query", "key"))
+    documents = given.documents is not None
+    rows, columns = (
+        tile_for(name, query, key, value, each, documents=documents) for name in ("query", "key")
+    )
     return (
         Launch(
             query_kernel,
@@ -78,10 +81,17 @@ def gradient_launches(
         Launch(
             key_kernel,
             B * Hk * each.rate * _tiles(Lk, each.rate, columns.BN),
-            (*_strides(query, key, value, grad, dk, dv), *numbers),
+            (*_strides(query, key, value, grad, dk, dv), *numbers, _wide(each, Lk, columns.BN)),
             {**shared, **_constants(query, key, value, given, each, columns)},
         ),
     )
+
+
+def _wide(each: RegionPass, keys: int, block: int) -> int:
+    """Tiles of keys that all queries see, while they see few of the others: the first ones, of `first`."""
+    stretches = [(each.lo_a, each.cap_a), (each.lo_b, each.cap_b)][: 1 + each.two]
+    ends = [cap for lo, cap in stretches if lo <= -FAR and cap < FAR]
+    return -(-min(max(ends), keys) // block) if ends and each.rate == 1 else 0
 
 
 def _strides(*tensors: Tensor) -> list[int]:
@@ -143,7 +153,7 @@ def _constants(
         "num_warps": tile.warps,
         "num_stages": tile.stages,
     }
-    return constants
+    return constants if tile.registers is None else constants | {"maxnreg": tile.registers}
 
 
 def _tiles(length: int, rate: int, block: int) -> int:

@@ -77,7 +77,7 @@ def query_step(
 
 @triton.jit(do_not_specialize=NUMBERS)
 def query_kernel(
-    q, k, v, out, lse, do, delta, dq, earlier, dbias, documents, prefix, mask, bias, found,
+    q, k, v, out, lse, do, logs, delta, dq, earlier, dbias, documents, prefix, mask, bias, found,
     q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l, do_b, do_h, do_l, dq_b, dq_h, dq_l,
     mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
     H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, checks,
@@ -86,9 +86,10 @@ def query_kernel(
     CARRY: tl.constexpr, CHECKED: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
     BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr, BV: tl.constexpr,
 ):  # fmt: skip
-    """dq of a tile of queries, and delta = Σ_j p dp = do · out, which the keys need.
+    """dq of a tile of queries, and what the keys need: delta = Σ_j p dp = do · out, and the log-sum-exp as a
+    power of 2, ∞ for a row that passes nothing on.
 
-    CARRY: delta is there, and dq gets what other keys gave, `earlier`, added.
+    CARRY: both are there, and dq gets what other keys gave, `earlier`, added.
     """
     tiles = tl.cdiv(tl.cdiv(Lq, RATE), BM)
     pid = tl.program_id(0)
@@ -132,6 +133,7 @@ def query_kernel(
         mean = tl.sum(context.to(tl.float32) * given.to(tl.float32), 1)
         mean = tl.where(counts, mean, 0.0)
         tl.store(delta + row, mean, mask=exists)
+        tl.store(logs + row, log, mask=exists)
 
     if PREFIX:
         cap_a = tl.minimum(cap_a, tl.load(prefix + z * prefix_b))

@@ -116,7 +116,7 @@ class RegionWork:
         else:
             results = onto
             asked = (asked, *(x.stride() for x in onto))
-        delta = torch.empty_like(lse)
+        logs, delta = torch.empty_like(lse), torch.empty_like(lse)
         dbias, kind = None, 0
         if bias_learns:
             dbias, kind = _bias_gradient(query, key, given)
@@ -143,10 +143,21 @@ class RegionWork:
             bias_out = query if dbias is None else dbias
             dq, dk, dv = made
             of_queries(
-                query, key, value, context, lse, grad, delta, dq, earlier[0], bias_out, *pointers
+                query,
+                key,
+                value,
+                context,
+                lse,
+                grad,
+                logs,
+                delta,
+                dq,
+                earlier[0],
+                bias_out,
+                *pointers,
             )
             of_keys(
-                query, key, value, lse, grad, delta, dk, dv, bias_out, earlier[1], earlier[2],
+                query, key, value, logs, grad, delta, dk, dv, bias_out, earlier[1], earlier[2],
                 query if earlier_bias is None else earlier_bias, *pointers,
             )  # fmt: skip
             earlier = made
