@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import regard
+from regard.recipe.recipe_files import UNDETERMINED
 from regard.serve.http_errors import GONE, Refused
 from regard.serve.jobs import Job
 from regard.serve.messages import (
@@ -268,6 +269,11 @@ def _scored(found: Prediction) -> Scored:
     )
 
 
+def _known(language: str) -> str:
+    """Empty of what has no language, as pictures and labels."""
+    return "" if language == UNDETERMINED else language
+
+
 def _model(served: Served) -> ServedModel:
     run = served.run
     return ServedModel(
@@ -275,8 +281,8 @@ def _model(served: Served) -> ServedModel:
         task=served.task,
         kind=run.recipe.model.kind,
         pictures=len(run.task.inputs) == 1 and takes_pictures(run.task),
-        source=run.recipe.data.source,
-        target=run.recipe.data.target,
+        source=_known(run.recipe.data.source),
+        target=_known(run.recipe.data.target),
         **served.description,
         parameters=sum(each.numel() for each in run.module.parameters()),
         device=str(run.module.device),

@@ -260,8 +260,8 @@ class ServedModel(Message):
     task: str = Field(description="What it was trained for: translate, classify, tag, …")
     kind: str = Field(description="The family of the network, as recipes name it.")
     pictures: bool = Field(description="Whether a picture is all that it is asked about.")
-    source: str = Field(description="The language it reads; empty if it does not matter.")
-    target: str = Field(description="The language it writes.")
+    source: str = Field(description="The language it reads; empty if it is not known, or none.")
+    target: str = Field(description="The language it writes; empty if it is not known, or none.")
     verb: str = Field(description="What it was trained to do, in words.")
     reads: str = Field(description="Its inputs, in words.")
     writes: str = Field(

@@ -22,7 +22,7 @@ from regard.view.stills.moving_picture import film
 from regard.view.stills.png import rasterise
 from regard.view.stills.still_picture import draw, shows_sight
 from regard.view.terminal import heat_map
-from regard.view.terminal_sights import sight_text
+from regard.view.terminal_sights import pictured_text, sight_text
 from regard.view.widget import Live, widget
 from regard.words import t
 
@@ -136,6 +136,10 @@ class View:
             return shaded_sentences(level_lines(record, tokens=self.pick.tokens), colour=colour)
         matrix = by_hop(record, self.pick)
         shown = matrix.weights[:MOST_ROWS]
+        picture = matrix.columns.picture
+        if picture is not None and len(matrix.keys) == picture.rows * picture.columns:
+            title = " — ".join(filter(None, (record.name, matrix.aggregation)))
+            return pictured_text(matrix, title, colour=colour)
         title = " — ".join(part for part in (record.name, matrix.aggregation) if part)
         drawn = heat_map(
             shown.tolist(), matrix.queries[:MOST_ROWS], matrix.keys, title=title, colour=colour

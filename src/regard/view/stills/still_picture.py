@@ -216,7 +216,7 @@ def _titled(caption: Caption, block: Block, theme: Theme) -> Block:
 
 def _axes(matrix: Matrix, style: str) -> str:
     if matrix.columns.picture is not None:
-        return t("a picture for each word: the brighter a place, the more it was attended to")
+        return t("a picture for each word: the more lit a place, the more it was attended to")
     queries, keys = matrix.rows.title or t("queries"), matrix.columns.title or t("keys")
     if style == "cells":
         return t("rows: {queries} · columns: {keys}", queries=queries, keys=keys)
