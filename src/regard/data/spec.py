@@ -13,7 +13,8 @@
     tatoeba-zh-en:train              a corpus that comes with the package, here its training part
     tatoeba-zh-en:train#1,0          the same from English to Chinese
     a.zh,a.en@train                  of any of these what is not held out: @dev and @test are one example in
-                                     fifty each, up to 1,000, told by the first field, whatever their order
+                                     fifty each, up to 1,000, told by the first field, whatever their order;
+                                     of fewer than 1,000 one in ten
     -                                standard input, source TAB target
     a.zh,a.en+pairs.tsv              several, one after the other
 
@@ -62,6 +63,7 @@ from regard.data.disk_sync import sync
 from regard.data.formats import COMPRESSED, bare_name, format_of, is_known
 from regard.data.formats.comma_table import CommaTable
 from regard.data.formats.jsonl import JsonLines
+from regard.data.formats.scene_file import SceneFile, scene_settings
 from regard.data.formats.sheet import TILE, Sheet
 from regard.data.formats.tables import Table
 from regard.data.parts import PARTS
@@ -138,6 +140,16 @@ def locate(path: str | Path) -> Path:
     if path.exists():
         raise CorpusError(f"'{path}' is no file that can be read twice: use - for standard input")
     raise FileNotFoundError(_missing(path))
+
+
+def digits_of(spec: str) -> str:
+    """The corpus that an embedded one of scenes is composed of, which may be of a public set; of any other,
+    the spec as it is.
+    """
+    name = spec.partition("#")[0]
+    found = _embedded(name) if _EMBEDDED.fullmatch(name) else {}
+    scenes = [path for path in found.values() if isinstance(format_of(path), SceneFile)]
+    return str(scene_settings(scenes[0])["digits"]) if scenes else spec
 
 
 def keep_standard_input(spec: Spec, folder: Path, name: str = "standard-input.tsv") -> Spec:
