@@ -44,7 +44,7 @@ def predict(
     was trained with. --json prints {input, answer, score, attention, rows, columns} for each: rows and
     columns name what attends and what is attended to. On a terminal the attention is drawn. Candidates
     of a question keep their order, and have a rank each. A blank line has a blank answer. One that
-    cannot be answered is told, and has a blank line, or {error}; the status is 2 at the end.
+    cannot be answered is told, and has a blank line, or its error in JSON; the status is 2 at the end.
 
     Example: regard predict -m runs/tag "the cat sat on the mat"
 
@@ -174,18 +174,18 @@ class _Work:
                 place = self._place(number)
                 given += [None] if example is None else self.task.given([example], place=place)
             except Unanswerable as error:
-                if self.arguments:  # all are there: nothing need be computed before it is told
-                    raise
                 given, wrong[number] = [*given, None], error
+                self._tell(error)  # before anything is computed
         try:
             found = self._respond(given)
         except Unanswerable:  # which of them it was is not said
-            wrong |= self._alone(given)
+            alone = self._alone(given)
+            for _, told in sorted(alone.items()):
+                self._tell(told)
+            wrong |= alone
             found = self._respond([None if n in wrong else one for n, one in enumerate(given)])
         self.asked = [one for n, one in enumerate(given) if one is not None and n not in wrong]
         self.count += len(chunk)
-        for _, told in sorted(wrong.items()):
-            self._tell(told)
         return [wrong.get(number, answer) for number, answer in enumerate(found)]
 
     def _respond(self, given: list[dict[str, Any] | None]) -> list[Answer]:
