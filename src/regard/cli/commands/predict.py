@@ -44,7 +44,7 @@ def predict(
     was trained with. --json prints {input, answer, score, attention, rows, columns} for each: rows and
     columns name what attends and what is attended to. On a terminal the attention is drawn. Candidates
     of a question keep their order, and have a rank each. A blank line has a blank answer. One that
-    cannot be answered is told, and has a blank line, or {error}; the status is 2 at the end.
+    cannot be answered is told, and has a blank line, in JSON an "error"; the status is 2 at the end.
 
     Example: regard predict -m runs/tag "the cat sat on the mat"
 
