@@ -24,6 +24,7 @@ from regard.tasks.classify.classify_module import Classify
 from regard.tasks.classify.judged_input import given_value
 from regard.tasks.classify.number_module import Estimate
 from regard.tasks.task_module import Unanswerable
+from regard.view.attention_view import View
 
 TEXT = "A b c . D e ! F"
 DOCUMENTS = [TEXT, "", "h", ["a b", "c d e f g", "a"], "G ? " * 30]
@@ -166,6 +167,7 @@ def test_a_number_is_answered_in_its_own_unit_and_learnt_in_deviations():
     assert int(loss.tokens) == 2
     record = look_at_judgement(task.float(), Question("[[1, 2], [3, 4]]"))
     assert float(record.output) == pytest.approx(answers[0].item(), abs=1e-5)
+    assert "rows: number · columns: numbers" in View((record,)).to_svg()
 
 
 @pytest.mark.parametrize(

@@ -174,8 +174,9 @@ def test_it_is_looked_at_where_it_attends(run):
     (answer,) = run.predict([PAIR], attention=True)
     if kind in ("bcnn", "bag-of-words-pair"):
         assert answer.attention is None
-        with pytest.raises(BadQuestion, match="nothing to look at"):
+        with pytest.raises(BadQuestion, match="nothing to look at") as refused:
             look(run, text)
+        assert "docs/viewer/look.md says which models" in refused.value.hint
         return
     record = look(run, text).records[0]
     assert record.title == "1 the cat sat ⟷ it sat the cat"

@@ -42,6 +42,14 @@ class Measure(ABC):
     def value(self, sums: Counts) -> np.ndarray:
         """(..., K), the numbers added up over items -> (...)"""
 
+    def of_label(self, label: str) -> Measure | None:
+        """The measure of one label alone, of the same counts; None: it has none."""
+        return None
+
+    def merits(self, counts: Counts) -> np.ndarray | None:
+        """(..., K) -> (...): how good the answer to each item is; None: all answers together tell that."""
+        return None
+
     def counts(self, wanted: Iterable[Any], answers: Iterable[Any]) -> Counts:
         """(items, K)"""
         pairs = zip(wanted, answers, strict=True)
@@ -68,6 +76,9 @@ class Mean(Measure):
     def value(self, sums: Counts) -> np.ndarray:
         total: np.ndarray = sums[..., 0] / sums[..., 1]
         return total
+
+    def merits(self, counts: Counts) -> np.ndarray:
+        return self.value(np.where(counts[..., 1:], counts, [0.0, 1.0]))  # 0 of what counts nothing
 
 
 def named_as_share(name: str) -> bool:

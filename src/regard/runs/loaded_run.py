@@ -17,6 +17,7 @@ from torch import nn
 from regard.layers.packed_linear import pack
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
+from regard.records.reading_notes import reading_notes
 from regard.runs.devices import find_device
 from regard.runs.failures import CannotQuantize, NotARun, WrongTask
 from regard.runs.model_file import load_model
@@ -130,6 +131,19 @@ class LoadedRun:
             prefixes=prefixes,
             replace_unknown=replace_unknown,
             batch=self._batch(batch),
+        )
+
+    def reading_notes(self, found: Prediction) -> tuple[str, ...]:
+        """What of the source of a translation the model was not made for, a line each: its script, what has
+        no token, its length; nothing if it is like what it has learnt.
+        """
+        data, tokenizer = self.recipe.data, self.translator.source_tokenizer
+        return reading_notes(
+            found.source,
+            found.source_tokens,
+            tokenizer,
+            language=data.source,
+            longest=data.max_length,
         )
 
     def score(

@@ -256,8 +256,10 @@ class Task(TaskReport):
             return line
         if len(answer.attention) > 1:
             return f"{line}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}"
-        pairs = zip(answer.columns, answer.attention[0].tolist(), strict=True)
-        words = [pair for pair in pairs if pair[0] not in ENDS]
+        words = answer.weighed_words()
+        if not answer.words:
+            pairs = zip(answer.columns, answer.attention[0].tolist(), strict=True)
+            words = [pair for pair in pairs if pair[0] not in ENDS]
         shaded = shaded_words([word for word, _ in words], [w for _, w in words])
         if answer.hops == 1:
             return f"{line}\n{shaded}"

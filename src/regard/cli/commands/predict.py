@@ -69,6 +69,7 @@ def predict(
         given = _read(lines, run.task)
     if run.task.ranks:  # among all of them: none has its rank before the last is read
         given = iter([[example for chunk in given for example in chunk]])
+    told = set[str]()
     work = _Work(run.task, run.module, attention=as_json or drawn, arguments=bool(examples))
     with written_to(output) as out:
         for chunk in given:
@@ -81,9 +82,11 @@ def predict(
                 written = run.task.drawn(answer) if drawn else written
                 out.write(f"{_json(answer) if as_json else written}\n")
             out.flush()
-            if as_json or drawn:
-                for note in unknown_tokens(run.task, work.asked):
-                    print(t("note: {note}", note=note), file=sys.stderr)
+            notes = run.task.input_doubts(work.asked, asked=True)
+            notes += unknown_tokens(run.task, work.asked) if as_json or drawn else []
+            for note in dict.fromkeys(note for note in notes if note not in told):
+                print(t("note: {note}", note=note), file=sys.stderr)
+            told.update(notes)
     if work.hints:
         raise typer.Exit(MISUSED)
 
@@ -171,6 +174,8 @@ class _Work:
                 place = self._place(number)
                 given += [None] if example is None else self.task.given([example], place=place)
             except Unanswerable as error:
+                if self.arguments:  # all are there: nothing need be computed before it is told
+                    raise
                 given, wrong[number] = [*given, None], error
         try:
             found = self._respond(given)

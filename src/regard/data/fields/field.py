@@ -105,6 +105,10 @@ class Field(ABC):
         """How many tokens of these examples the vocabulary has not, and how many there are."""
         return 0, 0
 
+    def doubts(self, values: Sequence[Any]) -> list[str]:
+        """What may make answers about these values worth little, in a sentence each with what mends it."""
+        return []
+
     # from values to tensors
 
     @property

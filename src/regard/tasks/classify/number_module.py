@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -16,6 +17,8 @@ from regard.tasks.task_module import Loss
 
 class Estimate(Judge):
     """A model whose decoder answers with one number, standardised as `number` is."""
+
+    answered: ClassVar = "number"
 
     def __init__(self, model: nn.Module, given: Field, number: Numbers) -> None:
         super().__init__(model, given)
