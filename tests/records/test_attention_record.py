@@ -187,6 +187,17 @@ def test_tokens_of_one_word(text, cut, words):
 
 
 def test_parts_of_one_character_are_one_word_and_special_tokens_are_alone():
+    spaced = "a b  c "
+    cut = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 7)]
+    marks = [False] * 7 + [True]
+    assert word_numbers(spaced, cut, marks) == [0, 1, 1, 2, 2, 2, 2, 3]  # spaces are no words
+    assert word_numbers("a\nb", [(0, 1), (1, 2), (2, 3)], [False] * 3) == [
+        0,
+        1,
+        2,
+    ]  # a line is more
+    assert word_numbers(" ", [(0, 1)], [False]) == [0]
+    assert word_numbers("ab", [(0, 0), (0, 1), (1, 2)], [False] * 3) == [0, 0, 0]
     assert word_numbers("我a", [(0, 1), (0, 1), (0, 1), (1, 2)], [False] * 4) == [0, 0, 0, 1]
     assert word_numbers("ab", [(0, 1), (1, 2), (2, 2)], [False, True, False]) == [0, 1, 2]
 

@@ -29,6 +29,7 @@ Files that hold one field, for themselves or side by side with others:
     sheet.png#28x32                  a picture cut into tiles, here 28 wide and 32 high, row by row; or
                                      sheet.png, if sheet.json beside it says {"tile": [28, 32], "count": 900}
     digit-scenes:train#image,short   a scene file, NAME.scenes: pictures composed of digits, with captions
+    city-walks:all@train             a walk file, NAME.walks: made-up check-ins; `all` of them, split by time
 
     images.idx.gz,labels.txt         so a field may be in any format,
     sheet.png#28x28,captions.tsv#4   and each file have a column of its own, but for the first: what stands
@@ -74,6 +75,7 @@ Spec: TypeAlias = "str | Path | Sequence[Spec]"
 
 PAIR = ("source", "target")
 EMBEDDED_FOLDER = Path(__file__).parent / "corpora"
+EMBEDDED_PARTS = (*PARTS, "all")  # all: its parts are told by a @
 _EMBEDDED = re.compile(r"([a-z0-9-]+):([a-z0-9]+)")
 
 
@@ -310,7 +312,7 @@ def _embedded(name: str) -> dict[str, Path]:
     known: list[str] = []
     for path in sorted((*EMBEDDED_FOLDER.glob("*.*"), *EMBEDDED_FOLDER.glob("*/*.*"))):
         stem, *rest = bare_name(path.name).split(".")
-        if not is_known(path) or not 2 <= len(rest) <= 3 or rest[0] not in PARTS:
+        if not is_known(path) or not 2 <= len(rest) <= 3 or rest[0] not in EMBEDDED_PARTS:
             continue
         if path.parent not in (EMBEDDED_FOLDER, EMBEDDED_FOLDER / stem):
             continue

@@ -49,9 +49,14 @@ class TaskCorpus(ABC):
         """What so many examples are called, in the reader's language."""
         return say_plural(n, self.noun[:-1], self.noun)
 
+    @property
+    def row_names(self) -> list[str]:
+        """The columns of a corpus: those of an example, unless examples are made of several rows."""
+        return list(self.fields)
+
     def corpora(self, spec: Spec) -> list[Corpus]:
         """The corpora that a spec names; a ValueError or FileNotFoundError says what is wrong."""
-        return parse(spec, list(self.fields))
+        return parse(spec, self.row_names)
 
     def read(self, spec: Spec, problems: Problems | None = None) -> Iterator[Example]:
         """What can be used of a corpus, as it stands there."""

@@ -101,7 +101,7 @@ def _nothing_in(task: Task, name: str, held_out: Spec) -> RecipeError:
 
 def columns_hint(task: Task) -> str:
     """How to find out what is wrong with a corpus."""
-    names = list(task.fields)
+    names = task.row_names
     if names == ["source", "target"]:
         return CHECK
     numbers, said = ",".join(map(str, range(len(names)))), ",".join(names)

@@ -63,6 +63,11 @@ class Field(ABC):
         except (ValueError, RecursionError):
             return line
 
+    @property
+    def takes_any_line(self) -> bool:
+        """Whether it is a text, which a line is whatever it looks like."""
+        return False
+
     def identity(self, value: Any) -> str:
         """Values of one identity are never on both sides of a split into train, dev and test."""
         return str(value)

@@ -79,7 +79,7 @@ export function effectiveTheme(theme) {
 /**
  * What the strongest colour of each row stands for.
  * @param {{data: Float32Array, rows: number, cols: number}} matrix
- * @param {"matrix"|"row"} scale
+ * @param {"matrix"|"row"|"one"} scale
  * @returns {Float32Array} one number for each row, never 0
  */
 export function strongest(matrix, scale) {
@@ -90,6 +90,7 @@ export function strongest(matrix, scale) {
     rows[row] = most;
   }
   const all = rows.reduce((a, b) => Math.max(a, b), 0);
+  if (scale === "one") return rows.fill(1);
   return rows.map((most) => (scale === "row" ? most : all) || 1);
 }
 
