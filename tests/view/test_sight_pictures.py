@@ -103,15 +103,15 @@ def test_a_film_of_many_steps_is_thinned_out_and_says_so(count):
     if count == MOST_FRAMES:
         assert shown_steps(count) == list(range(count))
         return
-    with pytest.warns(UserWarning, match=rf"shows 150 of the {count:,} steps"):
+    with pytest.warns(UserWarning, match=rf"shows 72 of the {count:,} steps"):
         steps = shown_steps(count)
     assert (steps[0], steps[-1], len(steps)) == (0, count - 1, MOST_FRAMES)
     assert steps == sorted(set(steps))
 
 
 def test_a_long_film_has_its_last_step(tmp_path):
-    sight = glimpses(160)
-    with pytest.warns(UserWarning, match="150 of the 160 steps"):
+    sight = glimpses(80)
+    with pytest.warns(UserWarning, match="72 of the 80 steps"):
         path = View((AttentionRecord({}, (), sight=sight),)).save(tmp_path / "long.gif")
     with Image.open(path) as film:
         assert film.n_frames == MOST_FRAMES

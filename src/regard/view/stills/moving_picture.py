@@ -25,7 +25,7 @@ from regard.words import t
 GLIMPSE, WORD, LAST = 900, 900, 1800  # milliseconds
 CANVAS, QUICKEST, WHOLE = 220, 60, 9000  # of a step; the least; of all steps together
 TURNS, TURN, REST = 12, 80, 1200  # of a warp: its pictures on the way, and how long each is seen
-MOST_FRAMES = 150  # of more steps, as many evenly apart: all of a film of the least pauses
+MOST_FRAMES = 72  # of more steps, as many evenly apart: one takes a moment to draw
 ZOOM = 1.5
 AT_ONCE = 8  # pictures that are drawn together
 SIZE = re.compile(r'viewBox="0 0 (\d+) (\d+)" width="\d+" height="\d+" role="img"')
