@@ -327,12 +327,14 @@ def _answers(recipe) -> dict[str, int]:
     return {"candidates": 9} if recipe.task.answers == "choice" else {"answer": 2}
 
 
-def test_a_file_with_the_trained_columns_is_told_by_their_names(tmp_path):
+def test_a_file_with_the_trained_columns_is_read_by_their_names(tmp_path):
     run = reader_run(tmp_path)
     data = run.task.recipe.data.model_copy(update={"train": "a.jsonl#text,ask,found"})
     run.task.recipe = run.task.recipe.model_copy(update={"data": data})
     file = tmp_path / "b.jsonl"
-    file.write_text(json.dumps({"text": "a b", "ask": "c", "found": "a"}))
+    file.write_text(json.dumps({"text": "a b", "ask": "c", "found": ["a", "b"]}))
+    assert evaluate(run, str(file)).to_dict()["questions"] == 1
+    file.write_text(json.dumps({"text": "a b", "ask": "c"}))
     with pytest.raises(RecipeError, match="1 line without a value 'story'") as error:
         evaluate(run, str(file))
     assert f"{file}#text,ask,found" in error.value.hint
