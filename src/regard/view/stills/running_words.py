@@ -40,7 +40,7 @@ def runs_on(matrix: Matrix) -> bool:
 def running_words(matrix: Matrix, answers: Stretches = ()) -> list[RunningWord]:
     """A word for every key. answers: where in the text of the keys the answer stands."""
     side, reached = matrix.columns, 0
-    found = []
+    found: list[RunningWord] = []
     for text, members in zip(matrix.keys, _members(side, len(matrix.keys)), strict=True):
         start, end = side.offsets[members[0]][0], side.offsets[members[-1]][1]
         between = side.text[reached:start]
