@@ -185,7 +185,7 @@ def test_with_a_browser_the_page_is_served_and_its_address_holds_the_text(
     assert served[0]["host"] == "127.0.0.1"
     assert [str(each) for each in served[0]["models"]] == ["runs/a"]
     state = (
-        "text=%E6%88%91%E6%98%AF%E4%B8%80%E4%B8%AA%E5%AD%A6%E7%94%9F%E3%80%82&layer=1&units=tokens"
+        "text=%E6%88%91%E6%98%AF%E4%B8%80%E4%B8%AA%E5%AD%A6%E7%94%9F%E3%80%82&layer=2&units=tokens"
     )
     assert address == f"http://127.0.0.1:{port}/#{state}"
     assert asked.what == []  # the server asks, not this process

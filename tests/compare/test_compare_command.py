@@ -16,6 +16,8 @@ import pytest
 from toy_tasks import task_recipe, write_labelled
 
 from regard.cli import main
+from regard.compare.trainings import trained_before
+from regard.compare.variants import replaced
 from regard.recipe.recipe_files import dump_recipe
 from regard.runs.failures import FolderInUse
 from regard.runs.loaded_run import load
@@ -148,8 +150,42 @@ def test_what_is_trained_is_not_trained_again(folder):
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("trained before") == 4
     assert times(folder / "whole") == before
+    for stem, measure in {"compare-macro_f1": "macro_f1", "compare": "accuracy"}.items():
+        read = json.loads((folder / "whole" / OUT / f"{stem}.json").read_text("utf-8"))
+        assert read["measure"] == measure
+    assert f"wrote {OUT}/compare-macro_f1.html" in done.stderr
+
+
+def test_a_run_of_the_same_recipe_is_not_trained_again_by_another_name(folder):
+    before = times(folder / "whole")
+    there = sorted(path.name for path in (folder / "whole" / OUT).iterdir() if path.is_dir())
+    command = [word.replace("0.0,0.5", "0.00,0.50") for word in COMPARED]
+    done = subprocess.run(
+        command, cwd=folder / "whole", capture_output=True, text=True, timeout=WITHIN
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("trained before") == 4
+    assert times(folder / "whole") == before
+    assert there == sorted(
+        path.name for path in (folder / "whole" / OUT).iterdir() if path.is_dir()
+    )
     read = json.loads((folder / "whole" / OUT / "compare.json").read_text("utf-8"))
-    assert read["measure"] == "macro_f1"
+    runs = {variant["name"]: variant["seeds"]["1"]["run"] for variant in read["variants"]}
+    assert runs == {f"dropout={n}0": f"{OUT}/dropout={n}/seed-1" for n in ("0.0", "0.5")}
+
+
+def test_a_run_that_learnt_otherwise_is_trained_again(folder):
+    out = folder / "whole" / OUT
+    recipe = load(out / RUNS[0], device="cpu").recipe
+    assert trained_before(out, replaced(recipe, name="another")).path == out / RUNS[0]
+    assert trained_before(out, replaced(recipe, seed=3)) is None
+    for section, values in {
+        "trainer": {"precision": "bf16-mixed"},
+        "training": {"epochs": 3},
+        "model": {"hidden": 7},
+    }.items():
+        changed = getattr(recipe, section).model_copy(update=values)
+        assert trained_before(out, replaced(recipe, **{section: changed})) is None
 
 
 def complaint(monkeypatch, capsys, folder: Path, *words: str) -> str:

@@ -27,6 +27,7 @@ from regard.measures.accuracy import Accuracy
 from regard.measures.likelihood_measures import TokenLoss
 from regard.recipe.recipe_files import read_recipe
 from regard.statistics import Looks, compare_scores, holm
+from regard.tasks.simplest_answers import SimplestAnswer
 
 APART = {"weak": 0.0, "strong": 1.0}
 ALIKE = {"one": 0.5, "two": 0.5, "three": 0.5}
@@ -166,6 +167,53 @@ def test_nothing_is_to_be_taken_that_may_be_far_behind_or_is_worse():
     assert not told_to_take(noisy)
 
 
+def pooled(levels: dict[str, float], **roles: str) -> str:
+    """What is said of variants of model.pool, one line each."""
+    changes = {name: {"model.pool": name} for name in levels}
+    made = replace(findings(levels), roles=roles, changes=changes)
+    return "\n".join(sentences(made))
+
+
+def test_attention_helps_where_it_is_better_than_the_best_without_it():
+    without = {"last": "no attention", "max": "no attention"}
+    said = pooled({"last": 1.0, "attention": 0.5, "max": 0.0}, **without)
+    assert "attention is better than max: +" in said
+    assert "last is better than attention: +" in said
+    assert "helps" not in said
+    said = pooled({"last": 0.5, "attention": 1.0, "max": 0.0}, **without)
+    assert "Attention helps: attention is +" in said.split("attention is better than max: +")[0]
+    assert said.count("helps") == 1
+    said = pooled({"mean": 1.0, "attention": 1.0, "max": 0.0}, mean="uniform", max="no attention")
+    assert "attention is better than max: +" in said
+    assert "helps" not in said
+
+
+def test_who_answers_the_same_to_everything_is_named():
+    made = replace(
+        findings(ALIKE),
+        simplest=SimplestAnswer("NEUTRAL", {"accuracy": 0.5}),
+        always={"one": {1: "NEUTRAL", 2: "NEUTRAL", 3: "NEUTRAL"}, "two": {2: "NEUTRAL"}},
+        warnings=["the run has 60 updates", "two: 10 % are unknown."],
+    )
+    said = sentences(made)
+    assert said[0] == "To everything the answer is NEUTRAL: one, two in 1 of 3 seeds."
+    assert said[-2:] == [
+        "The trainings warned: the run has 60 updates.",
+        "The trainings warned: two: 10 % are unknown.",
+    ]
+    assert not any("No variant is better than always" in each for each in said)
+    table = ScoreTable.of(made)
+    for text in (table.text, table.markdown, table.latex, page(made)):
+        assert "; always answering NEUTRAL: 50.00" in text
+    assert all(each in page(made) for each in (said[0], *said[-2:]))
+    high = replace(made, simplest=SimplestAnswer("NEUTRAL", {"accuracy": 0.95}))
+    told = "No variant is better than always answering NEUTRAL: accuracy 95.00."
+    assert told in sentences(high)
+    read = json.loads(json.dumps(made.to_dict()))
+    assert read["simplest"]["measures"] == {"accuracy": 0.5}
+    assert read["always"]["two"] == {"2": "NEUTRAL"}
+
+
 def test_one_seed_tells_nothing_of_others_and_says_so():
     said = " ".join(sentences(findings(APART, seeds=1)))
     assert "One seed does not tell" in said
@@ -203,9 +251,67 @@ def test_items_that_differ_are_few_or_none():
 
 def test_the_front_is_what_nothing_beats():
     places = {"a": (1.0, 5.0), "b": (2.0, 6.0), "c": (2.0, 5.5), "d": (3.0, 6.0), "e": (0.5, 1.0)}
-    assert front(places) == ["e", "a", "b"]
-    assert front(places, error=True) == ["e"]
-    assert front(places, gain=True) == ["b", "d"] or front(places, gain=True) == ["d"]
+
+    def less(one: str, other: str) -> bool:
+        return places[one][0] < places[other][0]
+
+    def faster(one: str, other: str) -> bool:
+        return less(other, one)
+
+    def never(one: str, other: str) -> bool:
+        return False
+
+    assert front(places, less) == ["e", "a", "b"]
+    assert front(places, less, error=True) == ["e"]
+    assert front(places, faster) == ["d"]
+    assert front(places, never) == ["b", "d"]
+
+
+def timed(seconds: dict[str, tuple[float, ...]], parameters: int = 1000) -> Findings:
+    """Variants that are alike in all but the seconds of their seeds; the first has such parameters."""
+    made = findings(dict.fromkeys(seconds, 0.8), items=4000, noise=0.001)
+    each = {
+        name: [Cost(1000 if place else parameters, each) for each in times]
+        for place, (name, times) in enumerate(seconds.items())
+    }
+    return replace(made, costs={name: Cost.of_several(several) for name, several in each.items()})
+
+
+def test_the_noise_of_a_clock_decides_nothing():
+    noise = timed({"last": (12.0, 12.0, 13.0), "attention": (13.0, 14.0, 13.0)})
+    assert not told_to_take(noise)
+    assert "On the front" not in page(noise)
+    assert "The same for all: parameters, training time, s." in page(noise)
+    spread = timed({"last": (12.0, 30.0, 14.0), "attention": (30.0, 12.0, 40.0)})
+    assert spread.costs["last"].seconds < 0.8 * spread.costs["attention"].seconds
+    assert not told_to_take(spread)
+    assert "On the front" not in page(spread)
+    real = timed({"last": (12.0, 13.0, 14.0), "attention": (30.0, 32.0, 40.0)})
+    assert told_to_take(real).endswith("and it is the cheapest.")
+    assert "On the front: last" in page(real)
+
+
+def test_of_those_that_are_as_cheap_the_one_with_the_fewest_parameters_is_to_be_taken():
+    alike = {"last": (12.0, 13.0), "attention": (13.0, 12.0)}
+    said = told_to_take(timed(alike, parameters=990))
+    assert said.startswith("Take last: ")
+    assert said.endswith("and it is as cheap as attention, with the fewest parameters.")
+    dear = {"slow": (50.0, 50.0)}
+    made = timed(alike | dear)
+    first = next(name for name in made.comparison.order if name != "slow")
+    other = next(name for name in alike if name != first)
+    assert told_to_take(made).startswith(f"Take {first}: ")
+    assert told_to_take(made).endswith(
+        f"and it is as cheap as {other}, and cheaper than the others."
+    )
+
+
+def test_of_two_that_cost_the_same_the_better_is_on_the_front():
+    made = timed({"one": (12.0, 12.0), "two": (13.0, 13.0), "slow": (50.0, 50.0)})
+    best = max(("one", "two"), key=made.comparison.means.__getitem__)
+    fronts = page(made).split("On the front: ")[1].split('"')[0].split(", ")
+    assert fronts[0] == best
+    assert not ({"one", "two"} - {best}) & set(fronts)
 
 
 def test_slices_are_parts_of_the_items():

@@ -17,6 +17,7 @@ from regard.compare.compare_files import comparison_folder
 from regard.compare.existing_runs import compare_runs
 from regard.compare.findings import Findings
 from regard.compare.judged_run import kept_judgement
+from regard.compare.verdicts import sentences
 from regard.data.checksums import Damaged, sealed
 from regard.recipe.mistakes import RecipeError
 from regard.report.run_evaluation import evaluate
@@ -82,6 +83,27 @@ def test_the_items_that_differ_most_are_shown_with_both_attentions(found):
     assert better == sorted(better, reverse=True)
 
 
+def test_one_seed_of_runs_that_exist_asks_for_runs_and_not_for_an_option(runs, tmp_path):
+    said = " ".join(sentences(compare_runs([runs[0], runs[2]], tmp_path, device="cpu")))
+    assert "train each variant with seed=2 and seed=3 too, and name all the runs" in said
+    assert "--seeds" not in said
+    assert "--seeds" not in (tmp_path / "compare.html").read_text("utf-8")
+
+
+def test_what_trainings_warned_of_is_told_once(found, runs):
+    few = "dev is 20 texts: the best checkpoint is chosen by them"
+    assert all(f"warning: {few}" in (path / "train.log").read_text("utf-8") for path in runs)
+    (said,) = [each for each in found.warnings if few in each]
+    assert said.startswith(few)
+    assert any(said in sentence for sentence in sentences(found))
+
+
+def test_the_most_frequent_label_is_a_score_to_measure_by(found):
+    wanted = [item.wanted for item in found.items]
+    most = max(map(wanted.count, wanted)) / len(wanted)
+    assert found.simplest.measures["accuracy"] == pytest.approx(most)
+
+
 def test_all_files_are_written(found, out):
     names = sorted(path.name for path in out.glob("compare.*"))
     assert names == ["compare.csv", "compare.html", "compare.json", "compare.md", "compare.tex"]
@@ -107,6 +129,12 @@ def test_another_measure_and_another_corpus(runs, attending, tmp_path):
     data = f"{attending}/dev.tsv#1,0"
     found = compare_runs(runs, tmp_path, data=data, measure="macro_f1", device="cpu")
     assert found.measure.name == "macro_f1"
+    names = sorted(path.name for path in tmp_path.glob("compare*"))
+    assert names == [f"compare-macro_f1.{end}" for end in ("csv", "html", "json", "md", "tex")]
+    assert "compare-macro_f1.json holds" in (tmp_path / names[1]).read_text("utf-8")
+    compare_runs(runs, tmp_path, data=data, measure="accuracy", device="cpu")  # the usual one
+    assert len(list(tmp_path.glob("compare.*"))) == len(names) == 5
+    assert '"macro_f1"' in (tmp_path / "compare-macro_f1.json").read_text("utf-8")
     assert len(found.items) == 20
     assert found.data == data
 

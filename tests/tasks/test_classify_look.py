@@ -57,7 +57,7 @@ def test_a_transformer_also_has_the_attention_of_the_text_to_itself():
     assert [each.name for each in record.maps] == ["pooling", "encoder"]
     assert record.map("encoder").weights.shape == (2, 2, 6, 6)
     assert record.sides["text"].tokens == ("a", "b", "c", "zzz", "h", END)
-    assert record.notes == ("the model has no token for zzz",)
+    assert record.notes == ("the model has no token for zzz: 20 % of this text",)
 
 
 def test_a_text_that_is_asked_by_its_own_summary_is_attended_over():

@@ -28,9 +28,7 @@ def test_a_document_is_drawn_sentence_by_sentence(output, tmp_path):
     record = task.look(module, Question(DOCUMENT))
     drawn = task.drawn(answer).splitlines()
     assert drawn[0] == task.line(answer)
-    assert record.output.split()[0] == (
-        answer.answer if output == "label" else f"{answer.answer:.4g}"
-    )
+    assert record.output.split()[0] == (answer.answer if output == "label" else answer.line)
     assert answer.score is None if output == "number" else 0 < answer.score < 1
     shown = [float(line.split()[1]) for line in drawn if re.match(r"[░▒▓█]{2} ", line)]
     assert shown == pytest.approx(record.levels.sentence_weights.tolist(), abs=0.0051)

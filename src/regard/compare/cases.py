@@ -13,6 +13,7 @@ import numpy as np
 from regard.compare.comparison import Comparison, matched
 from regard.compare.items import Item, in_words, text_of
 from regard.compare.judged_run import JudgedRun
+from regard.measures.measure import Measure
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
@@ -77,13 +78,21 @@ def _readable(items: Sequence[Item], weights: np.ndarray) -> list[int]:
 
 
 def item_weights(found: Comparison, a: str, b: str) -> np.ndarray:
-    """(seeds, items): how much better a is on each; of a mean, the difference of the item's scores."""
-    _, *both = matched(found.by_name[a], found.by_name[b])
-    value = found.measure.value
-    one, other = (influence(counts, value) + value(counts.sum(1))[:, None] for counts in both)
-    moved: np.ndarray = one - other
-    moved[np.abs(moved) < NOTHING] = 0.0
+    """(seeds, items): how much better the answer of a is; where single answers are not good or bad, how much
+    more it does for the measure. 0 where the same is counted of both.
+    """
+    _, one, other = matched(found.by_name[a], found.by_name[b])
+    moved = _worth(found.measure, one) - _worth(found.measure, other)
+    moved[(np.abs(moved) < NOTHING) | (one == other).all(-1)] = 0.0
     return -moved if found.measure.error else moved
+
+
+def _worth(measure: Measure, counts: np.ndarray) -> np.ndarray:
+    """(seeds, items, K) -> (seeds, items)"""
+    merits = measure.merits(counts)
+    if merits is None:
+        merits = influence(counts, measure.value) + measure.value(counts.sum(1))[:, None]
+    return merits
 
 
 def with_records(

@@ -68,7 +68,7 @@ def _chart(parts: Sequence[Slice], by: str, measure: Measure) -> Markup:
                 low > 0 or high < 0,
             )
         )
-    return interval_chart(slice_title(by), unit(measure), spans)
+    return interval_chart(slice_title(by, measure), unit(measure), spans)
 
 
 def _case(found: Findings, one: Closer, case: Case, told: set[str]) -> Markup:

@@ -14,7 +14,7 @@ from regard.runs.atomic_files import write_whole
 from regard.runs.failures import FolderInUse
 from regard.runs.run_folder import held_folder
 
-FILES = "compare.json", "compare.csv", "compare.md", "compare.tex", "compare.html"
+ENDINGS = ("json", "csv", "md", "tex", "html")
 
 
 @contextmanager
@@ -24,10 +24,14 @@ def comparison_folder(out: Path) -> Iterator[None]:
         yield
 
 
+def output_files(found: Findings, out: Path) -> list[Path]:
+    return [out / f"{found.stem}.{ending}" for ending in ENDINGS]
+
+
 def write_outputs(found: Findings, out: Path) -> None:
-    """All of FILES, written whole; the page comes last."""
+    """All files, written whole; the page comes last."""
     table = ScoreTable.of(found)
     numbers = json.dumps(found.to_dict(), ensure_ascii=False) + "\n"
     texts = numbers, csv_of(found), table.markdown, table.latex, page(found)
-    for name, text in zip(FILES, texts, strict=True):
-        write_whole(out / name, text)
+    for file, text in zip(output_files(found, out), texts, strict=True):
+        write_whole(file, text)

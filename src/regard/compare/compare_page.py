@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from itertools import combinations
 
-from regard.clock import clock
 from regard.compare.closer_look import closer_section
 from regard.compare.comparison import Comparison
-from regard.compare.cost_chart import cost_chart
+from regard.compare.cost_chart import cost_section
 from regard.compare.findings import Findings
 from regard.compare.interval_chart import IntervalRow, interval_chart
-from regard.compare.judged_run import Cost
-from regard.compare.score_table import ScoreTable, by_holm, judged_by, megabytes
+from regard.compare.score_table import ScoreTable, by_holm, judged_by
 from regard.compare.verdicts import (
     amount,
     display_name,
@@ -26,7 +24,6 @@ from regard.compare.verdicts import (
     unit,
 )
 from regard.report.report_page import stylesheet as report_stylesheet
-from regard.view.charts import Axis
 from regard.view.markup import Markup, element, join
 from regard.view.samples import scrolled
 from regard.view.static_page import static_page
@@ -35,7 +32,6 @@ from regard.words import t
 
 SHORT = 24  # characters of a name in the title of a chart
 KEYS = 6  # of a recipe in a sentence
-ALIKE = 1.02  # costs that are nearer than this factor are the same
 
 
 def page(found: Findings) -> str:
@@ -43,7 +39,7 @@ def page(found: Findings) -> str:
     parts = [
         (t("Scores"), _scores(found)),
         (t("Every two of them"), _pairs(found)),
-        (t("Quality and cost"), _costs(found)),
+        (t("Quality and cost"), cost_section(found)),
         (t("Where they differ"), closer_section(found)),
         (t("How it was done"), _method(found)),
         (t("To paste"), _tables(found)),
@@ -176,7 +172,7 @@ def _pairs(found: Findings) -> Markup:
                     f"{name} − {other}: {_shown(pair.shown)}",
                     f"P({name} {t('better')}) = {pair.difference.better:.3f}, "
                     f"p = {pair.difference.p:.3g}, Holm {pair.p_holm:.3g}",
-                    resolution(pair, measure),
+                    resolution(pair, measure, trained=found.trained),
                 ]
             )
             cells.append(
@@ -256,52 +252,6 @@ def _every_pair(found: Findings) -> Markup:
     return element("details", element("summary", title), scrolled(table, title))
 
 
-def _costs(found: Findings) -> Markup:
-    measure, costs = found.measure, found.costs
-    means = {
-        name: (100 if measure.share else 1) * value
-        for name, value in found.comparison.means.items()
-    }
-    kinds = [
-        ("parameters", t("parameters"), 1.0, False),
-        ("seconds", t("training time, s"), 1.0, False),
-        ("memory", t("peak memory of training, MB"), 1 / 2**20, False),
-        ("speed", t("items answered in a second"), 1.0, True),
-    ]
-    drawn = []
-    quality = Axis.of(display_name(measure), list(means.values()))
-    for kind, label, factor, gain in kinds:
-        known = {
-            name: factor * value
-            for name in means
-            if name in costs and (value := getattr(costs[name], kind)) is not None
-        }
-        if not known or max(known.values()) < ALIKE * min(known.values()):  # nothing to choose by
-            continue
-        places = {name: (value, means[name]) for name, value in known.items()}
-        said = {name: f"{name}: {_of(costs[name])}" for name in known}
-        axes = Axis.of(label, list(known.values())), quality
-        title = f"{display_name(measure)}{', %' if measure.share else ''}"
-        chart = cost_chart(title, places, axes, said, error=measure.error, gain=gain)
-        drawn.append(element("figure", chart))
-    if not drawn:
-        return Markup()
-    note = t(
-        "Each at the same budget{budget}. The line is the front: variants that no other beats in quality "
-        "and cost at once; where quality differs by less than could be shown, the cheaper is the choice.",
-        budget=f" ({found.budget})" if found.budget else "",
-    )
-    return join([element("p", note, class_="note"), element("div", *drawn, class_="charts")])
-
-
-def _of(cost: Cost) -> str:
-    parts = [t("{count} parameters", count=f"{cost.parameters:,}")]
-    parts += [clock(cost.seconds)] if cost.seconds is not None else []
-    parts += [megabytes(cost.memory)] if cost.memory is not None else []
-    parts += [t("{speed} items/s", speed=f"{cost.speed:.3g}")] if cost.speed is not None else []
-    return ", ".join(parts)
-
-
 def _method(found: Findings) -> Markup:
     comparison = found.comparison
     seeds = {name: list(runs) for name, runs in found.judged.items()}
@@ -320,7 +270,8 @@ def _method(found: Findings) -> Markup:
     ]
     planned = t(
         "Seeds were added at planned looks, which share one error: a pair counts as shown by these, and the "
-        "interval that holds at all of them together, in compare.json, is wider than the one here."
+        "interval that holds at all of them together, in {file}, is wider than the one here.",
+        file=f"{found.stem}.json",
     )
     notes = [
         *found.notes,
@@ -330,7 +281,10 @@ def _method(found: Findings) -> Markup:
             "agree, and by item. The interval is for both other seeds and other items, and is wider where "
             "seeds are few."
         ),
-        t("compare.json holds what was counted of every item: the statistics can be done again."),
+        t(
+            "{file} holds what was counted of every item: the statistics can be done again.",
+            file=f"{found.stem}.json",
+        ),
     ]
     return join(
         [

@@ -119,15 +119,18 @@ class Comparison:
         }
 
     def between(
-        self, a: str, b: str, items: Sequence[int] | None = None
+        self, a: str, b: str, items: Sequence[int] | None = None, measure: Measure | None = None
     ) -> tuple[tuple[int, ...], Difference]:
-        """The difference a − b on all items or on some, and the seeds that both have."""
+        """The difference a − b on all items or on some, and the seeds that both have.
+
+        measure: another one of the same counts.
+        """
         seeds, one, other = matched(self.by_name[a], self.by_name[b])
         if items is not None:
             one, other = one[:, list(items)], other[:, list(items)]
-        measure = self.measure
+        measure = measure or self.measure
         return seeds, compare_scores(
-            one, other, measure.value, error=measure.error, level=self.level
+            one, other, measure.value, error=measure.error, level=self.level, widest=measure.widest
         )
 
     def pair(self, a: str, b: str) -> Compared:

@@ -2,34 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from regard.clock import clock
+from regard.compare.cost_order import cheaper_in
+from regard.compare.findings import Findings
+from regard.compare.judged_run import Cost
+from regard.compare.score_table import megabytes
+from regard.compare.verdicts import display_name
 from regard.view.charts import BOTTOM, HEIGHT, LEFT, RIGHT, WIDTH, Axis
-from regard.view.markup import Markup, element
+from regard.view.markup import Markup, element, join
 from regard.view.terminal_cells import shorten, width
 from regard.words import t
 
 TOP = 36
 CELL, LONGEST = 6.0, 26  # about how wide a character of a name is; characters
 Place = tuple[float, float]  # cost, quality
+Less = Callable[[str, str], bool]  # whether the first of two names surely costs less
 
 
-def front(places: Mapping[str, Place], *, error: bool = False, gain: bool = False) -> list[str]:
+def cost_section(found: Findings) -> Markup:
+    """A chart for each cost that tells some of the variants apart."""
+    measure, costs = found.measure, found.costs
+    means = {
+        name: (100 if measure.share else 1) * value
+        for name, value in found.comparison.means.items()
+    }
+    labels = {
+        "parameters": (t("parameters"), 1.0),
+        "seconds": (t("training time, s"), 1.0),
+        "memory": (t("peak memory of training, MB"), 1 / 2**20),
+        "speed": (t("items answered in a second"), 1.0),
+    }
+    drawn, alike = [], []
+    quality = Axis.of(display_name(measure), list(means.values()))
+    for kind, (label, factor) in labels.items():
+        known = {
+            name: factor * value
+            for name in means
+            if name in costs and (value := getattr(costs[name], kind)) is not None
+        }
+
+        def less(one: str, other: str, kind: str = kind) -> bool:
+            return cheaper_in(kind, costs[one], costs[other])
+
+        if not any(less(one, other) for one in known for other in known):  # nothing to choose by
+            alike += [label] if known else []
+            continue
+        places = {name: (value, means[name]) for name, value in known.items()}
+        said = {name: f"{name}: {_of(costs[name])}" for name in known}
+        axes = Axis.of(label, list(known.values())), quality
+        title = f"{display_name(measure)}{', %' if measure.share else ''}"
+        chart = cost_chart(title, places, axes, said, less, error=measure.error)
+        drawn.append(element("figure", chart))
+    if not drawn and not alike:
+        return Markup()
+    notes = [
+        t(
+            "Each at the same budget{budget}. The line is the front: variants that no other beats in quality "
+            "and cost at once; where quality differs by less than could be shown, the cheaper is the choice.",
+            budget=f" ({found.budget})" if found.budget else "",
+        ),
+        t(
+            "Costs count as the same where they are less than 5 % apart, and times and speeds where they are "
+            "less than 20 % apart, or less than twice as far as they vary from seed to seed or from time to "
+            "time."
+        ),
+        *([t("The same for all: {costs}.", costs=", ".join(alike))] if alike else []),
+    ]
+    paragraph = element("p", " ".join(notes if drawn else notes[1:]), class_="note")
+    return join([paragraph, element("div", *drawn, class_="charts") if drawn else ""])
+
+
+def _of(cost: Cost) -> str:
+    parts = [t("{count} parameters", count=f"{cost.parameters:,}")]
+    parts += [clock(cost.seconds)] if cost.seconds is not None else []
+    parts += [megabytes(cost.memory)] if cost.memory is not None else []
+    parts += [t("{speed} items/s", speed=f"{cost.speed:.3g}")] if cost.speed is not None else []
+    return ", ".join(parts)
+
+
+def front(places: Mapping[str, Place], less: Less, *, error: bool = False) -> list[str]:
     """Those that no other is as good as in both and better in one, by cost.
 
-    error: a smaller quality is better; gain: a larger cost is, as speed is.
+    less: whether the first of two names surely costs less; error: a smaller quality is better.
     """
-    turned = {
-        name: ((-cost if gain else cost), (-quality if error else quality))
-        for name, (cost, quality) in places.items()
-    }
-    kept = [
-        name
-        for name, (cost, quality) in turned.items()
-        if not any(
-            c <= cost and q >= quality and (c, q) != (cost, quality) for c, q in turned.values()
-        )
-    ]
+    worth = {name: -quality if error else quality for name, (_, quality) in places.items()}
+
+    def beats(one: str, other: str) -> bool:
+        if less(one, other):
+            return worth[one] >= worth[other]
+        return worth[one] > worth[other] and not less(other, one)
+
+    kept = [name for name in places if not any(beats(other, name) for other in places)]
     return sorted(kept, key=lambda name: places[name])
 
 
@@ -38,13 +103,13 @@ def cost_chart(
     places: Mapping[str, Place],
     axes: tuple[Axis, Axis],
     said: Mapping[str, str],
+    less: Less,
     *,
     error: bool = False,
-    gain: bool = False,
 ) -> Markup:
     """An <svg> for a page that includes chart.css. said: shown where the pointer rests."""
     x, y = axes
-    best = front(places, error=error, gain=gain)
+    best = front(places, less, error=error)
     spots = {name: (_across(x, c), _down(y, q)) for name, (c, q) in places.items()}
     path = "M" + " L".join(f"{a:g} {b:g}" for a, b in (spots[name] for name in best))
     marks = [element("text", title, x=0, y=15, class_="chart-title"), *_grid(x, y)]

@@ -69,6 +69,7 @@ def compare_runs(
             changes={name: changes for name, (_, changes) in variants.items()},
             roles={},
             budget=budgets.pop() if len(budgets) == 1 else "",
+            trained=False,
         )
         write_outputs(found, out)
     return found

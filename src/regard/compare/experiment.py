@@ -16,7 +16,7 @@ from regard.compare.compare_files import comparison_folder, write_outputs
 from regard.compare.comparison import Comparison, Names, ScoredVariant
 from regard.compare.findings import Findings
 from regard.compare.judgement import RunJudge, Set, check_one_task
-from regard.compare.trainings import PlannedRun, train_all
+from regard.compare.trainings import PlannedRun, train_all, trained_before
 from regard.compare.variants import JUDGED, Variant, VariantPlan, replaced
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe, Trainer
@@ -219,5 +219,6 @@ class _Work:
         place = list(self.variants).index(variant.name) + seed * len(self.variants)
         trainer = one_place(variant.recipe, place, self.jobs)
         recipe = replaced(variant.recipe, seed=seed, name=variant.name, trainer=trainer)
-        folder = RunFolder(self.out / variant.folder / f"seed-{seed}")
-        return PlannedRun(variant.name, recipe, folder)
+        own = RunFolder(self.out / variant.folder / f"seed-{seed}")
+        found = None if own.begun else trained_before(self.out, recipe)
+        return PlannedRun(variant.name, recipe, found or own)

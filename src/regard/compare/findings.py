@@ -13,6 +13,7 @@ from regard.compare.items import Item
 from regard.compare.judged_run import Cost, JudgedRun
 from regard.compare.slices import Slice
 from regard.measures.measure import Measure
+from regard.tasks.simplest_answers import SimplestAnswer
 from regard.words import say_plural
 
 FORMAT = 1
@@ -45,10 +46,22 @@ class Findings:
     notes: Sequence[str] = ()
     command: str = ""
     budget: str = ""  # how long each was trained
+    trained: bool = True  # by the comparison; else the runs existed
+    usual: str = ""  # the measure of runs like these, where no other is asked for
+    simplest: SimplestAnswer | None = None  # the same to everything, and what that scores
+    always: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    """Of variants and their seeds that answer the same to everything, what."""
+    warnings: Sequence[str] = ()  # of the trainings
 
     @property
     def measure(self) -> Measure:
         return self.comparison.measure
+
+    @property
+    def stem(self) -> str:
+        """What its files are called: each measure has its own."""
+        usual = self.measure.name == (self.usual or self.measure.name)
+        return "compare" if usual else f"compare-{self.measure.name}"
 
     @property
     def counted_items(self) -> str:
@@ -113,6 +126,12 @@ class Findings:
             ],
             "items": [item.to_dict() for item in self.items],
             "notes": list(self.notes),
+            "warnings": list(self.warnings),
+            "simplest": vars(self.simplest) if self.simplest else None,
+            "always": {
+                name: {str(seed): answer for seed, answer in by_seed.items()}
+                for name, by_seed in self.always.items()
+            },
         }
 
 

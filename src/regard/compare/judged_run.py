@@ -38,6 +38,8 @@ class Cost:
     seconds: float | None = None  # of training
     memory: int | None = None  # bytes at the peak of training
     speed: float | None = None  # items answered in a second
+    seconds_spread: float | None = None  # standard deviation from seed to seed
+    speed_spread: float | None = None  # … from time to time
 
     @classmethod
     def of(cls, run: LoadedRun) -> Cost:
@@ -53,8 +55,9 @@ class Cost:
         """Of runs of one variant: the mean of the times, the most of the memory."""
         seconds = [cost.seconds for cost in costs if cost.seconds is not None]
         memory = max((cost.memory for cost in costs if cost.memory is not None), default=None)
-        mean = sum(seconds) / len(seconds) if seconds else None
-        return cls(costs[0].parameters, mean, memory)
+        mean = statistics.fmean(seconds) if seconds else None
+        spread = statistics.stdev(seconds) if len(seconds) > 1 else None
+        return cls(costs[0].parameters, mean, memory, seconds_spread=spread)
 
     def to_dict(self) -> dict[str, float | None]:
         return dict(vars(self))
@@ -116,8 +119,10 @@ def read_items(run: LoadedRun, spec: Spec, problems: Problems) -> list[Any]:
     return examples
 
 
-def speed_of(run: LoadedRun, examples: Sequence[Any], kept: Path) -> float:
-    """Items in a second: the median of several times, after one that is not counted."""
+def speed_of(run: LoadedRun, examples: Sequence[Any], kept: Path) -> tuple[float, float | None]:
+    """Items in a second: the median of several times, after one that is not counted, and their spread; that
+    is None where it was not kept.
+    """
     step = max(1, len(examples) // TIMED)
     chosen = list(examples[::step][:TIMED])
     made_of = {
@@ -129,9 +134,11 @@ def speed_of(run: LoadedRun, examples: Sequence[Any], kept: Path) -> float:
     found = kept_judgement(file, made_of)
     if found is None:
         times = [_seconds(run, chosen) for _ in range(REPEATS + 1)][1:]
-        found = {"made_of": made_of, "speed": len(chosen) / max(statistics.median(times), 1e-9)}
+        speeds = [len(chosen) / max(seconds, 1e-9) for seconds in times]
+        told = {"speed": statistics.median(speeds), "spread": statistics.stdev(speeds)}
+        found = {"made_of": made_of, **told}
         write_whole(file, json.dumps(sealed(file, found, {})) + "\n")
-    return float(found["speed"])
+    return float(found["speed"]), found.get("spread")
 
 
 def _seconds(run: LoadedRun, examples: Sequence[Any]) -> float:

@@ -16,6 +16,7 @@ from regard.compare.comparison import Comparison
 from regard.compare.findings import Closer, Findings
 from regard.compare.items import describe_items
 from regard.compare.judged_run import Cost, JudgedRun, judge, read_items, speed_of
+from regard.compare.run_warnings import run_warnings
 from regard.compare.slices import slices
 from regard.data.problems import Problems
 from regard.data.spec import Spec
@@ -26,6 +27,7 @@ from regard.runs.loaded_run import LoadedRun, load
 from regard.suggestions import meant
 from regard.tasks.likelihood_task import LikelihoodTask
 from regard.tasks.recipe_task import task_of
+from regard.tasks.simplest_answers import one_answer, simplest_answer
 from regard.words import t
 
 CLOSER = 6  # variants that the best is compared with in detail
@@ -101,8 +103,14 @@ class RunJudge:
                 f"items are not measured by {self.wanted!r}.{meant(self.wanted, named)}",
                 f"--measure takes {', '.join(named)}",
             )
-        usual = self.wanted or self._first.recipe.training.metric
-        return named.get(usual, self.measures[0])
+        return named.get(self.wanted or self.usual, self.measures[0])
+
+    @property
+    def usual(self) -> str:
+        """The measure, where none is asked for."""
+        assert self._first is not None
+        chosen_by = self._first.recipe.training.metric
+        return next((m.name for m in self.measures if m.name == chosen_by), self.measures[0].name)
 
     @property
     def values(self) -> dict[tuple[str, str], float]:
@@ -149,6 +157,7 @@ class RunJudge:
         changes: Mapping[str, Mapping[str, str]],
         roles: Mapping[str, str],
         budget: str = "",
+        trained: bool = True,
     ) -> Findings:
         """All that there is to say, with a closer look at the best and the others."""
         assert self._first is not None
@@ -174,9 +183,30 @@ class RunJudge:
             costs=self._costs(judged),
             command=command,
             budget=budget,
+            trained=trained,
+            usual=self.usual,
+            simplest=simplest_answer(task, self._examples),
+            always=self._always(judged),
+            warnings=run_warnings(judged),
             notes=notes,
         )
         return replace(found, closer=self._closer(found))
+
+    def _always(self, judged: Mapping[str, Mapping[int, JudgedRun]]) -> dict[str, dict[int, str]]:
+        """What variants answer to everything, by seed; those alone that do."""
+        assert self._first is not None
+        if not all(isinstance(example, Mapping) for example in self._examples):
+            return {}
+        wanted = [self._first.task.wanted(example) for example in self._examples]
+        found = {
+            name: {
+                seed: answer
+                for seed, run in sorted(runs.items())
+                if (answer := one_answer(run.answers, wanted)) is not None
+            }
+            for name, runs in judged.items()
+        }
+        return {name: by_seed for name, by_seed in found.items() if by_seed}
 
     def _costs(self, judged: Mapping[str, Mapping[int, JudgedRun]]) -> dict[str, Cost]:
         """Means over seeds, and the speed of the first: all of them are of one shape."""
@@ -184,7 +214,8 @@ class RunJudge:
         for name, runs in judged.items():
             run = self.load(runs[min(runs)].path)
             whole = Cost.of_several([one.cost for one in runs.values()])
-            found[name] = replace(whole, speed=speed_of(run, self._examples, self.kept))
+            speed, spread = speed_of(run, self._examples, self.kept)
+            found[name] = replace(whole, speed=speed, speed_spread=spread)
         return found
 
     def _closer(self, found: Findings) -> list[Closer]:

@@ -12,7 +12,7 @@ from regard.clock import clock
 from regard.compare.comparison import Comparison
 from regard.compare.findings import Findings
 from regard.compare.judged_run import Cost
-from regard.compare.verdicts import display_name, interval, score, signed
+from regard.compare.verdicts import display_name, interval, score, signed, simplest_score
 from regard.view.terminal_cells import pad, width
 from regard.words import t
 
@@ -133,13 +133,16 @@ def judged_by(found: Findings) -> str:
     seeds = t.plural(counts[-1], "one seed", "{n} seeds")
     if len(counts) > 1:
         seeds = t("{least} to {most} seeds", least=counts[0], most=counts[-1])
-    return t(
+    said = t(
         "{items} of {data}; {seeds}; intervals of {level} %",
         items=found.counted_items,
         data=found.data,
         seeds=seeds,
         level=f"{100 * found.comparison.level:g}",
     )
+    if (floor := simplest_score(found)) is None or found.simplest is None:
+        return said
+    return f"{said}; {found.simplest.name}: {score(floor, found.measure)}"
 
 
 def csv_of(found: Findings) -> str:

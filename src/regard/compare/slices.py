@@ -9,6 +9,7 @@ from typing import Any
 
 from regard.compare.comparison import Comparison
 from regard.compare.items import Item
+from regard.measures.measure import Mean, Measure
 from regard.statistics import Difference
 from regard.words import t
 
@@ -44,24 +45,42 @@ class Slice:
 
 
 def slices(found: Comparison, a: str, b: str, items: Sequence[Item]) -> list[Slice]:
-    """All parts of the corpus that are large enough; intervals are of each by itself, without correction."""
-    groups = [*_by_length(items), *_by_rarity(items), *_by_label(items)]
-    return [one for by, name, rows in groups if (one := _slice(found, a, b, by, name, rows))]
+    """All parts of the corpus that are large enough; intervals are of each by itself, without correction.
+
+    Of a label, a mean is that of its items, and F1 is that of the label among all items: items that have one
+    label have no F1 of others. What is neither has no such part.
+    """
+    whole, labels = found.measure, _by_label(items)
+    groups = [(*group, whole) for group in (*_by_length(items), *_by_rarity(items))]
+    if isinstance(whole, Mean) and _counts_every_item(found):
+        groups += [(*group, whole) for group in labels]
+    else:
+        alone = [(group, whole.of_label(group[1])) for group in labels]
+        groups += [(*group, measure) for group, measure in alone if measure is not None]
+    return [one for group in groups if (one := _slice(found, a, b, *group))]
+
+
+def _counts_every_item(found: Comparison) -> bool:
+    """Not so where a mean is one of questions, which stand with the first of their candidates."""
+    counts = next(iter(found.variants[0].counts.values()))
+    return bool(counts[:, 1].all())
 
 
 def _slice(
-    found: Comparison, a: str, b: str, by: str, name: str, rows: Sequence[int]
+    found: Comparison, a: str, b: str, by: str, name: str, rows: Sequence[int], measure: Measure
 ) -> Slice | None:
     if not len(rows) >= FEWEST:
         return None
+    counted = list(rows) if measure is found.measure else None  # all of them
     try:
-        _, difference = found.between(a, b, rows)
+        _, difference = found.between(a, b, counted, measure)
     except ValueError:  # nothing is counted in these items
         return None
     means = []
     for each in (a, b):
         of = found.by_name[each].counts.values()
-        values = [float(found.measure.value(counts[list(rows)].sum(0))) for counts in of]
+        kept = (counts if counted is None else counts[counted] for counts in of)
+        values = [float(measure.value(counts.sum(0))) for counts in kept]
         means.append(sum(values) / len(values))
     return Slice(by, name, rows, difference, (means[0], means[1]))
 
@@ -103,10 +122,10 @@ def _by_label(items: Sequence[Item]) -> list[tuple[str, str, list[int]]]:
     return [("label", label, groups[label]) for label, _ in most.most_common(MOST_LABELS)]
 
 
-def slice_title(by: str) -> str:
+def slice_title(by: str, measure: Measure) -> str:
     known = {
         "length": t("by length, in words"),
         "rarity": t("by the rarest word: how often it is in the training corpus"),
-        "label": t("by label"),
+        "label": t("by label") if isinstance(measure, Mean) else t("by label: F1 of each"),
     }
     return known[by]

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from regard.data.checksums import Damaged
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import LIMITS, Recipe
 from regard.recipe.recipe_files import dump_recipe
@@ -24,7 +25,7 @@ from regard.runs.atomic_files import write_whole
 from regard.runs.failures import RunEnded
 from regard.runs.metrics_file import read_rows
 from regard.runs.model_file import is_whole, read_config, recipe_of
-from regard.runs.run_folder import RunFolder, check_recipe
+from regard.runs.run_folder import RunFolder, check_recipe, flat
 
 POLL = 0.2  # seconds
 LEAST, KNOWN = (
@@ -32,6 +33,8 @@ LEAST, KNOWN = (
     0.5,
 )  # shares: too little to tell its time by; of a rest that tells less than all
 PATIENCE = 60.0  # seconds that a process may take to save and end
+# what one training may have otherwise than another and be the same: names, and where it ran
+APART = ("name", "description", "trainer.threads", "trainer.devices", "training.checkpoint_every")
 
 
 class TrainingFailed(RunEnded):
@@ -171,6 +174,29 @@ class PlannedRun:
             return False
         trained = recipe_of(self.folder, read_config(self.folder))
         return trained.training.limits == self.recipe.training.limits
+
+
+def trained_before(out: Path, recipe: Recipe) -> RunFolder | None:
+    """A whole run of this recipe and seed in the folder of a comparison, whatever its variant was called."""
+    for path in sorted(out.glob(f"*/seed-{recipe.seed}")):
+        with suppress(RecipeError, Damaged, OSError):
+            folder = RunFolder(path)
+            if is_whole(folder) and _same(recipe_of(folder, read_config(folder)), recipe):
+                return folder
+    return None
+
+
+def _same(one: Recipe, other: Recipe) -> bool:
+    """Whether the same is learnt by both."""
+    first, second = (
+        {
+            key: value
+            for key, value in flat(each.model_dump(mode="json")).items()
+            if key not in APART
+        }
+        for each in (one, other)
+    )
+    return first == second
 
 
 def train_all(

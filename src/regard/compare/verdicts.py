@@ -22,11 +22,45 @@ FEW_ITEMS = 100  # to be judged by: fewer are worth a warning
 def sentences(found: Findings) -> list[str]:
     """The most important first."""
     comparison = found.comparison
-    said = [*_best(comparison), *_advice(found), *_few_items(found)]
-    said += [*_resolution(comparison), *_attention(found)]
+    said = [*_always(found), *_best(comparison), *_advice(found), *_few_items(found)]
+    said += [*_resolution(found), *_attention(found)]
     if found.comparison.looks is not None:
         said.append(_seeds(found.comparison))
+    said += [
+        t("The trainings warned: {warning}.", warning=each.rstrip(".")) for each in found.warnings
+    ]
     return said
+
+
+def _always(found: Findings) -> list[str]:
+    """What has learnt nothing: who answers the same to everything, or scores no more than that."""
+    groups: dict[str, list[str]] = {}
+    for name, by_seed in found.always.items():
+        for answer in dict.fromkeys(by_seed.values()):
+            count, seeds = list(by_seed.values()).count(answer), len(found.judged[name])
+            some = t("{name} in {count} of {seeds} seeds", name=name, count=count, seeds=seeds)
+            groups.setdefault(answer, []).append(name if count == seeds else some)
+    said = [
+        t("To everything the answer is {answer}: {names}.", answer=answer, names=", ".join(names))
+        for answer, names in groups.items()
+    ]
+    floor = simplest_score(found)
+    best = found.comparison.means[found.comparison.best]
+    if floor is not None and (best >= floor if found.measure.error else best <= floor):
+        assert found.simplest is not None
+        said.append(
+            t(
+                "No variant is better than {simplest}: {score}.",
+                simplest=found.simplest.name,
+                score=f"{display_name(found.measure)} {score(floor, found.measure)}",
+            )
+        )
+    return said
+
+
+def simplest_score(found: Findings) -> float | None:
+    """Of the same answer to everything, by the measure of the comparison; None: it has none."""
+    return found.simplest.measures.get(found.measure.name) if found.simplest else None
 
 
 def _best(found: Comparison) -> list[str]:
@@ -61,14 +95,22 @@ def _advice(found: Findings) -> list[str]:
     taken, best = advice(found), found.comparison.best
     if taken is None:
         return []
+    others = ", ".join(taken.as_cheap[:NAMED]) + (" …" if len(taken.as_cheap) > NAMED else "")
+    if not taken.as_cheap:
+        why = t("it is the cheapest")
+    elif taken.fewest:
+        why = t("it is as cheap as {others}, with the fewest parameters", others=others)
+    else:
+        why = t("it is as cheap as {others}, and cheaper than the others", others=others)
     if taken.name == best:
-        return [t("Take {name}: none is shown to be better, and it is the cheapest.", name=best)]
+        return [t("Take {name}: none is shown to be better, and {why}.", name=best, why=why)]
     return [
         t(
             "Take {name}: as good as {best} as far as could be shown, at most {behind} {measure} behind, "
-            "and the cheapest.",
+            "and {why}.",
             name=taken.name,
             best=best,
+            why=why,
             behind=amount(taken.behind, found.measure),
             measure=unit(found.measure),
         )
@@ -111,18 +153,27 @@ def _fewest(found: Comparison) -> int:
     return math.ceil(1 - math.log2((1 - found.level) / len(found.pairs)))
 
 
-def _resolution(found: Comparison) -> list[str]:
+def _resolution(found: Findings) -> list[str]:
     """dot against additive: 3 seeds resolve 0.9 BLEU; 0.3 would need about 14. Other pairs may vary more."""
-    pair = found.pair(*found.order[:2])
-    said = resolution(pair, found.measure)
-    if said and pair.difference.resolves is not None and len(found.order) > 2:
+    comparison = found.comparison
+    pair = comparison.pair(*comparison.order[:2])
+    said = resolution(pair, found.measure, trained=found.trained)
+    if said and pair.difference.resolves is not None and len(comparison.order) > 2:
         said = t("{one} against {other}: {said}", one=pair.a, other=pair.b, said=said)
     return [said] if said else []
 
 
-def resolution(pair: Compared, measure: Measure) -> str:
-    """What these seeds could have shown, and what a smaller difference would need."""
+def resolution(pair: Compared, measure: Measure, *, trained: bool = True) -> str:
+    """What these seeds could have shown, and what a smaller difference would need.
+
+    trained: by the comparison, which then takes --seeds.
+    """
     difference = pair.difference
+    if difference.resolves is None and not trained:
+        return t(
+            "One seed does not tell what another would give: train each variant with seed=2 and seed=3 "
+            "too, and name all the runs."
+        )
     if difference.resolves is None:
         return t("One seed does not tell what another would give: --seeds 3 does.")
     if not difference.resolves:
@@ -161,33 +212,51 @@ def resolution(pair: Compared, measure: Measure) -> str:
 
 
 def _attention(found: Findings) -> list[str]:
-    """Whether the best that attends is better than those that ran along to tell."""
+    """Whether the best that attends is better than those that ran along to tell.
+
+    It helps where it is better than the best that there is without it: to beat a poor one is no help.
+    """
     comparison, said = found.comparison, []
     attending = [name for name in comparison.order if name not in found.roles]
     if not attending:
         return []
-    best = attending[0]
+    best, rival = attending[0], _best_without(found)
     for name, role in found.roles.items():
         pair = comparison.pair(best, name)
         known = {"best": best, "other": name, **_known(pair, found.measure)}
-        if pair.winner == best:
-            message = {
-                WITHOUT: t(
-                    "Attention helps: {best} is {difference} against {other}, {interval}.", **known
-                ),
-                UNIFORM: t(
-                    "Where it looks matters: {best} is {difference} against {other}, {interval}.",
-                    **known,
-                ),
-            }[role]
-        elif pair.winner == name:
-            message = t("{other} is better than {best}: {difference}, {interval}.", **known)
+        if pair.winner == best and role == UNIFORM:
+            message = t(
+                "Where it looks matters: {best} is {difference} against {other}, {interval}.",
+                **known,
+            )
+        elif pair.winner == best and name == rival:
+            message = t(
+                "Attention helps: {best} is {difference} against {other}, {interval}.", **known
+            )
+        elif pair.winner is not None:
+            loser = name if pair.winner == best else best
+            won = _known(comparison.pair(pair.winner, loser), found.measure)
+            message = t(
+                "{winner} is better than {loser}: {difference}, {interval}.",
+                winner=pair.winner,
+                loser=loser,
+                **won,
+            )
         else:
             message = t(
                 "No difference from {other} shown: {best} is {difference}, {interval}.", **known
             )
         said.append(message)
     return said
+
+
+def _best_without(found: Findings) -> str | None:
+    """The best that does not attend; who pools by the mean does not either."""
+    for name in found.comparison.order:
+        pools = "model.pool" in found.changes.get(name, {})
+        if found.roles.get(name) == WITHOUT or (name in found.roles and pools):
+            return name
+    return None
 
 
 def _seeds(found: Comparison) -> str:

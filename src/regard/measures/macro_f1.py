@@ -44,7 +44,37 @@ class MacroF1(Measure):
         return flat
 
     def value(self, sums: Counts) -> np.ndarray:
-        right, seen = np.moveaxis(sums.reshape(*sums.shape[:-1], len(self.labels), 2), -1, 0)
+        right, seen = self._by_label(sums)
         f1 = 2 * right / np.maximum(seen, 1)
         mean: np.ndarray = f1.sum(-1) / (seen > 0).sum(-1)
         return mean
+
+    def of_label(self, label: str) -> LabelF1 | None:
+        return LabelF1(list(self.labels), label) if label in self.labels else None
+
+    def merits(self, counts: Counts) -> np.ndarray:
+        """1 where the answer is right."""
+        right: np.ndarray = self._by_label(counts)[0].sum(-1)
+        return right
+
+    def _by_label(self, sums: Counts) -> tuple[np.ndarray, np.ndarray]:
+        """(..., K) -> two of (..., labels): right, and wanted or answered"""
+        right, seen = np.moveaxis(sums.reshape(*sums.shape[:-1], len(self.labels), 2), -1, 0)
+        return right, seen
+
+
+class LabelF1(MacroF1):
+    """2 · right / (items of the label + answers of it), of one label
+
+    >>> LabelF1(["a", "b"], "a").of(["a", "a", "b", "b"], ["a", "b", "b", "b"])
+    0.6666666666666666
+    """
+
+    def __init__(self, labels: Sequence[str], label: str) -> None:
+        super().__init__(labels)
+        self.label = label
+
+    def value(self, sums: Counts) -> np.ndarray:
+        right, seen = (each[..., self.labels[self.label]] for each in self._by_label(sums))
+        f1: np.ndarray = 2 * right / np.maximum(seen, 1)
+        return f1

@@ -6,6 +6,7 @@ what several processes counted adds up.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
@@ -28,6 +29,11 @@ class Measure(ABC):
     share: ClassVar[bool] = False  # from 0 to 1, and shown in per cent
     error: ClassVar[bool] = False  # better when smaller
 
+    @property
+    def widest(self) -> float:
+        """The largest difference that two of its values can have."""
+        return 1.0 if self.share else math.inf
+
     @abstractmethod
     def count(self, wanted: Any, answer: Any) -> Sequence[float]:
         """K numbers of one item."""
@@ -35,6 +41,14 @@ class Measure(ABC):
     @abstractmethod
     def value(self, sums: Counts) -> np.ndarray:
         """(..., K), the numbers added up over items -> (...)"""
+
+    def of_label(self, label: str) -> Measure | None:
+        """The measure of one label alone, of the same counts; None: it has none."""
+        return None
+
+    def merits(self, counts: Counts) -> np.ndarray | None:
+        """(..., K) -> (...): how good the answer to each item is; None: all answers together tell that."""
+        return None
 
     def counts(self, wanted: Iterable[Any], answers: Iterable[Any]) -> Counts:
         """(items, K)"""
@@ -62,6 +76,9 @@ class Mean(Measure):
     def value(self, sums: Counts) -> np.ndarray:
         total: np.ndarray = sums[..., 0] / sums[..., 1]
         return total
+
+    def merits(self, counts: Counts) -> np.ndarray:
+        return self.value(np.where(counts[..., 1:], counts, [0.0, 1.0]))  # 0 of what counts nothing
 
 
 def named_as_share(name: str) -> bool:

@@ -21,6 +21,7 @@ from regard.attention.recording import Recorded
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
+from regard.records.what_ifs import changes_of
 
 MOST_DETAILS = (
     2**18
@@ -124,7 +125,13 @@ def record_of(
     if not maps:
         raise NothingToSee(NOTHING)
     kept, cut = within_budget(maps)
-    parts = {"title": question.title, "question": question.to_dict(), **parts}
+    changes = changes_of(question, sides)
+    parts = {
+        "title": question.title,
+        "question": question.to_dict(),
+        "changes": changes,
+        **parts,
+    }
     return AttentionRecord(dict(sides), kept, notes=(*notes, *cut, *after), **parts)
 
 

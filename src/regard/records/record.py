@@ -200,6 +200,7 @@ class AttentionRecord:
         None  # of a picture: glimpses, canvases or warps; there may be no maps then
     )
     answer_places: Mapping[str, Places] = field(default_factory=dict)  # in the texts of sides
+    changes: tuple[str, ...] = ()  # what was given or forced, in a few words each
 
     def __post_init__(self) -> None:
         for each in self.maps:
@@ -246,6 +247,11 @@ class AttentionRecord:
         made = AttentionMap(name, "queries", columns, numbers, mechanism=mechanism)
         return cls(sides, (made,), title=title, model=model)
 
+    @property
+    def name(self) -> str:
+        """Its input, and what was changed: what stands over a picture of it."""
+        return " · ".join(filter(None, (self.title, *self.changes)))
+
     def map(self, name: str | None = None) -> AttentionMap:
         """The map of that name; without one, the first."""
         for each in self.maps:
@@ -276,6 +282,7 @@ class AttentionRecord:
                 name: [list(place) for place in places]
                 for name, places in self.answer_places.items()
             },
+            "changes": list(self.changes),
         }
 
     def to_json(self) -> str:
@@ -305,6 +312,7 @@ class AttentionRecord:
                     name: tuple((int(start), int(end)) for start, end in places)
                     for name, places in given.get("answer_places", {}).items()
                 },
+                tuple(given.get("changes", ())),
             )
         except NotARecord:
             raise

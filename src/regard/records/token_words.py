@@ -25,12 +25,19 @@ def word_numbers(
 
     A token goes on with the word before it where letters or digits touch letters or digits, or
     where both are parts of one character. A special token, a sign and a token of a script
-    without spaces (学生) is a word of its own.
+    without spaces (学生) is a word of its own. A space is none: it is a part of the word after it, or, at
+    the end, of the word before it.
     """
+    spaces = [
+        not special[place] and _is_space(text[slice(*offset)])
+        for place, offset in enumerate(offsets)
+    ]
     numbers: list[int] = []
     for place, here in enumerate(offsets):
         joined = place > 0 and not special[place] and not special[place - 1]
-        if joined:
+        if joined and spaces[place]:
+            joined = spaces[place - 1] or not _word_follows(place, spaces, special)
+        elif joined and not spaces[place - 1]:
             before = offsets[place - 1]
             joined = here[0] < before[1] or (
                 here[0] == before[1]
@@ -61,6 +68,13 @@ def word_spans(
     return found
 
 
+def _word_follows(place: int, spaces: Sequence[bool], special: Sequence[bool]) -> bool:
+    """Whether the first token after this one that is no space is a word."""
+    following = (after for after in range(place + 1, len(spaces)) if not spaces[after])
+    first = next(following, None)
+    return first is not None and not special[first]
+
+
 def merge_words(
     weights: NDArray[np.float32], queries: Sequence[int], keys: Sequence[int]
 ) -> NDArray[np.float32]:
@@ -69,6 +83,11 @@ def merge_words(
     columns = np.eye(max(keys, default=-1) + 1, dtype=np.float32)[list(keys)]
     means = rows / np.maximum(rows.sum(0), 1)
     return np.swapaxes(means, 0, 1) @ weights @ columns
+
+
+def _is_space(piece: str) -> bool:
+    """Blanks, or nothing at all, which stands for one; the end of a line is more than that."""
+    return not piece.strip() and "\n" not in piece and "\r" not in piece
 
 
 def _touch(last: str, first: str) -> bool:

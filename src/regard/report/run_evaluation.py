@@ -104,7 +104,8 @@ def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
             )
             continue
         found[name] = evaluate(run, spec)
-        say(f"{name}: {found[name].text}")
+        for line in filter(None, (found[name].text, found[name].beside)):
+            say(f"{name}: {line}")
     scores = {name: one.to_dict() for name, one in found.items()}
     write_whole(folder.report, render(make_report(run, found)))
     files = {folder.report.name: sha256_of(folder.report)}

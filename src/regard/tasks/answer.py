@@ -9,6 +9,10 @@ from typing import Any, TypeAlias
 
 from torch import Tensor
 
+from regard.data.fields.number_text import array_text, number_text
+from regard.data.fields.read_picture import picture_words
+
+MOST_NUMBERS = 10_000  # of an input that is written whole
 Examples: TypeAlias = Sequence[Mapping[str, Any]]  # the values of each by the names of its fields
 
 
@@ -101,14 +105,15 @@ def plain_value(value: Any) -> Any:
 
 
 def _written(value: Any) -> Any:
-    """The same; a picture by its size alone."""
+    """The same; a picture by its file and size alone, very many numbers by how many they are, and the first."""
     if isinstance(value, Mapping):
         return {name: _written(one) for name, one in value.items()}
     if getattr(value, "ndim", 0) == 3 and str(getattr(value, "dtype", "")) == "uint8":
-        height, width, channels = value.shape
-        return f"{width}x{height} {'grey' if channels == 1 else 'coloured'} picture"
+        return picture_words(value)
+    if getattr(value, "ndim", 0) in (1, 2) and value.size > MOST_NUMBERS:
+        return array_text(value)
     return plain_value(value)
 
 
 def _said(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return number_text(value) if isinstance(value, float) else str(value)

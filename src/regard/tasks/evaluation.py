@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from regard.clock import clock
+from regard.tasks.simplest_answers import explained, one_answer, simplest_answer
 from regard.tasks.text_doubts import unknown_tokens
 from regard.words import t
 
@@ -26,6 +27,11 @@ class Evaluation(ABC):
     @property
     def table(self) -> str:
         """Where it is good and where not, for a terminal; empty if there is nothing to say."""
+        return ""
+
+    @property
+    def beside(self) -> str:
+        """What the same answer to everything scores, to measure the scores by; empty if that is nothing."""
         return ""
 
     @property
@@ -59,6 +65,20 @@ class Measured(Evaluation):
             loss=f"{self.loss:.4f}",
             told=self.told,
         )
+
+    @property
+    def beside(self) -> str:
+        simplest = simplest_answer(self.task, self.examples)
+        if simplest is None or not self.answers:
+            return ""
+        measures = measures_in_words(simplest.measures, self.task.shares)
+        said = [t("{what}: {measures}", what=simplest.name, measures=measures)]
+        wanted = [self.task.wanted(example) for example in self.examples]
+        if (one := one_answer(self.answers, wanted)) is not None:
+            said.append(t("the model answers {answer} to everything", answer=one))
+        elif simplest.number and (share := explained(self.answers, wanted)) is not None:
+            said.append(t("R² of the model {share}", share=f"{share:.3f}".replace("-", "−")))
+        return "; ".join(said)
 
     @property
     def notes(self) -> list[str]:
@@ -112,6 +132,9 @@ def measure_name(name: str) -> str:
         "spearman": t("Spearman's rho"),
         "map": "MAP",
         "mrr": "MRR",
+        "recall_at_1": t("recall@1"),
+        "recall_at_5": t("recall@5"),
+        "recall_at_10": t("recall@10"),
     }
     return known.get(name, name.replace("_", " "))
 

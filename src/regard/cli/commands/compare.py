@@ -199,7 +199,7 @@ def _of_runs(
 
 def _tell(found: Findings, out: Path) -> None:
     """The table and what it says on standard output, the files on standard error."""
-    from regard.compare.compare_files import FILES
+    from regard.compare.compare_files import output_files
     from regard.compare.score_table import ScoreTable
     from regard.compare.verdicts import sentences
 
@@ -207,8 +207,8 @@ def _tell(found: Findings, out: Path) -> None:
     print()
     for sentence in sentences(found):
         print(sentence)
-    for name in FILES:
-        print(t("wrote {file}", file=out / name), file=sys.stderr)
+    for file in output_files(found, out):
+        print(t("wrote {file}", file=file), file=sys.stderr)
 
 
 def _is_run(word: str) -> bool:

@@ -51,4 +51,5 @@ def evaluate(
     if as_json:
         print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:
-        print("\n\n".join(filter(None, (found.text, found.table))))
+        lines = "\n".join(filter(None, (found.text, found.beside)))
+        print("\n\n".join(filter(None, (lines, found.table))))

@@ -163,7 +163,7 @@ def _serve(
 
     from regard.serve.models import distinct_names
     from regard.serve.server_process import serve
-    from regard.view.attention_view import page_state
+    from regard.view.attention_view import counted, page_state
     from regard.view.picked_matrix import Pick
 
     if not port:
@@ -173,7 +173,7 @@ def _serve(
     if len(texts) > 1 or len(models) > 1:
         state |= {"panel": "compare", "compare-text": texts[1] if len(texts) > 1 else ""}
         state |= {"compare-model": distinct_names(models)[1] if len(models) > 1 else ""}
-    shown = {name: value for name, value in state.items() if value not in ("", "words")}
+    shown = {name: value for name, value in counted(state).items() if value not in ("", "words")}
     address = f"http://{HOST}:{port}/" + (f"#{urlencode(shown)}" if shown else "")
     if open_it:
         _open_when_it_answers(address, port)

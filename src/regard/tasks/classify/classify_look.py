@@ -14,9 +14,10 @@ from regard.data.tokenizer import Tokens
 from regard.records.maps import attention_map, attentions_in, check_size, record_of
 from regard.records.pooled_maps import PooledStates, pooling_map, recording_poolings
 from regard.records.question import LONGEST, LONGEST_DOCUMENT, BadQuestion, Question
+from regard.records.reading_notes import reading_notes
 from regard.records.record import AttentionMap, AttentionRecord, Explanation
 from regard.records.side import Side
-from regard.records.token_sides import cut_off_note, unknown_note
+from regard.records.token_sides import cut_off_note
 from regard.tasks.classify.classify_explain import explain_classification
 from regard.tasks.classify.classify_module import Classify
 from regard.tasks.classify.document_look import (
@@ -80,7 +81,7 @@ def look_at_judgement(
                 maps.append(attention_map(name, queries, field.name, layers[name], recorded))
         if not maps:
             maps = share_maps(shares, len(side), field.name)
-    text = shown_text(field, value)
+    text, tokenizer = shown_text(field, value), getattr(field, "tokenizer", None)
     return record_of(
         question,
         sides,
@@ -88,7 +89,7 @@ def look_at_judgement(
         title=question.text if isinstance(field, Numbers) else text,
         model=model,
         output=output,
-        notes=(*cut, *unknown_note(text, tokens)),
+        notes=(*cut, *reading_notes(text, tokens, tokenizer, language=language)),
         explanations=_explanations(module, tokens, maps) if question.explain else (),
         levels=levels,
     )

@@ -14,9 +14,9 @@ from regard.tasks.answer import Answer, Examples
 from regard.tasks.classify.judge import Judge, Judgement, weighed_sentences
 from regard.tasks.classify.judged_input import (
     InputField,
+    given_value,
     input_field,
     positions_read,
-    shown_text,
 )
 from regard.tasks.task import Extent, Task
 from regard.tasks.text_look import asked_example
@@ -96,7 +96,7 @@ class JudgeTask(Task):
         end = ["EOS"] if isinstance(self.source, Text) else []
         answers = []
         for value, one, read in zip(values, found, tokens, strict=True):
-            text = shown_text(self.source, value)
+            text = given_value(self.source, value)
             answer = Answer(text, *said(one), sentences=weighed_sentences(self.source, value, one))
             if one.weights is not None:
                 begins = [start for start, _, _ in answer.sentences]

@@ -22,9 +22,9 @@ from regard.records.pooled_maps import pooling_map, recording_poolings
 from regard.records.question import Question
 from regard.records.record import AttentionMap, AttentionRecord, Places
 from regard.records.side import Side
-from regard.records.token_sides import token_side, unknown_note
+from regard.records.token_sides import token_side
 from regard.tasks.answer import Answer
-from regard.tasks.text_look import asked_example
+from regard.tasks.text_look import asked_example, unknown_notes
 
 if TYPE_CHECKING:
     from regard.tasks.read.read_task import ReadTask
@@ -90,6 +90,10 @@ def look_at_reading(
         name: token_side(texts[name], tokens, end=True, title=name, language=language)
         for name, tokens in ((STORY, story), (QUESTION, asked))
     } | {ANSWER: Side.of_labels([answer.line or "—"], title=ANSWER)}
+    read = [
+        (texts[STORY], story, task.story.tokenizer),
+        (texts[QUESTION], asked, task.question.tokenizer),
+    ]
     maps = _maps(attentions, seen, {name: len(side) for name, side in sides.items()})
     maps += [pooling_map(one, ANSWER, QUESTION, details=question.details) for one in pooled[-1:]]
     shown = used_sides(sides, maps)
@@ -100,7 +104,7 @@ def look_at_reading(
         title=texts[QUESTION],
         model=model,
         output="—" if answer.score is None else f"{answer.line} ({answer.score:.2f})",
-        notes=(*unknown_note(texts[STORY], story), *unknown_note(texts[QUESTION], asked)),
+        notes=unknown_notes(read, language),
         answer_places={STORY: _answer_places(sides[STORY], answer)} if STORY in shown else {},
     )
 

@@ -168,9 +168,9 @@ class Caption(NamedTuple):
 def _of_matrix(record: AttentionRecord, matrix: Matrix, style: str) -> Caption:
     """The name of the record, its output, model, mechanism and aggregation."""
     small = [record.output, record.model, matrix.map.mechanism, matrix.aggregation]
-    said = ": ".join(filter(None, (record.title or record.model, matrix.aggregation)))
+    said = ": ".join(filter(None, (record.name or record.model, matrix.aggregation)))
     languages = matrix.columns.language, matrix.rows.language
-    heading = record.title or record.model or matrix.map.name
+    heading = record.name or record.model or matrix.map.name
     if style == "text" and record.output and record.title == matrix.columns.text:
         heading = record.output  # the text itself is what is drawn
     return Caption(heading, (*small, _axes(matrix, style)), said, languages)
@@ -216,7 +216,7 @@ def _titled(caption: Caption, block: Block, theme: Theme) -> Block:
 
 def _axes(matrix: Matrix, style: str) -> str:
     if matrix.columns.picture is not None:
-        return t("a picture for each word: the brighter a place, the more it was attended to")
+        return t("a picture for each word: the more lit a place, the more it was attended to")
     queries, keys = matrix.rows.title or t("queries"), matrix.columns.title or t("keys")
     if style == "cells":
         return t("rows: {queries} · columns: {keys}", queries=queries, keys=keys)

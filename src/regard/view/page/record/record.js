@@ -34,7 +34,11 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {Record<string, any>} [question]
  * @property {import("./levels.js").GivenLevels|null} [levels]
  * @property {object|null} [sight] as records.sights writes it
+<<<<<<< HEAD
  * @property {Record<string, number[][]>} [answer_places] of each side: where the answer stands in its text
+=======
+ * @property {string[]} [changes] what was given or forced, in a few words each
+>>>>>>> main
  */
 
 /**
@@ -101,6 +105,7 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {string} model
  * @property {string} output
  * @property {string[]} notes
+ * @property {string[]} changes what was given or forced, in a few words each
  * @property {Record<string, any>} question
  * @property {number[][][]} glimpses
  * @property {Record<string, Side>} sides
@@ -194,6 +199,7 @@ export function readRecord(given) {
     model: given.model ?? "",
     output: given.output ?? "",
     notes: given.notes ?? [],
+    changes: given.changes ?? [],
     question: given.question ?? {},
     glimpses: given.glimpses ?? [],
     sides,
