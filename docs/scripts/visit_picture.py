@@ -45,7 +45,8 @@ def draw(run: str) -> Figure:
 
 
 def _places(ax: Axes, where: np.ndarray, best: np.ndarray, here: np.ndarray) -> None:
-    ends = np.stack([where - (DASH, 0), where + (DASH, 0)], 1).reshape(-1, 2)
+    half = np.array([DASH, 0.0])
+    ends = np.stack([where - half, where + half], 1).reshape(-1, 2)
     dashes = Outline(
         ends, [Outline.MOVETO, Outline.LINETO] * len(where)
     )  # a file of one shape is small
