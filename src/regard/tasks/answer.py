@@ -105,7 +105,7 @@ def plain_value(value: Any) -> Any:
 
 
 def _written(value: Any) -> Any:
-    """The same; a picture by its file and size alone, very many numbers by how many they are, and the first."""
+    """The same; a picture by its file and size alone, very many numbers by their count and the first."""
     if isinstance(value, Mapping):
         return {name: _written(one) for name, one in value.items()}
     if getattr(value, "ndim", 0) == 3 and str(getattr(value, "dtype", "")) == "uint8":
