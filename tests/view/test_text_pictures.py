@@ -98,6 +98,14 @@ def test_blanks_and_breaks_are_those_of_the_text():
     ]
 
 
+def test_a_blank_that_is_a_token_stands_before_its_word():
+    side = Side.of("ab cd", ["ab", "␣", "cd"], [(0, 2), (2, 3), (3, 5)], words=[0, 1, 1])
+    pooling = AttentionMap("pooling", "label", "text", np.full((1, 1, 1, 3), 1 / 3, np.float32))
+    sides = {"text": side, "label": Side.of_labels(["yes"])}
+    words = running_words(picked(AttentionRecord(sides, (pooling,)), Pick()))
+    assert [(word.text, word.before) for word in words] == [("ab", ""), ("cd", " ")]
+
+
 def test_every_row_and_every_hop_has_a_text_under_its_name():
     few = said(View((record(rows=3),)).to_svg())
     assert [name for name in few if name.startswith("row")] == ["row0", "row1", "row2"]

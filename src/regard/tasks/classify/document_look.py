@@ -112,9 +112,7 @@ def level_maps(levels: Levels) -> tuple[list[AttentionMap], tuple[str, ...]]:
 def share_maps(shares: Sequence[Shares], positions: int, keys: str) -> list[AttentionMap]:
     """What the positions of a text are of the vector that was judged, which was made without attention."""
     return [
-        _map(
-            UNATTENDED[each.kind], "label", keys, each.weights.cpu().numpy(), MECHANISMS[each.kind]
-        )
+        _map(UNATTENDED[each.kind], "label", keys, each.weights.cpu().numpy(), "")
         for each in shares[-1:]
         if each.kind in UNATTENDED and each.weights.shape == (1, positions)
     ]

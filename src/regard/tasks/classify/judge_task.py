@@ -96,16 +96,18 @@ class JudgeTask(Task):
         end = ["EOS"] if isinstance(self.source, Text) else []
         answers = []
         for value, one, read in zip(values, found, tokens, strict=True):
-            text = given_value(self.source, value)
-            answer = Answer(text, *said(one), sentences=weighed_sentences(self.source, value, one))
+            given = given_value(self.source, value)
+            sentences = weighed_sentences(self.source, value, one)
+            answer = Answer(given, *said(one), sentences=sentences)
             if one.weights is not None:
-                begins = [start for start, _, _ in answer.sentences]
+                text = given if isinstance(given, str) else ""  # the steps of a series are no words
+                begins = [start for start, _, _ in sentences]
                 answer = replace(
                     answer,
                     attention=one.weights[None],
                     rows=[answer.line],
                     columns=[*read.pieces, *end],
-                    words=word_spans(text, read.pieces, read.offsets, begins),
+                    words=word_spans(text, read.pieces, read.offsets, begins) if text else (),
                     hops=module.hops,
                 )
             answers.append(answer)

@@ -43,6 +43,8 @@ def running_words(matrix: Matrix, answers: Stretches = ()) -> list[RunningWord]:
     found: list[RunningWord] = []
     for text, members in zip(matrix.keys, _members(side, len(matrix.keys)), strict=True):
         start, end = side.offsets[members[0]][0], side.offsets[members[-1]][1]
+        whole = side.text[start:end]
+        start += len(whole) - len(whole.lstrip()) if whole.strip() else 0  # a blank before it
         between = side.text[reached:start]
         before = BREAK if "\n" in between else BLANK if between or start == end else ""
         inside = any(start < last and first < end for first, last in answers)

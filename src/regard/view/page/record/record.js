@@ -34,6 +34,7 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {Record<string, any>} [question]
  * @property {import("./levels.js").GivenLevels|null} [levels]
  * @property {object|null} [sight] as records.sights writes it
+ * @property {Record<string, number[][]>} [answer_places] of each side: where the answer stands in its text
  * @property {string[]} [changes] what was given or forced, in a few words each
  */
 
