@@ -55,7 +55,7 @@ def _default(field: FieldInfo) -> str:
     words = {None: "not given", True: "`true`", False: "`false`"}
     if value is None or isinstance(value, bool):
         return words[value]
-    return f"`[{', '.join(value)}]`" if isinstance(value, list) else f"`{value}`"
+    return f"`[{', '.join(map(str, value))}]`" if isinstance(value, list) else f"`{value}`"
 
 
 def _help(field: FieldInfo) -> str:

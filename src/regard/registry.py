@@ -37,6 +37,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "see": "regard.tasks.see.see_options:SeeOptions",
         "paint": "regard.tasks.paint.paint_options:PaintOptions",
         "caption": "regard.tasks.caption.caption_options:CaptionOptions",
+        "visit": "regard.tasks.visit.visit_task_options:VisitTaskOptions",
     },
     "models": {
         "rnnsearch": "regard.models.recurrent_options:RnnSearch",
@@ -76,6 +77,11 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "patches": "regard.models.seeing.patch_options:PatchOptions",
         "draw": "regard.models.seeing.draw_options:DrawOptions",
         "show-attend-tell": "regard.models.captions.captioner_options:ShowAttendTell",
+        "st-rnn": "regard.models.visits.visit_options:StRnn",
+        "visit-attention": "regard.models.visits.visit_options:VisitAttention",
+        "visit-rnn": "regard.models.visits.visit_options:VisitRnn",
+        "visit-factors": "regard.models.visits.visit_options:VisitFactors",
+        "visit-counts": "regard.models.visits.visit_options:VisitCounts",
     },
 }
 FIELDS = ("Text", "Words", "Label", "Labels", "Document", "Image", "Numbers", "Choice", "Span")

@@ -247,6 +247,11 @@ def term_of(name: str, kind: Kind) -> Term | None:
     return next((_OURS[kind, each] for each in _bare(name) if (kind, each) in _OURS), None)
 
 
+def names_of(kind: Kind) -> dict[str, str]:
+    """Every name that the field has for mechanisms of a kind, and ours for it."""
+    return {each: term.ours for term in TERMS if term.kind == kind for each in term.names}
+
+
 def meanings_of(name: str, kind: Kind) -> str:
     """` It means several things: …`, with what to write for each; empty where there is nothing to say."""
     several = next((_SEVERAL[kind, each] for each in _bare(name) if (kind, each) in _SEVERAL), None)

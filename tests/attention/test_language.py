@@ -77,6 +77,12 @@ def test_every_name_can_be_written(name):
         (as_region, "windwo(3)", "Did you mean 'window'?"),
         (
             as_region,
+            "globl",
+            "no region 'globl'. Did you mean 'global', which is 'everywhere' here?",
+        ),
+        (as_region, "fulll", "Did you mean 'full', which is 'everywhere' here?"),
+        (
+            as_region,
             "window",
             "window(before, after=None, align=None, clamp=False) needs before",
         ),

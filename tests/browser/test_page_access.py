@@ -171,7 +171,7 @@ def test_a_link_brings_the_same_view_back(open_records, open_page):
     pick(page, "layer", "layer 2")
     pick(page, "head", "head 3")
     choose(page, "unit", "tokens")
-    choose(page, "colour by", "row")
+    choose(page, "colour scale", "each row")
     switch(page, "special tokens")
     page.get_by_role("button", name="theme: auto").click()
     open_panel(page, "Step by step")
@@ -191,7 +191,7 @@ def test_a_link_brings_the_same_view_back(open_records, open_page):
     assert captions[0] == captions[1]
     assert "layer 2 · head 3" in captions[0]
     assert "hidden" in captions[0]
-    for name in ("tokens", "row"):
+    for name in ("tokens", "each row"):
         expect(again.get_by_role("radio", name=name, exact=True)).to_be_checked()
     assert links_of(again) == links_of(page)
 

@@ -136,7 +136,7 @@ def test_words_are_shaded_by_both_weights_or_by_their_own(open_records):
     assert int(np.argmax(alone)) == int(np.argmax(LEVELS.word_weights))
     assert alone != both
     expect(page.get_by_text("its weight in its own sentence", exact=False)).to_be_visible()
-    choose(page, "colour by", "sentence")
+    choose(page, "colour scale", "each sentence")
     for place in (each for each in LEVELS.places if each.start < each.stop):
         shades = [grey(colour_of(each)) for each in every.all()[place]]
         assert max(shades) == pytest.approx(max(alone), abs=1)  # the strongest colour there is

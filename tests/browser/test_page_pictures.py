@@ -7,11 +7,13 @@ import pytest
 from made_records import image_record, translation_record
 from reading_pages import expect, open_panel
 
+from regard.view.stills.picture_overlay import overlay
+
 RECORD = image_record()
 WEIGHTS = RECORD.maps[0].weights[0, 0]
-OPACITY = """(canvas) => {
+COLOURS = """(canvas) => {
   const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-  return Array.from({ length: canvas.width * canvas.height }, (_, n) => pixels[4 * n + 3]);
+  return Array.from({ length: canvas.width * canvas.height }, (_, n) => [...pixels.slice(4 * n, 4 * n + 4)]);
 }"""
 
 
@@ -20,9 +22,9 @@ def page(open_records):
     return open_records(RECORD)
 
 
-def veil(panel) -> np.ndarray:
-    """How dark each cell of the overlay is, as the canvas over the large picture has it."""
-    return np.array(panel.get_by_role("figure").locator("canvas").evaluate(OPACITY))
+def over_cells(panel) -> np.ndarray:
+    """Red, green, blue and opacity over each cell, as the canvas over the large picture has them."""
+    return np.array(panel.get_by_role("figure").locator("canvas").evaluate(COLOURS))
 
 
 @pytest.mark.parametrize("word", range(3))
@@ -35,11 +37,12 @@ def test_each_word_has_its_overlay(page, word, keep):
     expect(said).to_contain_text(f"row {row + 1}, column {column + 1}: {WEIGHTS[word, best]:.2f}")
     keep(page, f"picture-{word}")
     panel.get_by_role("radio", name="cells").check()
-    dark = veil(panel)
-    assert dark.shape == (24,)
-    assert dark[best] == 0
-    expected = 255 * 0.82 * (1 - WEIGHTS[word] / WEIGHTS[word].max())
-    np.testing.assert_allclose(dark, expected, atol=1)
+    found = over_cells(panel)
+    assert found.shape == (24, 4)
+    expected = [overlay(float(weight)) for weight in WEIGHTS[word] / WEIGHTS[word].max()]
+    # a canvas keeps colours multiplied by their opacity
+    np.testing.assert_allclose(found, [(*rgb, 255 * opacity) for rgb, opacity in expected], atol=3)
+    assert expected[best] == ((255, 176, 0), 0.5)
 
 
 def test_small_pictures_choose_a_word_and_the_arrow_keys_too(page):

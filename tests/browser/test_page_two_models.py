@@ -75,6 +75,16 @@ def test_two_models_are_compared_on_one_sentence(page, keep):
     keep(page, "two-models-compared")
 
 
+def test_another_model_is_asked_the_same_sentence(page):
+    ask_the_toy(page)
+    with page.expect_response("**/attention") as answer:
+        page.get_by_role("combobox", name=re.compile("^model")).select_option(index=0)
+    assert answer.value.json()["sides"]["source"]["text"] == SENTENCE
+    expect(page.locator(".output")).to_have_text(answer.value.json()["output"])
+    page.go_back()
+    expect(page.get_by_role("combobox", name=re.compile("^model"))).to_have_value("toy")
+
+
 def test_a_link_holds_the_model(page, open_page):
     record = ask_the_toy(page)
     choose(page, "unit", "tokens")

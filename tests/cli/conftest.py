@@ -33,6 +33,10 @@ class Reverser:
             return best
         return [Prediction(**(vars(p) | {"alternatives": (p,)})) for p in best]
 
+    def reading_notes(self, found):
+        """It hardly knows questions."""
+        return ("of little use",) if "?" in found.source else ()
+
     def score(self, sources, targets, *, attention=False, **_):
         asked = {"attention": attention}
         return [self._answer(s, t, asked) for s, t in zip(sources, targets, strict=True)]

@@ -19,6 +19,7 @@ def test_recipes_are_listed_with_what_they_need(run):
     names = [line.split()[0] for line in done.out.splitlines() if line[:2] == "  " != line[1:3]]
     assert sorted(names) == sorted(shipped_recipes())
     assert "[multi30k]" in done.out.partition("multi30k-luong")[2].partition("  rnnenc")[0]
+    assert "[mnist]" in done.out.partition("caption-scenes")[2].partition("caption-side")[0]
     groups = [line for line in done.out.splitlines() if line and line[0] != " "]
     assert {"translate", "classify", "match", "read", "tag"} <= set(groups)
     for task in ("classify", "match", "read", "tag"):  # the recipe to start with comes first

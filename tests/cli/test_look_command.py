@@ -185,7 +185,7 @@ def test_with_a_browser_the_page_is_served_and_its_address_holds_the_text(
     assert served[0]["host"] == "127.0.0.1"
     assert [str(each) for each in served[0]["models"]] == ["runs/a"]
     state = (
-        "text=%E6%88%91%E6%98%AF%E4%B8%80%E4%B8%AA%E5%AD%A6%E7%94%9F%E3%80%82&layer=1&units=tokens"
+        "text=%E6%88%91%E6%98%AF%E4%B8%80%E4%B8%AA%E5%AD%A6%E7%94%9F%E3%80%82&layer=2&units=tokens"
     )
     assert address == f"http://127.0.0.1:{port}/#{state}"
     assert asked.what == []  # the server asks, not this process
@@ -223,6 +223,15 @@ def test_terminal_is_stronger_than_a_browser(run, asked, served, monkeypatch):
     monkeypatch.setattr("regard.cli.commands.look._has_browser", lambda: True)
     assert "0.25" in run("look", TEXT, "--terminal", "--head", "1").out
     assert served == []
+
+
+def test_terminal_shows_what_is_also_written(run, asked, served, tmp_path):
+    path = tmp_path / "out.svg"
+    done = run("look", TEXT, "--terminal", "--svg", str(path))
+    assert (done.status, done.err, path.is_file()) == (0, "", True)
+    assert done.out.splitlines()[:2] == [str(path), f"of {TEXT}"]
+    assert "0.62" in done.out or "0.63" in done.out
+    assert "0.62" not in run("look", TEXT, "--svg", str(path)).out
 
 
 def test_two_texts_or_models_are_compared_in_the_page(run, asked, served, monkeypatch):

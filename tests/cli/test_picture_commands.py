@@ -49,10 +49,30 @@ def test_a_picture_is_predicted(folder):
     result = run("predict", "-m", "ram", "cross.png", "--json")
     assert result.exit_code == 0, result.output
     answer = json.loads(result.stdout)
-    assert (answer["input"], len(answer["places"])) == ("12x12 grey picture", 3)
+    assert (answer["input"], len(answer["places"])) == (
+        "cross.png (12x12 grey picture)",
+        3,
+    )
     assert "is a file" not in result.stderr
     (found,) = load(folder / "ram").predict([str(folder / "cross.png")])
     assert found.answer == answer["answer"]
+
+
+def test_colours_and_a_bright_ground_are_told_once(folder, tmp_path):
+    grey = scribbles(1)[0][0]
+    coloured, inverted = tmp_path / "red.png", tmp_path / "inverted.png"
+    Pillow.fromarray(grey).convert("RGB").point([*range(256), *[0] * 512]).save(coloured)
+    Pillow.fromarray(255 - grey).save(inverted)
+    result = run("predict", "-m", "ram", str(coloured), str(inverted))
+    assert result.exit_code == 0
+    told = [line for line in result.stderr.splitlines() if line.startswith("note: ")]
+    assert [line.split(":")[1].split(",")[0] for line in told] == [
+        " 1 of 2 pictures have colours",
+        " 1 of 2 pictures have a bright ground",
+    ]
+    seen = look(load(folder / "ram"), str(inverted)).records[0]
+    assert any("has a bright ground" in note for note in seen.notes)
+    assert "note: " not in run("predict", "-m", "ram", "cross.png").stderr
 
 
 def test_a_picture_is_looked_at_and_saved_in_every_form(folder, tmp_path):
@@ -94,14 +114,40 @@ def test_two_pictures_and_two_runs_stand_side_by_side(folder):
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("renamed.png", "neither PNG nor JPEG"), ("missing.png", "names a missing file")],
+    [
+        ("renamed.png", "image value with a damaged picture, or what is neither PNG nor JPEG"),
+        ("missing.png", "image value that names a missing file"),
+    ],
 )
 @pytest.mark.parametrize("command", ["look", "predict"])
 def test_what_is_wrong_is_told_in_a_line(name, said, command):
     options = ["--terminal"] if command == "look" else []
     result = run(command, "-m", "ram", name, *options)
+    if command == "predict":  # it is told in its place
+        assert result.exit_code == 2
+        assert said in result.stderr.splitlines()[0]
+        return
     assert isinstance(result.exception, Unanswerable)  # told in one line by whoever called
     assert (result.exception.status, said in str(result.exception)) == (2, True)
+
+
+@pytest.mark.parametrize(("end", "kind"), [("gif", "a GIF file"), ("svg", "an SVG file")])
+def test_other_formats_are_named_and_have_no_lines(end, kind, tmp_path):
+    file = tmp_path / f"cross.{end}"
+    if end == "gif":
+        Pillow.fromarray(scribbles(1)[0][0]).save(file)
+    else:
+        file.write_text("<svg xmlns='http://www.w3.org/2000/svg'></svg>")
+    result = run("predict", "-m", "ram", str(file))
+    assert kind in str(result.exception)
+    assert "to predict its lines" not in result.stderr
+
+
+def test_a_missing_file_is_told_before_anything_is_computed():
+    result = run("predict", "-m", "ram", "cross.png", "missing.png")
+    assert result.exit_code == 2
+    assert "argument 2: image value that names a missing file" in result.stderr.splitlines()[0]
+    assert len(result.stdout.splitlines()) == 2  # the other one is answered, and each has a line
 
 
 def test_a_name_must_end_as_what_is_written():

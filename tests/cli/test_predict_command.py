@@ -49,11 +49,29 @@ def test_lines_objects_and_lists_are_answered_in_their_order(predict):
     assert done.returncode == 0
 
 
-def test_what_came_before_a_wrong_line_is_not_lost(predict):
-    done = predict(given='the cat\n{"text": "a dog"}\nthe dog\n')
-    assert done.stdout == "DET NOUN\n"
+def test_a_wrong_line_is_told_and_the_others_are_answered(predict):
+    given = 'the cat\n{"text": "a dog"}\nthe dog\n["a", 3]\n{"text": 1}\na cat\n'
+    done = predict(given=given)
+    assert done.stdout == "DET NOUN\n\nDET NOUN\n\n\nDET NOUN\n"
     assert done.returncode == 2
-    assert "line 2 has no 'words'; it has text" in done.stderr
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert [error.split()[1:3] for error in errors] == [["line", n] for n in ("2", "4:", "5")]
+    assert errors[0] == "error: line 2 has no 'words'; it has text"
+    assert done.stderr.count("hint: the inputs are words") == 1
+    told = [json.loads(line) for line in predict("--json", given=given).stdout.splitlines()]
+    assert told[1] == {"error": "line 2 has no 'words'; it has text"}
+    assert [one.get("answer") is None for one in told] == [False, True, False, True, True, False]
+
+
+def test_arguments_are_answered_beside_a_wrong_one(predict):
+    done = predict("the cat", '{"text": "a dog"}', "the dog")
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == [
+        "DET NOUN",
+        "",
+        "DET NOUN",
+    ]
+    assert "error: argument 2 has no 'words'" in done.stderr
+    assert done.returncode == 2
 
 
 def test_json_has_input_answer_score_and_attention(predict):
@@ -87,14 +105,12 @@ def test_every_row_of_a_corpus_has_a_line(predict, tmp_path):
     assert [json.loads(line)["answer"] is None for line in as_json] == [False, True, False, True]
 
 
-def test_a_failure_leaves_the_file_that_was_there(predict, tmp_path):
+def test_a_file_has_a_line_for_every_line_also_for_a_wrong_one(predict, tmp_path):
     (tmp_path / "out").write_text("old\n")
-    done = predict("-o", str(tmp_path / "out"), given='the cat\n{"text": "a dog"}\n')
+    done = predict("-o", str(tmp_path / "out"), given='the cat\n{"text": "a dog"}\na dog\n')
     assert done.returncode == 2
-    assert (tmp_path / "out").read_text() == "old\n"
-    assert (tmp_path / "out.partial").read_text() == "DET NOUN\n"
-    assert predict("-o", str(tmp_path / "out"), given="the cat\n").returncode == 0
-    assert (tmp_path / "out").read_text() == "DET NOUN\n"
+    assert (tmp_path / "out").read_text() == "DET NOUN\n\nDET NOUN\n"
+    assert not (tmp_path / "out.partial").exists()
 
 
 def test_code_that_has_changed_is_no_damage(folder, monkeypatch):

@@ -111,3 +111,21 @@ def test_links_devices_and_missing_folders(tmp_path):
     with pytest.raises(FileNotFoundError) as told, written_to(tmp_path / "no" / "file"):
         pass
     assert told.value.filename == str(tmp_path / "no" / "file")
+
+
+def test_a_failure_leaves_the_file_that_was_there(tmp_path):
+    out = tmp_path / "out"
+    out.write_text("old\n")
+
+    def fail(file) -> None:
+        file.write("new\n")
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError), written_to(out) as file:
+        fail(file)
+    assert out.read_text() == "old\n"
+    assert (tmp_path / "out.partial").read_text() == "new\n"
+    with written_to(out) as file:
+        file.write("new\n")
+    assert out.read_text() == "new\n"
+    assert not (tmp_path / "out.partial").exists()

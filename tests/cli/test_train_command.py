@@ -84,3 +84,12 @@ def test_a_folder_of_another_recipe_is_named(run, trained, monkeypatch):
     done = run("train", "zh-en", "seed=2")
     assert done.status == 2
     assert "--run" in done.err
+
+
+@pytest.mark.parametrize(
+    ("recipe", "noun"), [("mr", "texts"), ("zh-en", "pairs"), ("tag", "sentences")]
+)
+def test_who_has_no_dev_set_is_told_in_words_of_the_task(run, trained, recipe, noun):
+    done = run("train", recipe, "data.dev=null")
+    assert f"data.dev=SPEC, written as data.train is, names {noun} to choose" in done.err
+    assert len(trained) == 1

@@ -79,6 +79,20 @@ def test_json_is_one_object_a_line(run, reverser):
     assert "我" in done.out  # not escaped
 
 
+def test_what_the_model_hardly_knows_is_told_on_standard_error_and_in_json(run, reverser):
+    done = run("translate", "ab?")
+    assert (done.out, done.err) == ("?ba\n", "note: of little use\n")
+    done = run("translate", stdin=b"a?\nb\nc?\nd?\ne?\nf?\n")
+    assert done.err.splitlines() == [
+        "note: line 1: of little use",
+        "note: line 3: of little use",
+        "note: line 4: of little use",
+        "note: the same of 2 more lines",
+    ]
+    done = run("translate", "--json", stdin=b"a\nb?\n")
+    assert [json.loads(line)["notes"] for line in done.out.splitlines()] == [[], ["of little use"]]
+
+
 def test_attention_goes_to_its_file_and_the_text_to_stdout(run, reverser, tmp_path):
     path = tmp_path / "a.jsonl"
     done = run("translate", "--attention", str(path), stdin=b"ab cd\n\n")

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.data.examples import STRETCH, Example, read_examples
+from regard.data.examples import Example, read_examples
 from regard.data.fields import Text
+from regard.data.parts import STRETCH
 from regard.data.problems import Problems
 from regard.data.spec import parse
 from regard.data.text_blocks import blocks

@@ -15,7 +15,7 @@ from regard.recipe.recipe import Recipe
 from regard.registry import find, kinds
 from regard.tasks.recipe_task import task_of
 
-SEES = ("see", "paint", "caption")  # tasks whose models read pictures, not texts
+SEES = ("see", "paint", "caption", "visit")  # tasks whose models read pictures or trails, not texts
 MODELS = tuple(kind for kind in kinds("models") if find("models", kind).task not in SEES)
 SMALL = {"size": 8, "embedding": 8, "hidden": 8, "inner": 8, "maxout": 8, "heads": 2, "layers": 2}
 # Every text has a width of its own, which tells of weights what is attended to.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from regard.records.packed_arrays import MIDDLE, SMALL, pack, pack_bits, unpack
+from regard.records.png_image import PngImage
 from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
 from regard.records.side import NotARecord, Picture, Side
 from regard.records.token_words import merge_words, word_numbers
@@ -24,7 +25,7 @@ def softmax(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
 def whole_record() -> AttentionRecord:
     """With every field that a record may have."""
     source = Side.of("我是。", ["我", "是", "。"], [(0, 1), (1, 2), (2, 3)], language="zh")
-    picture = Picture("data:image/png;base64,AAAA", 1, 3)
+    picture = Picture(PngImage.of(np.zeros((1, 3))).source, 1, 3)
     image = Side.of("", ["1", "2", "3"], [(0, 0)] * 3, words=range(3), picture=picture)
     target = Side.of("I am", ["I", "am", "(end)"], [(0, 1), (2, 4), (4, 4)], special=[0, 0, 1])
     causal = np.tril(np.ones((3, 3), bool))
@@ -186,6 +187,17 @@ def test_tokens_of_one_word(text, cut, words):
 
 
 def test_parts_of_one_character_are_one_word_and_special_tokens_are_alone():
+    spaced = "a b  c "
+    cut = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 7)]
+    marks = [False] * 7 + [True]
+    assert word_numbers(spaced, cut, marks) == [0, 1, 1, 2, 2, 2, 2, 3]  # spaces are no words
+    assert word_numbers("a\nb", [(0, 1), (1, 2), (2, 3)], [False] * 3) == [
+        0,
+        1,
+        2,
+    ]  # a line is more
+    assert word_numbers(" ", [(0, 1)], [False]) == [0]
+    assert word_numbers("ab", [(0, 0), (0, 1), (1, 2)], [False] * 3) == [0, 0, 0]
     assert word_numbers("我a", [(0, 1), (0, 1), (0, 1), (1, 2)], [False] * 4) == [0, 0, 0, 1]
     assert word_numbers("ab", [(0, 1), (1, 2), (2, 2)], [False, True, False]) == [0, 1, 2]
 

@@ -6,14 +6,16 @@ import json
 
 import pytest
 
-from regard.records.question import LONGEST, LONGEST_DOCUMENT, BadQuestion, Force, Question
+from regard.records.question import LONGEST, LONGEST_DOCUMENT, BadQuestion, Force, HeadOff, Question
 
 QUESTIONS = [
     Question("我是一个学生。"),
     Question("a", prefix="b", beam=3, nbest=2, explain=True, details=False),
     Question("a", target="b c"),
     Question("a", force=Force(2, (0, 3))),
-    Question("a", force=Force(0, (1,), layer=2, head=0)),
+    Question("a", force=Force(0, (1,), layer=2, head=1)),
+    Question("a", force=Force(0, (1, 4), weights=(0.5, 2))),
+    Question("a", off=(HeadOff(1), HeadOff(2, 3, "encoder"))),
 ]
 
 
@@ -55,7 +57,26 @@ def test_what_is_left_out_is_as_usual():
         ({"text": "a", "force": {"step": 1, "keys": [0, 0]}}, "force.keys names a source token tw"),
         ({"text": "a", "force": {"step": 1, "keys": ["0"]}}, "each of force.keys must be a whole"),
         ({"text": "a", "force": {"step": -1, "keys": [0]}}, "force.step must be a whole number"),
-        ({"text": "a", "force": {"step": 1, "keys": [0], "head": -1}}, "force.head must be a who"),
+        ({"text": "a", "force": {"step": 1, "keys": [0], "head": 0}}, "force.head must be a who"),
+        (
+            {"text": "a", "force": {"step": 1, "keys": [0], "weights": [1, 2]}},
+            "for each of the 1 keys",
+        ),
+        ({"text": "a", "force": {"step": 1, "keys": [0], "weights": 1}}, "for each of the 1 keys"),
+        ({"text": "a", "force": {"step": 1, "keys": [0], "weights": [0]}}, "not all 0, given [0]"),
+        ({"text": "a", "force": {"step": 1, "keys": [0], "weights": [-1]}}, "numbers from 0"),
+        ({"text": "a", "force": {"step": 1, "keys": [0], "weights": ["1"]}}, "numbers from 0"),
+        (
+            {"text": "a", "force": {"step": 1, "keys": [0], "weights": [float("nan")]}},
+            "numbers from",
+        ),
+        ({"text": "a", "off": 1}, "off is a list of {layer, head, map}, not 1"),
+        ({"text": "a", "off": [1]}, "a head that is off is a JSON object, not 1"),
+        ({"text": "a", "off": [{"head": 1}]}, "a head that is off needs 'layer'; given head"),
+        ({"text": "a", "off": [{"layer": 0}]}, "off.layer must be a whole number from 1"),
+        ({"text": "a", "off": [{"layer": 1, "head": 0}]}, "off.head must be a whole number from 1"),
+        ({"text": "a", "off": [{"layer": 1, "map": "x"}]}, "off.map is one of cross, encoder, dec"),
+        ({"text": "a", "off": [{"layer": 1}, {"layer": 1}]}, "off names a head twice"),
     ],
 )
 def test_a_mistake_is_named_in_one_line(given, message):

@@ -130,6 +130,9 @@ WRONG: list[tuple[str, str, Any]] = [
     ("glimpses", "steps.0.y", True),
     ("glimpses", "steps.0.beliefs", [0.5]),
     ("glimpses", "steps.0.beliefs", [2.0] * 10),
+    ("glimpses", "steps.0.beliefs", [0.5] * 10),
+    ("glimpses", "steps.0.beliefs", [0.0] * 10),
+    ("glimpses", "steps.0.beliefs", [0.05] * 10),
     ("glimpses", "steps.1.seen.0", {}),
     ("glimpses", "widths", []),
     ("glimpses", "widths", [-1, 2]),
@@ -208,3 +211,36 @@ def test_the_cells_of_a_grid_are_named_row_by_row():
     side = Side.of_grid(PngImage.of(pixels(4, 6)).source, 2, 3)
     assert (len(side), side.tokens[4]) == (6, "row 2, column 2")
     assert Side.from_dict(side.to_dict()) == side
+
+
+def whole() -> bytes:
+    return encode_png(pixels(20, 20)[..., None])
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (whole()[:-1], "is cut off"),
+        (whole()[:-12], "is cut off"),
+        (whole()[:60], "is cut off"),
+        (whole()[:50] + b"!" + whole()[51:], "a checksum is wrong"),
+        (whole()[:33] + whole()[-12:], "has no pixels"),
+    ],
+)
+def test_a_png_that_was_cut_or_changed_is_refused_when_it_is_read(data, said):
+    source = f"data:image/png;base64,{base64.b64encode(data).decode()}"
+    sight = changed("glimpses", "image", {"source": source, "width": 20, "height": 20})
+    seen = Side.of_grid(PngImage(whole()).source, 2, 2)
+    mapped = AttentionRecord.of(np.full((1, 4), 0.25), ["a"], ["b", "c", "d", "e"]).to_dict()
+    side = mapped["maps"][0]["keys"]
+    mapped["sides"] = {"queries": Side.of_labels(["a"]).to_dict(), side: seen.to_dict()}
+    mapped["maps"][0]["queries"] = "queries"
+    assert AttentionRecord.from_dict(mapped).sides[side].picture is not None
+    mapped["sides"][side]["picture"] = {"source": source, "rows": 2, "columns": 2}
+    for given in (sight, mapped):
+        with pytest.raises(NotARecord, match=said):
+            AttentionRecord.from_json(json.dumps(given))
+
+
+def test_rounded_beliefs_are_taken():
+    GlimpseStep(0, 0, beliefs=(0.333, 0.333, 0.333))

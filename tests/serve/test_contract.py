@@ -47,6 +47,7 @@ def wrong_values(schema: dict, part: dict) -> list[object]:
     """Values of a type that the field does not have, and values beyond its limits."""
     allowed = kinds(schema, part)
     types = {each["type"] for each in allowed}
+    types |= {"integer"} if "number" in types else set()  # a whole number is a number
     wrong = [value for name, value in VALUES.items() if name not in types]
     for each in allowed:
         wrong += [each["minimum"] - 1] if "minimum" in each else []

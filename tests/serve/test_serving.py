@@ -235,6 +235,46 @@ def test_attention_is_a_record_of_the_translation(embedded):
     assert answer.json()["error"].count("\n") == 0
 
 
+def test_what_the_model_hardly_knows_is_told_with_its_answer(embedded):
+    client = client_of(quiet_app(embedded))
+    texts = [SENTENCES[0], "Hello, how are you?", "Привет, как дела?", "好" * 120]
+    answer = client.post("/translate", json={"texts": texts, "beam": 1}).json()
+    usual, latin, cyrillic, long = [each["notes"] for each in answer["translations"]]
+    assert usual == []
+    assert latin[-1].startswith("100 % of the letters are Latin: the model reads Chinese (zh)")
+    assert cyrillic[0].startswith("the model has no token for П, р,")
+    assert long == ["the text has 120 tokens, and the model was trained on texts of up to 100"]
+    for text, notes in zip(texts, (usual, latin, cyrillic, long), strict=True):
+        assert client.post("/attention", json={"text": text, "beam": 1}).json()["notes"] == notes
+
+
+def test_what_if_it_looked_elsewhere_or_could_not_look(embedded):
+    client = client_of(quiet_app(embedded))
+
+    def asked(**more):
+        answer = client.post("/attention", json={"text": SENTENCES[0], **more})
+        assert answer.status_code == 200, answer.text
+        return AttentionRecord.from_json(answer.text)
+
+    forced = asked(prefix="I", force={"step": 1, "keys": [0, 2], "weights": [3, 1]})
+    assert forced.map("cross").weights[0, 0, 1, [0, 2]] == pytest.approx([0.75, 0.25], abs=0.01)
+    assert len(forced.changes) == 2
+    blind = asked(off=[{"layer": 1}])
+    assert (blind.map("cross").weights == 0).all()
+    assert blind.changes == ("without cross 1",)
+    assert asked().changes == ()
+    for wrong in (
+        {"off": [{"layer": 2}]},
+        {"off": [{"layer": 0}]},
+        {"force": {"step": 0, "keys": [0], "layer": 0}},
+        {"force": {"step": 0, "keys": [0], "weights": [0]}},
+        {"force": {"step": 0, "keys": [0], "weights": [1, 1]}},
+    ):
+        answer = client.post("/attention", json={"text": SENTENCES[0], **wrong})
+        assert answer.status_code == 422
+        assert "\n" not in answer.json()["error"]
+
+
 def test_looks_and_translations_at_once(embedded):
     looks = [("/attention", {"text": text}) for text in SENTENCES[:2]]
     asked = [("/translate", {"texts": [text]}) for text in SENTENCES]
@@ -247,10 +287,12 @@ def test_looks_and_translations_at_once(embedded):
     ("body", "status", "said"),
     [
         (b"{", 400, "the body is not JSON"),
-        (b"\xff\xfe", 400, "body"),
+        (b"\xff\xfe", 400, "the body is not JSON"),
+        (b'{"texts": ["\xff"]}', 400, "the body is not UTF-8"),
         (b"", 422, "the body is empty"),
         (b"[1]", 422, "body: "),
-        (b"[" * 100_000, 400, "body"),
+        (b"[" * 100_000, 400, "the body is nested too deeply"),
+        (b'{"texts": [' + b"9" * 5000 + b"]}", 400, "a whole number of too many digits"),
         (b"{}", 422, "texts: field required"),
         (b'{"texts": "a"}', 422, "texts: input should be a valid list"),
         (b'{"texts": []}', 422, "texts: "),
@@ -279,6 +321,17 @@ def test_what_cannot_be_answered_is_said_in_one_line(body, status, said):
         assert len(answer.json()["error"]) < 400
         assert "secret" not in answer.text
         assert client.post("/translate", json={"texts": ["a"]}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/translate", "/score", "/predict", "/attention"])
+def test_an_empty_body_is_told_what_is_asked_there(path):
+    with shelf_of(Shouter()) as shelf:
+        client = client_of(quiet_app(shelf), content_type="application/json")
+        said = client.post(path, content=b"").json()["error"]
+        wanted = json.loads(said.partition("such as ")[2])
+        refused = client.post(path, json={**wanted, "beem": 1})
+        assert refused.status_code == 422
+        assert refused.json()["error"].startswith("beem: ")  # and nothing else
 
 
 def test_paths_and_methods_that_there_are_not():

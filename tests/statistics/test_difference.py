@@ -20,7 +20,9 @@ from simulated_scores import (
 )
 
 from regard.measures.accuracy import Accuracy
-from regard.statistics import Difference, compare_scores
+from regard.measures.token_error_rate import TokenErrorRate
+from regard.statistics import Difference, Looks, compare_scores
+from regard.statistics.influence import mean_item_variance, noise_variance
 
 
 def counts(*scores):
@@ -57,8 +59,9 @@ def test_the_spread_of_items_is_what_seeds_agree_on():
     found = compare_scores(counts(*table), counts(*(0 * table)), mean)
     covariance = np.cov(table)  # (3, 3)
     shared = np.mean([covariance[i, j] for i in range(3) for j in range(3) if i != j]) / 6
+    noise = np.trace(covariance) / 3 / 6 - shared  # of one seed
     assert found.spread_items == pytest.approx(math.sqrt(max(shared, 0)))
-    assert found.items_alone == pytest.approx(math.sqrt(covariance.mean() / 6))
+    assert found.items_alone == pytest.approx(math.sqrt(max(covariance.mean() / 6, noise / 3)))
 
 
 @pytest.mark.parametrize("error", [False, True])
@@ -117,6 +120,44 @@ def test_seeds_that_agree_by_chance_do_not_make_it_certain():
     found = compare_scores(right, counts(*[[0, 0, 0, 0, 0, 1]] * 3), mean)
     assert found.spread_seeds == pytest.approx(0, abs=1e-12)
     assert found.interval[1] - found.interval[0] > 2 * 2 * found.items_alone > 0.1
+
+
+def test_seeds_that_disagree_in_exact_balance_do_not_make_it_certain():
+    """Each seed differs on every item, half for a and half for b, and the next the other way round."""
+    right = np.zeros((2, 40))
+    right[0, :20] = right[1, 20:] = 1
+    found = compare_scores(counts(*right), counts(*(1 - right)), mean, widest=1.0)
+    assert (found.difference, found.p, found.spread_seeds) == (0, 1, 0)
+    # 80 differences of 1 or -1
+    assert found.interval[1] == pytest.approx(1.96 * math.sqrt(1 / 40), rel=0.05)
+    assert found.interval[0] == -found.interval[1]
+    assert found.seeds_for(0.02) == pytest.approx((1.96 + 0.84) ** 2 * 2 / 40 / 0.02**2, rel=0.1)
+    assert Looks.planned(2, 20).verdicts({"it": found})["it"].chance > 0
+
+
+def test_noise_of_seeds_and_items_is_what_it_is_drawn_with():
+    rng = np.random.default_rng(0)
+    drawn = (
+        rng.normal(size=(300, 3, 1))
+        + rng.normal(size=(300, 1, 50))
+        + 2 * rng.normal(size=(300, 3, 50))
+    )
+    drawn -= drawn.mean(-1, keepdims=True)
+    assert noise_variance(drawn).mean() == pytest.approx(4 / 150, rel=0.02)
+    assert mean_item_variance(drawn).mean() == pytest.approx(4 / 150 + 1 / 50, rel=0.05)
+
+
+def test_an_interval_ends_where_no_difference_can_be():
+    a, b = counts([1, 1, 0], [0, 1, 1]), counts([0, 0, 1], [1, 0, 0])
+    low, high = compare_scores(a, b, mean).interval
+    assert low < -1 < 1 < high
+    clipped = compare_scores(a, b, mean, widest=Accuracy().widest)
+    assert clipped.interval == (-1, 1)
+    assert compare_scores(counts([1]), counts([0]), mean, widest=1.0).interval == (-1, 1)
+    # a rate of errors may be over 1, and a measure that was said to be no more may be too
+    assert TokenErrorRate().widest == math.inf
+    large = counts([9, 9, 0], [0, 9, 9])
+    assert compare_scores(large, b, mean, widest=1.0).interval[1] > 1
 
 
 def test_plain_values():

@@ -160,8 +160,8 @@ def reader_run(folder: Path) -> LoadedRun:
     return _drawn_run("reader", folder, columns, "story", task=task, model=model)
 
 
-def series_run(folder: Path) -> LoadedRun:
+def series_run(folder: Path, output: str = "label") -> LoadedRun:
     """One that classifies sequences of two numbers, of the column days."""
     model = {"kind": "classifier", "encoder": "gru", "embedding": 8, "hidden": 6}
-    task = {"kind": "classify", "input": "numbers"}
+    task = {"kind": "classify", "input": "numbers", "output": output}
     return _drawn_run("series", folder, "days,tomorrow", task=task, model=model)

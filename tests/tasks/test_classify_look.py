@@ -9,7 +9,7 @@ from small_runs import LETTERS, SHAPE, enlarge, text_field
 
 from regard.attention.normalizers import as_normalizer
 from regard.compare.case_maps import attention_drawing
-from regard.data.tokenizer import Tokenizer
+from regard.data.tokenizer import EOS, Tokenizer
 from regard.models.classifiers.apcnn import apcnn
 from regard.models.modes import many_to_one
 from regard.models.transformer_models import classifier
@@ -18,6 +18,7 @@ from regard.records.record import AttentionRecord
 from regard.records.side import END, START
 from regard.tasks.classify.classify_look import look_at_judgement
 from regard.tasks.classify.classify_module import Classify
+from regard.view.attention_view import View
 
 TEXT = "a b c zzz h"
 
@@ -56,7 +57,7 @@ def test_a_transformer_also_has_the_attention_of_the_text_to_itself():
     assert [each.name for each in record.maps] == ["pooling", "encoder"]
     assert record.map("encoder").weights.shape == (2, 2, 6, 6)
     assert record.sides["text"].tokens == ("a", "b", "c", "zzz", "h", END)
-    assert record.notes == ("the model has no token for zzz",)
+    assert record.notes == ("the model has no token for zzz: 20 % of this text",)
 
 
 def test_a_text_that_is_asked_by_its_own_summary_is_attended_over():
@@ -100,10 +101,29 @@ def test_explanations_are_of_the_maps():
         assert one.matrix is None or one.matrix.shape == record.map(one.map).weights.shape[2:]
 
 
+def test_a_text_that_is_pooled_without_attention_shows_what_each_position_gave():
+    task = classifier_of("recurrent", "max")
+    record = look_at_judgement(task, Question(TEXT, explain=True))
+    (given,) = record.maps
+    assert (given.name, given.queries, given.keys) == ("max pooling", "label", "text")
+    tokens = task.given.tokens([TEXT])[0].ids
+    ids = torch.tensor([[*tokens, EOS]])
+    states = task.model.encode(ids, torch.ones_like(ids, dtype=torch.bool)).states[0]  # (S, D)
+    won = torch.bincount(states.argmax(0), minlength=len(states)) / states.shape[1]
+    np.testing.assert_allclose(given.weights[0, 0, 0], won.numpy(), atol=1e-6)
+    assert {each.name for each in record.explanations} == {"gradient", "leave-one-out"}
+    assert {each.map for each in record.explanations} == {"max pooling"}
+    assert "max pooling, no attention: the share of features" in View((record,)).to_svg()
+    mean = look_at_judgement(classifier_of("recurrent", "mean"), Question(TEXT))
+    np.testing.assert_allclose(mean.map("mean pooling").weights, 1 / 6, atol=1e-6)
+    both = look_at_judgement(classifier_of("transformer", "mean"), Question(TEXT))
+    assert [each.name for each in both.maps] == ["encoder"]
+
+
 @pytest.mark.parametrize(
     ("pool", "asked", "message"),
     [
-        ("mean", {}, "nothing to look at"),
+        ("last", {}, "nothing to look at"),
         ("attention", {"text": " "}, "the text is blank"),
         ("attention", {"prefix": "a"}, "a classifier has no prefix"),
         ("attention", {"force": Force(0, (0,))}, "a classifier has no force"),

@@ -10,11 +10,12 @@ import pytest
 import torch
 from small_runs import document_run, hops_run, small_run
 
-from regard.data.tokenizer import MASK
+from regard.data.tokenizer import MASK, Tokenizer
 from regard.recipe.recipe_files import read_recipe
 from regard.records.question import Question
 from regard.tasks.answer import Answer
 from regard.tasks.recipe_task import task_of
+from regard.view.picked_matrix import Pick, picked
 
 DOCUMENT = "A b c . D e ! F"
 
@@ -27,9 +28,7 @@ def test_a_document_is_drawn_sentence_by_sentence(output, tmp_path):
     record = task.look(module, Question(DOCUMENT))
     drawn = task.drawn(answer).splitlines()
     assert drawn[0] == task.line(answer)
-    assert record.output.split()[0] == (
-        answer.answer if output == "label" else f"{answer.answer:.4g}"
-    )
+    assert record.output.split()[0] == (answer.answer if output == "label" else answer.line)
     assert answer.score is None if output == "number" else 0 < answer.score < 1
     shown = [float(line.split()[1]) for line in drawn if re.match(r"[░▒▓█]{2} ", line)]
     assert shown == pytest.approx(record.levels.sentence_weights.tolist(), abs=0.0051)
@@ -75,6 +74,34 @@ def test_it_is_told_that_words_are_coloured_by_the_mean_of_hops(tmp_path):
     assert answer.attention is not None
     assert "hops" not in answer.to_dict()
     assert "hops" not in plain.task.drawn(answer)
+
+
+def test_pieces_are_joined_to_words_as_they_stand_in_the_text(tmp_path):
+    run = small_run("classify", tmp_path)
+    run.task.source.tokenizer = Tokenizer.train(["ab ab cd"], kind="bpe", size=12)
+    (answer,) = run.task.predict(run.module, run.task.given(["abab, ab"]), attention=True, batch=1)
+    pieces, weights = answer.columns, answer.attention[0].tolist()
+    assert pieces == ["ab", "ab", ",", "ab", "EOS"]
+    assert [word for word, _ in answer.weighed_words()] == ["abab", ",", "ab"]
+    wanted = [sum(weights[:2]), weights[2], weights[3]]
+    assert [weight for _, weight in answer.weighed_words()] == pytest.approx(wanted)
+    shown = run.task.drawn(answer).splitlines()[1].split("  ")
+    assert {one.split()[0] for one in shown} == {"abab", ",", "ab"}
+    record = run.task.look(run.module, Question("abab, ab"))
+    keys = picked(record, Pick("pooling")).keys
+    assert keys[:-1] == ("abab", ",", "ab")  # as it is looked at
+
+
+def test_pieces_of_a_document_are_joined_inside_its_sentences(tmp_path):
+    run = document_run("label", tmp_path)
+    run.task.source.load(Tokenizer.train(["ab ab ab . ."], kind="bpe", size=12).to_json())
+    (answer,) = run.task.predict(
+        run.module, run.task.given(["abab ab . abab ."]), attention=True, batch=1
+    )
+    assert [word for word, _, _ in answer.words] == ["abab", "ab", ".", "abab", "."]
+    drawn = run.task.drawn(answer)
+    assert "abab ab ." in drawn
+    assert "abab ." in drawn
 
 
 def test_gaps_have_their_probability_and_what_each_looked_at(tmp_path):

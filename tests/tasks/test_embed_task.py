@@ -93,6 +93,14 @@ def test_words_of_a_class_come_together(trained):
     assert set(found[0].answer[:2]) == {"dog", "cow"}
 
 
+def test_words_that_are_not_known_are_named(trained):
+    task = load(trained, device="cpu").task
+    (said,) = task.input_doubts(task.given(["cat zebra", "gnu", "dog"]), asked=True)
+    assert said.startswith("'gnu', 'zebra': no text to learn from has it often enough")
+    assert task.input_doubts(task.given(["cat", "dog"]), asked=True) == []
+    assert task.input_doubts(task.given(["gnu"])) == []  # of a corpus, their share is told
+
+
 def test_the_report_draws_weights_by_distance_where_there_are_any(trained):
     page = (trained / "report.html").read_text()
     run = load(trained, device="cpu")

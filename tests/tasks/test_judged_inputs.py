@@ -21,8 +21,10 @@ from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
 from regard.tasks.classify.classify_look import look_at_judgement
 from regard.tasks.classify.classify_module import Classify
+from regard.tasks.classify.judged_input import given_value
 from regard.tasks.classify.number_module import Estimate
 from regard.tasks.task_module import Unanswerable
+from regard.view.attention_view import View
 
 TEXT = "A b c . D e ! F"
 DOCUMENTS = [TEXT, "", "h", ["a b", "c d e f g", "a"], "G ? " * 30]
@@ -158,12 +160,14 @@ def test_a_number_is_answered_in_its_own_unit_and_learnt_in_deviations():
     answers = task.numbers(batch)
     outputs = task.judge_batch(batch).outputs[:, 0]
     torch.testing.assert_close(answers, 12 + 2 * outputs)
-    wanted = number.collate([([16.0],), ([12.0],)])["number"]  # 2 and 0 deviations
+    values = [{"number": np.array([x])} for x in (16.0, 12.0)]  # 2 and 0 deviations
+    wanted = number.collate(number.encode(values))["number"]
     loss = task(number=wanted, **batch)
     torch.testing.assert_close(loss.total, (outputs[0] - 2) ** 2 + outputs[1] ** 2)
     assert int(loss.tokens) == 2
     record = look_at_judgement(task.float(), Question("[[1, 2], [3, 4]]"))
-    assert record.output == f"{answers[0].item():.4g}"
+    assert float(record.output) == pytest.approx(answers[0].item(), abs=1e-5)
+    assert "rows: number · columns: numbers" in View((record,)).to_svg()
 
 
 @pytest.mark.parametrize(
@@ -208,7 +212,7 @@ def test_an_answer_about_arrays_is_plain_in_json():
     vectors = np.array([[0.0, 1.0], [1.0, 2.0]], np.float32)
     told = json.loads(json.dumps(Answer({"series": vectors, "name": "a"}, 0.25).to_dict()))
     assert told["input"] == {"series": [[0.0, 1.0], [1.0, 2.0]], "name": "a"}
-    assert Answer(vectors, 5.037164211273193).line == "5.03716"
+    assert Answer(vectors, 5.037164211273193).line == "5.03716421"
 
 
 def test_no_file_is_opened_that_a_question_names(tmp_path, monkeypatch):
@@ -251,3 +255,39 @@ def test_what_is_looked_at_is_read_as_what_is_answered(tmp_path):
     (record,) = look(document, json.dumps({"document": sentences})).records
     assert record.levels.lengths == (3, 2)
     assert record.title == "a b c d e"
+
+
+def test_large_numbers_of_a_small_spread_are_judged_by_what_is_answered(tmp_path):
+    """The measures are those of the numbers in the file and in the answers, to the last digit."""
+    run, large = series_run(tmp_path, "number"), 1.7e9
+    target = run.task.target
+    wanted = [large + round(100 * x) for x in np.random.default_rng(0).random(40)]
+    target.learn([target.read(repr(number)) for number in wanted])
+    assert target.scale.mean[0] == pytest.approx(np.mean(wanted), abs=1e-6)
+    assert target.scale.deviation[0] == pytest.approx(np.std(wanted), rel=1e-9)
+    series = [[[0.1 * n, 1.0], [2.0, 0.3 * n]] for n in range(40)]
+    told = [json.loads(json.dumps(one.to_dict()))["answer"] for one in run.predict(series)]
+    assert len(set(told)) > 30
+    examples = [
+        {"numbers": run.task.source.read(given), "number": target.read(repr(number))}
+        for given, number in zip(series, wanted, strict=True)
+    ]
+    found = run.task.evaluate(run.module, "corpus", examples).measures
+    apart = np.subtract(told, wanted)
+    assert found["mean_absolute_error"] == pytest.approx(np.abs(apart).mean(), rel=1e-12)
+    assert found["mean_squared_error"] == pytest.approx((apart**2).mean(), rel=1e-12)
+    assert np.abs(apart).mean() < 5 * np.std(wanted)
+    loss = run.task.tally(run.module, examples).counts[0] / 40
+    assert loss == pytest.approx((apart**2).mean() / np.var(wanted), rel=1e-5)
+
+
+@pytest.mark.parametrize("output", ["label", "number"])
+def test_numbers_that_were_answered_about_are_in_the_answer(output, tmp_path):
+    run = series_run(tmp_path, output)
+    given = [[0.1, 2.0], [1.0, 2.5]]
+    (told,) = (one.to_dict() for one in run.predict([given]))
+    assert json.loads(json.dumps(told))["input"] == given
+    long = [[float(n), 0.5] for n in range(6000)]
+    (told,) = (one.to_dict() for one in run.predict([long]))
+    assert told["input"] == "6,000 vectors of 2 numbers: 0 0.5 1 0.5 2 0.5 3 0.5 …"
+    assert given_value(run.task.source, np.array([[1.0], [2.5]])).tolist() == [1.0, 2.5]

@@ -33,7 +33,7 @@ def test_a_token_sees_itself_and_those_before_it(language):
     (shown,) = record.maps
     assert (shown.name, shown.weights.shape) == ("decoder", (3, 2, 8, 8))
     assert np.array_equal(shown.allowed[0, 0], np.tril(np.ones((8, 8), bool)))
-    assert record.notes == ("the model has no token for 学",)
+    assert record.notes == ("the model has no token for 学: 14 % of this text",)
     assert AttentionRecord.from_json(record.to_json()).to_json() == record.to_json()
 
 

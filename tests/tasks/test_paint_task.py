@@ -264,8 +264,11 @@ def test_a_look_has_the_canvas_and_the_windows_of_every_step(run: LoadedRun) -> 
     assert len(steps) == 3
     assert all(step.read.count == 2 and step.write.count == 3 for step in steps)
     assert all((step.canvas.width, step.canvas.height) == (6, 7) for step in steps)
-    (bound,) = run.task.bounds(run.module, run.task.given([picture]), 1)
-    assert record.output.startswith(f"{bound.bound:.2f} nats")
+    samples = run.task.options.samples
+    (answer,) = run.predict([picture])  # the same nats: a mean of as many draws
+    assert record.output.startswith(f"{run.task.line(answer)}: ")
+    assert samples > 1
+    assert f"the nats are the mean of {samples} draws; the first is shown" in record.notes
     with pytest.raises(BadQuestion, match="no beam"):
         run.task.look(run.module, Question(question.text, beam=2))
 

@@ -173,6 +173,11 @@ def test_what_was_attended_to_is_told_and_drawn(run):
     record = look(run, json.dumps(example)).records[0]
     assert {each.name: each.weights.shape[-2:] for each in record.maps} == maps
     assert record.output == f"{answer.answer} ({answer.score:.2f})"
+    if "focus" in maps:
+        places = record.answer_places["story"]
+        story = record.sides["story"].text
+        assert {story[start:end] for start, end in places} == {answer.answer}
+        assert len(places) == (1 if "span" in kind else story.count(answer.answer))
     if kind == "impatient-markers":  # a candidate of two words is one marker
         assert "wood shed" in record.sides["story"].tokens
 

@@ -14,7 +14,7 @@ from regard.attention.normalizers import as_normalizer
 from regard.models.presets import rnnenc
 from regard.records import maps
 from regard.records.maps import within_budget
-from regard.records.question import BadQuestion, Force, Question
+from regard.records.question import BadQuestion, Force, HeadOff, Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import END, START
 from regard.search import Ensemble, Search
@@ -111,7 +111,7 @@ def test_sides_say_what_was_read_written_and_written_before():
     assert target.tokens == (*record.output.split(), END)
     assert [record.output[a:b] for a, b in target.offsets] == [*record.output.split(), ""]
     assert prefix.tokens == (START, *record.output.split())
-    assert record.notes == ("the model has no token for zzz",)
+    assert record.notes == ("the model has no token for zzz: 33 % of this text",)
     assert record.question == Question("a b zzz", beam=2).to_dict()
 
 
@@ -173,7 +173,11 @@ def test_a_forced_step_attends_evenly_to_what_it_is_told(kind):
     log_probs = [[node.log_prob for node in each.beam.nodes] for each in (plain, forced)]
     assert log_probs[0][0] == pytest.approx(log_probs[1][0], abs=1e-6)
     assert log_probs[0][1] != pytest.approx(log_probs[1][1], abs=1e-6)
-    assert forced.notes == ("forced: token 2 (b) attends to a, f in every cross-attention",)
+    assert forced.notes == (
+        "forced: token 2 (b) attends to a, f in every cross-attention",
+        "given: this output was not searched for",
+    )
+    assert forced.changes == ("forced: b → a, f", "given output")
 
 
 @pytest.mark.parametrize("kind", DYNAMIC)
@@ -191,14 +195,14 @@ def test_a_forced_search_finds_what_the_forced_model_scores(kind):
     np.testing.assert_allclose(found.beam.weights[way], reported, atol=1e-5)
 
 
-@pytest.mark.parametrize(("layer", "head"), [(1, None), (1, 0), (None, 1), (0, 1)])
+@pytest.mark.parametrize(("layer", "head"), [(2, None), (2, 1), (None, 2), (1, 2)])
 def test_one_layer_or_one_head_alone_is_forced(layer, head):
     translator = translator_of("transformer")
     plain = look(translator, target="a b c")
     forced = look(translator, target="a b c", force=Force(1, (3,), layer, head))
     weights, own = (each.map("cross").weights[:, :, 1] for each in (forced, plain))
-    layers = [layer] if layer is not None else [0, 1, 2]
-    heads = [head] if head is not None else [0, 1]
+    layers = [layer - 1] if layer is not None else [0, 1, 2]
+    heads = [head - 1] if head is not None else [0, 1]
     told = np.zeros((3, 2), bool)
     told[np.ix_(layers, heads)] = True
     np.testing.assert_allclose(weights[told][:, 3], 1.0)
@@ -221,7 +225,88 @@ def test_a_model_that_was_forced_is_as_before():
     assert look(translator).to_json() == plain.to_json()
 
 
-@pytest.mark.parametrize("asked", [{"force": Force(1, (0,))}, {"explain": True}])
+def test_given_weights_are_taken_as_shares():
+    for kind in ("rnnsearch", "transformer"):
+        force = Force(1, (0, 2, 5), weights=(2, 1, 1))
+        forced = look(translator_of(kind), prefix="a", force=force)
+        row = forced.map("cross").weights[:, :, 1]
+        for place, share in ((0, 0.5), (2, 0.25), (5, 0.25)):
+            np.testing.assert_allclose(row[..., place], share, atol=1e-6)
+        assert forced.notes[0].endswith(
+            "attends 0.50 to a, 0.25 to c, 0.25 to f in every cross-attention"
+        )
+        assert forced.changes[0].endswith("→ a, c, f")
+        assert forced.changes[1] == "begins with “a”"
+
+
+@pytest.mark.parametrize("kind", ["cross", "encoder", "decoder"])
+def test_heads_that_are_off_give_nothing_and_others_are_as_before(kind):
+    """As if their values were 0: the model is asked again with those zeroed."""
+    translator = translator_of("transformer")
+    off = (HeadOff(2, 1, kind), HeadOff(3, map=kind))
+    if kind == "encoder":
+        off = (HeadOff(1, 1, kind), HeadOff(2, map=kind))
+    record = look(translator, target="a b c", off=off)
+    weights = record.map(kind).weights
+    for each in off:
+        heads = slice(None) if each.head is None else each.head - 1
+        assert (weights[each.layer - 1, heads] == 0).all()
+    np.testing.assert_allclose(weights[off[0].layer - 1, 1].sum(-1), 1, atol=1e-5)
+    attentions = list(maps.attentions_in(translator.model)[kind].values())
+
+    def without(attention, heads):
+        """Zero the columns of the values that belong to these heads."""
+
+        def hook(module, args, output):
+            kept = output.clone()
+            size = kept.shape[-1] // attention.heads
+            for head in heads:
+                kept[..., head * size : (head + 1) * size] = 0
+            return kept
+
+        return attention.value.register_forward_hook(hook)
+
+    hooks = [
+        without(attentions[each.layer - 1], range(2) if each.head is None else [each.head - 1])
+        for each in off
+    ]
+    (scored,) = translator.score([TEXT], ["a b c"], FULL)
+    for hook in hooks:
+        hook.remove()
+    found = [node.log_prob for node in record.beam.nodes]
+    plain = [node.log_prob for node in look(translator, target="a b c").beam.nodes]
+    assert found == pytest.approx(scored.log_probs, abs=1e-5)
+    assert found != pytest.approx(plain, abs=1e-5)
+
+
+def test_a_search_without_heads_finds_what_the_model_without_them_scores():
+    for kind in ("rnnsearch", "transformer"):
+        translator = translator_of(kind)
+        off = (HeadOff(1),)
+        found = look(translator, off=off)
+        again = look(translator, target=found.output, off=off)
+        searched = [found.beam.nodes[n].log_prob for n in path_to(found, 0)]
+        scored = [node.log_prob for node in again.beam.nodes][: len(searched)]
+        assert searched == pytest.approx(scored, abs=1e-4)
+        assert found.changes == ("without cross 1",)
+        assert "switched off: cross 1" in found.notes
+
+
+def test_a_forced_step_and_heads_that_are_off_go_together():
+    record = look(
+        translator_of("transformer"),
+        target="a b c",
+        force=Force(1, (3,)),
+        off=(HeadOff(1, 1),),
+    )
+    row = record.map("cross").weights[:, :, 1, 3]
+    assert row[0, 0] == 0
+    np.testing.assert_allclose(np.delete(row.ravel(), 0), 1.0)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"force": Force(1, (0,))}, {"explain": True}, {"off": (HeadOff(1),)}]
+)
 def test_no_step_of_a_static_attention_is_forced_or_explained_by_itself(asked):
     with pytest.raises(BadQuestion, match="attends once for a whole translation"):
         look(translator_of("static"), **asked)
@@ -229,7 +314,7 @@ def test_no_step_of_a_static_attention_is_forced_or_explained_by_itself(asked):
 
 def test_a_step_that_is_never_reached_is_said():
     record = look(translator_of("rnnsearch"), target="a", force=Force(7, (0,)))
-    assert record.notes == ("nothing was forced: the translation ends before token 8",)
+    assert record.notes[0] == "nothing was forced: the translation ends before token 8"
 
 
 @pytest.mark.parametrize("kind", ["rnnsearch", "transformer"])
@@ -238,7 +323,9 @@ def test_explanations_are_of_the_maps_and_of_the_model_without_force(kind):
     assert look(translator).explanations == ()
     record = look(translator, "a b c", target="d e", explain=True, force=Force(0, (1,)))
     plain = look(translator, "a b c", target="d e", explain=True)
-    assert record.notes[1] == "the measures of explanation are of the model as it is, without force"
+    assert record.notes[-1] == (
+        "the measures of explanation are of the model as it is, without these changes"
+    )
     assert len(record.explanations) == len(plain.explanations) > 1
     for one in plain.explanations:
         shape = plain.map(one.map).weights.shape[2:]
@@ -251,8 +338,11 @@ def test_explanations_are_of_the_maps_and_of_the_model_without_force(kind):
     [
         ({"text": "  \n"}, "the text is blank"),
         ({"force": Force(0, (7,))}, "force.keys has 7, but the source has 7 tokens"),
-        ({"force": Force(0, (0,), layer=1)}, "force.layer is 1, but there is 1"),
+        ({"force": Force(0, (0,), layer=2)}, "force.layer is 2, but there is 1"),
         ({"force": Force(0, (0,), head=2)}, "force.head is 2, but there is 1"),
+        ({"off": (HeadOff(2),)}, r"off.layer is 2, but there is 1 \(cross\)"),
+        ({"off": (HeadOff(1, 2),)}, "off.head is 2, but there is 1 in a layer"),
+        ({"off": (HeadOff(1, map="encoder"),)}, "no encoder attention to switch off"),
     ],
 )
 def test_what_cannot_be_asked_is_said_in_one_line(asked, message):

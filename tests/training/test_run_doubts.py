@@ -7,6 +7,7 @@ from toy import toy_recipe, write_corpus
 
 from regard.data.fields import Field, Label, Labels, Numbers, Text
 from regard.data.text_blocks import TextBlock
+from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Schedule, Training
 from regard.recipe.recipe_files import recipe_for
 from regard.tasks.recipe_task import task_of
@@ -62,7 +63,7 @@ def test_few_texts_to_choose_by(tmp_path):
     assert "data.dev=… names 100 or more" in said
     assert (
         few_to_choose_by(task, part, texts[:16])
-        == f"{said}; of a corpus that is split, dev is one in 50"
+        == f"{said}; of a corpus that is split, dev is one in 10"
     )
 
 
@@ -130,3 +131,13 @@ def test_a_question_has_one_answer(tmp_path):
     (tmp_path / "a.tsv").write_text("a\tb\tc\n")
     task = task_of(recipe_for("read"))
     assert task.count_scored([{}] * 9) == 9
+
+
+def test_a_corpus_too_small_for_a_part_says_so(tmp_path):
+    file = tmp_path / "two.tsv"
+    file.write_text("aa bb\tbb aa\ncc\tcc\n")
+    parts = {part: f"{file}@{part}" for part in ("train", "dev", "test")}
+    said = "of 2 pairs none is left for test"
+    with pytest.raises(RecipeError, match=said) as refused:
+        train(toy_recipe(tmp_path, data=parts), tmp_path / "run", quiet=True)
+    assert "data.test=FILES names others" in refused.value.hint

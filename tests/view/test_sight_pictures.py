@@ -27,6 +27,7 @@ from regard.view.stills.drawn_marks import (
     warp_marks,
     window_marks,
 )
+from regard.view.stills.moving_picture import MOST_FRAMES, shown_steps
 from regard.view.stills.warped_pixels import pixels_of, resampled, source_places
 
 SIGHTS = {"glimpses": glimpses, "canvases": canvases, "warp": warps}
@@ -95,6 +96,38 @@ def test_a_film_has_a_picture_for_each_step(made, frames, end, tmp_path):
             assert film.info["duration"] >= 60
             seen.add(film.convert("RGB").tobytes())
         assert len(seen) == frames
+
+
+@pytest.mark.parametrize("count", [MOST_FRAMES, MOST_FRAMES + 1, 1000])
+def test_a_film_of_many_steps_is_thinned_out_and_says_so(count):
+    if count == MOST_FRAMES:
+        assert shown_steps(count) == list(range(count))
+        return
+    with pytest.warns(UserWarning, match=rf"shows 150 of the {count:,} steps"):
+        steps = shown_steps(count)
+    assert (steps[0], steps[-1], len(steps)) == (0, count - 1, MOST_FRAMES)
+    assert steps == sorted(set(steps))
+
+
+def test_a_long_film_has_its_last_step(tmp_path):
+    sight = glimpses(160)
+    with pytest.warns(UserWarning, match="150 of the 160 steps"):
+        path = View((AttentionRecord({}, (), sight=sight),)).save(tmp_path / "long.gif")
+    with Image.open(path) as film:
+        assert film.n_frames == MOST_FRAMES
+        film.seek(MOST_FRAMES - 1)
+        assert film.info["duration"] == 1800  # the last step rests
+
+
+def test_a_long_path_shows_its_end():
+    frame = PictureFrame.around(glimpses(1).image, 100)
+    short, long = (
+        "".join(map(str, glimpse_marks(glimpses(count), frame, count - 2))) for count in (6, 90)
+    )
+    assert ">6<" in short  # what comes later, too
+    assert ">89<" in long
+    assert ">50<" in long
+    assert all(f">{number}<" not in long for number in (49, 90))
 
 
 def test_what_does_not_move_is_no_film():
@@ -184,7 +217,7 @@ def test_nothing_in_a_record_becomes_markup():
 
 
 @pytest.mark.parametrize("kind", SIGHTS)
-def test_a_damaged_png_breaks_nothing(kind):
+def test_a_damaged_png_is_told_when_it_is_read(kind):
     """Its header is right, and nothing behind it."""
     plain = record(SIGHTS[kind]()).to_dict()
     text = re.sub(
@@ -192,10 +225,8 @@ def test_a_damaged_png_breaks_nothing(kind):
         lambda found: _damaged(found[0]),
         json.dumps(plain),
     )
-    view = View((AttentionRecord.from_json(text),))
-    assert view.to_png(zoom=1).startswith(b"\x89PNG")
     with pytest.raises(NotARecord, match="damaged"):
-        view.to_text()
+        AttentionRecord.from_json(text)
 
 
 def _damaged(uri: str) -> str:

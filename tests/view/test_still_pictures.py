@@ -255,13 +255,14 @@ def test_a_picture_is_shown_once_for_each_word_and_stored_once():
     assert len(list(tree.iter(f"{SVG}use"))) == 2
     (stored,) = tree.iter(f"{SVG}image")
     assert float(stored.get("width")) == pytest.approx(2 * float(stored.get("height")))
-    veils = [
-        float(each.get("fill-opacity"))
+    over = [
+        (each.get("fill"), float(each.get("fill-opacity")))
         for each in tree.iter(f"{SVG}rect")
         if each.get("fill-opacity")
     ]
-    assert veils[0] == 0 < veils[1]  # bright where the word looked
-    assert veils[2] > veils[3] == 0
+    lit, dark = ("#ffb000", 0.5), ("#0b0824", 0.7)
+    assert (over[0], over[1], over[3]) == (lit, dark, lit)  # lit where the word looked
+    assert over[2] not in (lit, dark)
     assert sum(each.get("stroke") == "#ff9d2e" for each in tree.iter(f"{SVG}rect")) == 2
     assert rasterise(svg, zoom=1)[:4] == b"\x89PNG"
 

@@ -20,8 +20,8 @@ from typing import Any, cast
 
 from regard import plugins
 from regard.registry import KindError, UnknownKind, class_at
-from regard.suggestions import meant
-from regard.terms import Kind, in_our_words, meanings_of, plain
+from regard.suggestions import meant, nearest
+from regard.terms import Kind, in_our_words, meanings_of, names_of, plain
 
 PLACE = re.compile(r"""(?<![\w.'"])([A-Za-z_][\w.]*):([A-Za-z_]\w*)""")
 AT = ".__at__."  # in its place, so that Python can read it
@@ -147,13 +147,23 @@ def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:
         if plain(theirs) == plain(name):
             return _brought(theirs, kind, table)
     written = name.replace("_", "-")
-    hint = meanings_of(name, cast(Kind, kind)) or meant(written, known, cutoff=0.5)
+    hint = meanings_of(name, cast(Kind, kind)) or meant(written, known)
+    hint = hint or _near_term(written, cast(Kind, kind)) or meant(written, known, cutoff=0.5)
     if kind == "region" and (made := OF_TENSORS.get(plain(name))):
         hint = f" It takes a tensor, which no text holds: give {made}."
     raise UnknownKind(
         f"no {kind} {written!r}.{hint} The {kind}s: {', '.join(sorted(known))}.",
         needs=(kind, written),
     )
+
+
+def _near_term(name: str, kind: Kind) -> str:
+    """` Did you mean 'global', which is 'everywhere' here?`, of a name of the field spelt so; or ""."""
+    names = names_of(kind)
+    near = nearest(name, names, cutoff=0.7)
+    if near is None or near == names[near]:
+        return ""
+    return f" Did you mean {near!r}, which is {names[near]!r} here?"
 
 
 def _names(kind: str, table: Mapping[str, type]) -> tuple[str, ...]:

@@ -14,16 +14,18 @@ from regard.words import t
 
 CHUNK = 1024  # lines: enough to sort by length, few enough to see them flow
 
+ASKED = ("predict", "look")  # commands that take the file of a picture
 TABLES = (".csv", ".tsv", ".jsonl")
 PICTURES = (".png", ".jpg", ".jpeg")
+OTHER_PICTURES = (".gif", ".svg", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".avif")
 
 
 def check_texts(texts: list[str], command: str) -> None:
     """`-` stands alone; a text that is the name of a file is taken as a text, but was it meant?"""
     if "-" in texts and len(texts) > 1:
         raise typer.BadParameter(t("- is standard input: give it alone, or texts without it"))
-    if is_picture(texts[0] if texts else "") and command in ("predict", "look"):
-        return
+    if texts and texts[0].lower().endswith(PICTURES + OTHER_PICTURES) and command in ASKED:
+        return  # it has no lines: a run that looks at pictures says whether it can read it
     if len(texts) == 1 and len(texts[0].split()) == 1 and os.path.isfile(texts[0]):
         print(_meant_file(texts[0], command), file=sys.stderr)
 

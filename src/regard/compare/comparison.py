@@ -8,7 +8,6 @@ counts: (items, K), what the measure counts of every item. Nothing here knows wh
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -130,16 +129,8 @@ class Comparison:
         if items is not None:
             one, other = one[:, list(items)], other[:, list(items)]
         measure = measure or self.measure
-        farthest = (
-            1.0 if measure.share and not measure.error else math.inf
-        )  # error rates pass 100 %
         return seeds, compare_scores(
-            one,
-            other,
-            measure.value,
-            error=measure.error,
-            level=self.level,
-            farthest=farthest,
+            one, other, measure.value, error=measure.error, level=self.level, widest=measure.widest
         )
 
     def pair(self, a: str, b: str) -> Compared:

@@ -20,6 +20,7 @@ from typing import BinaryIO, cast
 from regard.data.problems import CorpusError
 
 STANDARD_INPUT = "-"
+AT_ONCE = 1 << 16  # bytes
 DAMAGE = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
 
 
@@ -55,9 +56,39 @@ def byte_lines(path: Path | str, *, longest: int | None = None) -> Iterator[byte
                 line = raw.removesuffix(b"\n").removesuffix(b"\r")
                 yield None if longest is not None and len(line) > longest else line
         except DAMAGE as error:
-            raise CorpusError(
-                f"{path} is damaged or cut off after line {number:,}: {error}"
-            ) from error
+            raise _damaged(path, number, error) from error
+
+
+def has_old_ends(path: Path | str) -> bool:
+    r"""Whether lines end at \r alone, as on old Macs: the beginning of the file has no other end."""
+    if str(path) == STANDARD_INPUT or not Path(path).is_file():  # a pipe can be read only once
+        return False
+    with open_bytes(path) as stream, contextlib.suppress(*DAMAGE):
+        start = stream.read(AT_ONCE)
+        return b"\r" in start and b"\n" not in start
+    return False
+
+
+def old_byte_lines(path: Path | str, *, longest: int) -> Iterator[bytes | None]:
+    """`byte_lines` of a file with old ends."""
+    number, cut = 0, b""
+    with open_bytes(path) as stream:
+        try:
+            while data := stream.read(AT_ONCE):
+                *lines, cut = (cut + data).split(b"\r")
+                for line in lines:
+                    number += 1
+                    line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+                    yield None if len(line) > longest else line
+                cut = cut[: longest + 1]  # no more than tells that it is too long
+        except DAMAGE as error:
+            raise _damaged(path, number, error) from error
+    if cut:
+        yield None if len(cut) > longest else cut
+
+
+def _damaged(path: Path | str, number: int, error: Exception) -> CorpusError:
+    return CorpusError(f"{path} is damaged or cut off after line {number:,}: {error}")
 
 
 def refuse_utf16(name: Path | str, start: bytes) -> None:

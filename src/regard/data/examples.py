@@ -6,8 +6,7 @@ its files are read. Nothing holds more than a row of each file in memory.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -15,17 +14,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from regard.data.byte_lines import STANDARD_INPUT
 from regard.data.fields import Field, Text, Unusable
 from regard.data.formats import Kin
+from regard.data.parts import FEW, home, home_of_line, homes
 from regard.data.problems import Problems, before_noun
 from regard.data.rows import read_rows
 from regard.data.spec import Corpus, Spec, parse
 from regard.scripts import stands_close
 
-ONE_IN = 50  # examples is held out for @dev, and one for @test
-HELD_OUT = 1_000  # such examples are used, at most
-STRETCH = 10  # lines of a running text that stay together
-PLACES = {ONE_IN // 2 - 1: "dev", ONE_IN - 1: "test"}  # of the stretches that are held out
+HELD_OUT = 1_000  # examples of @dev and of @test are used, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +159,11 @@ def joined(
         yield longer
 
 
-def home(identity: str) -> str:
-    """The part of a split corpus that an example belongs to, wherever it stands."""
-    digest = hashlib.blake2b(identity.encode(), digest_size=8).digest()
-    return {0: "dev", 1: "test"}.get(int.from_bytes(digest, "big") % ONE_IN, "train")
+def count_rows(corpus: Corpus, fields: Sequence[Field], most: int = FEW) -> int:
+    """As many as there are, counted up to `most`; of standard input, which is read once, that many."""
+    if str(corpus.files[0]) == STANDARD_INPUT:
+        return most
+    return sum(1 for _ in islice(read_rows(corpus, [field.name for field in fields]), most))
 
 
 def _own(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterator[Example]:
@@ -172,14 +171,24 @@ def _own(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterato
     examples = _usable(corpus, fields, problems)
     if corpus.part is None:
         return examples
-    mine = (example for example in examples if _home(corpus, fields[0], example) == corpus.part)
+    part_of = _parts(corpus, fields)
+    mine = (example for example in examples if part_of(example) == corpus.part)
     return mine if corpus.part == "train" else islice(mine, HELD_OUT)
 
 
-def _home(corpus: Corpus, first: Field, example: Example) -> str:
+def _parts(corpus: Corpus, fields: Sequence[Field]) -> Callable[[Example], str]:
+    """Says which part of a corpus an example belongs to. A small one is read for that."""
+    first, rows = fields[0], count_rows(corpus, fields)
     if corpus.running and isinstance(first, Text):  # a line goes on from the one before
-        return PLACES.get((example.line - 1) // STRETCH % ONE_IN, "train")
-    return home(example.family or first.identity(example[first.name]))
+        return lambda example: home_of_line(example.line, rows)
+
+    def identity(example: Example) -> str:
+        return example.family or first.identity(example[first.name])
+
+    if rows >= FEW:
+        return lambda example: home(identity(example))
+    known = homes([identity(example) for example in _usable(corpus, fields, Problems())])
+    return lambda example: known[identity(example)]
 
 
 def _usable(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterator[Example]:

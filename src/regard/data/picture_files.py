@@ -15,7 +15,17 @@ from regard.data.problems import Unusable
 MOST_PIXELS = 1 << 26  # of a picture
 MOST_SENT = 1 << 22  # of one that somebody sent, who may mean harm
 URI = "data:image/"  # what begins a picture as a text: data:image/png;base64,iVBORw0…
+CODED = ("iVBORw0KGgo", "/9j/")  # what begins PNG and JPEG in base64
+SHORTEST = 60  # characters of such a text; less is the name of a file
 FORMATS = ("PNG", "JPEG", "MPO")  # MPO: what cameras make of a JPEG with a second picture in it
+
+OTHERS = {
+    b"GIF8": "a GIF",
+    b"BM": "a BMP",
+    b"II*\0": "a TIFF",
+    b"MM\0*": "a TIFF",
+    b"%PDF": "a PDF",
+}  # by how their files begin
 
 
 def decoded(data: bytes, most: int | None = None) -> Image.Image:
@@ -29,15 +39,17 @@ def decoded(data: bytes, most: int | None = None) -> Image.Image:
         if picture.width * picture.height > most:
             raise Image.DecompressionBombError
         if picture.format == "PNG" and getattr(picture, "is_animated", False):
-            raise Unusable("{}lines of animated pictures")
+            raise Unusable("{}lines with an animated picture")
         picture.load()
         return _plain(ImageOps.exif_transpose(picture))
     except Unusable:
         raise
     except Image.DecompressionBombError:
-        raise Unusable(f"{{}}lines of pictures over {most:,} pixels") from None
+        raise Unusable(f"{{}}lines with a picture over {most:,} pixels") from None
     except Exception:  # in a damaged file pillow trips over anything
-        raise Unusable("{}lines of damaged pictures, or neither PNG nor JPEG") from None
+        if kind := _other_format(data):
+            raise Unusable(f"{{}}lines with {kind} file, neither PNG nor JPEG") from None
+        raise Unusable("{}lines with a damaged picture, or what is neither PNG nor JPEG") from None
 
 
 def count_pixels(data: bytes) -> int:
@@ -51,6 +63,11 @@ def count_pixels(data: bytes) -> int:
         return 0
 
 
+def is_bare_base64(text: str) -> bool:
+    """Whether a text is a PNG or JPEG in base64 without what says so."""
+    return len(text) > SHORTEST and text.lstrip().startswith(CODED)
+
+
 def bytes_in(text: str) -> bytes:
     """Of a picture that is given as a text, data:image/png;base64,…"""
     head, comma, coded = text.strip().partition(",")
@@ -59,7 +76,7 @@ def bytes_in(text: str) -> bytes:
             raise binascii.Error
         return base64.b64decode(coded, validate=True)
     except (binascii.Error, ValueError):
-        raise Unusable("{}lines of damaged pictures: a data: URI without base64") from None
+        raise Unusable("{}lines with a damaged picture: a data: URI without base64") from None
 
 
 def _opened(data: bytes) -> Image.Image:
@@ -68,11 +85,22 @@ def _opened(data: bytes) -> Image.Image:
         return Image.open(io.BytesIO(data), formats=FORMATS)
 
 
+def _other_format(data: bytes) -> str:
+    """What a file is called that is a picture of another format; "": it is none that is known here."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "a WebP"
+    if data[4:8] == b"ftyp":
+        return "a HEIC or AVIF"
+    if b"<svg" in data[:1024].lower():
+        return "an SVG"
+    return next((kind for magic, kind in OTHERS.items() if data.startswith(magic)), "")
+
+
 def _plain(picture: Image.Image) -> Image.Image:
     if picture.mode.startswith("I"):  # 16 bits of grey
         grey = np.asarray(picture).astype(np.int64)
         if grey.min(initial=0) < 0 or grey.max(initial=0) > 0xFFFF:
-            raise Unusable("{}lines of pictures with over 16 bits a pixel")
+            raise Unusable("{}lines with a picture of over 16 bits a pixel")
         return Image.fromarray(((grey + 128) // 257).astype(np.uint8))
     mode = "L" if picture.mode in ("1", "L", "LA", "La") else "RGB"
     if picture.has_transparency_data:

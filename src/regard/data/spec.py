@@ -13,7 +13,8 @@
     tatoeba-zh-en:train              a corpus that comes with the package, here its training part
     tatoeba-zh-en:train#1,0          the same from English to Chinese
     a.zh,a.en@train                  of any of these what is not held out: @dev and @test are one example in
-                                     fifty each, up to 1,000, told by the first field, whatever their order
+                                     fifty each, up to 1,000, told by the first field, whatever their order;
+                                     of fewer than 1,000 one in ten
     -                                standard input, source TAB target
     a.zh,a.en+pairs.tsv              several, one after the other
 
@@ -28,6 +29,7 @@ Files that hold one field, for themselves or side by side with others:
     sheet.png#28x32                  a picture cut into tiles, here 28 wide and 32 high, row by row; or
                                      sheet.png, if sheet.json beside it says {"tile": [28, 32], "count": 900}
     digit-scenes:train#image,short   a scene file, NAME.scenes: pictures composed of digits, with captions
+    city-walks:all@train             a walk file, NAME.walks: made-up check-ins; `all` of them, split by time
 
     images.idx.gz,labels.txt         so a field may be in any format,
     sheet.png#28x28,captions.tsv#4   and each file have a column of its own, but for the first: what stands
@@ -61,6 +63,7 @@ from regard.data.disk_sync import sync
 from regard.data.formats import COMPRESSED, bare_name, format_of, is_known
 from regard.data.formats.comma_table import CommaTable
 from regard.data.formats.jsonl import JsonLines
+from regard.data.formats.scene_file import SceneFile, scene_settings
 from regard.data.formats.sheet import TILE, Sheet
 from regard.data.formats.tables import Table
 from regard.data.parts import PARTS
@@ -72,6 +75,7 @@ Spec: TypeAlias = "str | Path | Sequence[Spec]"
 
 PAIR = ("source", "target")
 EMBEDDED_FOLDER = Path(__file__).parent / "corpora"
+EMBEDDED_PARTS = (*PARTS, "all")  # all: its parts are told by a @
 _EMBEDDED = re.compile(r"([a-z0-9-]+):([a-z0-9]+)")
 
 
@@ -136,6 +140,16 @@ def locate(path: str | Path) -> Path:
     if path.exists():
         raise CorpusError(f"'{path}' is no file that can be read twice: use - for standard input")
     raise FileNotFoundError(_missing(path))
+
+
+def digits_of(spec: str) -> str:
+    """The corpus that an embedded one of scenes is composed of, which may be of a public set; of any other,
+    the spec as it is.
+    """
+    name = spec.partition("#")[0]
+    found = _embedded(name) if _EMBEDDED.fullmatch(name) else {}
+    scenes = [path for path in found.values() if isinstance(format_of(path), SceneFile)]
+    return str(scene_settings(scenes[0])["digits"]) if scenes else spec
 
 
 def keep_standard_input(spec: Spec, folder: Path, name: str = "standard-input.tsv") -> Spec:
@@ -298,7 +312,7 @@ def _embedded(name: str) -> dict[str, Path]:
     known: list[str] = []
     for path in sorted((*EMBEDDED_FOLDER.glob("*.*"), *EMBEDDED_FOLDER.glob("*/*.*"))):
         stem, *rest = bare_name(path.name).split(".")
-        if not is_known(path) or not 2 <= len(rest) <= 3 or rest[0] not in PARTS:
+        if not is_known(path) or not 2 <= len(rest) <= 3 or rest[0] not in EMBEDDED_PARTS:
             continue
         if path.parent not in (EMBEDDED_FOLDER, EMBEDDED_FOLDER / stem):
             continue

@@ -6,6 +6,7 @@ what several processes counted adds up.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
@@ -27,6 +28,11 @@ class Measure(ABC):
     name: ClassVar[str]
     share: ClassVar[bool] = False  # from 0 to 1, and shown in per cent
     error: ClassVar[bool] = False  # better when smaller
+
+    @property
+    def widest(self) -> float:
+        """The largest difference that two of its values can have."""
+        return 1.0 if self.share else math.inf
 
     @abstractmethod
     def count(self, wanted: Any, answer: Any) -> Sequence[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -20,6 +21,10 @@ class TokenErrorRate(Measure):
     name: ClassVar = "token_error_rate"
     share: ClassVar = True
     error: ClassVar = True
+
+    @property
+    def widest(self) -> float:
+        return math.inf
 
     def tokens(self, item: Any) -> Sequence[Any]:
         """What is counted of an item."""

@@ -32,6 +32,7 @@ LISTING = "regard recipes lists all there are"
 # in `training`: what is given of one group takes the place of what was given of it below
 IN_PLACE = (("batch_tokens", "batch_sentences"), LIMITS)
 NOT_LANGUAGES = ("txt", "tok", "src", "tgt", "bpe", "raw", "tsv", "csv")
+UNDETERMINED = "und"  # a language that nobody told
 
 
 def read_recipe(name_or_path: str, words: Sequence[str] = ()) -> Recipe:
@@ -164,13 +165,13 @@ def languages_of(corpus: object) -> dict[str, str]:
         found = found[::-1] if embedded[3] else found
     else:
         found = [_language(name) for name in names]
-    source, target = found if len(found) == 2 else ("und", "und")
+    source, target = found if len(found) == 2 else (UNDETERMINED, UNDETERMINED)
     return {"source": source, "target": target}
 
 
 def _language(name: str) -> str:
     match = re.search(r"\.([a-z]{2,3})(\.(gz|xz))?$", name.strip())
-    return match[1] if match and match[1] not in NOT_LANGUAGES else "und"
+    return match[1] if match and match[1] not in NOT_LANGUAGES else UNDETERMINED
 
 
 def _words(words: Sequence[str]) -> tuple[dict[str, Any], dict[Path, Written]]:

@@ -21,6 +21,7 @@ from regard.attention.recording import Recorded
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
+from regard.records.what_ifs import changes_of
 
 MOST_DETAILS = (
     2**18
@@ -32,6 +33,12 @@ NOTHING = (
 )
 
 Attentions = Mapping[str, AttentionModule]
+
+
+class NothingToSee(BadQuestion):
+    """A model that attends to nothing was asked what it attends to."""
+
+    hint = "docs/viewer/look.md says which models have nothing to show, and what shows something instead"
 
 
 class Layer(NamedTuple):
@@ -64,7 +71,7 @@ def heads_of(attention: AttentionModule) -> int:
 
 def check_attends(attentions: Mapping[str, Attentions]) -> None:
     if not any(attentions.values()):
-        raise BadQuestion(NOTHING)
+        raise NothingToSee(NOTHING)
 
 
 def check_size(attentions: Attentions, tokens: int) -> None:
@@ -116,9 +123,15 @@ def record_of(
     parts: other fields of the record.
     """
     if not maps:
-        raise BadQuestion(NOTHING)
+        raise NothingToSee(NOTHING)
     kept, cut = within_budget(maps)
-    parts = {"title": question.title, "question": question.to_dict(), **parts}
+    changes = changes_of(question, sides)
+    parts = {
+        "title": question.title,
+        "question": question.to_dict(),
+        "changes": changes,
+        **parts,
+    }
     return AttentionRecord(dict(sides), kept, notes=(*notes, *cut, *after), **parts)
 
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.records.png_chunks import START, what_is_missing
 from regard.records.side import NotARecord
 
-START = b"\x89PNG\r\n\x1a\n"
 URI = "data:image/png;base64,"
 MOST_PIXELS = 1 << 24  # of a picture in a record
 HEAVIEST = 1 << 24  # bytes of one
@@ -94,6 +94,8 @@ class PngImage:
             made = cls(base64.b64decode(source[len(URI) :], validate=True))
         except binascii.Error as error:
             raise NotARecord(f"a picture of a record is no base64: {error}") from None
+        if wrong := what_is_missing(made.data):
+            raise NotARecord(f"a picture of this record {wrong}: write the record anew")
         if (given["width"], given["height"]) != (made.width, made.height):
             raise NotARecord(
                 f"a picture says that it is {given['width']} × {given['height']}, but it is "

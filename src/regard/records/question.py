@@ -22,6 +22,8 @@ LONGEST_PICTURE = 1 << 24  # … in which there is a picture, data:image/png;bas
 LONGEST_NAME = 200
 PICTURE = re.compile(r"data:image/[a-z]{1,10};base64,[A-Za-z0-9+/]*={0,2}")
 WIDEST = 50  # hypotheses of a beam
+HEAVIEST = 1_000_000  # a weight that is given; only shares of the sum matter
+MAPS = ("cross", "encoder", "decoder")  # whose heads can be switched off
 
 
 class BadQuestion(ValueError):
@@ -33,15 +35,17 @@ class BadQuestion(ValueError):
 
 @dataclass(frozen=True)
 class Force:
-    """At target token `step` attend evenly to these source tokens, whatever the model would do.
+    """At target token `step` attend to these source tokens, whatever the model would do.
 
-    layer, head: of which cross-attention; None: of all. Everything is counted from 0.
+    weights: what each of the keys gets, as shares of their sum; None: all the same.
+    layer, head: of which cross-attention, counted from 1; None: of all. Tokens are counted from 0.
     """
 
     step: int
     keys: tuple[int, ...]
     layer: int | None = None
     head: int | None = None
+    weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         _check_whole("force.step", self.step, 0, LONGEST)
@@ -55,14 +59,56 @@ class Force:
             raise BadQuestion(f"force.keys names a source token twice: {list(self.keys)}")
         for name in ("layer", "head"):
             if getattr(self, name) is not None:
-                _check_whole(f"force.{name}", getattr(self, name), 0, LONGEST)
+                _check_whole(f"force.{name}", getattr(self, name), 1, LONGEST)
+        if self.weights is not None:
+            self._check_weights(self.weights)
+
+    def _check_weights(self, weights: object) -> None:
+        if not isinstance(weights, tuple) or len(weights) != len(self.keys):
+            raise BadQuestion(
+                f"force.weights has one number for each of the {len(self.keys)} keys, not {_seen(weights)}"
+            )
+        if not all(_is_share(weight) for weight in weights) or not sum(weights) > 0:
+            raise BadQuestion(
+                f"force.weights are numbers from 0 to {HEAVIEST:,}, not all 0, given {_seen(list(weights))}"
+            )
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """What each of the keys gets; 1 together."""
+        weights = self.weights or (1.0,) * len(self.keys)
+        return tuple(weight / sum(weights) for weight in weights)
 
     @classmethod
     def from_dict(cls, given: object) -> Force:
         values = _checked(cls, given, "force", needed=("step", "keys"))
-        if isinstance(values["keys"], list):
-            values["keys"] = tuple(values["keys"])
+        for name in ("keys", "weights"):
+            if isinstance(values.get(name), list):
+                values[name] = tuple(values[name])
         return cls(**values)
+
+
+@dataclass(frozen=True)
+class HeadOff:
+    """A head whose weights are 0 everywhere, so that it says nothing.
+
+    map: cross, encoder or decoder. layer, head: counted from 1; head None: all of the layer.
+    """
+
+    layer: int
+    head: int | None = None
+    map: str = "cross"
+
+    def __post_init__(self) -> None:
+        _check_whole("off.layer", self.layer, 1, LONGEST)
+        if self.head is not None:
+            _check_whole("off.head", self.head, 1, LONGEST)
+        if self.map not in MAPS:
+            raise BadQuestion(f"off.map is one of {', '.join(MAPS)}, not {_seen(self.map)}")
+
+    @classmethod
+    def from_dict(cls, given: object) -> HeadOff:
+        return cls(**_checked(cls, given, "head that is off", needed=("layer",)))
 
 
 @dataclass(frozen=True)
@@ -82,6 +128,7 @@ class Question:
     explain: bool = False  # also measure how far the weights explain the output
     details: bool = True  # also keep scores and values
     name: str = ""  # what a picture is called: digit.png
+    off: tuple[HeadOff, ...] = ()  # heads that are switched off
 
     def __post_init__(self) -> None:
         pictured = isinstance(self.text, str) and PICTURE.search(self.text) is not None
@@ -98,6 +145,10 @@ class Question:
                 raise BadQuestion(f"{name} is true or false, not {_seen(getattr(self, name))}")
         if self.force is not None and not isinstance(self.force, Force):
             raise BadQuestion(f"force is {{step, keys, …}}, not {_seen(self.force)}")
+        if not isinstance(self.off, tuple) or not all(isinstance(o, HeadOff) for o in self.off):
+            raise BadQuestion(f"off is a list of {{layer, head, map}}, not {_seen(self.off)}")
+        if len(set(self.off)) < len(self.off):
+            raise BadQuestion("off names a head twice")
         if None not in (self.beam, self.nbest) and self.nbest > self.beam:  # type: ignore[operator]
             raise BadQuestion(
                 f"nbest {self.nbest} needs a beam at least as wide, not beam {self.beam}"
@@ -111,6 +162,8 @@ class Question:
         values = _checked(cls, given, "question", needed=("text",))
         if values.get("force") is not None:
             values["force"] = Force.from_dict(values["force"])
+        if isinstance(values.get("off"), list):
+            values["off"] = tuple(map(HeadOff.from_dict, values["off"]))
         return cls(**values)
 
     @property
@@ -142,7 +195,7 @@ class Question:
     def _check_alone(self, what: str, about: str = "a text") -> None:
         for field in fields(self):
             given = getattr(self, field.name)
-            if field.name in ("prefix", "beam", "nbest", "target", "force") and given:
+            if field.name in ("prefix", "beam", "nbest", "target", "force", "off") and given:
                 raise BadQuestion(f"{what} has no {field.name}: ask it about {about} alone")
         if not self.text.strip():
             raise BadQuestion("there is nothing to look at: the text is blank")
@@ -150,8 +203,11 @@ class Question:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: `from_dict` makes the same question of them."""
         plain = asdict(self)
+        plain["off"] = list(plain["off"])
         if self.force is not None:
             plain["force"]["keys"] = list(self.force.keys)
+            if self.force.weights is not None:
+                plain["force"]["weights"] = list(self.force.weights)
         return plain
 
 
@@ -183,6 +239,11 @@ def _check_whole(name: str, number: object, least: int, most: int) -> None:
         raise BadQuestion(
             f"{name} must be a whole number from {least} to {most:,}, not {_seen(number)}"
         )
+
+
+def _is_share(weight: object) -> bool:
+    number = isinstance(weight, int | float) and not isinstance(weight, bool)
+    return number and 0 <= weight <= HEAVIEST  # type: ignore[operator]
 
 
 def _seen(value: object) -> str:

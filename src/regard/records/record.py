@@ -27,6 +27,7 @@ FORMAT = "regard.attention/1"
 
 Array = NDArray[np.float32]
 Box = tuple[float, float, float, float]  # left, top, width, height, as shares of the picture
+Places = tuple[tuple[int, int], ...]  # in characters, from start up to end
 
 
 @dataclass(frozen=True)
@@ -198,6 +199,8 @@ class AttentionRecord:
     sight: Sight | None = (
         None  # of a picture: glimpses, canvases or warps; there may be no maps then
     )
+    answer_places: Mapping[str, Places] = field(default_factory=dict)  # in the texts of sides
+    changes: tuple[str, ...] = ()  # what was given or forced, in a few words each
 
     def __post_init__(self) -> None:
         for each in self.maps:
@@ -244,6 +247,11 @@ class AttentionRecord:
         made = AttentionMap(name, "queries", columns, numbers, mechanism=mechanism)
         return cls(sides, (made,), title=title, model=model)
 
+    @property
+    def name(self) -> str:
+        """Its input, and what was changed: what stands over a picture of it."""
+        return " · ".join(filter(None, (self.title, *self.changes)))
+
     def map(self, name: str | None = None) -> AttentionMap:
         """The map of that name; without one, the first."""
         for each in self.maps:
@@ -270,6 +278,11 @@ class AttentionRecord:
             "question": dict(self.question),
             "levels": None if self.levels is None else self.levels.to_dict(),
             "sight": None if self.sight is None else self.sight.to_dict(),
+            "answer_places": {
+                name: [list(place) for place in places]
+                for name, places in self.answer_places.items()
+            },
+            "changes": list(self.changes),
         }
 
     def to_json(self) -> str:
@@ -295,6 +308,11 @@ class AttentionRecord:
                 given.get("question", {}),
                 None if given.get("levels") is None else Levels.from_dict(given["levels"]),
                 None if given.get("sight") is None else read_sight(given["sight"]),
+                {
+                    name: tuple((int(start), int(end)) for start, end in places)
+                    for name, places in given.get("answer_places", {}).items()
+                },
+                tuple(given.get("changes", ())),
             )
         except NotARecord:
             raise

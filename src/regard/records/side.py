@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from regard.records.png_chunks import what_is_missing
 from regard.records.token_words import word_numbers
 
 IMAGE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]*={0,2}\Z")
@@ -38,6 +41,18 @@ class Picture:
         sizes = self.rows, self.columns
         if any(type(size) is not int or not 0 < size <= MOST_CELLS for size in sizes):
             raise NotARecord(f"a picture has rows and columns of cells, not {sizes}")
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Picture:
+        """As a file has it, in which it may be cut off."""
+        made = cls(**given)
+        try:
+            data = base64.b64decode(made.source.partition(",")[2])
+        except binascii.Error:
+            raise NotARecord("a picture of this record is cut off: write the record anew") from None
+        if made.source.startswith("data:image/png") and (wrong := what_is_missing(data)):
+            raise NotARecord(f"a picture of this record {wrong}: write the record anew")
+        return made
 
 
 @dataclass(frozen=True)
@@ -143,5 +158,5 @@ class Side:
             tuple(bool(mark) for mark in given["special"]),
             given.get("language", ""),
             given.get("title", ""),
-            None if picture is None else Picture(**picture),
+            None if picture is None else Picture.from_dict(picture),
         )

@@ -39,6 +39,7 @@ MOST_STEPS = 1000
 MOST_SCALES = 16
 MOST_LABELS = 10_000
 MOST_PLACES = 1 << 18  # of the grid of a warp
+SUM = 0.01  # that beliefs may be off 1, as rounded ones are
 FARTHEST = 1e6  # that a number of a place or a window may be
 
 
@@ -276,6 +277,10 @@ def _check_steps(steps: Sequence[GlimpseStep | CanvasStep], labels: Sequence[str
 
 def _check_beliefs(beliefs: Sequence[float]) -> None:
     _check_numbers("a belief", *beliefs, least=-1e-6, most=1 + 1e-3)
+    if beliefs and abs(sum(beliefs) - 1) > SUM:
+        raise NotARecord(
+            f"the beliefs of a step are probabilities, which sum to 1, and these to {sum(beliefs):.4g}"
+        )
 
 
 def _check_numbers(

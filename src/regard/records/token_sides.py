@@ -26,7 +26,9 @@ def token_side(
         for token, offset in zip(tokens.ids, tokens.offsets, strict=True)
     ]
     offsets, marks = [*tokens.offsets], [False] * len(labels)
-    apart = [a == b for a, b in offsets]  # what stands for no text joins no word
+    apart = [  # what stands for no text joins no word, but for a space
+        a == b and token == UNK for (a, b), token in zip(offsets, tokens.ids, strict=True)
+    ]
     if start:
         labels, offsets = [START, *labels], [(0, 0), *offsets]
         marks, apart = [True, *marks], [True, *apart]
@@ -54,11 +56,3 @@ def cut_off_note(read: int, whole: int, title: str = "") -> tuple[str, ...]:
         return ()
     of = f" of the {title}" if title else ""
     return (f"the first {read:,} of {whole:,} tokens{of} were read",)
-
-
-def unknown_note(text: str, tokens: Tokens) -> tuple[str, ...]:
-    """What of a text the model has no token for, in one line; nothing if it knows all."""
-    pairs = zip(tokens.ids, tokens.offsets, strict=True)
-    pieces = (text[slice(*offset)] for token, offset in pairs if token == UNK)
-    unknown = dict.fromkeys(piece for piece in pieces if piece.strip())
-    return (f"the model has no token for {', '.join(unknown)}",) if unknown else ()

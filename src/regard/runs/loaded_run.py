@@ -17,6 +17,7 @@ from torch import nn
 from regard.layers.packed_linear import pack
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
+from regard.records.reading_notes import reading_notes
 from regard.runs.devices import find_device
 from regard.runs.failures import CannotQuantize, NotARun, WrongTask
 from regard.runs.model_file import load_model
@@ -75,8 +76,8 @@ class LoadedRun:
 
         An example is a mapping from the names of the input fields, or of the columns that the run was
         trained with, to their values; the bare value where there is one input field, and a tuple of the
-        values in their order where there are several. A blank text has a blank answer: None. attention: with
-        what was looked at, where the model has it.
+        values in their order, or a line with a TAB between them, where there are several. A blank text has a
+        blank answer: None. attention: with what was looked at, where the model has it.
         """
         if isinstance(examples, str | bytes | Mapping) or not isinstance(examples, Iterable):
             raise ValueError(f"give a list of examples, as in predict([{_short(examples)}])")
@@ -130,6 +131,19 @@ class LoadedRun:
             prefixes=prefixes,
             replace_unknown=replace_unknown,
             batch=self._batch(batch),
+        )
+
+    def reading_notes(self, found: Prediction) -> tuple[str, ...]:
+        """What of the source of a translation the model was not made for, a line each: its script, what has
+        no token, its length; nothing if it is like what it has learnt.
+        """
+        data, tokenizer = self.recipe.data, self.translator.source_tokenizer
+        return reading_notes(
+            found.source,
+            found.source_tokens,
+            tokenizer,
+            language=data.source,
+            longest=data.max_length,
         )
 
     def score(

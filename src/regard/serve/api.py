@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import regard
+from regard.recipe.recipe_files import UNDETERMINED
 from regard.serve.http_errors import GONE, Refused
 from regard.serve.jobs import Job
 from regard.serve.messages import (
@@ -86,7 +87,9 @@ def api_routes(shelf: Shelf) -> APIRouter:
         work = served.estimates.translating(asked.texts, beam)
         longest = beam * max(map(len, asked.texts))
         found = await _answers(request, shelf, Job(wish, asked.texts, longest, work))
-        return TranslateAnswer(model=served.name, translations=[_translation(p) for p in found])
+        return TranslateAnswer(
+            model=served.name, translations=[_translation(p, served) for p in found]
+        )
 
     @routes.post("/score", responses=PROBLEMS, summary="Score given translations")
     async def score(asked: ScoreRequest, request: Request) -> ScoreAnswer:
@@ -116,11 +119,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         _check_total(sum(sizes), shelf)
         with _mistakes_told():
             task = served.run.task
-            several = len(task.inputs) > 1  # then a text holds them all, as a line does
-            lines = [
-                task.of_line(e) if several and isinstance(e, str) else e for e in asked.examples
-            ]
-            given = task.given(lines, files=False)
+            given = task.given(asked.examples, files=False)
             examples = [example for example in given if example is not None]
             work = served.estimates.predicting(examples, attention=asked.attention)
         wish = Predicting(served, shelf.limits, asked.attention)
@@ -150,7 +149,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         return Response(record, media_type="application/json")
 
     @routes.get("/models", responses=ANYWHERE, summary="The models that are served")
-    async def models() -> ModelsAnswer:
+    def models() -> ModelsAnswer:  # in a thread: the first time, examples are read from a corpus
         return ModelsAnswer(models=[_model(served) for served in shelf])
 
     @routes.get(
@@ -241,18 +240,15 @@ def _mistakes_told() -> Iterator[None]:
 
 
 def _question(asked: AttentionRequest, beam: int | None) -> Question:
-    from regard.records.question import Force, Question
+    from regard.records.question import Question
 
-    force = None
-    if asked.force is not None:
-        force = Force(**(asked.force.model_dump() | {"keys": tuple(asked.force.keys)}))
-    fields = asked.model_dump(exclude={"model", "force"})
-    return Question(**(fields | {"beam": beam, "force": force}))
+    return Question.from_dict(asked.model_dump(exclude={"model"}) | {"beam": beam})
 
 
-def _translation(found: Prediction) -> Translation:
+def _translation(found: Prediction, served: Served) -> Translation:
     others = [TranslationHypothesis(**_hypothesis(other)) for other in found.alternatives]
-    return Translation(**_hypothesis(found), alternatives=others)
+    notes = list(served.run.reading_notes(found))
+    return Translation(**_hypothesis(found), alternatives=others, notes=notes)
 
 
 def _hypothesis(found: Prediction) -> dict[str, Any]:
@@ -273,6 +269,11 @@ def _scored(found: Prediction) -> Scored:
     )
 
 
+def _known(language: str) -> str:
+    """Empty of what has no language, as pictures and labels."""
+    return "" if language == UNDETERMINED else language
+
+
 def _model(served: Served) -> ServedModel:
     run = served.run
     return ServedModel(
@@ -280,8 +281,9 @@ def _model(served: Served) -> ServedModel:
         task=served.task,
         kind=run.recipe.model.kind,
         pictures=len(run.task.inputs) == 1 and takes_pictures(run.task),
-        source=run.recipe.data.source,
-        target=run.recipe.data.target,
+        source=_known(run.recipe.data.source),
+        target=_known(run.recipe.data.target),
+        **served.description,
         parameters=sum(each.numel() for each in run.module.parameters()),
         device=str(run.module.device),
     )

@@ -16,7 +16,7 @@ import regard
 from regard.serve.access import Access
 from regard.serve.api import api_routes
 from regard.serve.guard import Guard, write_line
-from regard.serve.http_errors import in_words, refusal
+from regard.serve.http_errors import in_words, refusal, unread
 from regard.serve.models import Shelf
 from regard.serve.served_page import page_routes
 from regard.suggestions import meant
@@ -47,9 +47,9 @@ def make_app(shelf: Shelf, access: Access, log: Callable[[str], None] = write_li
     return Guard(app, access, shelf.limits, asked, log)
 
 
-async def _invalid(_: Request, error: Exception) -> Response:
+async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return refusal(*in_words(error.errors()))
+    return refusal(*in_words(error.errors(), request.url.path))
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -66,6 +66,8 @@ async def _refused(request: Request, error: Exception) -> Response:
             "/openapi.json",
         ]
         reason = f"nothing at {path!r}.{meant(path, known)} /openapi.json says what there is"
+    if error.status_code == 400 and error.__cause__ is not None:  # FastAPI's own words say nothing
+        reason = unread(error.__cause__)
     if error.status_code == 405:
         allowed = (error.headers or {}).get("Allow", "")
         reason = f"{path} does not take {request.method[:20]}, but {allowed}"

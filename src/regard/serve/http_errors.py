@@ -9,6 +9,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 GONE = 499  # the client hung up: nobody reads the answer, but the log shows it
+BODIES = {  # what is asked, by path
+    "/translate": '{"texts": ["…"]}',
+    "/score": '{"sources": ["…"], "targets": ["…"]}',
+    "/predict": '{"examples": ["…"]}',
+    "/attention": '{"text": "…"}',
+}
 
 
 class Refused(HTTPException):
@@ -23,15 +29,28 @@ def refusal(status: int, reason: str, headers: Mapping[str, str] | None = None) 
     return JSONResponse({"error": reason}, status, headers)
 
 
-def in_words(mistakes: Iterable[Mapping[str, Any]]) -> tuple[int, str]:
+def in_words(mistakes: Iterable[Mapping[str, Any]], path: str) -> tuple[int, str]:
     """Status and reason of what pydantic says is wrong with a request; its input is not repeated."""
     every = list(mistakes)
     for mistake in every:
         if mistake["type"] == "json_invalid":
             return 400, f"the body is not JSON: {mistake['ctx']['error']}"
         if mistake["type"] == "missing" and mistake["loc"] == ("body",):
-            return 422, 'the body is empty: it is a JSON object such as {"texts": ["…"]}'
+            return 422, f"the body is empty: it is a JSON object such as {BODIES[path]}"
     return 422, "; ".join(f"{_place(each['loc'])}: {_said(each)}" for each in every[:5])
+
+
+def unread(error: BaseException | None) -> str:
+    """Why a body was not read that FastAPI says no more of."""
+    match error:
+        case RecursionError():
+            return "the body is nested too deeply"
+        case UnicodeDecodeError():
+            return "the body is not UTF-8"
+        case ValueError() if "digits" in str(error):
+            return "the body holds a whole number of too many digits"
+        case _:
+            return "the body cannot be read: it is a JSON object"
 
 
 def _place(location: tuple[Any, ...]) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from regard.records.question import HEAVIEST
 from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import State
 
 MAX = RequestLimits()
 MOST_TOKENS = 5_000  # what a token of a text may be counted as
+MOST_HEADS = 1_000  # that are switched off
 
 
 def _whole(number: object) -> object:
@@ -26,6 +28,8 @@ Model = Annotated[
 ]
 Width = Annotated[Whole, Field(ge=1, le=32)]
 Place = Annotated[Whole, Field(ge=0, le=MOST_TOKENS)]
+Number = Annotated[Whole, Field(ge=1, le=MOST_TOKENS)]
+Share = Annotated[float, Field(ge=0, le=HEAVIEST)]
 Beam = Annotated[
     Width | None,
     Field(description="Hypotheses kept open, 1: greedy; the model's, or nbest, if not given."),
@@ -92,6 +96,10 @@ class TranslationHypothesis(Message):
 class Translation(TranslationHypothesis):
     alternatives: list[TranslationHypothesis] = Field(
         description="The next best, nbest - 1 at most."
+    )
+    notes: list[str] = Field(
+        [],
+        description="What of the text the model was not made for: its script, what has no token, its length.",
     )
 
 
@@ -174,7 +182,7 @@ class PredictAnswer(Message):
 
 
 class ForcedStep(Asked):
-    """Attention by hand: at one step of the target, look evenly at some source tokens."""
+    """Attention by hand: at one step of the target, look at some source tokens."""
 
     step: Place = Field(description="The target token, counted from 0.")
     keys: list[Place] = Field(
@@ -183,8 +191,23 @@ class ForcedStep(Asked):
         description="Source tokens, each once.",
         json_schema_extra={"uniqueItems": True},
     )
-    layer: Place | None = Field(None, description="All layers if not given.")
-    head: Place | None = Field(None, description="All heads if not given.")
+    weights: list[Share] | None = Field(
+        None,
+        min_length=1,
+        max_length=MOST_TOKENS,
+        description="What each of the keys gets, as shares of their sum, which is not 0; all the same if "
+        "not given.",
+    )
+    layer: Number | None = Field(None, description="Counted from 1; all layers if not given.")
+    head: Number | None = Field(None, description="Counted from 1; all heads if not given.")
+
+
+class SwitchedOff(Asked):
+    """A head whose weights are 0 for the whole output."""
+
+    layer: Number = Field(description="Counted from 1.")
+    head: Number | None = Field(None, description="Counted from 1; all of the layer if not given.")
+    map: Literal["cross", "encoder", "decoder"] = "cross"
 
 
 class AttentionRequest(Asked):
@@ -201,6 +224,9 @@ class AttentionRequest(Asked):
         description=f"Hypotheses in the tree that are returned; the beam, at most 5. {NBEST}",
     )
     force: ForcedStep | None = None
+    off: list[SwitchedOff] = Field(
+        [], max_length=MOST_HEADS, description="Heads that say nothing, each once."
+    )
     explain: bool = Field(False, description="Measures beside the weights; takes longer.")
     details: bool = Field(True, description="Keep scores, regions and values as well.")
     model: Model = None
@@ -218,13 +244,34 @@ class RecordAnswer(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
+class Story(Message):
+    """A translation in which one word looks elsewhere, and becomes another word."""
+
+    text: str
+    prefix: str = Field(description="What was written before the word.")
+    force: ForcedStep
+    word: str
+    read: str = Field(description="What of the text the word comes from.")
+    instead: str = Field(description="What of the text it is made to look at.")
+
+
 class ServedModel(Message):
     name: str
     task: str = Field(description="What it was trained for: translate, classify, tag, …")
     kind: str = Field(description="The family of the network, as recipes name it.")
     pictures: bool = Field(description="Whether a picture is all that it is asked about.")
-    source: str = Field(description="The language it reads; empty if it does not matter.")
-    target: str = Field(description="The language it writes.")
+    source: str = Field(description="The language it reads; empty if it is not known, or none.")
+    target: str = Field(description="The language it writes; empty if it is not known, or none.")
+    verb: str = Field(description="What it was trained to do, in words.")
+    reads: str = Field(description="Its inputs, in words.")
+    writes: str = Field(
+        description="Its answers, in words; empty where they are none of its fields."
+    )
+    hint: str = Field(
+        description="How several inputs are given in one text; empty if there is one."
+    )
+    examples: list[str] = Field(description="Texts to begin with, as /attention takes them.")
+    story: Story | None = Field(description="A what-if that is worth a look, if one is known.")
     parameters: int
     device: str
     model_config = _example(
@@ -234,6 +281,12 @@ class ServedModel(Message):
         pictures=False,
         source="zh",
         target="en",
+        verb="translate",
+        reads="a text",
+        writes="a text",
+        hint="",
+        examples=["我是一个学生。"],
+        story=None,
         parameters=3_800_312,
         device="cpu",
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from regard.recipe.mistakes import RecipeError
 from regard.serve.estimates import Estimates
 from regard.serve.http_errors import Refused
+from regard.serve.model_description import description
 from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import Worker
 from regard.suggestions import meant
@@ -44,6 +46,11 @@ class Served:
     @property
     def task(self) -> str:
         return self.run.recipe.task.kind
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What the empty page says of it; found once, when somebody asks."""
+        return description(self.run)
 
     def must_translate(self) -> None:
         if not self.run.task.searches:

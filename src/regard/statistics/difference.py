@@ -53,7 +53,7 @@ class Difference:
     items_exact: float = 0.0  # standard error by an exact test, or the least that one would say
     level: float = 0.95
     error: bool = False  # of the measure: smaller is better
-    farthest: float = math.inf  # that two scores can be apart
+    widest: float = math.inf  # the largest difference that there can be
 
     @property
     def over(self) -> tuple[str, ...]:
@@ -63,13 +63,13 @@ class Difference:
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """Where the difference lies, at `level`; all that is possible where one item had one seed."""
+        """Where the difference lies, at `level`; all that can be where one item had one seed."""
         return self.interval_at(self.level)
 
     def interval_at(self, level: float) -> tuple[float, float]:
         half = self.half_width(1 - level)
         low, high = self.difference - half, self.difference + half
-        return max(low, -self.farthest), min(high, self.farthest)
+        return max(low, -self.widest), min(high, self.widest)
 
     def half_width(self, outside: float) -> float:
         """How far the truth lies at most from what was seen, but for this share of experiments."""
@@ -100,15 +100,20 @@ class Difference:
             return None
         return self.half_width(1 - self.level) + self.half_width(2 * (1 - POWER))
 
+    @property
+    def spread_noise(self) -> float:
+        """Standard deviation from seed to seed that follows from what each does by itself with items."""
+        shared = (self.spread_items or 0.0) ** 2
+        return math.sqrt(max(self.items_alone**2 - shared, 0.0) * self.seeds)
+
     def with_seeds(self, seeds: int) -> Difference:
         """What is to be expected of so many seeds, with the same spread and the same items."""
         if self.spread_seeds is None:
             raise ValueError("one seed does not tell how much seeds differ: train two or more")
         if not seeds >= 1:
             raise ValueError(f"there is one seed or more, not {seeds}")
-        shared = (self.spread_items or 0.0) ** 2
-        noise = max(self.items_alone**2 - shared, 0.0) * self.seeds / seeds
-        return replace(self, seeds=seeds, items_alone=math.sqrt(shared + noise))
+        alone = math.hypot(self.spread_items or 0.0, self.spread_noise / math.sqrt(seeds))
+        return replace(self, seeds=seeds, items_alone=alone)
 
     def seeds_for(self, effect: float) -> int | None:
         """How many seeds would resolve an effect; None if no number does, or one seed cannot tell."""
@@ -175,13 +180,13 @@ def compare_scores(
     *,
     error: bool = False,
     level: float = 0.95,
-    farthest: float = math.inf,
+    widest: float = math.inf,
 ) -> Difference:
     """Two variants, seed i of one against seed i of the other, item by item.
 
     counts_a, counts_b: (seeds, items, K), what a measure counts; value: its function of the sums,
-    (..., K) -> (...); error: smaller is better; farthest: that two scores can be apart, where it is
-    known, which no interval leaves.
+    (..., K) -> (...); error: smaller is better; widest: the largest difference that there can be, 1 of
+    accuracies: no interval goes beyond it.
 
     Seeds that only one of the two has are left out before: pairs are matched by position.
 
@@ -239,7 +244,7 @@ def compare_scores(
         items_exact=exact,
         level=level,
         error=error,
-        farthest=farthest,
+        widest=widest if np.abs(by_seed).max() <= widest else math.inf,
     )
 
 

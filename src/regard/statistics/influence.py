@@ -52,7 +52,20 @@ def item_variance(influences: np.ndarray) -> np.ndarray:
 
 
 def mean_item_variance(influences: np.ndarray) -> np.ndarray:
-    """(..., seeds, items) -> (...): as above, with these seeds and no other: never too large for both."""
+    """(..., seeds, items) -> (...): as above, with these seeds and no other: never too large for both.
+
+    It is no less than what each seed does by itself with an item makes of it, also where that happens to
+    cancel out between the seeds.
+    """
     items = influences.shape[-1]
     variance: np.ndarray = influences.mean(-2).var(-1, ddof=1) / items
-    return variance
+    return np.maximum(variance, noise_variance(influences))
+
+
+def noise_variance(influences: np.ndarray) -> np.ndarray:
+    """(..., seeds, items) -> (...): of the mean over these seeds, by what only one seed does with an item."""
+    seeds, items = influences.shape[-2:]
+    if seeds == 1:
+        return np.zeros(influences.shape[:-2])
+    noise: np.ndarray = influences.var(-2, ddof=1).sum(-1) / (seeds * items * (items - 1))
+    return noise

@@ -181,7 +181,8 @@ class Looks:
         bound = one.with_seeds(seeds).half_width(self._error(seeds, among))
         more = seeds - one.seeds
         # the mean of the seeds to come lies about the present one as two means do
-        spread = (one.spread_seeds or 0.0) * math.sqrt(1 / one.seeds + 1 / more) * more / seeds
+        by_seed = max(one.spread_seeds or 0.0, one.spread_noise)
+        spread = by_seed * math.sqrt(1 / one.seeds + 1 / more) * more / seeds
         if not spread:
             return float(abs(one.difference) > bound)
         law = StudentSum(spread, one.seeds - 1, 0.0, 1)

@@ -9,6 +9,10 @@ from typing import Any, TypeAlias
 
 from torch import Tensor
 
+from regard.data.fields.number_text import array_text, number_text
+from regard.data.fields.read_picture import picture_words
+
+MOST_NUMBERS = 10_000  # of an input that is written whole
 Examples: TypeAlias = Sequence[Mapping[str, Any]]  # the values of each by the names of its fields
 
 
@@ -17,10 +21,12 @@ class Answer:
     """input: the example, or its value where there is one input field. answer: plain values, for JSON.
 
     attention (rows, columns): what each part of the answer looked at, over parts of the input; None if it
-    was not asked for, or if the model has none. rows, columns: what these parts are called. sentences: of a
-    document, the columns of each, from start up to end, and what it weighs. hops: attentions over the same
-    columns that a row is the mean of. rank: from 1, among the answers that it competes with, where it does.
+    was not asked for, or if the model has none. rows, columns: what these parts are called. words: of columns
+    that are pieces, each word and its columns, from start up to end, without the ends of the text. sentences:
+    of a document, the columns of each, from start up to end, and what it weighs. hops: attentions over the
+    same columns that a row is the mean of. rank: from 1, among the answers that it competes with, if any.
     places: of a picture, where was looked, one after the other: (x, y) from -1, left and above, to 1.
+    stretch: of an answer that is a part of the text, its characters, from start up to end.
     """
 
     input: Any
@@ -35,6 +41,14 @@ class Answer:
     hops: int = 1
     rank: int | None = None
     places: Sequence[tuple[float, float]] = ()
+    stretch: tuple[int, int] | None = None
+    words: Sequence[tuple[str, int, int]] = ()  # word, start, end
+
+    def weighed_words(self, row: int = 0) -> list[tuple[str, float]]:
+        """Each word and what it weighs: the sum over its pieces."""
+        assert self.attention is not None
+        weights = self.attention[row].tolist()
+        return [(word, sum(weights[start:end])) for word, start, end in self.words]
 
     @property
     def parts(self) -> list[str]:
@@ -91,14 +105,15 @@ def plain_value(value: Any) -> Any:
 
 
 def _written(value: Any) -> Any:
-    """The same; a picture by its size alone."""
+    """The same; a picture by its file and size alone, very many numbers by their count and the first."""
     if isinstance(value, Mapping):
         return {name: _written(one) for name, one in value.items()}
     if getattr(value, "ndim", 0) == 3 and str(getattr(value, "dtype", "")) == "uint8":
-        height, width, channels = value.shape
-        return f"{width}x{height} {'grey' if channels == 1 else 'coloured'} picture"
+        return picture_words(value)
+    if getattr(value, "ndim", 0) in (1, 2) and value.size > MOST_NUMBERS:
+        return array_text(value)
     return plain_value(value)
 
 
 def _said(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return number_text(value) if isinstance(value, float) else str(value)

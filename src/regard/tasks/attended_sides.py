@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from regard.attention.recording import Recorded, recording
 from regard.data.fields import Labels, Text
 from regard.records.pooled_maps import PooledStates, recording_poolings
+from regard.records.token_words import word_spans
 from regard.tasks.answer import Answer
 from regard.words import t
 
@@ -142,6 +143,13 @@ def position_names(text: Text, values: Sequence[Any]) -> list[list[str]]:
     """What the positions of each value are called: its tokens, with BOS and EOS where it has them."""
     start, end = ["BOS"] * text.bos, ["EOS"] * text.eos
     return [[*start, *tokens.pieces, *end] for tokens in text.tokens(values)]
+
+
+def position_words(text: Text, value: Any) -> list[tuple[str, int, int]]:
+    """The words of a value, and which of its positions each is, from start up to end."""
+    (read,) = text.tokens([value])
+    words = word_spans(text.joined(value), read.pieces, read.offsets)
+    return [(word, start + text.bos, end + text.bos) for word, start, end in words]
 
 
 def sided_attentions(

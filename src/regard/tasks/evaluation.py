@@ -132,6 +132,9 @@ def measure_name(name: str) -> str:
         "spearman": t("Spearman's rho"),
         "map": "MAP",
         "mrr": "MRR",
+        "recall_at_1": t("recall@1"),
+        "recall_at_5": t("recall@5"),
+        "recall_at_10": t("recall@10"),
     }
     return known.get(name, name.replace("_", " "))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,10 @@ class ItemMean(Mean):
     def __init__(self, name: str, *, error: bool) -> None:
         self.name, self.error = name, error  # type: ignore[misc]
         self.share = named_as_share(name)  # type: ignore[misc]
+
+    @property
+    def widest(self) -> float:
+        return math.inf  # its name is all that is known of it
 
     def score(self, wanted: Any, answer: float) -> float:
         return answer

@@ -129,9 +129,12 @@ class Task(TaskReport):
 
     def named(self, example: Any, place: str = "the example") -> dict[str, Any]:
         """The inputs of an example by the names of their fields: it is such a mapping, the bare value of the
-        one input, or the values of several in their order. place: what it is called in what is said of it.
+        one input, or the values of several in their order, or in a line. place: what it is called in what is
+        said of it.
         """
         values = example
+        if isinstance(values, str) and len(self.inputs) > 1:
+            values = self.of_line(values)
         if isinstance(values, tuple | list) and len(values) == len(self.inputs) > 1:
             values = dict(zip(self.inputs, values, strict=True))
         if not isinstance(values, Mapping):
@@ -171,17 +174,25 @@ class Task(TaskReport):
 
     def of_line(self, line: str) -> Any:
         """A JSON object is an example with a value for each input; else a line has their values in their
-        order, with a TAB between them, or the value of the one input.
+        order, with a TAB between them, or the value of the one input. Where that is a text, an object that
+        has no such value is the text that it is written in.
         """
         if line.lstrip().startswith("{"):
             with suppress(ValueError, RecursionError):
-                return json.loads(line)
+                example = json.loads(line)
+                if not self.is_mere_text(example):
+                    return example
         cells = [line] if len(self.inputs) == 1 else line.split("\t")
         if not line.strip() or len(cells) != len(self.inputs):
             return line
         pairs = zip(self.inputs, cells, strict=True)
         values = {name: self.fields[name].of_line(cell) for name, cell in pairs}
         return values[self.inputs[0]] if len(values) == 1 else values
+
+    def is_mere_text(self, found: Mapping[str, Any]) -> bool:
+        """Whether an object that stands in a line is no example, but a text."""
+        alone = len(self.inputs) == 1 and self.fields[self.inputs[0]].takes_any_line
+        return alone and self.inputs[0] not in self.by_field(found)
 
     def bare(self, example: Mapping[str, Any]) -> Any:
         """The example as `Answer.input` has it."""
@@ -245,8 +256,10 @@ class Task(TaskReport):
             return line
         if len(answer.attention) > 1:
             return f"{line}\n\n{heat_map(answer.attention, answer.rows, answer.columns)}"
-        pairs = zip(answer.columns, answer.attention[0].tolist(), strict=True)
-        words = [pair for pair in pairs if pair[0] not in ENDS]
+        words = answer.weighed_words()
+        if not answer.words:
+            pairs = zip(answer.columns, answer.attention[0].tolist(), strict=True)
+            words = [pair for pair in pairs if pair[0] not in ENDS]
         shaded = shaded_words([word for word, _ in words], [w for _, w in words])
         if answer.hops == 1:
             return f"{line}\n{shaded}"

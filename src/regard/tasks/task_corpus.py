@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -49,9 +49,14 @@ class TaskCorpus(ABC):
         """What so many examples are called, in the reader's language."""
         return say_plural(n, self.noun[:-1], self.noun)
 
+    @property
+    def row_names(self) -> list[str]:
+        """The columns of a corpus: those of an example, unless examples are made of several rows."""
+        return list(self.fields)
+
     def corpora(self, spec: Spec) -> list[Corpus]:
         """The corpora that a spec names; a ValueError or FileNotFoundError says what is wrong."""
-        return parse(spec, list(self.fields))
+        return parse(spec, self.row_names)
 
     def read(self, spec: Spec, problems: Problems | None = None) -> Iterator[Example]:
         """What can be used of a corpus, as it stands there."""
@@ -162,8 +167,16 @@ class TaskCorpus(ABC):
         )
 
     def _doubts(self, examples: Sequence[Example], *, learnt: bool) -> list[str]:
-        unspaced = unspaced_texts(self, examples, any_kind=not learnt)
-        return unspaced + (unknown_tokens(self, examples) if learnt else [])
+        found = [*unspaced_texts(self, examples, any_kind=not learnt), *self.input_doubts(examples)]
+        return found + (unknown_tokens(self, examples) if learnt else [])
+
+    def input_doubts(self, examples: Sequence[Any], *, asked: bool = False) -> list[str]:
+        """What the fields of the inputs doubt about examples; asked: about those that are to be answered."""
+        found = []
+        for name in self.inputs:
+            values = [one[name] for one in examples if isinstance(one, Mapping) and name in one]
+            found += self.fields[name].doubts(values)
+        return found
 
     def _learn_labels(self, train: Spec, fields: Sequence[Field]) -> None:
         for field in (each for each in fields if each.file is not None):

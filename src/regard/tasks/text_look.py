@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
 from regard.attention.weights.asked_weights import Weights
-from regard.data.tokenizer import Tokens
+from regard.data.tokenizer import Tokenizer, Tokens
 from regard.records.blocks import block_map, block_note, block_side, block_size, block_title
 from regard.records.maps import (
     attention_map,
@@ -21,9 +21,10 @@ from regard.records.maps import (
 )
 from regard.records.pooled_maps import PooledStates, pooling_map
 from regard.records.question import LONGEST_DOCUMENT, BadQuestion, Question
+from regard.records.reading_notes import reading_notes
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
-from regard.records.token_sides import cut_off_note, token_side, unknown_note
+from regard.records.token_sides import cut_off_note, token_side
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.attended_sides import (
     PARTS,
@@ -33,6 +34,7 @@ from regard.tasks.attended_sides import (
     SidedReading,
     labelled_texts,
     position_names,
+    position_words,
     queries_side,
     query_names,
     sided_attentions,
@@ -73,7 +75,8 @@ def with_attention(
             asking = answer.parts  # the label of each position
         keys = names[columns][place]
         shown = weights[place, : len(asking), : len(keys)]
-        found.append(replace(answer, attention=shown, rows=asking, columns=keys))
+        words = position_words(text_inputs(task)[columns], examples[place][columns])
+        found.append(replace(answer, attention=shown, rows=asking, columns=keys, words=words))
     return found
 
 
@@ -138,6 +141,7 @@ def look_at_text(
             name if len(texts) > 1 else "",
         )
     ]
+    pairs = [(read[name], tokens[name], text.tokenizer) for name, text in texts.items()]
     maps = _maps([one for one in found if one.sure], attentions, question, several=len(texts) > 1)
     notes = _left_out(found, " or ".join(texts))
     if found and not maps:
@@ -149,7 +153,7 @@ def look_at_text(
         title=" ⟷ ".join(read.values()),
         model=model,
         output=answer.line,
-        notes=(*cut, *notes, *unknown_notes(zip(read.values(), tokens.values(), strict=True))),
+        notes=(*cut, *notes, *unknown_notes(pairs, task.recipe.data.source)),
         after=unmeasured_note(question),
     )
 
@@ -187,7 +191,11 @@ def look_at_itself(
             output, said = read(tokens)
         shown = block_map(kind, TEXT, layers, summed, size)
         in_blocks, side = block_note(len(side), size), block_side(side, size)
-    notes = (*said, *unknown_note(question.text, tokens), in_blocks)
+    notes = (
+        *said,
+        *reading_notes(question.text, tokens, module.tokenizer, language=language),
+        in_blocks,
+    )
     return record_of(
         question,
         {TEXT: side},
@@ -245,9 +253,12 @@ def _left_out(found: Sequence[SidedAttention], texts: str) -> tuple[str, ...]:
     return (*dict.fromkeys(filter(None, doubts)), *([over] if missing else []))
 
 
-def unknown_notes(texts: Iterable[tuple[str, Tokens]]) -> tuple[str, ...]:
-    """What of these texts the model has no token for."""
-    return tuple(dict.fromkeys(note for one in texts for note in unknown_note(*one)))
+def unknown_notes(
+    texts: Iterable[tuple[str, Tokens, Tokenizer]], language: str = ""
+) -> tuple[str, ...]:
+    """What of these texts the model hardly knows; language: that it reads."""
+    notes = (note for one in texts for note in reading_notes(*one, language=language))
+    return tuple(dict.fromkeys(notes))
 
 
 def unmeasured_note(question: Question) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from regard.data.examples import ONE_IN
+from regard.data.examples import count_rows
+from regard.data.parts import held_out_of
 from regard.data.spec import Spec
 from regard.recipe.recipe import Training
 from regard.tasks.task import Task
@@ -51,7 +52,11 @@ def few_to_choose_by(task: Task, dev: Spec, examples: Sequence[Any]) -> str | No
         noun=task.called(count),
         enough=ENOUGH,
     )
-    if all(corpus.part is None for corpus in task.corpora(dev)):
+    if task.row_names != list(task.fields):  # it makes its examples itself, and cuts them itself
         return said
-    split = t("of a corpus that is split, dev is one in {one_in}", one_in=ONE_IN)
+    split_up = [corpus for corpus in task.corpora(dev) if corpus.part is not None]
+    if not split_up:
+        return said
+    one_in = held_out_of(min(count_rows(one, list(task.fields.values())) for one in split_up))
+    split = t("of a corpus that is split, dev is one in {one_in}", one_in=one_in)
     return f"{said}; {split}"

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from regard.data.check.header_check import header_doubts
 from regard.data.check.label_check import label_doubts
 from regard.data.checksums import Damaged
+from regard.data.examples import read_corpus
+from regard.data.formats import format_of
 from regard.data.problems import Problems
-from regard.data.spec import keep_standard_input
+from regard.data.spec import Spec, keep_standard_input
 from regard.data.store import Store
+from regard.data.unspaced import LOOKED_AT
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs.atomic_files import write_whole
@@ -34,6 +39,11 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
     try:
         if not all(path.is_file() for path in assets):
             reporter.say(t("learning the {what}", what=say(task.learns)))
+            for corpus in task.corpora(spec):
+                for said in filter(
+                    None, (format_of(file).beforehand(file) for file in corpus.files)
+                ):
+                    reporter.say(said)
             task.learn(spec)
             for path, field in assets.items():
                 write_whole(path, field.to_json())
@@ -55,7 +65,8 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
         reporter.say(t("left out of training: {problems}", problems=store.problems.report()))
     corpora = task.corpora(spec)
     doubts = [*header_doubts(corpora, task.fields), *label_doubts(corpora, task.fields)]
-    for doubt in (*doubts, *unspaced_texts(task, task.read(spec))):
+    first = list(islice(task.read(spec), LOOKED_AT))
+    for doubt in (*doubts, *unspaced_texts(task, first), *task.input_doubts(first)):
         reporter.warn(doubt)
     for name, held_out in (("dev", data.dev), ("test", data.test)):
         if problems := task.left_out(held_out):
@@ -65,8 +76,7 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
             continue
         examples = task.examples(held_out)
         if not examples:
-            what = f"data.{name} is {held_out}: nothing of it can be used"
-            raise RecipeError(what, columns_hint(task))
+            raise _nothing_in(task, name, held_out)
         few = few_to_choose_by(task, held_out, examples) if name == "dev" else None
         doubts = [*header_doubts(task.corpora(held_out), task.fields), *([few] if few else [])]
         for doubt in (*doubts, *unknown_tokens(task, examples, name)):
@@ -74,9 +84,24 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
     return store
 
 
+def _nothing_in(task: Task, name: str, held_out: Spec) -> RecipeError:
+    """A dev or test set without examples: they cannot be used, or there were too few to keep some back."""
+    corpora = task.corpora(held_out)
+    whole = [replace(corpus, part=None) for corpus in corpora]
+    fields = list(task.fields.values())
+    count = sum(1 for corpus in whole for _ in read_corpus(corpus, fields, Problems()))
+    if not count or any(corpus.part is None for corpus in corpora):
+        what = f"data.{name} is {held_out}: nothing of it can be used"
+        return RecipeError(what, columns_hint(task))
+    return RecipeError(
+        f"data.{name} is {held_out}: of {count:,} {task.called(count)} none is left for {name}",
+        f"data.{name}=FILES names others; data.{name}=null does without them",
+    )
+
+
 def columns_hint(task: Task) -> str:
     """How to find out what is wrong with a corpus."""
-    names = list(task.fields)
+    names = task.row_names
     if names == ["source", "target"]:
         return CHECK
     numbers, said = ",".join(map(str, range(len(names)))), ",".join(names)

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import tempfile
 import webbrowser
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -21,7 +22,7 @@ from regard.view.stills.moving_picture import film
 from regard.view.stills.png import rasterise
 from regard.view.stills.still_picture import draw, shows_sight
 from regard.view.terminal import heat_map
-from regard.view.terminal_sights import sight_text
+from regard.view.terminal_sights import pictured_text, sight_text
 from regard.view.widget import Live, widget
 from regard.words import t
 
@@ -50,9 +51,7 @@ class View:
                 picked(record, self.pick)  # a layer that there is not is told now, not in the page
 
     def __repr__(self) -> str:
-        return (
-            f"<View of {', '.join(repr(r.title or r.model or 'a record') for r in self.records)}>"
-        )
+        return f"<View of {', '.join(repr(r.name or r.model or 'a record') for r in self.records)}>"
 
     def picking(self, **changes: Any) -> View:
         """The same records with another map, layer, head, or tokens=True."""
@@ -62,11 +61,11 @@ class View:
         """A page that needs nothing else: it opens from disk, offline."""
         return page_html(self.records, state=page_state(self.pick))
 
-    def to_svg(self, *, style: str = "cells", theme: str = "light") -> str:
-        """A still picture; style: cells or lines; theme: light or dark."""
+    def to_svg(self, *, style: str | None = None, theme: str = "light") -> str:
+        """A still picture; style: cells, lines, text, or what suits best; theme: light or dark."""
         return draw(self.records, self.pick, style=style, theme=theme)
 
-    def to_png(self, *, style: str = "cells", theme: str = "light", zoom: float = 2.0) -> bytes:
+    def to_png(self, *, style: str | None = None, theme: str = "light", zoom: float = 2.0) -> bytes:
         """The same in pixels, with the fonts of this system and the embedded one."""
         return rasterise(self.to_svg(style=style, theme=theme), zoom=zoom)
 
@@ -137,7 +136,11 @@ class View:
             return shaded_sentences(level_lines(record, tokens=self.pick.tokens), colour=colour)
         matrix = by_hop(record, self.pick)
         shown = matrix.weights[:MOST_ROWS]
-        title = " — ".join(part for part in (record.title, matrix.aggregation) if part)
+        picture = matrix.columns.picture
+        if picture is not None and len(matrix.keys) == picture.rows * picture.columns:
+            title = " — ".join(filter(None, (record.name, matrix.aggregation)))
+            return pictured_text(matrix, title, colour=colour)
+        title = " — ".join(part for part in (record.name, matrix.aggregation) if part)
         drawn = heat_map(
             shown.tolist(), matrix.queries[:MOST_ROWS], matrix.keys, title=title, colour=colour
         )
@@ -153,6 +156,14 @@ def page_state(pick: Pick) -> dict[str, Any]:
         if wish is not None
     }
     return {"map": pick.map or "", **place, "units": "tokens" if pick.tokens else "words"}
+
+
+def counted(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for an address, which counts layers and heads from 1, as people do."""
+    return {
+        name: value + 1 if name in ("layer", "head") and isinstance(value, int) else value
+        for name, value in state.items()
+    }
 
 
 def read_records(text: str) -> tuple[AttentionRecord, ...]:

@@ -9,7 +9,12 @@ from typing import Any
 
 from regard.words import say
 
-NO_TEXT = ("label", "answer", "own queries")  # titles of rows that are no text, as in record.js
+NO_TEXT = (
+    "label",
+    "number",
+    "answer",
+    "own queries",
+)  # titles of rows that are no text, as in record.js
 
 
 def kind_of(name: str, queries: str = "", keys: str = "") -> str:

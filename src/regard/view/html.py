@@ -57,7 +57,7 @@ def page_html(records: Sequence[AttentionRecord], *, state: Mapping[str, Any] | 
         **spoken,
     }
     data = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
-    titles = " · ".join(dict.fromkeys(r.title or r.model for r in records if r.title or r.model))
+    titles = " · ".join(dict.fromkeys(r.name or r.model for r in records if r.name or r.model))
     return PAGE.format(
         language=spoken.get("lang", "en"),
         needs_script=text(t("This page needs JavaScript.")),

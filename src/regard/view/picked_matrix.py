@@ -92,11 +92,13 @@ def by_hop(record: AttentionRecord, pick: Pick) -> Matrix:
     rows = [*(picked(record, replace(pick, head=n)) for n in range(1, count + 1)), mean]
     said = mean.aggregation.split(" · ")
     said.remove(caption("mean", "head", n=count))
+    names = (*(t("hop {n}", n=n) for n in range(1, count + 1)), t("mean"))
     return replace(
         mean,
+        rows=Side.of_labels(names, title=t("hops")),
         weights=np.concatenate([row.weights for row in rows]),
         allowed=np.concatenate([row.allowed for row in rows]),
-        queries=(*(t("hop {n}", n=n) for n in range(1, count + 1)), t("mean")),
+        queries=names,
         aggregation=" · ".join(said),
     )
 

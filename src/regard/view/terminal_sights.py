@@ -5,6 +5,7 @@ Without colours pixels are ·░▒▓█ by their brightness, darkest to bright
 
 from __future__ import annotations
 
+import base64
 import shutil
 from collections.abc import Mapping, Sequence
 
@@ -16,14 +17,18 @@ from regard.records.png_image import PngImage
 from regard.records.record import AttentionRecord
 from regard.records.sights import Canvases, Glimpses
 from regard.view import colours
+from regard.view.picked_matrix import Matrix
 from regard.view.shaded_words import bits_for
+from regard.view.stills.picture_overlay import overlaid
 from regard.view.stills.sight_words import sight_name, step_words, warp_words
-from regard.view.stills.warped_pixels import pixels_of
+from regard.view.stills.warped_pixels import pixels_in, pixels_of
 from regard.view.terminal import beside
-from regard.view.terminal_cells import shorten, visible
+from regard.view.terminal import number as weight_text
+from regard.view.terminal_cells import pad, shorten, visible
 from regard.words import t
 
 WIDEST = 44  # characters of a picture
+PANEL = 24  # of one among several
 SHADES = " ·░▒▓█"
 MOST_LINES = 16  # steps that have a line; of more, the last
 MARK: colours.RGB = (255, 216, 77)
@@ -56,16 +61,66 @@ def sight_text(record: AttentionRecord, *, colour: bool | None = None) -> str:
     return "\n".join([shorten(title, space), drawn, *lines])
 
 
+def pictured_text(matrix: Matrix, title: str, *, colour: bool | None = None) -> str:
+    """Words over the cells of a picture: the picture once for each, lit where it looked, and a line for each.
+    Without colours it is there once, with the number of each word where that looked most.
+    """
+    picture = matrix.columns.picture
+    assert picture is not None
+    bits, space = bits_for(colour), shutil.get_terminal_size().columns
+    rows, columns = picture.rows, picture.columns
+    coded = picture.source.partition(",")[2]
+    pixels = _at_most(pixels_in(base64.b64decode(coded), ("PNG", "JPEG", "GIF", "WEBP")), WIDEST)
+    places = [divmod(int(row.argmax()), columns) for row in matrix.weights[:MOST_LINES]]
+    queries = [visible(query) for query in matrix.queries[:MOST_LINES]]
+    if bits:
+        panels = []
+        for query, weights in zip(queries, matrix.weights, strict=False):
+            shares = (weights / (weights.max() or 1)).reshape(rows, columns)
+            drawn = half_blocks(overlaid(pixels, shares), bits, min(space, PANEL))
+            wide = min(space, PANEL, max(pixels.shape[1], 8))
+            panels.append(f"{pad(shorten(query, wide), wide)}\n{drawn}")
+        shown = beside(*panels, width=space, gap=2)
+    else:
+        middles = [((column + 0.5) / columns, (row + 0.5) / rows) for row, column in places]
+        shown = half_blocks(pixels, bits, min(space, WIDEST), middles)
+    lines = [
+        t(
+            "{number}  {word} looked most at row {row}, column {column}: {weight}",
+            number=number,
+            word=query,
+            row=row + 1,
+            column=column + 1,
+            weight=weight_text(float(matrix.weights[number - 1].max())),
+        )
+        for number, (query, (row, column)) in enumerate(zip(queries, places, strict=True), 1)
+    ]
+    if hidden := len(matrix.queries) - len(queries):
+        lines.append(t("… {n} words after these", n=hidden))
+    return "\n".join([shorten(visible(title), space), shown, *lines])
+
+
+def _at_most(pixels: Pixels, wide: int) -> Pixels:
+    """Made smaller where it is wider than can be shown."""
+    if pixels.shape[1] <= wide:
+        return pixels
+    high = max(round(pixels.shape[0] * wide / pixels.shape[1]), 1)
+    return np.asarray(Image.fromarray(pixels).resize((wide, high), Image.Resampling.BOX))
+
+
 def half_blocks(
-    image: PngImage,
+    image: PngImage | Pixels,
     bits: colours.Bits,
     width: int,
     places: Sequence[tuple[float, float]] = (),
 ) -> str:
     """places: (x, y) in shares of the picture, numbered from 1."""
-    wide = min(width, max(image.width, 8))
-    high = max(round(wide * image.height / image.width / 2), 1)  # characters: twice as high as wide
-    small = Image.fromarray(pixels_of(image)).resize((wide, 2 * high), Image.Resampling.BOX)
+    whole = pixels_of(image) if isinstance(image, PngImage) else image
+    wide = min(width, max(whole.shape[1], 8))
+    high = max(
+        round(wide * whole.shape[0] / whole.shape[1] / 2), 1
+    )  # characters: twice as high as wide
+    small = Image.fromarray(whole).resize((wide, 2 * high), Image.Resampling.BOX)
     pixels = np.asarray(small)
     marks = {
         (min(max(int(y * high), 0), high - 1), min(max(int(x * wide), 0), wide - 1)): str(n % 10)

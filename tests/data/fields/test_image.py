@@ -134,22 +134,26 @@ WHOLE = png(Pillow.effect_noise((64, 64), 90))
 @pytest.mark.parametrize(
     ("cell", "said"),
     [
-        (WHOLE[: len(WHOLE) // 2], "damaged pictures"),
-        (WHOLE[:20], "damaged pictures"),
-        (b"", "damaged pictures"),
-        (b"GIF89a" + bytes(40), "damaged pictures, or neither PNG nor JPEG"),
-        (png(Pillow.new("L", (2, 2)), "BMP"), "neither PNG nor JPEG"),
+        (WHOLE[: len(WHOLE) // 2], "a damaged picture"),
+        (WHOLE[:20], "a damaged picture"),
+        (b"", "a damaged picture"),
+        (b"GIF89a" + bytes(40), "a GIF file, neither PNG nor JPEG"),
+        (png(Pillow.new("L", (2, 2)), "BMP"), "a BMP file"),
         (bomb(50_000, 50_000), "over 67,108,864 pixels"),
         (bomb(10_000, 9_000), "over 67,108,864 pixels"),
-        (bomb(0, 9), "damaged pictures"),
-        (bomb(9_000, 7_000), "damaged pictures"),
-        (animated(), "animated pictures"),
-        (uri(animated()), "animated pictures"),
-        (uri(b"GIF89a" + bytes(40)), "neither PNG nor JPEG"),
+        (bomb(0, 9), "a damaged picture"),
+        (bomb(9_000, 7_000), "a damaged picture"),
+        (animated(), "an animated picture"),
+        (uri(animated()), "an animated picture"),
+        (uri(b"GIF89a" + bytes(40)), "a GIF file"),
         (uri(b"a text, renamed"), "neither PNG nor JPEG"),
         ("data:image/png;base64,%%%", "without base64"),
         ("data:image/png,AAAA", "without base64"),
         ("data:image/png;base64", "without base64"),
+        (base64.b64encode(WHOLE).decode(), "write data:image/png;base64, before it"),
+        (b"RIFF0000WEBPVP8 " + bytes(9), "a WebP file"),
+        (b"\0\0\0\x18ftypheic" + bytes(9), "a HEIC or AVIF file"),
+        (b'<?xml version="1.0"?>\n<svg width="9"></svg>', "an SVG file"),
         (np.zeros((2, 2, 2, 2)), "no picture"),
         (np.zeros((2, 2, 4), np.uint8), "no picture"),
         (np.zeros((0, 2), np.uint8), "no picture"),
@@ -235,7 +239,9 @@ def test_files_are_looked_for_beside_the_corpus(tmp_path):
     (found,) = read_examples(tmp_path / "list.tsv", fields, problems)
     assert pixels(found["image"]) == GREY.tolist()
     assert problems.lines("image lines that name a missing file") == [2, 4, 5, 6]
-    assert problems.lines("image lines of damaged pictures, or neither PNG nor JPEG") == [3]
+    assert problems.lines(
+        "image lines with a damaged picture, or what is neither PNG nor JPEG"
+    ) == [3]
     with pytest.raises(Unusable, match="cannot be read here"):
         Image("image").accept(str(tmp_path / "pics" / "a.png"), files=False)
     for path in (tmp_path / "pics" / "a.png", str(tmp_path / "pics" / "a.png")):
@@ -288,7 +294,7 @@ def test_other_sizes_than_learnt_are_not_trained_on():
     parts = field.encode([{"image": field.read(np.zeros(shape))} for shape in ((2, 3), (3, 2))])
     assert [field.too_long(each) for each in parts] == [
         None,
-        "{}lines of pictures that are not 3x2",
+        "{}lines with a picture that is not 3x2",
     ]
 
 

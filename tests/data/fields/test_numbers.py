@@ -11,6 +11,7 @@ from lives import batch_of, reloaded, stored
 
 from regard.data.examples import read_examples
 from regard.data.fields import Numbers, Unusable
+from regard.data.fields.number_text import number_text
 from regard.data.problems import Problems
 
 
@@ -22,7 +23,6 @@ from regard.data.problems import Problems
 def test_forms_of_a_vector(cell):
     value = Numbers("x").read(cell)
     assert value.tolist() == [0.5, 2, -3]
-    assert value.dtype == np.float32
 
 
 def test_a_number_and_a_sequence():
@@ -39,9 +39,11 @@ def test_a_number_and_a_sequence():
     [
         ("nan", "not finite"),
         ("1 inf", "not finite"),
-        ([1e39], "not finite"),
+        ([1e39], "beyond 3e\\+38, which 32 bits do not hold"),
+        ("1e308", "beyond 3e"),
+        ("[1e400]", "beyond 3e"),
         (10**30, "not numbers"),
-        ("9" * 400, "not finite"),
+        ("9" * 400, "beyond 3e"),
         ("a b", "not numbers"),
         ("[1, 2", "not numbers"),
         ("[" * 9000, "not numbers"),
@@ -116,7 +118,7 @@ def test_standardised_by_dimension_and_back(tmp_path):
     torch.testing.assert_close(
         real.std(0, correction=0), torch.tensor([1.0, 1, 0]), atol=1e-4, rtol=0
     )
-    torch.testing.assert_close(field.original(real), torch.tensor(rows, dtype=torch.float32))
+    torch.testing.assert_close(field.original(real), torch.tensor(rows), atol=1e-5, rtol=1e-6)
     assert not batch["x"][~batch["x_mask"]].any()
 
 
@@ -171,7 +173,11 @@ def test_shown_and_told_apart():
     field = Numbers("x")
     assert field.show(field.read("1.5 2")) == "1.5 2"
     assert field.show(field.read(list(range(20)))).endswith("7 …")
-    assert Numbers("x", sequence=True).show(np.ones((3, 2))) == "3 vectors of 2 numbers"
+    series = Numbers("x", sequence=True)
+    assert series.show(np.ones((3, 2))) == "3 vectors of 2 numbers: 1 1 1 1 1 1"
+    assert series.show(np.array([[2.5]])) == "1 vector of 1 number: 2.5"
+    assert series.show(np.ones((1, 20))) == "1 vector of 20 numbers: 1 1 1 1 1 1 1 1 …"
+    assert series.show(np.ones((2000, 1))).startswith("2,000 vectors of 1 number: 1 1")
     assert field.identity(field.read("1 2")) == field.identity(field.read([1, 2]))
     assert field.identity(field.read("1 2")) != field.identity(field.read("2 1"))
 
@@ -195,3 +201,63 @@ def test_a_tensor_is_numbers_whatever_made_it(dtype):
     if numbers.requires_grad:
         with pytest.raises(Unusable, match="not numbers"):
             Numbers("n").read([numbers, numbers])
+
+
+@pytest.mark.parametrize("center", [0.0, 1e-6, 1.0, 2e6, 1.7e9, -1.7e9])
+def test_numbers_that_differ_are_told_apart(center):
+    """By a millionth of a small one, by a hundredth of a large one."""
+    step = 0.01 if abs(center) > 1 else 1e-8
+    numbers = [center + step * n for n in range(20)]
+    told = [number_text(number) for number in numbers]
+    assert len(set(told)) == 20
+    assert [float(each) for each in told] == pytest.approx(numbers, rel=1e-8, abs=1e-12)
+
+
+def test_a_number_of_few_digits_is_told_in_few():
+    assert [number_text(x) for x in (0.0, 0.1, -2.5, 2000042.0, 1e300)] == [
+        *["0", "0.1", "-2.5", "2000042", "1e+300"]
+    ]
+
+
+@pytest.mark.parametrize("mean", [0.0, 1e-9, 20.0, 1.7e9, -1e12])
+@pytest.mark.parametrize("spread", [1e-11, 1e-3, 29.0])
+@pytest.mark.parametrize("kind", ["text", "list", "array"])
+def test_a_small_spread_is_kept_whatever_the_mean(mean, spread, kind, tmp_path):
+    """Digits are lost only where 64 bits have none for them."""
+    column = mean + spread * np.random.default_rng(0).normal(size=200)
+    if column.std() < 1e-12 * abs(mean):
+        pytest.skip("64 bits do not hold it")
+    field = Numbers("x", size=1, standardise=True)
+    cells = {"text": map(repr, column.tolist()), "list": column.tolist(), "array": column[:, None]}
+    examples = [{"x": field.read(cell)} for cell in cells[kind]]
+    field.learn(example["x"] for example in examples)
+    assert field.scale.mean[0] == pytest.approx(column.mean(), rel=1e-15, abs=1e-6 * spread)
+    assert field.scale.deviation[0] == pytest.approx(column.std(), rel=1e-6)
+    again = Numbers("x", size=1, standardise=True)
+    again.load(field.to_json())
+    batch = batch_of(tmp_path, [again], examples)["x"]
+    wanted = torch.from_numpy((column - column.mean()) / column.std())[:, None]
+    torch.testing.assert_close(batch.double(), wanted, atol=1e-3, rtol=0)
+    original = again.original(batch)
+    assert original.dtype == torch.float64
+    off = (original[:, 0] - torch.from_numpy(column)).abs().max()
+    assert off <= 1e-6 * spread + 4e-16 * abs(mean)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("number", [0.0, 0.1, -1.7e9 / 3])
+def test_numbers_that_never_change_stay_apart_from_their_mean_by_nothing(number, dtype, tmp_path):
+    field = Numbers("x", sequence=True, standardise=True)
+    examples = [{"x": field.read(np.full((n, 1), number, dtype))} for n in (1, 1000, 37)]
+    assert {example["x"].dtype for example in examples} == {np.dtype(dtype)}
+    field.learn(example["x"] for example in examples)
+    assert field.scale.deviation.tolist() == [1]
+    assert not batch_of(tmp_path, [field], examples)["x"].any()
+
+
+def test_rounding_of_32_bits_is_no_spread():
+    column = (1 / 3 + 1e-8 * np.random.default_rng(0).normal(size=(99, 1))).astype(np.float32)
+    assert column.std() > 0
+    field = Numbers("x", standardise=True)
+    field.learn([field.read(row) for row in column])
+    assert field.scale.deviation.tolist() == [1]

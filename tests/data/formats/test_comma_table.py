@@ -128,3 +128,21 @@ def test_a_name_that_two_columns_have_is_refused(here, name):
     assert "a name of its own" in told.value.hint
     (found,) = read_examples(f"{name}#label", [Text("text")])  # it has no doubts about the others
     assert found.fields["text"] == "b"
+
+
+@pytest.mark.parametrize("count", [3, 30_000])
+@pytest.mark.parametrize("name", ["old.csv", "old.csv.gz"])
+def test_lines_that_end_as_on_old_macs(here, name, count):
+    rows = [(f"text {n}, and more", "neg" if n % 2 else "pos") for n in range(count)]
+    text = "\ufefftext,label\r" + "".join(f'"{text}",{label}\r' for text, label in rows)
+    text = text[:-1] + "\r" + "a" * 200_000 + ",pos\rlast,neg"  # too long; without an end
+    data = text.encode()
+    (here / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    problems = Problems()
+    assert read(f"{name}#text,label", problems) == [*rows, ("last", "neg")]
+    assert problems.lines(f"lines over {LONGEST:,} bytes") == [count + 2]
+
+
+def test_a_carriage_return_inside_a_cell_is_no_line_end(here):
+    (here / "b.csv").write_bytes(b'text,label\n"a\rb",pos\nc,neg\n')
+    assert read("b.csv") == [("a\rb", "pos"), ("c", "neg")]

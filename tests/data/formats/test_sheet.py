@@ -84,7 +84,7 @@ def test_a_file_beside_it_says_the_size(tmp_path):
         ("sheet.png#3", "after # comes the size of a tile, as"),
         ("sheet.png#0x4", "after # comes the size of a tile"),
         ("sheet.png#99999999999x1", "after # comes the size of a tile"),
-        ("bad.png#3x4", "cannot be read as a picture: of damaged pictures"),
+        ("bad.png#3x4", "cannot be read as a picture: a damaged picture"),
         ("cut.png#3x4", "cannot be read as a picture"),
         ("bad.png.gz#3x4", "cannot be read as a picture"),
     ],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 
 import numpy as np
 import pytest
 
+from regard.data.formats import format_of
 from regard.data.problems import CorpusError
 from regard.data.rows import read_rows
 from regard.data.scenes.digit_scenes import SceneSettings, digit_scenes
@@ -43,6 +45,31 @@ def test_the_same_seed_is_the_same_scenes_and_more_of_them_change_none() -> None
     pictures = [[scene.picture.tobytes() for scene in each] for each in (first, again, more, other)]
     assert pictures[0] == pictures[1] == pictures[2][:20]
     assert not set(pictures[0]) & set(pictures[3])
+
+
+@pytest.mark.parametrize(
+    ("settings", "digest"),
+    [
+        ({"grid": (2, 2), "least": 1}, "49e5911347e930b6"),
+        ({"grid": None, "most": 3}, "b6da9244d1c70891"),
+    ],
+    ids=["grid", "free"],
+)
+def test_scenes_are_those_of_all_versions(settings: dict, digest: str) -> None:
+    """Whatever is drawn at once: published numbers are about these pictures."""
+    _, found = scenes(1100, **settings)
+    whole = hashlib.blake2b(digest_size=8)
+    for scene in found:
+        places = [(one.label, one.top, one.left) for one in scene.digits]
+        whole.update(scene.picture.tobytes() + repr((places, scene.draw)).encode())
+    assert whole.hexdigest() == digest
+
+
+def test_many_scenes_say_that_they_are_composed(tmp_path) -> None:
+    file = tmp_path / "a.scenes"
+    for count, said in ((60_000, "composing 60,000 scenes of digits:train"), (900, "")):
+        file.write_text(json.dumps({"digits": "digits:train", "count": count}))
+        assert format_of(file).beforehand(file) == said
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -367,3 +367,35 @@ def test_a_retina_reads_its_own_pyramid_and_has_few_scales():
         Retina(4, scales=2)(pyramid, torch.zeros(1, 2))
     with pytest.raises(ValueError, match="1 to 10 scales"):
         Retina(4, scales=40)
+
+
+@pytest.mark.parametrize("warp", [ProjectiveWarp(), AffineWarp(), ThinPlateWarp()])
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
+def test_a_warp_of_numbers_that_are_not_finite_is_refused(warp, number):
+    theta = warp.identity.repeat(3, 1)
+    assert warp(torch.ones(3, 1, 4, 4), theta).isfinite().all()
+    theta[1, 2] = number
+    with pytest.raises(ValueError, match=r"told by finite numbers, and those of picture 1 are \["):
+        warp(torch.ones(3, 1, 4, 4), theta)
+
+
+@pytest.mark.parametrize("given", [(2.5, 1), ("3", 1), (3, 1.0), (True, 1), (None, 2)])
+def test_a_retina_is_told_in_whole_numbers(given):
+    with pytest.raises(ValueError, match="in whole numbers, not"):
+        Retina(*given)
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "said"),
+    [
+        (2.5, (8, 8), "1 filter or more each way, a whole number, not 2.5"),
+        (0, (8, 8), "1 filter or more each way"),
+        (2, (8.0, 8), "in whole numbers, not"),
+        (2, (8, 0), "1 pixel or more"),
+        (2, (8,), "a height and a width"),
+    ],
+)
+def test_a_window_is_told_in_whole_numbers(count, size, said):
+    for made, numbers in ((GaussianWindow.of, 5), (GaussianWindow.of_box, 4)):
+        with pytest.raises(ValueError, match=said):
+            made(torch.zeros(2, numbers), count, size)

@@ -84,7 +84,10 @@ def test_a_prompt_chooses_what_is_said(learnt, corpora):
     given = run.task.given([{"image": picture, "prompt": p} for p in ("long", "short")])
     long, short = run.task.respond(run.module, given, batch=2)
     assert (long.answer, short.answer) == ("a square on the upper left", "upper left")
-    assert long.to_dict()["input"] == {"image": "8x8 grey picture", "prompt": "long"}
+    assert long.to_dict()["input"] == {
+        "image": f"{picture} (8x8 grey picture)",
+        "prompt": "long",
+    }
 
 
 @pytest.mark.parametrize(

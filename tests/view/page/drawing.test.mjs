@@ -50,13 +50,14 @@ const matrix = (rows, extra = {}) => ({
 });
 const view = (rows, extra) => {
   const made = matrix(rows, extra);
-  return { matrix: made, full: strongest(made, "matrix"), map: { rounding: 0.005 }, rest: restOf(made, 0.005) };
+  return { matrix: made, full: strongest(made, "matrix"), map: { rounding: 0.005 }, rest: restOf(made, 0.005), state: { units: "words" } };
 };
 
 test("the strongest colour stands for the most of all, or of each row, and never for 0", () => {
   const given = matrix([[0.5, 0.25], [0.125, -0.75], [0, 0]]);
   assert.deepEqual([...strongest(given, "matrix")], [0.75, 0.75, 0.75]);
   assert.deepEqual([...strongest(given, "row")], [0.5, 0.75, 1]);
+  assert.deepEqual([...strongest(given, "one")], [1, 1, 1]);
 });
 
 test("links: all at rest, those of a row, those of a column; forbidden pairs have none", () => {
@@ -87,7 +88,7 @@ test("what a row does not give to its columns is shown, rounding is not", () => 
 test("the readout says the numbers, and never calls a forbidden pair 0", () => {
   const given = view([[0.42, 0.58]], { allowed: Uint8Array.from([1, 1]) });
   assert.equal(cellSentence(given, 0, 0), "‘q0’ attends 0.42 to ‘k0’");
-  assert.match(readoutOf(given, { row: 0, col: 0 }).more, /number 2 of 2/);
+  assert.match(readoutOf(given, { row: 0, col: 0 }).more, /number 2 of 2 in its row · entropy 0\.68 nats, about 2\.0 words’ worth/);
   assert.equal(readoutOf(given, { row: 0, col: null }).main, "‘q0’ attends 0.58 to ‘k1’, 0.42 to ‘k0’");
   const forbidden = view([[1, 0]], { allowed: Uint8Array.from([1, 0]) });
   assert.equal(cellSentence(forbidden, 0, 1), "‘q0’ may not attend to ‘k1’");

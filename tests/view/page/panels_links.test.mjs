@@ -55,9 +55,10 @@ test("beside another record, the same map, layer and head", () => {
 });
 
 test("two records are called by what tells them apart", () => {
-  const record = { model: "rnn", title: "我" };
+  const record = { model: "rnn", title: "我", changes: [] };
   assert.deepEqual(recordNames(record, { ...record, model: "transformer" }), ["rnn: ", "transformer: "]);
   assert.deepEqual(recordNames(record, { ...record, title: "你" }), ["我: ", "你: "]);
+  assert.deepEqual(recordNames(record, { ...record, changes: ["forced: a → b"] }), ["as the model does it: ", "forced: a → b: "]);
   assert.deepEqual(recordNames(record, { ...record }), ["left: ", "right: "]);
   assert.deepEqual(recordNames(record, record), ["", ""]);
 });

@@ -117,14 +117,14 @@ def look(
     view = _view(given, models, saved, asked, picks, device)
     if files:
         theme = {"theme": "dark" if dark else "light"}
-        styles = {svg: theme, png: theme, gif: theme, apng: theme}
+        styles: dict[Path | None, dict[str, str]] = dict.fromkeys((svg, png, gif, apng), theme)
         for path in (svg, png):
-            styles[path] = theme | {"style": "lines" if lines else "cells"}
+            styles[path] = theme | ({"style": "lines"} if lines else {})
         for path in files:
             _save(view, path, styles.get(path, {}))
-    elif seen_here:
-        _print(view, saved, explain=explain)
-    else:
+    if terminal or (seen_here and not files):
+        _print(view, saved, explain=explain, written=bool(files))
+    elif not files:
         view.show()
 
 
@@ -163,7 +163,7 @@ def _serve(
 
     from regard.serve.models import distinct_names
     from regard.serve.server_process import serve
-    from regard.view.attention_view import page_state
+    from regard.view.attention_view import counted, page_state
     from regard.view.picked_matrix import Pick
 
     if not port:
@@ -173,7 +173,7 @@ def _serve(
     if len(texts) > 1 or len(models) > 1:
         state |= {"panel": "compare", "compare-text": texts[1] if len(texts) > 1 else ""}
         state |= {"compare-model": distinct_names(models)[1] if len(models) > 1 else ""}
-    shown = {name: value for name, value in state.items() if value not in ("", "words")}
+    shown = {name: value for name, value in counted(state).items() if value not in ("", "words")}
     address = f"http://{HOST}:{port}/" + (f"#{urlencode(shown)}" if shown else "")
     if open_it:
         _open_when_it_answers(address, port)
@@ -205,8 +205,11 @@ def _open_when_it_answers(address: str, port: int) -> None:
     threading.Thread(target=wait_and_open, daemon=True).start()
 
 
-def _print(view: View, saved: bool, *, explain: bool) -> None:
-    """explain: measures were asked for: what each says in a line; their matrices are in the page."""
+def _print(view: View, saved: bool, *, explain: bool, written: bool) -> None:
+    """explain: measures were asked for: what each says in a line; their matrices are in the page.
+
+    written: there is a file already, and none is proposed.
+    """
     for record in view.records:
         if record.output:
             print(record.output)
@@ -222,6 +225,8 @@ def _print(view: View, saved: bool, *, explain: bool) -> None:
     if others := _other_maps(view):
         told = t("also there: {maps}; see one with --map NAME", maps=", ".join(others))
         print(f"\n{told}", file=sys.stderr)
+    if written:
+        return
     command = f"regard look{'' if saved else ' …'} --html attention.html"
     print(f"\n{t('the whole page in a file: {command}', command=command)}", file=sys.stderr)
 

@@ -50,6 +50,7 @@ def _listed(rows: list[dict[str, Any]], space: int) -> str:
 
 def _rows() -> list[dict[str, Any]]:
     """Of every recipe that can be read; of the others, a line on standard error."""
+    from regard.data.spec import digits_of
     from regard.recipe.mistakes import RecipeError
     from regard.recipe.named_recipes import named_recipes
     from regard.recipe.recipe_files import about_recipe
@@ -61,7 +62,7 @@ def _rows() -> list[dict[str, Any]]:
         except RecipeError as error:
             _warn(str(error))
             continue
-        folder, slash, _ = about.corpus.partition("/")
+        folder, slash, _ = digits_of(about.corpus).partition("/")
         rows.append(
             {
                 "name": name,

@@ -48,9 +48,12 @@ def train(
     from regard.training.run import train as run_recipe  # Lightning takes seconds
 
     if resolved.data.dev is None:
+        from regard.tasks.recipe_task import task_of
+
         note = t(
             "note: without data.dev nothing is measured while training, and the last weights are "
-            "kept; data.dev=b.zh,b.en names pairs to choose the best by"
+            "kept; data.dev=SPEC, written as data.train is, names {examples} to choose the best by",
+            examples=task_of(resolved).called(2),
         )
         print(note, file=sys.stderr)
     run_recipe(resolved, run or Path("runs") / resolved.name, quiet=quiet)

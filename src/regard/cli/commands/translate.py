@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,8 @@ from regard.cli.options import WIDEST, Beam, Device, Int8, Json, Output, Runs
 from regard.cli.sampling_options import Sample, Seed, Temperature, TopK, TopP, search_options
 from regard.cli.texts import check_texts, chunks
 from regard.words import t
+
+MOST_DOUBTED = 3  # lines of which it is said why
 
 if TYPE_CHECKING:
     from regard.runs.loaded_run import LoadedRun
@@ -70,7 +73,7 @@ def translate(
     with ExitStack() as stack:
         out = stack.enter_context(written_to(output))
         records = stack.enter_context(written_to(attention)) if attention else None
-        number = 0
+        number, doubts = 0, ReadingDoubts(several=len(texts or []) != 1 or texts == ["-"])
         for chunk in chunks(texts or ["-"], "translate", full=sample):
             answers = translator.translate(
                 chunk,
@@ -79,11 +82,34 @@ def translate(
                 **settings,
             )
             for prediction in answers:
+                notes = translator.reading_notes(prediction)
                 if records:
-                    records.write(_record(prediction))
-                out.write(_answer(prediction, number, nbest, as_json, shown))
+                    records.write(_record(prediction, notes))
+                out.write(_answer(prediction, number, nbest, as_json, shown, notes))
+                doubts.add(notes, number)
                 number += 1
             out.flush()
+    doubts.tell_rest()
+
+
+class ReadingDoubts:
+    """What is told on standard error of texts that the model hardly knows: of many, of the first few."""
+
+    def __init__(self, several: bool) -> None:
+        self.several, self.doubted = several, 0
+
+    def add(self, notes: Sequence[str], number: int) -> None:
+        self.doubted += bool(notes)
+        if self.doubted > MOST_DOUBTED:
+            return
+        for note in notes:
+            said = t("line {n}: {note}", n=number + 1, note=note) if self.several else note
+            print(t("note: {note}", note=said), file=sys.stderr)
+
+    def tell_rest(self) -> None:
+        if (rest := self.doubted - MOST_DOUBTED) > 0:
+            said = t.plural(rest, "the same of {n} more line", "the same of {n} more lines")
+            print(t("note: {note}", note=said), file=sys.stderr)
 
 
 def _loaded(
@@ -109,12 +135,19 @@ def _on_a_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def _answer(prediction: Prediction, number: int, nbest: int, as_json: bool, shown: bool) -> str:
+def _answer(
+    prediction: Prediction,
+    number: int,
+    nbest: int,
+    as_json: bool,
+    shown: bool,
+    notes: Sequence[str],
+) -> str:
     from regard.cli.streams import one_line
     from regard.cli.terminal_alignment import alignment
 
     if as_json:
-        return _record(prediction)
+        return _record(prediction, notes)
     if nbest > 1:
         every = (prediction, *prediction.alternatives)
         return "".join(f"{number} ||| {one_line(p.text)} ||| {p.score:.4f}\n" for p in every)
@@ -122,5 +155,5 @@ def _answer(prediction: Prediction, number: int, nbest: int, as_json: bool, show
     return f"{one_line(prediction.text)}\n{picture}"
 
 
-def _record(prediction: Prediction) -> str:
-    return json.dumps(prediction.to_dict(), ensure_ascii=False) + "\n"
+def _record(prediction: Prediction, notes: Sequence[str]) -> str:
+    return json.dumps(prediction.to_dict() | {"notes": list(notes)}, ensure_ascii=False) + "\n"

@@ -129,6 +129,10 @@ class Document(TextsInside):
         """A text is the line, whatever it looks like; sentences may be a list."""
         return super().of_line(line) if line.lstrip().startswith("[") else line
 
+    @property
+    def takes_any_line(self) -> bool:
+        return True
+
     def identity(self, value: Sentences) -> str:
         return self._text.identity(value.text)
 

@@ -63,6 +63,11 @@ class Field(ABC):
         except (ValueError, RecursionError):
             return line
 
+    @property
+    def takes_any_line(self) -> bool:
+        """Whether it is a text, which a line is whatever it looks like."""
+        return False
+
     def identity(self, value: Any) -> str:
         """Values of one identity are never on both sides of a split into train, dev and test."""
         return str(value)
@@ -99,6 +104,10 @@ class Field(ABC):
     def unknown(self, examples: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
         """How many tokens of these examples the vocabulary has not, and how many there are."""
         return 0, 0
+
+    def doubts(self, values: Sequence[Any]) -> list[str]:
+        """What may make answers about these values worth little, in a sentence each with what mends it."""
+        return []
 
     # from values to tensors
 

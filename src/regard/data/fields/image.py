@@ -15,6 +15,13 @@ from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.nested_numbers import array_of
+from regard.data.fields.picture_doubts import lost_colours, opposite_ground
+from regard.data.fields.read_picture import (
+    ReadPicture,
+    border_brightness,
+    has_colours,
+    picture_words,
+)
 from regard.data.fields.standardisation import Moments, Standardisation
 from regard.words import t
 
@@ -22,6 +29,7 @@ Pixels = NDArray[np.uint8]  # (H, W, C)
 MOST_PIXELS = 1 << 24  # of a picture that is kept as it is
 HEAVIEST = 1 << 27  # bytes of a file
 ANY_SHAPE = (28, 28)  # to try a model with
+OPPOSITE = 0.5  # of the brightness from 0 to 1, between two grounds
 
 
 class Image(Field):
@@ -59,6 +67,7 @@ class Image(Field):
         self.shape = size  # of all pictures; None: they differ
         self.standardise = standardise
         self.scale: Standardisation | None = None
+        self.ground: tuple[float, float] | None = None  # brightness of borders: mean, deviation
 
     def __repr__(self) -> str:
         said = f"{self.name!r}, channels={self.channels}, size={self.stretched_to}"
@@ -80,23 +89,46 @@ class Image(Field):
         """most: pixels that a file may have."""
         from PIL import Image as Pillow  # loaded by those who have pictures
 
-        from regard.data.picture_files import URI, bytes_in, decoded
+        from regard.data.picture_files import URI, bytes_in, decoded, is_bare_base64
 
+        file = ""
         if isinstance(cell, str) and cell.lstrip().startswith(URI):
             cell = bytes_in(cell)
+        elif isinstance(cell, str) and is_bare_base64(cell):
+            raise Unusable(
+                "{}lines with a picture in base64 alone: write data:image/png;base64, before it"
+            )
         elif isinstance(cell, str | Path):
-            cell = _file(str(cell), folder)
+            file, cell = str(cell).strip(), _file(str(cell), folder)
+        if (whole := self._as_it_is(cell, size)) is not None:
+            return whole
         picture = (
             decoded(cell, most) if isinstance(cell, bytes) else Pillow.fromarray(_pixels(cell))
         )
+        lost = self.channels == 1 and picture.mode == "RGB" and has_colours(np.asarray(picture))
         picture = picture.convert("L" if self.channels == 1 else "RGB")
         if size is not None:
             picture = picture.resize((size[1], size[0]), Pillow.Resampling.BILINEAR)
         elif picture.width * picture.height > MOST_PIXELS:
             raise Unusable(
-                f"{{}}lines of pictures over {MOST_PIXELS:,} pixels, which no size is given for"
+                f"{{}}lines with a picture over {MOST_PIXELS:,} pixels, which no size is given for"
             )
-        return np.asarray(picture).reshape(picture.height, picture.width, self.channels)
+        pixels = np.asarray(picture).reshape(picture.height, picture.width, self.channels)
+        return ReadPicture.of(pixels, file=file, lost_colours=lost)
+
+    def _as_it_is(self, cell: Cell, size: tuple[int, int] | None) -> Pixels | None:
+        """An array of bytes with nothing to be changed, as most of a large corpus are."""
+        if not isinstance(cell, np.ndarray) or cell.dtype != np.uint8 or not cell.size:
+            return None
+        pixels = cell[..., None] if cell.ndim == 2 else cell
+        if (
+            pixels.ndim != 3
+            or pixels.shape[2] != self.channels
+            or size not in (None, pixels.shape[:2])
+        ):
+            return None
+        fits = pixels.shape[0] * pixels.shape[1] <= MOST_PIXELS
+        return ReadPicture.of(np.ascontiguousarray(pixels)) if fits else None
 
     def check_known(self, value: Pixels) -> None:
         if self.shape is not None and value.shape[:2] != self.shape:
@@ -113,20 +145,23 @@ class Image(Field):
         return f"pixels.{self.name}.json"
 
     def learn(self, values: Iterable[Pixels]) -> None:
-        moments, shapes = Moments(self.channels), set()
+        moments, shapes, borders = Moments(self.channels), set(), Moments(1)
         for value in values:
+            borders.add(np.array([[border_brightness(value)]]))
             if self.standardise:
                 moments.add(value.reshape(-1, self.channels) / 255)
             shapes.add((value.shape[0], value.shape[1]))
         if not shapes:
             raise ValueError("there are no pictures to learn from")
+        self.ground = float(borders.mean[0]), float(np.sqrt(borders.squares[0] / borders.count))
         self.scale = moments.scale() if self.standardise else Standardisation.none(self.channels)
         if self.stretched_to is None:
             self.shape = shapes.pop() if len(shapes) == 1 else None
 
     def to_json(self) -> str:
         size = None if self.shape is None else list(self.shape)
-        return json.dumps({"channels": self.channels, "size": size, **self._scale.to_json()}) + "\n"
+        known = {"channels": self.channels, "size": size, **self._scale.to_json()}
+        return json.dumps(known if self.ground is None else {**known, "ground": self.ground}) + "\n"
 
     def load(self, text: str) -> None:
         match json.loads(text):
@@ -141,7 +176,20 @@ class Image(Field):
         scale = Standardisation.from_json(rest, self.channels)
         if not (self.standardise or scale.changes_nothing):
             raise ValueError("it is about pictures that are standardised")
-        self.scale, self.shape = scale, shape
+        self.scale, self.shape, self.ground = scale, shape, _ground(rest.get("ground"))
+
+    def doubts(self, values: Sequence[Pixels]) -> list[str]:
+        """Colours that are lost, and grounds that are the opposite of what was learnt."""
+        found = []
+        if lost := sum(getattr(value, "lost_colours", False) for value in values):
+            found.append(lost_colours(lost, len(values)))
+        if self.ground is None:
+            return found
+        mean, deviation = self.ground
+        apart = max(OPPOSITE, 3 * deviation)
+        if other := sum(abs(border_brightness(value) - mean) > apart for value in values):
+            found.append(opposite_ground(other, len(values), bright=mean < OPPOSITE))
+        return found
 
     @property
     def any_size(self) -> tuple[int, int, int]:
@@ -202,14 +250,13 @@ class Image(Field):
     def too_long(self, parts: Parts) -> str | None:
         if self.shape is None or tuple(map(int, parts[1])) == self.shape:
             return None
-        return f"{{}}lines of pictures that are not {self.shape[1]}x{self.shape[0]}"
+        return f"{{}}lines with a picture that is not {self.shape[1]}x{self.shape[0]}"
 
     def lengths(self, value: Pixels) -> dict[str, int]:
         return {"width": value.shape[1], "height": value.shape[0]}
 
     def show(self, value: Pixels) -> str:
-        height, width, channels = value.shape
-        return f"{width}x{height} {'grey' if channels == 1 else 'coloured'} picture"
+        return picture_words(value)
 
     @property
     def _scale(self) -> Standardisation:
@@ -226,12 +273,23 @@ def _file(name: str, folder: Path | None) -> bytes:
         if not path.is_file():  # no pipe, which never ends
             raise Unusable("{}lines that name a missing file")
         if path.stat().st_size > HEAVIEST:
-            raise Unusable(f"{{}}lines of pictures over {HEAVIEST:,} bytes")
+            raise Unusable(f"{{}}lines with a picture over {HEAVIEST:,} bytes")
         return path.read_bytes()
     except Unusable:
         raise
     except (OSError, ValueError):  # no leave to read it, a zero in the name
         raise Unusable("{}lines that name a missing file") from None
+
+
+def _ground(found: object) -> tuple[float, float] | None:
+    match found:
+        case [int() | float() as mean, int() | float() as deviation] if (
+            0 <= mean <= 1 and 0 <= deviation <= 1
+        ):
+            return float(mean), float(deviation)
+        case None:  # runs of earlier versions have none
+            return None
+    raise ValueError("its ground is no brightness and deviation from 0 to 1")
 
 
 def _pixels(cell: Cell) -> Pixels:
@@ -243,11 +301,11 @@ def _pixels(cell: Cell) -> Pixels:
         array = array[:, :, 0]
     if not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)) or not array.size:
         raise Unusable(
-            "{}lines of numbers that are no picture: height by width, and 1 or 3 channels"
+            "{}lines with numbers that are no picture: height by width, and 1 or 3 channels"
         )
     most = 1 if array.dtype.kind in "bf" else 255
     if not (array.min() >= 0 and array.max() <= most):  # not a number is neither
-        raise Unusable("{}lines of pixels that are not from 0 to 255, or from 0 to 1")
+        raise Unusable("{}lines with pixels that are not from 0 to 255, or from 0 to 1")
     if most == 1:
         array = np.rint(array * np.float64(255))
     return np.ascontiguousarray(array, np.uint8)

@@ -16,11 +16,12 @@ from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.nested_numbers import array_of
-from regard.data.fields.standardisation import Moments, Standardisation
+from regard.data.fields.number_text import array_text
+from regard.data.fields.standardisation import LARGEST, Moments, Standardisation
 from regard.data.formats.npy import read_array
 from regard.words import t
 
-Vectors = NDArray[np.float32]  # (D,), or (T, D)
+Vectors = NDArray[Any]  # (D,), or (T, D); float32 if they were given in it or in less, else float64
 MOST_SIZES = 100  # of vectors, before one that occurs most is looked for
 
 
@@ -58,7 +59,8 @@ class Numbers(Field):
         self.scale: Standardisation | None = None
 
     def __repr__(self) -> str:
-        return f"Numbers({self.name!r}, size={self._given}, sequence={self.sequence})"
+        scaled = ", standardise=True" if self.standardise else ""  # so they are stored
+        return f"Numbers({self.name!r}, size={self._given}, sequence={self.sequence}{scaled})"
 
     def read(self, cell: Cell, folder: Path | None = None) -> Vectors:
         array = array_of(_parsed(cell, folder) if isinstance(cell, str) else cell)
@@ -70,10 +72,13 @@ class Numbers(Field):
             raise Unusable(f"{{}}lines of numbers that are not {shape}")
         if not array.size:
             raise Unusable("empty {}lines")
-        with np.errstate(over="ignore"):
-            value = np.ascontiguousarray(array, np.float32)
-        if not np.isfinite(value).all():
+        given_in_32_bits = array.dtype.kind == "f" and array.dtype.itemsize <= 4
+        with np.errstate(over="ignore"):  # of a long double
+            value = np.ascontiguousarray(array, np.float32 if given_in_32_bits else np.float64)
+        if not np.isfinite(array).all() and not _is_large(cell):
             raise Unusable("{}lines with numbers that are not finite")
+        if np.abs(value).max() > LARGEST:
+            raise Unusable(f"{{}}lines with numbers beyond {LARGEST:g}, which 32 bits do not hold")
         if self._size not in (None, value.shape[-1]):  # once it is given, learnt or loaded
             raise Unusable(self._wrong_size)
         if self.scale is not None and self.scale.is_beyond(value):
@@ -82,7 +87,7 @@ class Numbers(Field):
 
     def identity(self, value: Vectors) -> str:
         return hashlib.blake2b(
-            repr(value.shape).encode() + value.tobytes(), digest_size=16
+            repr(value.shape).encode() + value.astype(np.float64).tobytes(), digest_size=16
         ).hexdigest()
 
     @property
@@ -128,16 +133,18 @@ class Numbers(Field):
         return ("<f4",)
 
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
-        """Nothing of vectors of another size."""
+        """Standardised, while they have all their digits; nothing of vectors of another size."""
         end = self.max_length if self.sequence and self.cut else None
         values = (example[self.name] for example in examples)
         return [
-            (value[:end].reshape(-1) if value.shape[-1] == self.size else value[:0].reshape(-1),)
+            (self._scaled(value[:end]).reshape(-1),)
+            if value.shape[-1] == self.size
+            else (np.zeros(0, np.float32),)
             for value in values
         ]
 
     def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
-        rows = [self._scaled(np.asarray(parts[0]).reshape(-1, self.size)) for parts in several]
+        rows = [np.asarray(parts[0]).reshape(-1, self.size) for parts in several]
         if not self.sequence:
             vectors = np.concatenate([np.zeros((0, self.size), np.float32), *rows])
             return {self.name: torch.from_numpy(vectors)}
@@ -149,13 +156,11 @@ class Numbers(Field):
         return {self.name: torch.from_numpy(padded), f"{self.name}_mask": torch.from_numpy(mask)}
 
     def original(self, numbers: Tensor) -> Tensor:
-        """Numbers (..., D) of a batch, or predicted like them, as they were before they were standardised."""
-        if self.scale is None:
-            return numbers
-        mean, deviation = (
-            torch.from_numpy(x).to(numbers) for x in (self.scale.mean, self.scale.deviation)
-        )
-        return numbers * deviation + mean
+        """Numbers (..., D) of a batch, or predicted like them, as they were before they were standardised:
+        in float64 and on the CPU, since a large mean would leave 32 bits nothing for the rest.
+        """
+        plain = numbers.detach().cpu().double()
+        return plain if self.scale is None else torch.from_numpy(self.scale.undone(plain.numpy()))
 
     def describe(self, counts: Mapping[str, NDArray[np.int64]]) -> str:
         size = f"{self.size:,}"
@@ -178,17 +183,21 @@ class Numbers(Field):
         return {"vectors": len(value)} if self.sequence else {"numbers": len(value)}
 
     def show(self, value: Vectors) -> str:
-        if self.sequence:
-            return f"{len(value)} vectors of {value.shape[1]} numbers"
-        shown = " ".join(f"{x:.4g}" for x in value[:8])
-        return shown + (" …" if len(value) > 8 else "")
+        return array_text(value)
 
     @property
     def _wrong_size(self) -> str:
         return f"{{}}lines of vectors that do not have {self.size} numbers"
 
     def _scaled(self, vectors: NDArray[Any]) -> NDArray[np.float32]:
-        return vectors if self.scale is None else self.scale.applied(vectors)
+        if self.scale is None:
+            return vectors.astype(np.float32, copy=False)
+        return self.scale.applied(vectors.astype(np.float64, copy=False))
+
+
+def _is_large(cell: Cell) -> bool:
+    """Whether what is infinite was written in digits, as 1e400 is: inf and nan have an n."""
+    return isinstance(cell, str) and "n" not in cell.lower()
 
 
 def _parsed(text: str, folder: Path | None) -> Any:

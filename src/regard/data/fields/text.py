@@ -101,6 +101,10 @@ class Text(Field):
         """A text is the line, whatever it looks like; words may be a list."""
         return super().of_line(line) if self.in_words and line.lstrip().startswith("[") else line
 
+    @property
+    def takes_any_line(self) -> bool:
+        return not self.in_words
+
     def identity(self, value: str | list[str]) -> str:
         text = value if isinstance(value, str) else "".join(value)
         return "".join(c for c in text.lower() if c.isalnum())

@@ -15,6 +15,7 @@ from regard.data.formats.scene_file import SceneFile
 from regard.data.formats.sheet import Sheet
 from regard.data.formats.squad import SquadQuestions
 from regard.data.formats.tables import PlainLines, Table
+from regard.data.formats.walk_file import WalkFile
 
 __all__ = ["COMPRESSED", "FORMATS", "Format", "Kin", "Row", "bare_name", "format_of", "is_known"]
 
@@ -29,6 +30,7 @@ FORMATS: tuple[Format, ...] = (
     Idx(),
     Sheet(),
     SceneFile(),
+    WalkFile(),
 )
 LINES = PlainLines()  # everything else
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from regard.data.byte_lines import byte_lines
+from regard.data.byte_lines import byte_lines, has_old_ends, old_byte_lines
 from regard.data.formats.format import NUMBER, Format, Row, in_words, only_place
 from regard.data.formats.tables import LONGEST
 from regard.data.problems import CorpusError, Unusable
@@ -94,7 +94,8 @@ def _records(path: Path) -> Iterator[tuple[int, list[str] | Unusable]]:
 
 def _lines(path: Path) -> Iterator[str]:
     """With their ends. Bytes that are not UTF-8 become halves of surrogate pairs, which are found later."""
-    for raw in byte_lines(path, longest=LONGEST):
+    every = old_byte_lines if has_old_ends(path) else byte_lines
+    for raw in every(path, longest=LONGEST):
         yield f"{TOO_LONG if raw is None else raw.decode('utf-8', 'surrogateescape')}\n"
 
 

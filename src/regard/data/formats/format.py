@@ -49,6 +49,10 @@ class Format(ABC):
     def check(self, path: Path, columns: Sequence[str]) -> None:  # noqa: B027, most take any
         """A CorpusError says which of the columns a file has not."""
 
+    def beforehand(self, path: Path) -> str:
+        """What is done before and while its rows are read, where it takes long; empty: it does not."""
+        return ""
+
     @abstractmethod
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
         """The rows of a file, with a cell for each column; without columns, a single cell."""

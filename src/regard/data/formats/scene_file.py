@@ -20,7 +20,9 @@ from regard.data.byte_lines import open_bytes
 from regard.data.formats.format import Format, Row
 from regard.data.problems import CorpusError, Unusable
 from regard.suggestions import meant
+from regard.words import t
 
+MANY = 10_000  # scenes that take a while
 USUAL = {"caption": "long"}
 STYLES = ("short", "long", "short_zh", "long_zh", "detail", "detail_zh", "side", "side_zh")
 KNOWN = ("image", "prompt", "boxes", *USUAL, *STYLES)
@@ -42,13 +44,20 @@ class SceneFile(Format):
                 )
         return names
 
+    def beforehand(self, path: Path) -> str:
+        said = scene_settings(path)
+        count, digits = said["count"], said["digits"]
+        if not isinstance(count, int) or count < MANY:
+            return ""
+        return t("composing {count} scenes of {digits}", count=f"{count:,}", digits=digits)
+
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
         from regard.data.scenes.digit_scenes import SceneSettings, digit_scenes
         from regard.data.scenes.scene_captions import scene_caption
 
         named = [USUAL.get(name, name) for name in columns]
         style = next((name for name in named if name in STYLES), "long")
-        said = _settings(path)
+        said = scene_settings(path)
         part = slice(said.pop("from", None), said.pop("to", None))
         pictures, labels = _digits(said.pop("digits", ""), path)
         unknown = said.keys() - {field.name for field in fields(SceneSettings)}
@@ -74,7 +83,8 @@ class SceneFile(Format):
             raise CorpusError(f"{path}: {error}") from None
 
 
-def _settings(path: Path) -> dict[str, Any]:
+def scene_settings(path: Path) -> dict[str, Any]:
+    """What a scene file says, with its digits and its count at least."""
     with open_bytes(path) as stream:
         data = stream.read(1 << 16)
     try:

@@ -53,7 +53,7 @@ class Sheet(Format):
                 raise CorpusError(f"{path} is over {HEAVIEST:,} bytes long")
             picture = np.asarray(decoded(data))
         except (Unusable, *DAMAGE) as trouble:
-            why = str(trouble).format("").removeprefix("lines ")
+            why = str(trouble).format("").removeprefix("lines with ")
             raise CorpusError(f"{path} cannot be read as a picture: {why}") from None
         down, across = picture.shape[0] / height, picture.shape[1] / width
         if down % 1 or across % 1:

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from regard.layers.pictures.draws import mixed, uniform
 
 Pixels = NDArray[np.uint8]  # (H, W)
+Corner = tuple[int, int, int, int]  # top and left on the canvas, row and column
+AT_ONCE = 1024  # scenes whose numbers are drawn together
 TRIES = 20  # places that are tried for a digit that lies free, before it is left out
 _COUNT, _PLACES, _DIGITS, _DOWN, _RIGHT, _STYLE = range(6)  # each draw has numbers of its own
 
@@ -69,68 +71,83 @@ def digit_scenes(
     settings: SceneSettings, pictures: Sequence[Pixels], labels: Sequence[int]
 ) -> Iterator[DigitScene]:
     """pictures: digits of one size, bright on black, a multiple of `settings.digit` high and wide."""
-    digits = np.stack([_smaller(np.asarray(one), settings.digit) for one in pictures])
-    rows, columns = settings.grid or (3, 3)
-    numbers = _numbers(settings, rows * columns if settings.grid else TRIES * settings.most)
-    for scene in range(settings.count):
-        draw = {name: row[scene] for name, row in numbers.items()}
-        count = settings.least + int(draw[_COUNT][0] * (settings.most - settings.least + 1))
-        corners = (_in_grid if settings.grid else _free)(settings, draw, count)
-        which = (draw[_DIGITS] * len(digits)).astype(np.int64)
-        placed = [
-            PlacedDigit(int(labels[n]), top, left, row, column)
-            for n, (top, left, row, column) in zip(which, corners, strict=False)
-        ]
-        canvas = np.zeros(settings.canvas, np.uint8)
-        for n, one in zip(which, placed, strict=False):
-            part = canvas[one.top : one.top + settings.digit, one.left : one.left + settings.digit]
-            np.maximum(part, digits[n], out=part)
-        ordered = tuple(sorted(placed, key=lambda one: (one.row, one.column, one.top, one.left)))
-        yield DigitScene(canvas, ordered, float(draw[_STYLE][0]))
+    digits, side = _smaller(np.stack(pictures), settings.digit), settings.digit
+    for first in range(0, settings.count, AT_ONCE):
+        numbers = _numbers(settings, range(first, min(first + AT_ONCE, settings.count)))
+        spread = settings.most - settings.least + 1
+        counts = (settings.least + (numbers[_COUNT][:, 0] * spread).astype(np.int64)).tolist()
+        which = (numbers[_DIGITS] * len(digits)).astype(np.int64).tolist()
+        every = _in_grid(settings, numbers) if settings.grid else _free(settings, numbers, counts)
+        for count, chosen, corners, style in zip(
+            counts, which, every, numbers[_STYLE][:, 0].tolist(), strict=True
+        ):
+            canvas = np.zeros(settings.canvas, np.uint8)
+            placed = []
+            for n, (top, left, row, column) in zip(chosen, corners[:count], strict=False):
+                part = canvas[top : top + side, left : left + side]
+                np.maximum(part, digits[n], out=part)
+                placed.append(PlacedDigit(int(labels[n]), top, left, row, column))
+            placed.sort(key=lambda one: (one.row, one.column, one.top, one.left))
+            yield DigitScene(canvas, tuple(placed), style)
 
 
-def _numbers(settings: SceneSettings, most: int) -> dict[int, NDArray[np.float64]]:
-    """(scenes, most) from 0 to 1, for each draw."""
-    scenes = torch.arange(settings.count) + (settings.seed << 32)
-    return {name: uniform(mixed(mixed(scenes) + name), most).double().numpy() for name in range(6)}
+def _numbers(settings: SceneSettings, which: range) -> dict[int, NDArray[np.float64]]:
+    """(scenes, most) from 0 to 1, for each draw, of some of the scenes."""
+    rows, columns = settings.grid or (TRIES, settings.most)
+    scenes = mixed(torch.arange(which.start, which.stop) + (settings.seed << 32))
+    return {
+        name: uniform(mixed(scenes + name), rows * columns).double().numpy() for name in range(6)
+    }
 
 
 def _in_grid(
-    settings: SceneSettings, draw: dict[int, NDArray[np.float64]], count: int
-) -> list[tuple[int, int, int, int]]:
-    """(top, left, row, column) of each digit."""
+    settings: SceneSettings, numbers: dict[int, NDArray[np.float64]]
+) -> list[list[Corner]]:
+    """Of each scene (top, left, row, column) of every place, in the order in which they are taken."""
     assert settings.grid is not None
     rows, columns = settings.grid
     high, wide = settings.canvas[0] // rows, settings.canvas[1] // columns
-    found = []
-    for place in np.argsort(draw[_PLACES], kind="stable")[:count]:
-        row, column = divmod(int(place), columns)
-        top = row * high + int(draw[_DOWN][place] * (high - settings.digit + 1))
-        left = column * wide + int(draw[_RIGHT][place] * (wide - settings.digit + 1))
-        found.append((top, left, row, column))
+    places = np.argsort(numbers[_PLACES], axis=1, kind="stable")
+    row, column = np.divmod(places, columns)
+    down, right = (
+        (np.take_along_axis(numbers[name], places, 1) * (room - settings.digit + 1)).astype(
+            np.int64
+        )
+        for name, room in ((_DOWN, high), (_RIGHT, wide))
+    )
+    corners = np.stack((row * high + down, column * wide + right, row, column), -1)
+    found: list[list[Corner]] = corners.tolist()
     return found
 
 
 def _free(
-    settings: SceneSettings, draw: dict[int, NDArray[np.float64]], count: int
-) -> list[tuple[int, int, int, int]]:
-    """The first places of those drawn that keep clear of each other."""
+    settings: SceneSettings, numbers: dict[int, NDArray[np.float64]], counts: Sequence[int]
+) -> list[list[Corner]]:
+    """Of each scene the first places of those drawn that keep clear of each other."""
     (height, width), side = settings.canvas, settings.digit
-    found: list[tuple[int, int, int, int]] = []
-    for down, right in zip(draw[_DOWN], draw[_RIGHT], strict=True):
-        top, left = int(down * (height - side + 1)), int(right * (width - side + 1))
-        if all(max(abs(top - t), abs(left - w)) >= side for t, w, _, _ in found):
-            row, column = (2 * top + side) * 3 // (2 * height), (2 * left + side) * 3 // (2 * width)
-            found.append((top, left, row, column))
-        if len(found) == count:
-            break
-    return found
+    tops = (numbers[_DOWN] * (height - side + 1)).astype(np.int64).tolist()
+    lefts = (numbers[_RIGHT] * (width - side + 1)).astype(np.int64).tolist()
+    every = []
+    for count, down, right in zip(counts, tops, lefts, strict=True):
+        found: list[Corner] = []
+        for top, left in zip(down, right, strict=True):
+            if all(max(abs(top - t), abs(left - w)) >= side for t, w, _, _ in found):
+                row = (2 * top + side) * 3 // (2 * height)
+                found.append((top, left, row, (2 * left + side) * 3 // (2 * width)))
+            if len(found) == count:
+                break
+        every.append(found)
+    return every
 
 
-def _smaller(picture: Pixels, side: int) -> Pixels:
-    """The mean of squares of pixels."""
-    step = len(picture) // side
-    if picture.shape != (side * step, side * step) or not step:
-        raise ValueError(f"digits of {picture.shape} cannot be averaged down to {side} x {side}")
-    squares = picture.reshape(side, step, side, step).astype(np.float64).mean((1, 3))
+def _smaller(pictures: Pixels, side: int) -> Pixels:
+    """The mean of squares of pixels, of pictures (N, H, W)."""
+    step = pictures.shape[1] // side
+    if pictures.shape[1:] != (side * step, side * step) or not step:
+        raise ValueError(
+            f"digits of {pictures.shape[1:]} cannot be averaged down to {side} x {side}"
+        )
+    if step == 1:
+        return pictures.astype(np.uint8)
+    squares = pictures.reshape(-1, side, step, side, step).astype(np.float64).mean((2, 4))
     return np.rint(squares).astype(np.uint8)

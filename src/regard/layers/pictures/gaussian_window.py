@@ -42,8 +42,7 @@ class GaussianWindow(NamedTuple):
         """
         if numbers.shape[-1:] != (5,) or numbers.dim() != 2:
             raise ValueError(f"a window is told by (batch, 5) numbers, not {(*numbers.shape,)}")
-        if count < 1:
-            raise ValueError(f"a window has 1 filter or more, not {count}")
+        _check_sizes(count, size)
         height, width = size
         x, y = numbers[:, 0], numbers[:, 1]
         blur, spread, strength = numbers[:, 2:].clamp(-FARTHEST, FARTHEST).exp().unbind(-1)
@@ -66,6 +65,7 @@ class GaussianWindow(NamedTuple):
     @classmethod
     def of_box(cls, box: Tensor, count: int, size: tuple[int, int]) -> GaussianWindow:
         """The window of such a box (batch, 4) again, with γ = 1."""
+        _check_sizes(count, size)
         x, y, spacing, deviation = box.unbind(-1)
         blur = deviation.square()
         rows = _filters(y, spacing, blur, count, size[0])
@@ -83,6 +83,15 @@ class GaussianWindow(NamedTuple):
         _check("patches", patches, self.rows.shape[-2], self.columns.shape[-2], len(self.rows))
         drawn = self.rows[:, None].mT @ patches @ self.columns[:, None]
         return drawn / self.strength[:, None, None, None]
+
+
+def _check_sizes(count: int, size: tuple[int, int]) -> None:
+    if type(count) is not int or count < 1:
+        raise ValueError(f"a window has 1 filter or more each way, a whole number, not {count!r}")
+    if len(size) != 2 or any(type(side) is not int or side < 1 for side in size):
+        raise ValueError(
+            f"a picture has a height and a width of 1 pixel or more, in whole numbers, not {size!r}"
+        )
 
 
 def _check(name: str, given: Tensor, high: int, wide: int, batch: int) -> None:

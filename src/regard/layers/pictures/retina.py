@@ -36,9 +36,11 @@ class Retina(nn.Module):
 
     def __init__(self, width: int, scales: int = 1) -> None:
         super().__init__()
-        if width < 1 or not 1 <= scales <= MOST_SCALES:
+        whole = all(type(number) is int for number in (width, scales))
+        if not whole or width < 1 or not 1 <= scales <= MOST_SCALES:
             raise ValueError(
-                f"a retina has a width of 1 or more and 1 to {MOST_SCALES} scales, not {width} and {scales}"
+                f"a retina has a width of 1 pixel or more and 1 to {MOST_SCALES} scales, in whole numbers, "
+                f"not {width!r} and {scales!r}"
             )
         self.width, self.scales = width, scales
 

@@ -57,6 +57,7 @@ def look_at_caption(
         [replace(cross, reported="layer 1")],
         model=model,
         output=text,
+        notes=task.input_doubts([example]),
         after=unmeasured_note(question),
     )
 

@@ -66,11 +66,21 @@ class CaptionTask(LikelihoodTask):
         return fields
 
     def learn(self, spec: Spec) -> None:
-        """The words of prompts are learnt with those of captions."""
-        texts = ("caption", "prompt") if self.options.prompt else ("caption",)
-        self.caption.learn(one[name] for one in self.read(spec) for name in texts)
-        for field in (one for one in self.fields.values() if not isinstance(one, Text)):
-            field.learn(one[field.name] for one in self.read(spec))
+        """In one pass, since pictures take their time. Words of prompts are learnt with those of captions."""
+        names = ("caption", "prompt") if self.options.prompt else ("caption",)
+        texts, boxes = list[str](), list[Any]()
+
+        def pictures() -> Iterator[Any]:
+            for one in self.read(spec):
+                texts.extend(one[name] for name in names)
+                if self.options.boxes:
+                    boxes.append(one["boxes"])
+                yield one["image"]
+
+        self.image.learn(pictures())
+        self.caption.learn(texts)
+        if self.options.boxes:
+            self.fields["boxes"].learn(boxes)
 
     def wanted(self, example: Any) -> str:
         text: str = example["caption"]

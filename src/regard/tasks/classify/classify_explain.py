@@ -17,12 +17,14 @@ from regard.records.record import Explanation
 from regard.tasks.classify.classify_module import Classify
 
 
-def explain_classification(task: Classify, tokens: Tokens) -> tuple[Explanation, ...]:
-    """Of the maps "pooling" (one row, for the likeliest label; columns: tokens, then EOS) and "encoder"."""
+def explain_classification(
+    task: Classify, tokens: Tokens, of: str = "pooling"
+) -> tuple[Explanation, ...]:
+    """Of the maps `of` (one row, for the likeliest label; columns: tokens, then EOS) and "encoder"."""
     if not len(tokens):
         return ()
     with task.inference(), differentiable():
-        return ClassificationReading(task, tokens.ids).explained("pooling")
+        return ClassificationReading(task, tokens.ids).explained(of)
 
 
 class ClassificationReading(DecodedReading):

@@ -14,17 +14,20 @@ from regard.data.tokenizer import Tokens
 from regard.records.maps import attention_map, attentions_in, check_size, record_of
 from regard.records.pooled_maps import PooledStates, pooling_map, recording_poolings
 from regard.records.question import LONGEST, LONGEST_DOCUMENT, BadQuestion, Question
+from regard.records.reading_notes import reading_notes
 from regard.records.record import AttentionMap, AttentionRecord, Explanation
 from regard.records.side import Side
-from regard.records.token_sides import cut_off_note, unknown_note
+from regard.records.token_sides import cut_off_note
 from regard.tasks.classify.classify_explain import explain_classification
 from regard.tasks.classify.classify_module import Classify
 from regard.tasks.classify.document_look import (
+    UNATTENDED,
     cut_note,
     document_levels,
     level_maps,
     recording_shares,
     sentence_side,
+    share_maps,
 )
 from regard.tasks.classify.judge import Judge
 from regard.tasks.classify.judged_input import input_side, positions_read, shown_text
@@ -38,7 +41,8 @@ def look_at_judgement(
     language: str = "",
     read: Callable[[str], Any] | None = None,
 ) -> AttentionRecord:
-    """Map "pooling", whose one query is the answer, and "encoder" where the text attends to itself.
+    """Map "pooling", whose one query is the answer, and "encoder" where the text attends to itself; "mean" or
+    "max" of a model that has neither: what each position is of the vector that was judged.
 
     Of a document, its levels, and as maps "sentences", what each weighs in the answer, "words", what each
     word weighs in its sentence, and "pooling", the product of both.
@@ -62,7 +66,7 @@ def look_at_judgement(
     ):
         (found,) = module.judge([value], attention=True)
     label, output = module.said(found)
-    sides = {field.name: side, "label": Side.of_labels([label], title="label")}
+    sides = {field.name: side, "label": Side.of_labels([label], title=module.answered)}
     levels, cut = None, _cut_note(module, value, tokens)
     if isinstance(field, Document):
         (sentences,) = field.tokens([value])
@@ -75,7 +79,9 @@ def look_at_judgement(
         for name, queries in (("cross", "label"), ("encoder", field.name)):
             if layers[name]:
                 maps.append(attention_map(name, queries, field.name, layers[name], recorded))
-    text = shown_text(field, value)
+        if not maps:
+            maps = share_maps(shares, len(side), field.name)
+    text, tokenizer = shown_text(field, value), getattr(field, "tokenizer", None)
     return record_of(
         question,
         sides,
@@ -83,8 +89,8 @@ def look_at_judgement(
         title=question.text if isinstance(field, Numbers) else text,
         model=model,
         output=output,
-        notes=(*cut, *unknown_note(text, tokens)),
-        explanations=_explanations(module, tokens) if question.explain else (),
+        notes=(*cut, *reading_notes(text, tokens, tokenizer, language=language)),
+        explanations=_explanations(module, tokens, maps) if question.explain else (),
         levels=levels,
     )
 
@@ -113,10 +119,13 @@ def _cut_note(module: Judge, value: Any, read: Tokens) -> tuple[str, ...]:
     return cut_off_note(len(read), len(field.tokenizer.encode(field.joined(value))))
 
 
-def _explanations(module: Judge, tokens: Tokens) -> tuple[Explanation, ...]:
+def _explanations(
+    module: Judge, tokens: Tokens, maps: Sequence[AttentionMap]
+) -> tuple[Explanation, ...]:
     if not isinstance(module, Classify) or not isinstance(module.given, Text):
         return ()
-    return explain_classification(module, tokens)
+    summed = [each.name for each in maps if each.name in UNATTENDED.values()]
+    return explain_classification(module, tokens, *summed)
 
 
 def _accepted(field: Field, text: str) -> Any:

@@ -28,6 +28,7 @@ MECHANISMS = {
     "mean": "mean: every state alike",
     "max": "max: the share of the features that each state gave",
 }
+UNATTENDED = {"mean": "mean pooling", "max": "max pooling"}  # what their maps are called
 
 
 class Shares(NamedTuple):
@@ -106,6 +107,17 @@ def level_maps(levels: Levels) -> tuple[list[AttentionMap], tuple[str, ...]]:
     rows = np.where(own, lower, 0.0)
     maps.append(_map("words", levels.sentences, levels.words, rows, levels.mechanism, own))
     return maps, ()
+
+
+def share_maps(shares: Sequence[Shares], positions: int, keys: str) -> list[AttentionMap]:
+    """What the positions of a text are of the vector that was judged, which was made without attention."""
+    return [
+        _map(
+            UNATTENDED[each.kind], "label", keys, each.weights.cpu().numpy(), MECHANISMS[each.kind]
+        )
+        for each in shares[-1:]
+        if each.kind in UNATTENDED and each.weights.shape == (1, positions)
+    ]
 
 
 def sentence_side(text: str, sentences: Sequence[Tokens], language: str) -> Side:

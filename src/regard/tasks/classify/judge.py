@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -52,6 +52,7 @@ def weighed_sentences(
 class Judge(TaskModule):
     """A model that encodes `given`, and whose decoder's first output is the answer."""
 
+    answered: ClassVar = "label"  # what an answer is
     model: Translator
 
     def __init__(self, model: nn.Module, given: Field) -> None:

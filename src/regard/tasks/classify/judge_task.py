@@ -9,13 +9,14 @@ from typing import Any, ClassVar
 from regard.data.fields import Document, Field, Numbers, Text
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
+from regard.records.token_words import word_spans
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.classify.judge import Judge, Judgement, weighed_sentences
 from regard.tasks.classify.judged_input import (
     InputField,
+    given_value,
     input_field,
     positions_read,
-    shown_text,
 )
 from regard.tasks.task import Extent, Task
 from regard.tasks.text_look import asked_example
@@ -95,27 +96,29 @@ class JudgeTask(Task):
         end = ["EOS"] if isinstance(self.source, Text) else []
         answers = []
         for value, one, read in zip(values, found, tokens, strict=True):
-            answer = Answer(shown_text(self.source, value), *said(one))
+            text = given_value(self.source, value)
+            answer = Answer(text, *said(one), sentences=weighed_sentences(self.source, value, one))
             if one.weights is not None:
+                begins = [start for start, _, _ in answer.sentences]
                 answer = replace(
                     answer,
                     attention=one.weights[None],
                     rows=[answer.line],
                     columns=[*read.pieces, *end],
+                    words=word_spans(text, read.pieces, read.offsets, begins),
                     hops=module.hops,
                 )
-            sentences = weighed_sentences(self.source, value, one)
-            answers.append(replace(answer, sentences=sentences))
+            answers.append(answer)
         return answers
 
     def drawn(self, answer: Answer) -> str:
         """The answer, its probability, and the words that it came from; of a document, by sentences."""
         if not answer.sentences or answer.attention is None:
             return super().drawn(answer)
-        every = list(zip(answer.columns, answer.attention[0].tolist(), strict=True))
+        every = list(zip(answer.weighed_words(), answer.words, strict=True))
         lines = []
         for number, (start, end, weight) in enumerate(answer.sentences, 1):
-            words = every[start:end]
+            words = [pair for pair, (_, first, _) in every if start <= first < end]
             text = tuple(word for word, _ in words)
             weights = tuple(both / weight if weight else 0.0 for _, both in words)
             lines.append(LevelLine(number, weight, " ".join(text), text, weights))

@@ -48,6 +48,13 @@ def positions_read(field: Field, values: Sequence[Any]) -> list[Tokens]:
     return [Tokens([0] * n, [str(i + 1) for i in range(n)], [(0, 0)] * n) for n in lengths]
 
 
+def given_value(field: Field, value: Any) -> Any:
+    """What was given, for an answer: a text, or numbers; vectors of one are a list of numbers."""
+    if not isinstance(field, Numbers):
+        return shown_text(field, value)
+    return value[:, 0] if value.shape[-1] == 1 else value
+
+
 def shown_text(field: Field, value: Any) -> str:
     """The text that the places of its tokens are in."""
     if isinstance(field, Text):

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.data.fields import Field, Numbers
+from regard.data.fields.number_text import number_text
 from regard.tasks.classify.judge import Judge, Judgement
 from regard.tasks.task_module import Loss
 
 
 class Estimate(Judge):
     """A model whose decoder answers with one number, standardised as `number` is."""
+
+    answered: ClassVar = "number"
 
     def __init__(self, model: nn.Module, given: Field, number: Numbers) -> None:
         super().__init__(model, given)
@@ -33,5 +37,5 @@ class Estimate(Judge):
         return self.number.original(self.judge_batch(batch).outputs).squeeze(-1)
 
     def said(self, found: Judgement) -> tuple[str, str]:
-        number = f"{self.number.original(found.outputs).item():.4g}"
+        number = number_text(self.number.original(found.outputs).item())
         return number, number

@@ -15,7 +15,7 @@ from regard.data.batch import Batch
 from regard.data.examples import Example
 from regard.data.fields import Field
 from regard.data.fields.counted_text import CountedText
-from regard.data.tokenizer import SPECIALS
+from regard.data.tokenizer import SPECIALS, UNK
 from regard.measures import Likelihood
 from regard.measures.likelihood_measures import TokenAccuracy, TokenLoss
 from regard.models.embedding.word_vectors_model import CbowModel, WordVectorsModel
@@ -30,6 +30,7 @@ from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
 NEAREST = 8  # words of an answer
+NAMED = 5  # unknown words that a note names
 SHOWN = 200_000  # words of a corpus that the mean weights are made of
 
 
@@ -89,6 +90,28 @@ class EmbedTask(LikelihoodTask):
             near[: len(SPECIALS)] = near[own] = -2.0
             best = near.topk(min(NEAREST, max(len(near) - len(SPECIALS) - len(own), 1)))
             yield [self.word(i) for i in best.indices.tolist()], float(best.values[0])
+
+    def input_doubts(self, examples: Sequence[Any], *, asked: bool = False) -> list[str]:
+        """Words that are asked about and have no vector of their own."""
+        found = super().input_doubts(examples, asked=asked)
+        if not asked:
+            return found
+        texts = [one["text"] for one in examples]
+        unknown = {
+            text[start:end]
+            for text, tokens in zip(texts, self.text.tokens(texts), strict=True)
+            for number, (start, end) in zip(tokens.ids, tokens.offsets, strict=True)
+            if number == UNK
+        }
+        if unknown:
+            some = sorted(unknown)
+            more = ", …" if len(some) > NAMED else ""
+            said = t(
+                "{words}: no text to learn from has it often enough, and all such words share one vector",
+                words=", ".join(map(repr, some[:NAMED])) + more,
+            )
+            found.append(said)
+        return found
 
     def word(self, number: int) -> str:
         """As the text spells it."""

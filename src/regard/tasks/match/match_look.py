@@ -56,7 +56,7 @@ def with_pair_attention(
         return replace(
             answer,
             attention=weights,
-            rows=[str(answer.answer)],
+            rows=[answer.line],
             columns=[*first, *second],
             hops=seen.pooled[0].pooling.hops,
         )
@@ -72,11 +72,13 @@ def look_at_pair(
     question.check_text_alone("a model of two texts")
     example = asked_example(task, question.text)
     texts: dict[str, tuple[str, Any]] = {}
+    tokenizers = []
     for name in (FIRST, SECOND):
         field = task.fields[name]
         assert isinstance(field, Text)
         (tokens,) = field.tokens([example[name]])
         texts[name] = example[name], tokens
+        tokenizers.append(field.tokenizer)
     if not all(len(tokens) for _, tokens in texts.values()):
         raise BadQuestion(EMPTY)
     if any(len(tokens) > MOST_WORDS for _, tokens in texts.values()):
@@ -84,6 +86,7 @@ def look_at_pair(
     with SeenAttention.by(module.model, details=question.details) as seen:
         (answer,) = task.predict(module, [example], batch=1)
     language = task.recipe.data.source
+    read = [(*pair, cut) for pair, cut in zip(texts.values(), tokenizers, strict=True)]
     sides = {
         name: token_side(text, tokens, title=name, language=language)
         for name, (text, tokens) in texts.items()
@@ -99,7 +102,7 @@ def look_at_pair(
         title=" ⟷ ".join(text for text, _ in texts.values()),
         model=model,
         output=said,
-        notes=unknown_notes(texts.values()),
+        notes=unknown_notes(read, language),
         after=unmeasured_note(question),
     )
 

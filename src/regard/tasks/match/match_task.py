@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from torch import nn
@@ -25,15 +24,6 @@ from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
 
-@dataclass(frozen=True)
-class MatchAnswer(Answer):
-    """A label with its probability, a number, or the probability of being right."""
-
-    @property
-    def line(self) -> str:
-        return self.answer if isinstance(self.answer, str) else f"{self.answer:.4f}"
-
-
 class MatchTask(Task):
     inputs: ClassVar = ("first", "second")
     apart: ClassVar = ("second",)
@@ -42,6 +32,7 @@ class MatchTask(Task):
     learns: ClassVar = "tokenizer"
     verb: ClassVar = "match"
     probable: ClassVar = True
+    form: ClassVar[type[Answer]] = Answer
 
     first: Text
     second: Text
@@ -96,7 +87,7 @@ class MatchTask(Task):
         """attention: between the words of the texts, or of a pooling the weights of both texts' words."""
         if not attention:
             found = super().predict(module, examples, batch=batch)
-            return [MatchAnswer(one.input, one.answer, one.score) for one in found]
+            return [self.form(one.input, one.answer, one.score) for one in found]
         return [self._with_attention(module, example) for example in examples]
 
     def _with_attention(self, module: Match, example: Mapping[str, Any]) -> Answer:
@@ -104,7 +95,7 @@ class MatchTask(Task):
         with module.inference(), SeenAttention.by(module.model) as seen:
             ((_, tensors),) = self.batches([example], module.device, inputs=True, batch=1)
             ((answer, score),) = self.answers(module, tensors)
-        plain = MatchAnswer(self.bare(example), answer, score)
+        plain = self.form(self.bare(example), answer, score)
         (first,) = self.first.tokens([example["first"]])
         (second,) = self.second.tokens([example["second"]])
         return with_pair_attention(plain, seen, first.pieces, second.pieces)
@@ -124,7 +115,7 @@ class MatchTask(Task):
     def _sample(self, example: Any, answer: Any) -> Sample:
         shown = " ⟷ ".join(self.fields[name].show(example[name]) for name in self.inputs)
         wanted = self.judged.show(example[self.judged.name])
-        return Sample(shown, MatchAnswer(None, answer).line, wanted)
+        return Sample(shown, self.form(None, answer).line, wanted)
 
     # what it looks at
 

@@ -105,12 +105,22 @@ class RankEvaluation(Measured):
         return {**super().to_dict(), **count}
 
 
+@dataclass(frozen=True)
+class LikelyAnswer(Answer):
+    """The probability of being right."""
+
+    @property
+    def line(self) -> str:
+        return f"{self.answer:.4f}"
+
+
 class RankPairs(MatchTask):
     """How likely the second text is right for the first, which has several of them."""
 
     columns: ClassVar = ("map", "mrr")
     evaluation: ClassVar = RankEvaluation
     ranks: ClassVar = True
+    form: ClassVar = LikelyAnswer
 
     label: Label
 

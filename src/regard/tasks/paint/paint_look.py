@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 def look_at_drawing(
     task: PaintTask, module: Paint, question: Question, *, model: str = ""
 ) -> AttentionRecord:
-    """A record whose sight is the canvases of one draw."""
+    """A record whose sight is the canvases of the first draw; what is told is the mean of all draws."""
     question.check_picture_alone("a model that draws pictures")
     example = asked_example(task, question.text)
     image = task.image.collate(task.image.encode([example]))["image"].to(module.device)
     with module.inference():
         drawn, shown = module.drawn(image, trace=True), module.shown(image)
-    bound, divergence = drawn.bound.item(), drawn.divergence.sum().item()
+        (cost,) = module.bounds(image, task.options.samples)  # as `predict` has it
     output = t(
         "{bound} nats: reconstruction {reconstruction}, divergence {divergence}",
-        bound=f"{bound:.2f}",
-        reconstruction=f"{bound - divergence:.2f}",
-        divergence=f"{divergence:.2f}",
+        bound=f"{cost.bound:.2f}",
+        reconstruction=f"{cost.reconstruction:.2f}",
+        divergence=f"{cost.divergence:.2f}",
     )
     return AttentionRecord(
         {},
@@ -43,7 +43,7 @@ def look_at_drawing(
         title=question.title,
         model=model,
         output=output,
-        notes=(_pace(drawn),),
+        notes=(*_draws(task.options.samples), _pace(drawn), *task.input_doubts([example])),
         question=question.to_dict(),
         sight=Canvases(PngImage.of(shown[0]), _steps(module, drawn.canvases, drawn)),
     )
@@ -85,6 +85,12 @@ def _boxes(boxes: Tensor | None, canvases: Tensor, row: int) -> Sequence[Tensor 
 def _window(count: int | None, box: Tensor) -> FilterWindow:
     x, y, spacing, blur = torch.nan_to_num(box.float()).clamp(-FARTHEST, FARTHEST).tolist()
     return FilterWindow(x, y, spacing, blur, count or 1)
+
+
+def _draws(count: int) -> list[str]:
+    if count == 1:
+        return []
+    return [t("the nats are the mean of {count} draws; the first is shown", count=count)]
 
 
 def _pace(drawn: DrawnPictures) -> str:

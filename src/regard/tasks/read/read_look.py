@@ -5,9 +5,11 @@ Legend: B examples, S words of a story, Q of a question, R rows of a focus: one,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -18,10 +20,11 @@ from regard.attention.recording import Recorded, recording
 from regard.records.maps import attention_map, record_of, used_sides
 from regard.records.pooled_maps import pooling_map, recording_poolings
 from regard.records.question import Question
-from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.record import AttentionMap, AttentionRecord, Places
 from regard.records.side import Side
-from regard.records.token_sides import token_side, unknown_note
-from regard.tasks.text_look import asked_example
+from regard.records.token_sides import token_side
+from regard.tasks.answer import Answer
+from regard.tasks.text_look import asked_example, unknown_notes
 
 if TYPE_CHECKING:
     from regard.tasks.read.read_task import ReadTask
@@ -87,17 +90,36 @@ def look_at_reading(
         name: token_side(texts[name], tokens, end=True, title=name, language=language)
         for name, tokens in ((STORY, story), (QUESTION, asked))
     } | {ANSWER: Side.of_labels([answer.line or "—"], title=ANSWER)}
+    read = [
+        (texts[STORY], story, task.story.tokenizer),
+        (texts[QUESTION], asked, task.question.tokenizer),
+    ]
     maps = _maps(attentions, seen, {name: len(side) for name, side in sides.items()})
     maps += [pooling_map(one, ANSWER, QUESTION, details=question.details) for one in pooled[-1:]]
+    shown = used_sides(sides, maps)
     return record_of(
         question,
-        used_sides(sides, maps),
+        shown,
         maps,
         title=texts[QUESTION],
         model=model,
         output="—" if answer.score is None else f"{answer.line} ({answer.score:.2f})",
-        notes=(*unknown_note(texts[STORY], story), *unknown_note(texts[QUESTION], asked)),
+        notes=unknown_notes(read, language),
+        answer_places={STORY: _answer_places(sides[STORY], answer)} if STORY in shown else {},
     )
+
+
+def _answer_places(story: Side, answer: Answer) -> Places:
+    """Where an answer was found in the story; of one that was chosen, wherever its words stand there."""
+    if answer.stretch is not None or not answer.line:
+        return (answer.stretch,) if answer.stretch else ()
+    begins, ends = set(), set()
+    for _, members in groupby(range(len(story)), key=story.words.__getitem__):
+        places = [story.offsets[one] for one in members]
+        begins.add(places[0][0])
+        ends.add(places[-1][1])
+    found = (each.span() for each in re.finditer(re.escape(answer.line), story.text, re.IGNORECASE))
+    return tuple(span for span in found if span[0] in begins and span[1] in ends)
 
 
 def _maps(

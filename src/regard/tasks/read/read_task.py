@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from torch import nn
 
@@ -27,6 +27,7 @@ from regard.measures.measure import Measure
 from regard.measures.span_f1 import SpanF1
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
+from regard.records.token_words import word_spans
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.read.read_look import SeenReading, look_at_reading
 from regard.tasks.read.read_module import Choose, PointOut
@@ -34,6 +35,14 @@ from regard.tasks.read.read_options import ReadOptions
 from regard.tasks.task import Task
 from regard.view.samples import SampleNames
 from regard.words import t
+
+
+class FoundAnswer(NamedTuple):
+    """An answer, its probability, and the characters of the story that it is, if it is some of them."""
+
+    answer: str | None
+    probability: float | None
+    stretch: tuple[int, int] | None = None
 
 
 class ReadTask(Task):
@@ -78,8 +87,8 @@ class ReadTask(Task):
     @abstractmethod
     def found(
         self, module: Any, batch: Batch, examples: Sequence[Mapping[str, Any]]
-    ) -> Iterator[tuple[str | None, float | None]]:
-        """The answer to each example of a batch, and its probability; None where there can be none."""
+    ) -> Iterator[FoundAnswer]:
+        """The answer to each example of a batch; None where there can be none."""
 
     def predict(
         self, module: Any, examples: Examples, *, attention: bool = False, batch: int
@@ -91,8 +100,11 @@ class ReadTask(Task):
                 asked = [examples[row] for row in rows]
                 with SeenReading.by(module.model) if attention else nullcontext() as seen:
                     found = list(self.found(module, tensors, asked))
-                for place, (row, (answer, probability)) in enumerate(zip(rows, found, strict=True)):
-                    one = Answer(self.bare(examples[row]), answer, probability)
+                for place, (row, (answer, probability, stretch)) in enumerate(
+                    zip(rows, found, strict=True)
+                ):
+                    given = self.bare(examples[row])
+                    one = Answer(given, answer, probability, stretch=stretch)
                     answers[row] = (
                         one if seen is None else self._with_focus(one, seen, place, asked)
                     )
@@ -105,11 +117,13 @@ class ReadTask(Task):
         weights = seen.focus(place, longest)
         if weights is None:
             return answer
-        words = [*self.story.marked([asked[place]])[0].pieces, "EOS"]
+        (read,) = self.story.marked([asked[place]])
+        columns = [*read.pieces, "EOS"]
+        words = word_spans(self.story.joined(asked[place]["story"]), read.pieces, read.offsets)
         rows = [*self.question.marked([asked[place]])[0].pieces, "EOS"]
         names = rows if seen.per_word else [answer.line]
-        weights = weights[: len(names), : len(words)]
-        return replace(answer, attention=weights, rows=names, columns=words)
+        weights = weights[: len(names), : len(columns)]
+        return replace(answer, attention=weights, rows=names, columns=columns, words=words)
 
     def sample_names(self) -> SampleNames:
         title = t("Questions with a wrong answer")
@@ -157,10 +171,10 @@ class ChoiceTask(ReadTask):
 
     def found(
         self, module: Choose, batch: Batch, examples: Sequence[Mapping[str, Any]]
-    ) -> Iterator[tuple[str, float]]:
+    ) -> Iterator[FoundAnswer]:
         best, numbers = module.log_probs(batch).max(-1)
         for example, number, score in zip(examples, numbers.tolist(), best.tolist(), strict=True):
-            yield example["candidates"].texts[number], math.exp(score)
+            yield FoundAnswer(example["candidates"].texts[number], math.exp(score))
 
     def wanted(self, example: Any) -> str:
         value: Alternatives = example["candidates"]
@@ -192,7 +206,7 @@ class SpanTask(ReadTask):
 
     def found(
         self, module: PointOut, batch: Batch, examples: Sequence[Mapping[str, Any]]
-    ) -> Iterator[tuple[str | None, float | None]]:
+    ) -> Iterator[FoundAnswer]:
         """A story without words has no span: no answer, and no probability of one."""
         places = module.places(batch, self.options.longest)
         read = self.story.marked(examples)
@@ -202,9 +216,10 @@ class SpanTask(ReadTask):
             inside = tokens.offsets[first : last + 1]
             whole = self.story.joined(example["story"])
             if inside:
-                yield whole[inside[0][0] : inside[-1][1]], math.exp(score)
+                start, end = inside[0][0], inside[-1][1]
+                yield FoundAnswer(whole[start:end], math.exp(score), (start, end))
             else:
-                yield None, None
+                yield FoundAnswer(None, None)
 
     def wanted(self, example: Any) -> list[str]:
         value: Stretch = example["answer"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torch import Tensor
@@ -39,12 +40,14 @@ def look_at_picture(
 ) -> AttentionRecord:
     """A record without maps, whose sight is what the model has looked at; of patches, a map over them."""
     question.check_picture_alone(f"a model for task.kind={task.recipe.task.kind}")
-    example = task.on_ground(asked_example(task, question.text))
+    asked = asked_example(task, question.text)
+    doubts, example = tuple(task.input_doubts([asked])), task.on_ground(asked)
     with module.inference():
         ((_, batch),) = task.batches([example], module.device, inputs=True, batch=1)
         pictures = module.scene(batch["image"], as_it_is=True).pictures
         if attends(module.model):
-            return look_at_patches(module, pictures, task.names, question, model=model)
+            found = look_at_patches(module, pictures, task.names, question, model=model)
+            return replace(found, notes=(*found.notes, *doubts))
         seen = module.sight(pictures)
         chances = seen.logits[0].softmax(-1)
         best = int(chances.argmax())
@@ -55,6 +58,7 @@ def look_at_picture(
         title=question.title,
         model=model,
         output=f"{task.names[best]} ({float(chances[best]):.2f})",
+        notes=doubts,
         question=question.to_dict(),
         sight=sight,
     )

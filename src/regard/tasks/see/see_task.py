@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from regard.data.batch import Batch, collate
 from regard.data.examples import Example
 from regard.data.fields import Field, Label
+from regard.data.fields.read_picture import like
 from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.measures.accuracy import Accuracy
@@ -153,7 +154,8 @@ class SeeTask(Task):
         if scene is None or self.options.view == SUM:
             return dict(example)
         room = [(n - have) for n, have in zip(scene, image.shape, strict=False)]
-        return {**example, "image": np.pad(image, [*((n // 2, n - n // 2) for n in room), (0, 0)])}
+        padded = np.pad(image, [*((n // 2, n - n // 2) for n in room), (0, 0)])
+        return {**example, "image": like(padded, image)}
 
     def _answered(
         self, module: See, examples: Examples, *, batch: int, as_it_is: bool = False

@@ -27,7 +27,7 @@ def forcing(
         yield
         return
     _check(force, attentions, keys)
-    names = [*attentions] if force.layer is None else [[*attentions][force.layer]]
+    names = [*attentions] if force.layer is None else [[*attentions][force.layer - 1]]
     with steering(model, {name: _steer(force, attentions[name], keys) for name in names}):
         yield
 
@@ -39,25 +39,24 @@ def forced_note(question: Question, sides: Mapping[str, Side]) -> tuple[str, ...
     source, target = sides["source"].tokens, sides["target"].tokens
     if force.step >= len(target):
         return (f"nothing was forced: the translation ends before token {force.step + 1}",)
-    where = [f"layer {force.layer + 1}"] if force.layer is not None else []
-    where += [f"head {force.head + 1}"] if force.head is not None else []
-    words = ", ".join(source[key] for key in force.keys)
-    note = (
-        f"forced: token {force.step + 1} ({target[force.step]}) attends to {words} "
-        f"in {', '.join(where) or 'every cross-attention'}"
+    where = [f"layer {force.layer}"] if force.layer is not None else []
+    where += [f"head {force.head}"] if force.head is not None else []
+    shares = [f"{share:.2f} to " if force.weights else "" for share in force.shares]
+    words = ", ".join(share + source[key] for share, key in zip(shares, force.keys, strict=True))
+    return (
+        f"forced: token {force.step + 1} ({target[force.step]}) attends {'' if force.weights else 'to '}"
+        f"{words} in {', '.join(where) or 'every cross-attention'}",
     )
-    unforced = "the measures of explanation are of the model as it is, without force"
-    return (note, unforced) if question.explain else (note,)
 
 
 def _steer(force: Force, attention: AttentionModule, keys: int) -> Steer:
     weights = torch.zeros(1, force.step + 1, keys)
-    weights[0, force.step, list(force.keys)] = 1 / len(force.keys)
+    weights[0, force.step, list(force.keys)] = torch.tensor(force.shares)
     rows = (torch.arange(force.step + 1) == force.step)[None]
     if not attention.heads_axis:
         return Steer(weights, rows)
     if force.head is not None:
-        rows = rows & (torch.arange(heads_of(attention)) == force.head)[:, None]
+        rows = rows & (torch.arange(heads_of(attention)) == force.head - 1)[:, None]
         rows = rows[None]
     return Steer(weights[:, None], rows)
 
@@ -68,10 +67,9 @@ def _check(force: Force, attentions: Attentions, keys: int) -> None:
     heads = min(map(heads_of, attentions.values()))
     for name, count in (("layer", len(attentions)), ("head", heads)):
         number = getattr(force, name)
-        if number is not None and number >= count:
+        if number is not None and number > count:
             raise BadQuestion(
-                f"force.{name} is {number}, but there {'is' if count == 1 else 'are'} {count}, "
-                "counted from 0"
+                f"force.{name} is {number}, but there {'is' if count == 1 else 'are'} {count}"
             )
     if max(force.keys) >= keys:
         raise BadQuestion(

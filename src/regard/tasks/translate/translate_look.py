@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
@@ -22,14 +23,17 @@ from regard.records.maps import (
     record_of,
 )
 from regard.records.question import BadQuestion, Question
+from regard.records.reading_notes import reading_notes
 from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
 from regard.records.side import Side
-from regard.records.token_sides import token_side, unknown_note
+from regard.records.token_sides import token_side
+from regard.records.what_ifs import change_notes
 from regard.search import Ensemble, Search, TreeNode, search_trees
 from regard.search.search_tree import path
 from regard.tasks.decoded_tokens import last_label
 from regard.tasks.prediction import Prediction
 from regard.tasks.translate.forced_attention import forced_note, forcing
+from regard.tasks.translate.silenced_heads import silencing
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_explain import explain_translation
 
@@ -48,8 +52,11 @@ def look_at_translation(
     *,
     model: str = "",
     languages: tuple[str, str] = ("", ""),
+    longest: int | None = None,
 ) -> AttentionRecord:
     """What the model attends to while it translates the text, or (question.target) writes that.
+
+    longest: tokens of a source that it was trained on.
 
     The best hypothesis of the search is read once more, all of it at once: the maps are of that.
     """
@@ -61,22 +68,33 @@ def look_at_translation(
     module = cast(nn.Module, translator.model)
     attentions = attentions_in(module)
     check_attends(attentions)
-    if _is_static(translator) and (question.force is not None or question.explain):
+    one_token = question.force is not None or question.explain
+    if _is_static(translator) and (one_token or question.off):
         raise BadQuestion(
             "this model attends once for a whole translation (model.attention.dynamic=false): no token of "
-            "it can be forced or explained by itself"
+            "it can be forced or explained by itself, and no head switched off"
         )
     (source,) = translator.read([question.text])
     check_size(attentions["encoder"], len(source) + 1)
 
-    steps = question.force, attentions["cross"], len(source) + 1
+    keys = len(source) + 1
+
+    @contextmanager
+    def changed() -> Iterator[None]:
+        """A run of the model as the question wants it."""
+        off = silencing(module, question.off, attentions, keys)
+        with off, forcing(module, question.force, attentions["cross"], keys):
+            yield
+
     with translator.inference():
-        with forcing(module, *steps):
+        with changed():
             chosen, tree = _choose(translator, source, question, settings)
-        with forcing(module, *steps):
+        with changed():
             recorded, decoded = _read(translator, source, chosen.ids, details=question.details)
 
     sides = _sides(question.text, source, chosen, languages)
+    read = question.text, source, translator.source_tokenizer
+    doubts = reading_notes(*read, language=languages[0], longest=longest)
     there = [(kind, layers) for kind, layers in attentions.items() if layers]
     maps = [attention_map(kind, *AXES[kind], layers, recorded) for kind, layers in there]
     if maps[0].name == "cross":
@@ -88,7 +106,11 @@ def look_at_translation(
         maps,
         model=model,
         output=chosen.text,
-        notes=(*forced_note(question, sides), *unknown_note(question.text, source)),
+        notes=(
+            *forced_note(question, sides),
+            *change_notes(question),
+            *doubts,
+        ),
         beam=_beam(translator.writer(question.text, source), tree),
         explanations=(*_shares_copied(decoded), *why),
     )

@@ -223,8 +223,14 @@ class TranslateTask(LikelihoodTask):
         from regard.tasks.translate.translate_look import look_at_translation
 
         data, settings = self.recipe.data, search_settings(self.recipe)
-        languages = data.source, data.target
-        return look_at_translation(module, question, settings, model=model, languages=languages)
+        return look_at_translation(
+            module,
+            question,
+            settings,
+            model=model,
+            languages=(data.source, data.target),
+            longest=data.max_length,
+        )
 
 
 def is_hard(recipe: Recipe) -> bool:

@@ -1,5 +1,7 @@
 // The viewer: puts the parts together and keeps them in step with the state and with what is pointed at.
 
+import { AskedRecords } from "./host/asked_records.js";
+import { questionsIn, stateOfQuestions, withNewText } from "./host/asked_questions.js";
 import { createAsk } from "./host/questions.js";
 import { beamPanel } from "./panels/beam/beam_panel.js";
 import { effectiveTheme } from "./drawing/colours.js";
@@ -7,6 +9,8 @@ import { comparePanel } from "./panels/compare/compare_panel.js";
 import { h } from "./elements/dom.js";
 import { explainPanel } from "./panels/explain/explain_panel.js";
 import { mountExport } from "./stage/export_menu.js";
+import { mountFirstPage } from "./stage/first_page.js";
+import { mountWalk } from "./stage/guided_walk.js";
 import { mountHeader } from "./stage/header.js";
 import { mountHeads } from "./stage/head_thumbnails.js";
 import { Heatmap } from "./stage/heatmap.js";
@@ -28,6 +32,7 @@ import { viewOf } from "./drawing/view.js";
 import { speak } from "./words/messages.js";
 
 /** @typedef {import("./record/record.js").AttentionRecord} AttentionRecord */
+/** @typedef {import("./host/asked_questions.js").Question} Question */
 /** @typedef {import("./host/view_state.js").State} State */
 /** @typedef {import("./stage/heatmap.js").Active} Active */
 
@@ -46,6 +51,9 @@ export class Viewer {
     this.abilities = new Set(model.get("abilities") ?? []);
     this.store = createStore({ ...INITIAL_STATE, ...cleanState(model.get("state")) });
     this.asking = createAsk(model);
+    this.asked = new AskedRecords(this.asking.ask, model.get("models") ?? []);
+    this.newest = 0; // the last question; answers to others come too late
+    this.working = false;
     /** @param {Partial<State>} patch */
     this.set = (patch) => this.store.set(patch);
     /** @type {import("./drawing/view.js").View|null} */
@@ -53,14 +61,14 @@ export class Viewer {
     /** @type {Active|null} */
     this.pointed = null;
     this.frame = 0;
-    const pictures = (model.get("pictures") ?? []).includes((model.get("models") ?? [])[0]);
-    this.skeleton = buildSkeleton(this.abilities.has("ask"), element.parentElement === document.body, pictures);
+    this.skeleton = buildSkeleton(this.abilities.has("ask"), element.parentElement === document.body);
     this.skeleton.root.lang = model.get("lang") || "en";
     element.replaceChildren(this.skeleton.root);
     this.parts = this.mountParts(this.skeleton.places);
     this.endings = this.listen();
     this.update();
-    this.parts.header.start();
+    this.parts.header.start(this.store.get());
+    this.follow();
   }
 
   /** @param {ReturnType<typeof buildSkeleton>["places"]} places */
@@ -83,14 +91,22 @@ export class Viewer {
       canAsk: this.abilities.has("ask"),
       models: model.get("models") ?? [],
       pictures: model.get("pictures") ?? [],
-      linked: { text: store.get().text, model: store.get().model },
-      askText: (text, chosen, isNewest, name) => this.askText(text, chosen, isNewest, name),
+      ask: (question) => this.askText(question),
+      choose: () => this.update(),
+      asIs: () => this.askAsIs(),
       tools: [themeButton.element, exportMenu.element],
     });
+    const about = model.get("about") ?? {};
     return {
       themeButton,
       exportMenu,
       header,
+      firstPage: mountFirstPage(places.first, {
+        about,
+        ask: (text) => this.askText({ text, model: header.model() }),
+        walk: (chosen) => this.parts.walk.start(chosen),
+      }),
+      walk: mountWalk(places.walk, { about, set, model: () => this.asked.named({ text: "", model: store.get().model }).model ?? "" }),
       toolbar: mountToolbar(places.toolbar, set),
       levels: new DocumentLevels(places.levels, set),
       sight: new SightStage(places.sight, set),
@@ -112,7 +128,10 @@ export class Viewer {
   listen() {
     const { model, skeleton } = this;
     const unsubscribe = this.store.subscribe((state, before) => this.changed(state, before));
-    const newState = () => this.set({ ...INITIAL_STATE, ...cleanState(model.get("state")) });
+    const newState = () => {
+      const gone = Object.fromEntries(Object.keys(this.store.get()).map((name) => [name, undefined]));
+      this.set({ ...gone, ...INITIAL_STATE, ...cleanState(model.get("state")) });
+    };
     const newRecords = () => {
       this.records = recordsOf(model);
       this.update();
@@ -148,6 +167,7 @@ export class Viewer {
     const part = this.view?.levels ? "levels" : this.view?.sight ? "sight" : "";
     if (part && changed.every((name) => name.startsWith(`${part}-`))) this.updateInPlace();
     else this.update();
+    this.follow();
   }
 
   /** A sentence was opened or closed, or another step is looked at: nothing else has changed. */
@@ -161,15 +181,17 @@ export class Viewer {
 
   update() {
     const { parts, store, skeleton, records } = this;
-    const { root, places, stage, body, empty } = skeleton;
+    const { root, places, stage, body } = skeleton;
     const state = store.get();
     const record = records[Math.min(state.record, records.length - 1)];
     root.dataset.theme = effectiveTheme(state.theme);
     parts.themeButton.update(state.theme);
     for (const part of [places.toolbar, body, parts.exportMenu.element]) part.hidden = !record;
-    empty.hidden = Boolean(record);
     this.view = record ? viewOf(record, state) : null;
-    parts.header.update(this.view);
+    parts.header.update(this.view, state);
+    places.first.hidden = Boolean(record) || this.working;
+    parts.firstPage.update(parts.header.model());
+    parts.walk.update(state, records);
     if (!this.view) return;
     const { map } = this.view;
     root.style.setProperty("--heads", String(map.H > 1 ? map.H : Math.min(map.L, 4)));
@@ -204,11 +226,11 @@ export class Viewer {
       record: view.record,
       state: view.state,
       set: this.set,
-      ask: this.asking.ask,
+      look: (patch, fresh) => this.asked.look({ ...this.asked.questionOf(view.record), ...patch }, { like: view.record, fresh }),
       abilities: this.abilities,
       models: this.model.get("models") ?? [],
       replaceRecord: (record) => this.replaceRecord(record),
-      addRecord: (record, place = this.records.length) => this.putRecord(record, place, {}),
+      addRecord: (record, place = this.records.length, patch = {}) => this.putRecord(record, place, patch),
     };
   }
 
@@ -218,23 +240,81 @@ export class Viewer {
     this.putRecord(record, place, { query: null, key: null });
   }
 
-  /**
-   * A new record is drawn even where no part of the state changes.
-   * @param {AttentionRecord} record @param {number} place @param {Partial<State>} patch
-   */
+  /** @param {AttentionRecord} record @param {number} place @param {Partial<State>} patch */
   putRecord(record, place, patch) {
-    this.records = Object.assign([...this.records], { [place]: record });
+    this.showRecords(Object.assign([...this.records], { [Math.min(place, this.records.length)]: record }), patch);
+  }
+
+  /**
+   * New records are drawn even where no part of the state changes; the state asks for them again, if they can be asked for.
+   * @param {AttentionRecord[]} records @param {Partial<State>} patch
+   */
+  showRecords(records, patch) {
+    this.records = records;
+    const questions = records.map((each) => this.asked.questionOf(each));
+    const canAsk = this.abilities.has("ask") && questions.every((each) => each.text !== "");
     const before = this.store.get();
-    this.set(patch);
+    this.set(canAsk ? { ...stateOfQuestions(questions), ...patch } : patch);
     if (this.store.get() === before) this.update();
   }
 
-  /** @param {string} text @param {string} model @param {() => boolean} isNewest @param {string} [name] of a picture */
-  async askText(text, model, isNewest, name) {
-    const answer = await this.asking.ask("look", { text, ...(model && { model }), ...(name && { name }) });
-    if (!isNewest()) return;
-    this.set({ text, model });
-    this.replaceRecord(readRecord(answer));
+  /** A new text; the models that it was compared by are asked too. @param {Question} question */
+  askText(question) {
+    const before = this.records.map((each) => this.asked.questionOf(each));
+    const questions = before.length ? withNewText(before, question) : [question];
+    return this.answered(questions, { record: 0, query: null, key: null, walk: null });
+  }
+
+  /** The record that is shown, without what was given or forced. */
+  askAsIs() {
+    const { text, name, model } = this.asked.questionOf(this.shownView().record);
+    return this.answered([{ text, name, model }], { record: 0, query: null, key: null, walk: null });
+  }
+
+  /** Asks, and shows the answers as a new step. @param {Question[]} questions @param {Partial<State>} patch */
+  answered(questions, patch) {
+    return this.work(questions, (records) => this.showRecords(records, patch));
+  }
+
+  /** Makes the records those that the state asks for: a link was opened, or pasted, or Back was pressed. */
+  async follow() {
+    const wanted = questionsIn(this.store.get());
+    if (!this.abilities.has("ask") || wanted.length === 0 || this.asked.are(this.records, wanted)) return;
+    await this.work(wanted, (records) => {
+      this.records = records;
+      this.update();
+    });
+  }
+
+  /**
+   * Only the last question is answered; what goes wrong is told over the old answer, which is dimmed.
+   * @param {Question[]} questions @param {(records: AttentionRecord[]) => void} take
+   */
+  async work(questions, take) {
+    const mine = (this.newest += 1);
+    const { header } = this.parts;
+    this.working = true;
+    header.begin();
+    if (!this.view) this.update();
+    try {
+      const records = await Promise.all(questions.map((each) => this.asked.look(each)));
+      if (mine !== this.newest) return;
+      this.working = false;
+      header.end();
+      this.dim(false);
+      take(records);
+    } catch (error) {
+      if (mine !== this.newest) return;
+      this.working = false;
+      header.end(error);
+      this.dim(this.records.length > 0);
+      if (!this.view) this.update();
+    }
+  }
+
+  /** What is shown is not the answer to what was asked last. @param {boolean} old */
+  dim(old) {
+    this.skeleton.root.classList.toggle("is-old", old);
   }
 
   /** @param {Active|null} active */

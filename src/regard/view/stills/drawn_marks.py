@@ -24,6 +24,7 @@ OUTSIDE = 0.3  # of the picture's size may be seen around it
 SHEET = 200.0  # wide: smaller drawings have no room for the dots of filters
 FEW = 160  # pixels of a side: fewer are drawn as squares
 FAR = 4000.0  # where lines end that lead out of the drawing
+TRAIL = 40  # places of a path: more hide the picture
 
 
 class PictureFrame(NamedTuple):
@@ -92,7 +93,7 @@ def draw_pictured(image: PngImage, frame: PictureFrame, *marks: Markup, ground: 
 
 def glimpse_marks(sight: Glimpses, frame: PictureFrame, now: int | None) -> list[Markup]:
     """The path up to a step, what comes later faint, and the squares of the step; None: the whole path, with
-    the sharpest square of each step.
+    the sharpest square of each step. Of a path longer than `TRAIL`, a step shows its end.
     """
     places = [
         (
@@ -102,8 +103,11 @@ def glimpse_marks(sight: Glimpses, frame: PictureFrame, now: int | None) -> list
         for step in sight.steps
     ]
     last = len(places) - 1 if now is None else now
+    first, end = 0, len(places)
+    if now is not None and len(places) > TRAIL:
+        first, end = max(now + 1 - TRAIL, 0), now + 1
     marks = []
-    for number, ((x1, y1), (x2, y2)) in enumerate(pairwise(places), 1):
+    for number, ((x1, y1), (x2, y2)) in enumerate(pairwise(places[first:end]), first + 1):
         later = number > last
         line = {"x1": round(x1, 2), "y1": round(y1, 2), "x2": round(x2, 2), "y2": round(y2, 2)}
         dashes = "5 5" if later else None
@@ -128,7 +132,7 @@ def glimpse_marks(sight: Glimpses, frame: PictureFrame, now: int | None) -> list
             marks += _square(
                 *places[now], wide * frame.zoom, NOW, 3 if sharp else 1.8, 1 if sharp else 0.85
             )
-    for number, (x, y) in enumerate(places):
+    for number, (x, y) in enumerate(places[first:end], first):
         if number != now:
             marks.append(_dot(x, y, number + 1, PAST, 0.35 if number > last else 0.95))
     if now is not None:

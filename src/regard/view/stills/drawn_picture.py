@@ -1,4 +1,4 @@
-"""Attention over a picture: one small copy for each word, bright where the word looked."""
+"""Attention over a picture: one small copy for each word, lit where the word looked, dark elsewhere."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Matrix
 from regard.view.stills.image_size import image_size
 from regard.view.stills.paper import Scale, Theme, label, length, write
+from regard.view.stills.picture_overlay import overlay
 
 ACROSS, GAP, NAME = 4, 14.0, 20.0  # panels side by side; between them; for the word above each
 WIDTH, LARGE = 168.0, 420.0
-VEIL = 0.78  # how dark a place without any weight is
 GLIMPSE = "#ff9d2e"
 
 
@@ -90,22 +90,25 @@ def _height(picture: Picture, width: float) -> float:
 
 
 def _veil(matrix: Matrix, row: int, picture: Picture, width: float, height: float) -> Markup:
-    """Dark over each cell of the grid, but for as much as the word attended to it."""
+    """Over each cell of the grid the colour that says how much the word attended to it."""
     weights = matrix.weights[row]
     most = float(weights.max()) or 1.0
     wide, high = width / picture.columns, height / picture.rows
-    cells = [
-        element(
-            "rect",
-            x=round(wide * (n % picture.columns), 2),
-            y=round(high * (n // picture.columns), 2),
-            width=round(wide, 2),
-            height=round(high, 2),
-            fill_opacity=round(VEIL * (1 - float(weight) / most), 3),
+    cells = []
+    for n, weight in enumerate(weights):
+        (red, green, blue), opacity = overlay(float(weight) / most)
+        cells.append(
+            element(
+                "rect",
+                x=round(wide * (n % picture.columns), 2),
+                y=round(high * (n // picture.columns), 2),
+                width=round(wide, 2),
+                height=round(high, 2),
+                fill=f"#{red:02x}{green:02x}{blue:02x}",
+                fill_opacity=round(opacity, 3),
+            )
         )
-        for n, weight in enumerate(weights)
-    ]
-    return element("g", *cells, fill="#000000", shape_rendering="crispEdges")
+    return element("g", *cells, shape_rendering="crispEdges")
 
 
 def _glimpse(box: Box, height: float) -> Markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -24,7 +25,7 @@ from regard.words import t
 GLIMPSE, WORD, LAST = 900, 900, 1800  # milliseconds
 CANVAS, QUICKEST, WHOLE = 220, 60, 9000  # of a step; the least; of all steps together
 TURNS, TURN, REST = 12, 80, 1200  # of a warp: its pictures on the way, and how long each is seen
-MOST_FRAMES = 1000
+MOST_FRAMES = 150  # of more steps, as many evenly apart: all of a film of the least pauses
 ZOOM = 1.5
 AT_ONCE = 8  # pictures that are drawn together
 SIZE = re.compile(r'viewBox="0 0 (\d+) (\d+)" width="\d+" height="\d+" role="img"')
@@ -94,9 +95,25 @@ def _frames(record: AttentionRecord, pick: Pick, theme: str) -> Iterator[FilmFra
         return
     count = len(sight.steps)
     usual = GLIMPSE if sight.kind == "glimpses" else CANVAS
-    pause = max(min(usual, WHOLE // count), QUICKEST)
-    for step in range(count):
+    steps = shown_steps(count)
+    pause = max(min(usual, WHOLE // len(steps)), QUICKEST)
+    for step in steps:
         yield FilmFrame(draw_step(sight, step, paper), LAST if step == count - 1 else pause)
+
+
+def shown_steps(count: int) -> list[int]:
+    """The steps that a film has: all, or so many of them, the first and the last among them."""
+    if count <= MOST_FRAMES:
+        return list(range(count))
+    warnings.warn(
+        t(
+            "the film shows {shown} of the {count} steps, evenly apart; --html, or .json, has all of them",
+            shown=MOST_FRAMES,
+            count=f"{count:,}",
+        ),
+        stacklevel=2,
+    )
+    return [round(n * (count - 1) / (MOST_FRAMES - 1)) for n in range(MOST_FRAMES)]
 
 
 def _words(record: AttentionRecord, pick: Pick, theme: str) -> Iterator[FilmFrame]:
@@ -109,8 +126,6 @@ def _words(record: AttentionRecord, pick: Pick, theme: str) -> Iterator[FilmFram
             )
         )
     count = len(matrix.queries)
-    if count > MOST_FRAMES:
-        raise NotARecord(f"a film has at most {MOST_FRAMES:,} pictures, and there are {count:,}")
-    for word in range(count):
+    for word in shown_steps(count):
         part = Part(*draw_word(matrix, word, matrix.columns.picture, theme_named(theme)))
         yield FilmFrame(part, LAST if word == count - 1 else WORD)

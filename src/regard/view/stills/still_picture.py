@@ -17,18 +17,20 @@ import numpy as np
 from regard.records.record import AttentionRecord
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.markup import Markup, element, join
-from regard.view.picked_matrix import Matrix, Pick, picked
+from regard.view.picked_matrix import Matrix, Pick, by_hop, picked
 from regard.view.stills.drawn_cells import draw_cells, draw_scale
 from regard.view.stills.drawn_levels import draw_levels
 from regard.view.stills.drawn_lines import draw_lines
 from regard.view.stills.drawn_picture import draw_panels
 from regard.view.stills.drawn_sights import Part, draw_sight
-from regard.view.stills.paper import EM, Scale, Theme, length, theme_named, wrapped, write
+from regard.view.stills.drawn_text import draw_marks, draw_text
+from regard.view.stills.paper import BOLD, EM, Scale, Theme, length, theme_named, wrapped, write
+from regard.view.stills.running_words import MANY, SEVERAL, runs_on
 from regard.view.stills.sight_words import sight_name
 from regard.view.terminal_cells import visible
 from regard.words import t
 
-STYLES = ("cells", "lines")
+STYLES = ("cells", "lines", "text")
 MARGIN, GAP = 20, 36
 NARROWEST = 300  # of a picture: its title needs room
 TITLE, SMALL = 15, 11
@@ -47,11 +49,13 @@ def draw(
     records: Sequence[AttentionRecord],
     pick: Pick | None = None,
     *,
-    style: str = "cells",
+    style: str | None = None,
     theme: str = "light",
 ) -> str:
-    """style: cells, a heat map; lines, from each query to its keys, thick where the weight is great."""
-    if style not in STYLES:
+    """style: cells, a heat map; lines, from each query to its keys, thick where the weight is great; text,
+    the keys as words that run on, shaded, once for each query. None: text where few rows have many keys.
+    """
+    if style not in (None, *STYLES):
         raise ValueError(f"no style {style!r}: {' or '.join(STYLES)}")
     if not records:
         raise ValueError("there is no record to draw")
@@ -68,10 +72,9 @@ def draw(
             lines = level_lines(record, tokens=chosen.tokens)
             block, caption = Block(*draw_levels(lines, paper)), _of_levels(record)
         else:
-            block, caption = (
-                _weights(record, matrix, scale, style),
-                _of_matrix(record, matrix, style),
-            )
+            drawn_as = style or ("text" if runs_on(matrix) else "cells")
+            block = _weights(record, matrix, scale, drawn_as)
+            caption = _of_matrix(record, matrix, drawn_as)
         blocks.append(_titled(caption, block, paper))
         captions.append(caption)
     return _page(blocks, captions, paper)
@@ -96,7 +99,9 @@ def shows_sight(record: AttentionRecord, pick: Pick) -> bool:
 def _matrix(record: AttentionRecord, pick: Pick) -> Matrix | None:
     if shows_sight(record, pick) or shown_levels(record, pick):
         return None
-    return picked(record, pick)
+    rows = by_hop(record, pick)
+    too_many = len(rows.queries) > SEVERAL and len(rows.keys) > MANY
+    return picked(record, pick) if too_many else rows  # more hops than can be read: their mean
 
 
 def _page(blocks: Sequence[Block], captions: Sequence[Caption], paper: Theme) -> str:
@@ -134,10 +139,21 @@ def _weights(record: AttentionRecord, matrix: Matrix, scale: Scale, style: str) 
         return Block(*draw_panels(matrix, matrix.columns.picture, boxes, scale))
     if style == "lines":
         return Block(*draw_lines(matrix, scale))
-    cells, wide, high = draw_cells(matrix, scale)
-    legend, legend_wide, legend_high = draw_scale(matrix, scale)
-    below = element("g", legend, transform=f"translate(0 {high + 16:.1f})")
-    return Block(join([cells, below]), max(wide, legend_wide), high + 16 + legend_high)
+    legend = Block(*draw_scale(matrix, scale))
+    if style == "cells":
+        return _below([Block(*draw_cells(matrix, scale)), legend])
+    answers = record.answer_places.get(matrix.map.keys, ())
+    marks = Block(*draw_marks(matrix, scale, answers))
+    text = Block(*draw_text(matrix, scale, answers))
+    return _below([text, marks, legend] if marks.high else [text, legend])
+
+
+def _below(blocks: Sequence[Block]) -> Block:
+    placed, y = [], 0.0
+    for block in blocks:
+        placed.append(element("g", block.markup, transform=f"translate(0 {y:.1f})"))
+        y += block.high + 16
+    return Block(join(placed), max(block.wide for block in blocks), y - 16)
 
 
 class Caption(NamedTuple):
@@ -152,9 +168,11 @@ class Caption(NamedTuple):
 def _of_matrix(record: AttentionRecord, matrix: Matrix, style: str) -> Caption:
     """The name of the record, its output, model, mechanism and aggregation."""
     small = [record.output, record.model, matrix.map.mechanism, matrix.aggregation]
-    said = ": ".join(filter(None, (record.title or record.model, matrix.aggregation)))
+    said = ": ".join(filter(None, (record.name or record.model, matrix.aggregation)))
     languages = matrix.columns.language, matrix.rows.language
-    heading = record.title or record.model or matrix.map.name
+    heading = record.name or record.model or matrix.map.name
+    if style == "text" and record.output and record.title == matrix.columns.text:
+        heading = record.output  # the text itself is what is drawn
     return Caption(heading, (*small, _axes(matrix, style)), said, languages)
 
 
@@ -185,10 +203,10 @@ def _titled(caption: Caption, block: Block, theme: Theme) -> Block:
             continue
         size = TITLE if number == 0 else SMALL + (2 if number == 1 else 0)
         language = caption.languages[min(number, 1)]
-        for line in wrapped(text, int(wide / (size * EM))):
+        bold = 600 if number == 0 else None
+        for line in wrapped(text, int(wide / (size * EM * (BOLD if bold else 1)))):
             y += size * 1.45
             fill = theme.ink if number < 2 else theme.muted
-            bold = 600 if number == 0 else None
             lines.append(write(line, 0, y, size=size, fill=fill, language=language, weight=bold))
             wide = max(wide, length(line, size))
     top = y + 20
@@ -198,8 +216,16 @@ def _titled(caption: Caption, block: Block, theme: Theme) -> Block:
 
 def _axes(matrix: Matrix, style: str) -> str:
     if matrix.columns.picture is not None:
-        return t("a picture for each word: the brighter a place, the more it was attended to")
+        return t("a picture for each word: the more lit a place, the more it was attended to")
     queries, keys = matrix.rows.title or t("queries"), matrix.columns.title or t("keys")
     if style == "cells":
         return t("rows: {queries} · columns: {keys}", queries=queries, keys=keys)
+    if style == "text":
+        words = t("words: {keys}, shaded by their weights", keys=keys)
+        several = len(matrix.queries) > 1
+        return (
+            f"{words} · {t('a text for each row: {queries}', queries=queries)}"
+            if several
+            else words
+        )
     return t("left: {queries} · right: {keys}", queries=queries, keys=keys)

@@ -6,6 +6,7 @@ Legend: h, w places of the warp's grid; H, W pixels of the picture.
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,13 @@ def resampled(
 
 def pixels_of(image: PngImage) -> NDArray[np.uint8]:
     """(H, W, 3)"""
+    return pixels_in(image.data, ("PNG",))
+
+
+def pixels_in(data: bytes, formats: Sequence[str]) -> NDArray[np.uint8]:
+    """Of a file in one of these formats, (H, W, 3)."""
     try:
-        with Image.open(io.BytesIO(image.data), formats=("PNG",)) as opened:
+        with Image.open(io.BytesIO(data), formats=tuple(formats)) as opened:
             return np.asarray(opened.convert("RGB"))
     except Exception:  # in a damaged file pillow trips over anything
         raise NotARecord("a picture of this record is damaged: it cannot be decoded") from None

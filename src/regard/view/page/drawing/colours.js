@@ -9,7 +9,8 @@ import palettes from "../../palettes.json" with { type: "json" };
 /** @typedef {[number, number, number]} Lch lightness, chroma, hue in degrees */
 /** @typedef {"sequential"|"negative"|"positive"} Ramp */
 
-const STOPS = /** @type {Record<Theme, Record<Ramp, Lch[]>>} */ (palettes);
+const STOPS = /** @type {Record<Theme, Record<Ramp, Lch[]>>} */ (/** @type {unknown} */ (palettes));
+const { sheet: SHEET, light: LIGHT } = palettes["over picture"];
 /** @type {Map<string, Uint8ClampedArray>} */
 const TABLES = new Map();
 
@@ -41,6 +42,19 @@ export function rampTable(theme, ramp) {
   return table;
 }
 
+/**
+ * What lies over a place of a picture, which may be dark or light: a dark sheet where there is no weight, a warm
+ * light where most is. @param {number} share of the strongest weight @returns {[number, number, number, number]} bytes
+ */
+export function overPicture(share) {
+  const kept = Math.min(Math.max(share, 0), 1);
+  const light = LIGHT.opacity * kept;
+  const under = SHEET.opacity * (1 - kept) * (1 - light);
+  const opacity = light + under;
+  const [red, green, blue] = LIGHT.colour.map((part, n) => Math.round((light * part + under * SHEET.colour[n]) / (opacity || 1)));
+  return [red, green, blue, Math.round(255 * opacity)];
+}
+
 /** The ink, black or white, that is read better on a colour. @param {Rgb} rgb */
 export function inkOn(rgb) {
   return luminance(rgb) > 0.192 ? "#10131a" : "#ffffff"; // where both have a contrast of 4.3
@@ -65,7 +79,7 @@ export function effectiveTheme(theme) {
 /**
  * What the strongest colour of each row stands for.
  * @param {{data: Float32Array, rows: number, cols: number}} matrix
- * @param {"matrix"|"row"} scale
+ * @param {"matrix"|"row"|"one"} scale
  * @returns {Float32Array} one number for each row, never 0
  */
 export function strongest(matrix, scale) {
@@ -76,6 +90,7 @@ export function strongest(matrix, scale) {
     rows[row] = most;
   }
   const all = rows.reduce((a, b) => Math.max(a, b), 0);
+  if (scale === "one") return rows.fill(1);
   return rows.map((most) => (scale === "row" ? most : all) || 1);
 }
 

@@ -2,12 +2,12 @@
 // get, set, on, off, save_changes, send. The notebook's is anywidget's own.
 
 import { messageOf } from "./questions.js";
-import { cleanState, INITIAL_STATE, stateFromHash, stateToHash } from "./view_state.js";
+import { cleanState, INITIAL_STATE, isStep, stateFromHash, stateToHash } from "./view_state.js";
 import { speak, t } from "../words/messages.js";
 
-/** @typedef {{records?: any, state?: object, abilities?: string[], models?: string[], pictures?: string[], assets?: any,
- *   lang?: string, words?: import("../words/messages.js").Translations}} Given
- *   pictures: the models that are asked about a picture; lang, words: left out where the page speaks English */
+/** @typedef {{records?: any, state?: object, abilities?: string[], models?: string[], pictures?: string[],
+ *   about?: Record<string, import("../stage/first_page.js").About>, assets?: any, lang?: string, words?: import("../words/messages.js").Translations}} Given
+ *   pictures: the models that are asked about a picture; about: what a server says of each; lang, words: left out where the page speaks English */
 
 /**
  * A page that is a file: everything lies in it, nothing can be asked.
@@ -36,6 +36,7 @@ export async function servedModel(baseUrl, given = {}) {
     records: [],
     abilities: ["ask", "models"],
     models: models.map((/** @type {{name: string}} */ each) => each.name),
+    about: Object.fromEntries(models.map((/** @type {import("../stage/first_page.js").About} */ each) => [each.name, each])),
     pictures: models.flatMap((/** @type {{name: string, pictures?: boolean}} */ each) => (each.pictures ? [each.name] : [])),
     assets,
     ...given,
@@ -65,17 +66,23 @@ function pageModel(given) {
   const tell = (event, message) => {
     for (const listener of listeners.get(event) ?? []) listener(message);
   };
-  globalThis.addEventListener?.("hashchange", () => tell("change:state"));
+  const stateInAddress = () => ({ ...beginning, ...stateFromHash(location.hash) });
+  let following = false; // a link was pasted, or Back was pressed: that is no new step
+  globalThis.addEventListener?.("hashchange", () => {
+    following = true;
+    tell("change:state");
+    following = false;
+  });
   return {
     /** @param {string} name */
     get(name) {
-      if (name === "state") return { ...beginning, ...stateFromHash(location.hash) };
+      if (name === "state") return stateInAddress();
       return typeof values[name] === "function" ? values[name]() : values[name];
     },
     /** @param {string} name @param {any} value */
     set(name, value) {
-      if (name === "state") rememberInAddress(stateToHash(value, beginning));
-      else values[name] = value;
+      if (name !== "state") values[name] = value;
+      else rememberInAddress(stateToHash(value, beginning), !following && isStep(value, stateInAddress()));
     },
     /** @type {import("./questions.js").Model["on"]} */
     on(event, listener) {
@@ -91,11 +98,13 @@ function pageModel(given) {
   };
 }
 
-/** @param {string} hash */
-function rememberInAddress(hash) {
+/** @param {string} hash @param {boolean} step Back leads to what was before */
+function rememberInAddress(hash, step) {
   try {
     const address = hash === "#" ? location.pathname + location.search : hash;
-    if (hash !== location.hash) history.replaceState(null, "", address);
+    if (hash === (location.hash || "#")) return;
+    if (step) history.pushState(null, "", address);
+    else history.replaceState(null, "", address);
   } catch {
     // a document without an address (srcdoc) has nowhere to keep it
   }

@@ -1,5 +1,10 @@
 // What is looked at: a small store, and the same as the fragment of a link.
 
+import { readForce, readOff, readQuestions } from "./asked_questions.js";
+
+const MOST_JSON = 60_000; // characters of a part that is JSON
+const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in a link, as on the page
+
 /**
  * @typedef {object} ViewState
  * @property {number} record which of the records
@@ -8,7 +13,7 @@
  * @property {number|"mean"|"max"|"auto"} head
  * @property {"words"|"tokens"} units
  * @property {boolean} specials whether special tokens are shown
- * @property {"matrix"|"row"} scale what the strongest colour stands for
+ * @property {"matrix"|"row"|"one"} scale what the strongest colour stands for: the most of the map, of a row, or 1
  * @property {"auto"|"on"|"off"} reverse the axis of the keys from right to left
  * @property {"place"|"entropy"} order of the heads
  * @property {number|null} query the pinned token of the queries, counted in tokens of its side
@@ -16,7 +21,15 @@
  * @property {string} panel the open panel; "" is none
  * @property {"auto"|"light"|"dark"} theme
  * @property {string} text the sentence that was asked
+ * @property {string} name of a picture that was asked about
  * @property {string} model who was asked; "" is the first
+ * @property {string} prefix what the output had to begin with
+ * @property {string} target the output that was given
+ * @property {string} force as JSON: what one step had to attend to
+ * @property {string} off as JSON: heads that are switched off
+ * @property {boolean} explain whether measures were asked for
+ * @property {string} also as JSON: the questions of the other records
+ * @property {number|null} walk the step of the guided walk; null: there is none
  */
 
 /** @typedef {ViewState & Record<string, any>} State with what the panels keep for themselves: "step", "beam-node", "levels-open" */
@@ -37,7 +50,15 @@ export const INITIAL_STATE = Object.freeze({
   panel: "",
   theme: "auto",
   text: "",
+  name: "",
   model: "",
+  prefix: "",
+  target: "",
+  force: "",
+  off: "",
+  explain: false,
+  also: "",
+  walk: null,
 });
 
 /** @typedef {(value: any) => any} Read of a value what it stands for; undefined: garbage */
@@ -55,6 +76,13 @@ const readText = (most) => (value) => (typeof value === "string" && value.length
 /** @type {Read} */
 const readFlag = (value) => /** @type {Record<string, boolean>} */ ({ true: true, false: false, 1: true, 0: false })[String(value)];
 
+/** JSON that stays a text. @type {(read: Read) => Read} */
+const readJson = (read) => (value) => {
+  if (value === "") return "";
+  const found = typeof value === "string" && value.length <= MOST_JSON ? read(value) : undefined;
+  return found === undefined ? undefined : JSON.stringify(found);
+};
+
 /**
  * What each part of the state may be; undefined is garbage, and the part stays as it was.
  * @type {Record<string, Read>}
@@ -66,7 +94,7 @@ const READ_STATE = {
   head: readPlaceOrWord,
   units: readOneOf("words", "tokens"),
   specials: readFlag,
-  scale: readOneOf("matrix", "row"),
+  scale: readOneOf("matrix", "row", "one"),
   reverse: readOneOf("auto", "on", "off"),
   order: readOneOf("place", "entropy"),
   query: readPlaceOrNone,
@@ -74,11 +102,21 @@ const READ_STATE = {
   panel: readText(200),
   theme: readOneOf("auto", "light", "dark"),
   text: readText(50_000), // a document
+  name: readText(200),
   model: readText(200),
+  prefix: readText(5_000),
+  target: readText(5_000),
+  force: readJson(readForce),
+  off: readJson(readOff),
+  explain: readFlag,
+  also: readJson(readQuestions),
+  walk: readPlaceOrNone,
 };
 
 /** What a part of the page keeps for itself: "step", "beam-node", "compare-layer", "levels-open". */
 const PANEL_PART = /^(step|(beam|compare|levels|picture|sight)-[a-z]{1,20})$/;
+/** Words that are pinned, steps that are walked through, looks: Back goes over them. */
+const PASSING = /^(query|key|theme|step|beam-node|(levels|picture|sight)-[a-z]+)$/;
 /** @type {Read} */
 const readPanelPart = (value) => (["number", "string"].includes(typeof value) ? readText(2000)(String(value)) : undefined);
 
@@ -106,14 +144,27 @@ export function cleanState(given) {
 export function stateToHash(state, beginning = INITIAL_STATE) {
   const parts = new URLSearchParams();
   for (const [name, value] of Object.entries(cleanState(state))) {
-    if (value !== beginning[name]) parts.set(name, String(value ?? "none"));
+    if (value !== beginning[name]) parts.set(name, String(counted(name, value, 1) ?? "none"));
   }
   return `#${parts}`;
 }
 
 /** @param {string} hash */
 export function stateFromHash(hash) {
-  return cleanState(Object.fromEntries(new URLSearchParams(hash.replace(/^#/, ""))));
+  const parts = [...new URLSearchParams(hash.replace(/^#/, ""))];
+  return cleanState(Object.fromEntries(parts.map(([name, value]) => [name, counted(name, value, -1)])));
+}
+
+/** @param {string} name @param {any} value @param {1|-1} by */
+function counted(name, value, by) {
+  return COUNTED_FROM_1.includes(name) && /^\d{1,6}$/.test(String(value)) ? Number(value) + by : value;
+}
+
+/** Whether a state is a step that Back leads away from, and no mere move of a pointer. @param {State} state @param {State} before */
+export function isStep(state, before) {
+  /** @param {State} each */
+  const lasting = (each) => stateToHash(Object.fromEntries(Object.entries(each).filter(([name]) => !PASSING.test(name))));
+  return lasting(state) !== lasting(before);
 }
 
 /**

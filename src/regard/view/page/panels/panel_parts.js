@@ -4,7 +4,6 @@ import { matrixImage } from "../drawing/painted_cells.js";
 import { cssColour, diverging, effectiveTheme, sequential } from "../drawing/colours.js";
 import { chooser } from "../elements/controls.js";
 import { h, penOf } from "../elements/dom.js";
-import { readRecord } from "../record/record.js";
 import { t } from "../words/messages.js";
 
 /** @typedef {import("../record/record.js").AttentionRecord} AttentionRecord */
@@ -17,11 +16,11 @@ import { t } from "../words/messages.js";
  * @property {AttentionRecord} record the current one
  * @property {State} state
  * @property {(patch: object) => void} set
- * @property {(kind: string, payload: object) => Promise<any>} ask
+ * @property {(patch: object, fresh?: boolean) => Promise<AttentionRecord>} look asks the question of the record once more, with something changed
  * @property {Set<string>} abilities
  * @property {string[]} models that can be asked, by name
  * @property {(record: AttentionRecord) => void} replaceRecord
- * @property {(record: AttentionRecord, place?: number) => void} addRecord at the end, or in the place of another
+ * @property {(record: AttentionRecord, place?: number, patch?: object) => void} addRecord at the end, or in the place of another; patch: what else changes in the state
  */
 
 /**
@@ -67,15 +66,6 @@ export function selectField(label, options, value, change) {
   update(options, value);
   select.setAttribute("data-focus", `select-${label}`);
   return element;
-}
-
-/**
- * The question of the record once more, with something changed.
- * @param {PanelContext} context @param {object} patch @returns {Promise<AttentionRecord>}
- */
-export async function askAgain({ record, state, ask }, patch) {
-  const model = state.model ? { model: state.model } : {};
-  return readRecord(await ask("look", { ...model, ...record.question, ...patch }));
 }
 
 /**

@@ -1,6 +1,7 @@
 // Attention over an image: what each word looked at, and the path of the glimpses.
 
 import { segmented, toggle } from "../elements/controls.js";
+import { overPicture } from "../drawing/colours.js";
 import { fill, h, penOf, s } from "../elements/dom.js";
 import { numberText, rowOf } from "./row_numbers.js";
 import { keepingFocus, currentMap, largestSize, tokenPicker, wordElement } from "./panel_parts.js";
@@ -12,8 +13,6 @@ import { t } from "../words/messages.js";
 /** @typedef {import("../record/record.js").AttentionMap} AttentionMap */
 /** @typedef {import("../record/record.js").Picture} Picture */
 /** @typedef {AttentionMap & {keys: {picture: Picture}}} PicturedMap */
-
-const VEIL = 0.82; // how dark it is where nothing was read
 
 export const picturePanel = {
   name: "picture",
@@ -82,7 +81,7 @@ function draw(el, context) {
       ),
       h("div", { class: "picture-strip" }, map.queries.tokens.map((_, query) => wordButton(map, query, query === chosen, cells(query), choose))),
     ),
-    h("p", { class: "panel-hint" }, t("{title}. Bright is where the word looked; each word is scaled to its own strongest cell.", { title: matrix.title })),
+    h("p", { class: "panel-hint" }, t("{title}. Lit is where the word looked; each word is scaled to its own strongest cell.", { title: matrix.title })),
   );
 }
 
@@ -108,14 +107,14 @@ function imageElement(picture, title) {
 }
 
 /**
- * A dark sheet over the image, thin where the weights are high; larger than the grid, its edges are soft.
+ * Over the image, dark where nothing was read and lit where most was; larger than the grid, its edges are soft.
  * @param {Float32Array} cells @param {Picture} picture @param {number} times
  */
 function veil(cells, picture, times) {
   const { rows, columns } = picture;
   const most = largestSize(cells) || 1;
   const image = new ImageData(columns, rows);
-  cells.forEach((weight, at) => (image.data[4 * at + 3] = Math.round(255 * VEIL * (1 - Math.max(weight, 0) / most))));
+  cells.forEach((weight, at) => image.data.set(overPicture(weight / most), 4 * at));
   const small = h("canvas", { width: columns, height: rows });
   penOf(small).putImageData(image, 0, 0);
   if (times === 1) return small;

@@ -13,7 +13,7 @@ const FORMAT = "regard.attention/1";
 const ROUNDING = { sqrt8: 0.03, float16: 0.01 };
 /** @type {Record<string, string>} */
 const KINDS = captions.kinds;
-const NO_TEXT = ["label", "answer", "own queries"]; // titles of rows that are no text, as in captions.py
+const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows that are no text, as in captions.py
 
 /** @typedef {import("./packed_arrays.js").Packed} Packed */
 /** @typedef {number|"mean"|"max"} Chosen one of them by its number from 0, or all together */
@@ -34,6 +34,7 @@ const NO_TEXT = ["label", "answer", "own queries"]; // titles of rows that are n
  * @property {Record<string, any>} [question]
  * @property {import("./levels.js").GivenLevels|null} [levels]
  * @property {object|null} [sight] as records.sights writes it
+ * @property {string[]} [changes] what was given or forced, in a few words each
  */
 
 /**
@@ -100,6 +101,7 @@ const NO_TEXT = ["label", "answer", "own queries"]; // titles of rows that are n
  * @property {string} model
  * @property {string} output
  * @property {string[]} notes
+ * @property {string[]} changes what was given or forced, in a few words each
  * @property {Record<string, any>} question
  * @property {number[][][]} glimpses
  * @property {Record<string, Side>} sides
@@ -193,6 +195,7 @@ export function readRecord(given) {
     model: given.model ?? "",
     output: given.output ?? "",
     notes: given.notes ?? [],
+    changes: given.changes ?? [],
     question: given.question ?? {},
     glimpses: given.glimpses ?? [],
     sides,

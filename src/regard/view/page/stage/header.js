@@ -12,13 +12,16 @@ import { isPicture, PictureLine } from "./picture_line.js";
 
 const PAUSE = 450; // milliseconds without a key before a sentence is asked
 
+/** @typedef {import("../host/view_state.js").State} State */
+
 /**
  * @typedef {object} Given
  * @property {boolean} canAsk
  * @property {string[]} models
  * @property {string[]} pictures those models that are asked about a picture
- * @property {{text: string, model: string}} linked what a link asks for
- * @property {(text: string, model: string, isNewest: () => boolean, name?: string) => Promise<void>} askText
+ * @property {(question: import("../host/asked_questions.js").Question) => void} ask
+ * @property {() => void} choose another model would be asked
+ * @property {() => void} asIs asks without what was given or forced
  * @property {HTMLElement[]} tools
  */
 
@@ -29,7 +32,8 @@ export function mountHeader(element, given) {
   const caption = h("p", { class: "caption" });
   const mechanism = h("p", { class: "mechanism" });
   const notes = h("ul", { class: "notes" });
-  const headline = h("div", { class: "headline" }, source, output, caption, mechanism, notes);
+  const changes = h("p", { class: "changes", hidden: true });
+  const headline = h("div", { class: "headline" }, source, changes, output, caption, mechanism, notes);
   const question = given.canAsk ? questionLine(given) : null;
   fill(
     element,
@@ -43,11 +47,17 @@ export function mountHeader(element, given) {
     headline,
   );
   return {
-    /** Asks what the link asks for, where the page has not come with its answer. */
-    start: () => question?.start(),
-    /** @param {View|null} view */
-    update(view) {
-      question?.offer(view?.record.question.text ?? "", view?.record.question.name ?? "");
+    /** What a link asks for stands in the line from the beginning. @param {State} state */
+    start: (state) => question?.start(state),
+    /** Who would be asked. */
+    model: () => question?.model() ?? "",
+    /** The model is at work. */
+    begin: () => question?.begin(),
+    /** It has answered, or something went wrong. @param {unknown} [error] */
+    end: (error) => question?.end(error),
+    /** @param {View|null} view @param {State} state */
+    update(view, state) {
+      question?.offer(view?.record.question.text ?? state.text, view?.record.question.name ?? state.name, state.model);
       headline.hidden = !view;
       if (!view) return;
       const { record, matrix, levels } = view;
@@ -56,6 +66,8 @@ export function mountHeader(element, given) {
       source.hidden = given.canAsk || levels !== null || !(record.title || sourceSide); // a document is shown below
       source.textContent = record.title || sourceSide?.text || "";
       source.lang = sourceSide?.language ?? "";
+      changes.hidden = record.changes.length === 0;
+      fill(changes, h("b", null, t("what if:")), " ", record.changes.join(" · "), given.canAsk ? h("button", { type: "button", class: "panel-button", on: { click: given.asIs } }, t("As the model does it")) : null);
       output.hidden = !record.output;
       output.textContent = record.output;
       output.lang = record.sides.target?.language ?? "";
@@ -69,11 +81,11 @@ export function mountHeader(element, given) {
 }
 
 /**
- * “score: additive · region: everywhere · normalize: softmax” and what the model itself reports.
+ * “score: additive · region: everywhere · normalize: softmax” and what alignments are read from.
  * @param {AttentionMap} map
  */
 export function mechanismLine(map) {
-  const reported = map.reported && map.L * map.H > 1 ? t("the model reports {what}", { what: map.reported }) : "";
+  const reported = map.reported && map.L * map.H > 1 ? t("used for alignment: {what}", { what: map.reported }) : "";
   return [map.mechanism, reported].filter(Boolean).join(" · ");
 }
 
@@ -81,7 +93,7 @@ export function mechanismLine(map) {
  * A line to type in; it asks after a short pause and at Enter, never in the middle of composing a character.
  * @param {Given} given
  */
-function questionLine({ askText, models, pictures, linked }) {
+function questionLine({ ask, choose, models, pictures }) {
   const input = h("input", {
     type: "text",
     class: "question",
@@ -95,83 +107,85 @@ function questionLine({ askText, models, pictures, linked }) {
   const work = h("span", { class: "unseen" });
   const busy = h("div", { class: "busy", role: "status" }, work);
   const picker = chooser(t("model"), () => changeModel());
-  const picture = new PictureLine(() => ask(), (error) => complain(error));
+  const picture = new PictureLine(() => send(), (error) => end(error));
   picker.element.hidden = models.length < 2;
-  picker.update(models.map((name) => [name, name]), models.includes(linked.model) ? linked.model : models[0] ?? "");
+  picker.update(models.map((name) => [name, name]), models[0] ?? "");
   let timer = 0;
-  let asked = "";
-  let hasRecord = false;
-  let newest = 0;
+  let asked = ""; // what the line said when it was last sent or shown
+  let shownModel = "";
 
-  const takesPictures = () => pictures.includes(models.length ? picker.select.value : "");
+  const model = () => (models.length ? picker.select.value : "");
+  const takesPictures = () => pictures.includes(model());
 
   /** What is asked about goes with the kind of model. */
-  function changeModel() {
+  function showKind() {
     input.hidden = takesPictures();
     picture.element.hidden = !takesPictures();
-    ask();
   }
 
-  /** @param {unknown} error */
-  function complain(error) {
-    trouble.hidden = false;
-    trouble.textContent = messageOf(error);
+  function changeModel() {
+    showKind();
+    choose();
+    asked = ""; // by another model the same text is another question
+    send();
   }
 
-  async function ask() {
+  function send() {
     clearTimeout(timer);
     const { text, name } = takesPictures() ? picture.asked : { text: input.value.trim(), name: "" };
-    const model = models.length ? picker.select.value : "";
-    if (text === "" || `${model}\n${text}` === asked) return;
-    asked = `${model}\n${text}`;
-    const mine = (newest += 1);
-    busy.classList.add("on");
-    work.textContent = t("The model is at work…");
-    try {
-      await askText(text, model, () => mine === newest, name);
-      if (mine === newest) trouble.hidden = true;
-    } catch (error) {
-      asked = "";
-      if (mine === newest) complain(error);
-    } finally {
-      if (mine === newest) {
-        busy.classList.remove("on");
-        work.textContent = "";
-      }
-    }
+    if (text === "" || text === asked) return;
+    asked = text;
+    ask({ text, name, model: model() });
   }
 
+  function begin() {
+    busy.classList.add("on");
+    work.textContent = t("The model is at work…");
+  }
+
+  /** @param {unknown} [error] */
+  function end(error) {
+    busy.classList.remove("on");
+    work.textContent = "";
+    trouble.hidden = error === undefined;
+    trouble.textContent = error === undefined ? "" : messageOf(error);
+    if (error !== undefined) asked = ""; // it may be sent once more
+  }
+
+  const sendSoon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(send, PAUSE);
+  };
   input.addEventListener("input", (event) => {
     clearTimeout(timer);
-    if (!(/** @type {InputEvent} */ (event).isComposing)) timer = setTimeout(ask, PAUSE);
+    if (!(/** @type {InputEvent} */ (event).isComposing)) sendSoon();
   });
-  input.addEventListener("compositionend", () => {
-    clearTimeout(timer);
-    timer = setTimeout(ask, PAUSE);
-  });
+  input.addEventListener("compositionend", sendSoon);
   input.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.isComposing) ask();
+    if (event.key === "Enter" && !event.isComposing) send();
   });
-  [input.hidden, picture.element.hidden] = [takesPictures(), !takesPictures()];
+  showKind();
   const element = h("div", { class: "asking" }, h("div", { class: "asking-line" }, input, picture.element, picker.element), busy, trouble);
   picture.listen(element, takesPictures);
+
+  const isFocused = () => /** @type {Document|ShadowRoot} */ (input.getRootNode()).activeElement === input;
   return {
     element,
-    start() {
-      if (hasRecord) return;
-      if (takesPictures()) {
-        picture.show(linked.text, "");
-      } else {
-        input.focus({ preventScroll: true });
-        input.value = linked.text;
-      }
-      ask();
+    model,
+    begin,
+    end,
+    /** @param {State} state */
+    start(state) {
+      if (!takesPictures() && state.text === "") input.focus({ preventScroll: true });
     },
-    /** Shows the sentence or the picture of a record, unless somebody is typing. @param {string} text @param {string} name */
-    offer(text, name) {
-      hasRecord ||= text !== "";
+    /** Shows the sentence or the picture that was asked about, unless somebody is typing another. @param {string} text @param {string} name @param {string} chosen */
+    offer(text, name, chosen) {
+      if (chosen !== shownModel && models.includes(chosen)) picker.select.value = chosen; // what is chosen by hand stays
+      shownModel = chosen;
+      showKind();
       if (isPicture(text)) picture.show(text, name);
-      else if (text && /** @type {Document|ShadowRoot} */ (input.getRootNode()).activeElement !== input) input.value = text;
+      else if (text && !(isFocused() && input.value.trim() !== asked)) input.value = text;
+      if (text && (isPicture(text) || input.value === text)) asked = text;
     },
   };
 }

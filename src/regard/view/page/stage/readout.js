@@ -52,7 +52,7 @@ function rankOf(view, row, col) {
 function rowNumbers(view, row) {
   const weights = rowPlaces(view, row).map((col) => weightAt(view, row, col));
   const entropy = entropyOf(weights);
-  const parts = [t("entropy {entropy} nats, as if it read {width} evenly", { entropy: entropy.toFixed(2), width: Math.exp(entropy).toFixed(1) })];
+  const parts = [widthSentence(view, entropy)];
   if (view.rest) {
     const missing = view.matrix.missing?.[row] ?? 0;
     if (view.matrix.hidden[row] > 0.0005) parts.push(t("{weight} on hidden tokens", { weight: longWeight(view.matrix.hidden[row]) }));
@@ -61,6 +61,14 @@ function rowNumbers(view, row) {
     }
   }
   return parts.join(" · ");
+}
+
+/** @param {View} view @param {number} entropy */
+function widthSentence(view, entropy) {
+  const values = { entropy: entropy.toFixed(2), width: Math.exp(entropy).toFixed(1) };
+  return view.state.units === "words"
+    ? t("entropy {entropy} nats, about {width} words’ worth", values)
+    : t("entropy {entropy} nats, about {width} tokens’ worth", values);
 }
 
 /** @param {View} view @param {number} row */

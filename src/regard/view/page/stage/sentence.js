@@ -7,6 +7,9 @@ import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/colours.js").Rgb} Rgb */
 
+/** What is done with it: keys are read from; queries read, or are written meanwhile. @param {"queries"|"keys"} part @param {import("../record/record.js").Side} side */
+const sideUse = (part, side) => (part === "keys" ? t("read from") : side.name === "target" ? t("written") : t("reading"));
+
 export class Sentence {
   /**
    * @param {"queries"|"keys"} part
@@ -39,7 +42,7 @@ export class Sentence {
     list.dir = side.rightToLeft ? "rtl" : "ltr";
     list.setAttribute("aria-label", t("{side}: {part}", { side: side.title, part: partName }));
     const role = side.title === part ? null : h("span", { class: "side-role" }, partName);
-    fill(this.caption, h("span", { class: "side-title" }, side.title), role);
+    fill(this.caption, h("span", { class: "side-title" }, side.title), role, h("span", { class: "side-use" }, `· ${sideUse(part, side)}`));
     if (same && list.lang === side.language) return;
     list.lang = side.language;
     this.shown = tokens;

@@ -6,13 +6,14 @@ import { t } from "../words/messages.js";
 /**
  * @param {boolean} canAsk
  * @param {boolean} whole it is a page of its own, not a part of one
- * @param {boolean} [pictures] the first model is asked about pictures
  */
-export function buildSkeleton(canAsk, whole, pictures = false) {
+export function buildSkeleton(canAsk, whole) {
   /** @type {(name: string, tag?: keyof HTMLElementTagNameMap, more?: object) => HTMLElement} */
   const place = (name, tag = "div", more = {}) => h(tag, { class: name, ...more });
   const places = {
     header: place("header", "header"),
+    first: place("first-place", "section", { "aria-label": t("what can be asked") }),
+    walk: place("walk-place", "section", { "aria-label": t("a guided walk"), hidden: true }),
     toolbar: place("toolbar-place"),
     levels: place("levels-place", "section", { "aria-label": t("words and sentences") }),
     sight: place("sight-place", "section", { "aria-label": t("the picture and how it was looked at") }),
@@ -23,13 +24,10 @@ export function buildSkeleton(canAsk, whole, pictures = false) {
     heads: place("heads-place", "aside", { "aria-label": t("layers and heads") }),
     tabs: place("tabs-place", "section", { "aria-label": t("panels") }),
   };
-  const wanted = pictures
-    ? t("Choose a picture above: what the model says of it and where it looked appear here.")
-    : t("Type a sentence above: its translation and what the model looked at appear here.");
-  const empty = h("p", { class: "empty" }, canAsk ? wanted : t("There is no record here."));
+  if (!canAsk) places.first.append(h("p", { class: "empty" }, t("There is no record here.")));
   const map = h("div", { class: "map-place" }, places.readout, places.heatmap, places.legend);
   const stage = h("div", { class: "stage" }, map, places.heads);
   const body = h(whole ? "main" : "div", { class: "body" }, places.levels, places.sight, places.sentences, stage, places.tabs);
-  const root = h("div", { class: "regard" }, places.header, places.toolbar, empty, body);
-  return { root, places, stage, body, empty };
+  const root = h("div", { class: "regard" }, places.header, places.walk, places.toolbar, places.first, body);
+  return { root, places, stage, body };
 }

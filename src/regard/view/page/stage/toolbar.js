@@ -21,7 +21,7 @@ export function mountToolbar(element, set) {
     layer: chooser(t("layer"), (value) => set({ layer: placed(value) })),
     head: chooser(t("head"), (value) => set({ head: placed(value) })),
     units: segmented(t("unit"), (units) => set({ units })),
-    scale: segmented(t("colour by"), (scale) => set({ scale })),
+    scale: segmented(t("colour scale"), (scale) => set({ scale })),
     specials: toggle(t("special tokens"), (specials) => set({ specials })),
     reverse: toggle(t("right to left"), (on) => set({ reverse: on ? "on" : "off" })),
   };
@@ -66,7 +66,9 @@ export function mountToolbar(element, set) {
     );
     controls.head.update([["mean", t("mean of all")], ["max", t("max of all")], ...placeOptions(headNames(map.H))], state.head);
     controls.units.update([["words", t("words")], ["tokens", t("tokens")]], state.units);
-    controls.scale.update([["matrix", t("whole")], ["row", levels ? t("sentence") : t("row")]], state.scale);
+    /** @type {import("../elements/controls.js").Option[]} */
+    const scales = levels ? [["matrix", t("whole document")], ["row", t("each sentence")]] : [["matrix", t("whole map")], ["row", t("each row")]];
+    controls.scale.update(matrix && !view.signed ? [...scales, ["one", t("0 to 1")]] : scales, state.scale);
     controls.specials.update(state.specials);
     controls.reverse.update(view.reversed);
   }
@@ -81,12 +83,12 @@ function mapName(name) {
 }
 
 /**
- * What tells records apart: their models, or else their titles.
- * @param {{model: string, title: string}} record @param {number} number @param {{model: string}[]} records
+ * What tells records apart: what was changed, their models, or else their titles.
+ * @param {{model: string, title: string, changes: string[]}} record @param {number} number @param {{model: string}[]} records
  */
 export function recordName(record, number, records) {
   const models = new Set(records.map((each) => each.model));
   const both = [record.model, record.title].filter(Boolean).join(": ");
   const name = models.size === records.length ? record.model : both;
-  return `${number + 1} · ${name || t("record")}`.slice(0, 60);
+  return `${number + 1} · ${[...record.changes, name || t("record")].join(" · ")}`.slice(0, 80);
 }

@@ -27,14 +27,14 @@ const fateNames = () => ({ open: t("went on"), ended: t("ended"), dropped: t("dr
 export const beamPanel = {
   name: "beam",
   get title() {
-    return t("Beam");
+    return t("Beam · what if?");
   },
 
   /** @param {PanelContext} context @returns {true | string | null} */
   available({ record, abilities }) {
     if (record.beam?.nodes.length) return true;
     if (!record.sides.target) return null; // nothing was written: texts were read, or judged
-    const canAsk = abilities.has("ask") && record.maps.some((map) => map.name === "cross");
+    const canAsk = abilities.has("ask") && record.maps.some((map) => map.name === "cross" && !map.keys.picture);
     return canAsk || t("No search was recorded: this output was given or scored, not searched for.");
   },
 
@@ -201,7 +201,6 @@ function nodeDetails(context, beam, chosen, ask) {
     [t("score"), node.score === null ? null : numberText(node.score)],
     [t("place"), node.rank === null ? null : `${node.rank + 1}.`],
     [t("fate"), fateNames()[node.fate] ?? node.fate],
-    [t("goes on as"), continuations(nodes, chosen)],
   ];
   const canGoOn = node.fate !== "ended" && context.abilities.has("ask");
   return h(
@@ -209,14 +208,46 @@ function nodeDetails(context, beam, chosen, ask) {
     { class: "beam-details" },
     h("p", { class: "beam-hypothesis", "aria-live": "polite" }, h("bdi", { dir: "auto", lang: record.sides.target?.language || null }, prefixUpTo(record.sides.target, nodes, chosen)), node.fate === "ended" ? null : " …"),
     h("dl", { class: "beam-facts" }, facts.filter(([, value]) => value).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
+    canTake(context) ? takeWords(t("goes on as"), childrenOf(nodes).get(chosen) ?? [], context, nodes, ask) : takenAs(nodes, chosen),
+    canTake(context) ? takeWords(t("instead of it"), siblingsOf(nodes, chosen), context, nodes, ask) : null,
     canGoOn ? button(t("Continue from here"), () => ask.continueFrom(prefixUpTo(record.sides.target, nodes, chosen)), { class: "panel-button", "data-focus": "beam-continue" }) : null,
     attentionFigure(context, beam, chosen),
   );
 }
 
-/** @param {BeamNode[]} nodes @param {number} at */
-function continuations(nodes, at) {
-  return (childrenOf(nodes).get(at) ?? []).map((child) => `${visibleText(nodes[child].token)} ${numberText(Math.exp(nodes[child].log_prob))}`).join(" · ");
+/** @param {PanelContext} context */
+const canTake = (context) => context.abilities.has("ask");
+
+/** Other words that were tried after the same beginning. @param {BeamNode[]} nodes @param {number} at */
+function siblingsOf(nodes, at) {
+  return (childrenOf(nodes).get(nodes[at].parent) ?? []).filter((other) => other !== at);
+}
+
+/** @param {BeamNode} node */
+const likelihood = (node) => numberText(Math.exp(node.log_prob));
+
+/** Where nothing can be asked. @param {BeamNode[]} nodes @param {number} at */
+function takenAs(nodes, at) {
+  const words = (childrenOf(nodes).get(at) ?? []).map((child) => `${visibleText(nodes[child].token)} ${likelihood(nodes[child])}`);
+  return words.length ? h("p", { class: "panel-hint" }, `${t("goes on as")}: ${words.join(" · ")}`) : null;
+}
+
+/**
+ * Words of the beam; a click takes one, and the model goes on from there.
+ * @param {string} title @param {number[]} places @param {PanelContext} context @param {BeamNode[]} nodes @param {ReturnType<typeof beamQuestions>} ask
+ */
+function takeWords(title, places, { record }, nodes, ask) {
+  const { target } = record.sides;
+  const words = places.filter((at) => !/^\(.+\)$/.test(nodes[at].token)); // the end is no word to go on from
+  if (!words.length) return null;
+  /** @param {number} at */
+  const word = (at) =>
+    button(
+      h("span", null, h("bdi", { dir: "auto", lang: target?.language || null }, visibleText(nodes[at].token)), " ", h("small", null, likelihood(nodes[at]))),
+      () => ask.continueFrom(prefixUpTo(target, nodes, at)),
+      { class: "panel-chip", title: t("take this word, and go on from it"), "data-focus": `beam-take-${at}` },
+    );
+  return h("div", { class: "beam-take", role: "group", "aria-label": title }, h("span", { class: "panel-hint" }, title), words.map(word));
 }
 
 /**

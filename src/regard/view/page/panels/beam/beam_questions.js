@@ -1,11 +1,13 @@
-// What the model would do: with another beginning, or reading elsewhere at one step.
+// What the model would do: with another beginning, reading elsewhere at one step, or without some heads.
 
 import { messageOf } from "../../host/questions.js";
 import { headNames } from "../../record/record.js";
+import { forcedKeys, forcedRow } from "./forced_row.js";
+import { headGrid, headsOff, mapsWithHeads, switchedOff } from "./heads_off.js";
 import { textChanges } from "./text_changes.js";
 import { placeOptions } from "../../elements/controls.js";
 import { fill, h } from "../../elements/dom.js";
-import { askAgain, button, keepingFocus, needsModel, selectField, tokenPicker, wordElement } from "../panel_parts.js";
+import { button, keepingFocus, needsModel, selectField, tokenPicker } from "../panel_parts.js";
 import { t } from "../../words/messages.js";
 
 /** @typedef {import("../../record/record.js").AttentionMap} AttentionMap */
@@ -15,6 +17,8 @@ import { t } from "../../words/messages.js";
 /** @typedef {import("../../elements/controls.js").Option} Option */
 /** @typedef {import("../../record/record.js").Side} Side */
 
+/** @typedef {"continued"|"forced"|"without"} How what was changed */
+
 /**
  * @typedef {object} Part what was typed and chosen, and what came of it
  * @property {HTMLElement} el
@@ -22,12 +26,13 @@ import { t } from "../../words/messages.js";
  * @property {import("../../record/record.js").AttentionRecord|null} record
  * @property {string} prefix
  * @property {number} step
- * @property {Set<number>} keys
+ * @property {number[]} row what each source token is to get
+ * @property {Set<string>} off heads that are to be switched off
  * @property {string} layer
  * @property {string} head
  * @property {string} asking
  * @property {string} error
- * @property {{how: "continued"|"forced", before: string, after: string}|null} result
+ * @property {{how: How, before: string, after: string}|null} result
  */
 
 /**
@@ -36,7 +41,7 @@ import { t } from "../../words/messages.js";
  */
 export function beamQuestions(el) {
   /** @type {Part} context: its first comes before anything is drawn */
-  const part = { el, context: /** @type {any} */ (null), record: null, prefix: "", step: 0, keys: new Set(), layer: "", head: "", asking: "", error: "", result: null };
+  const part = { el, context: /** @type {any} */ (null), record: null, prefix: "", step: 0, row: [], off: new Set(), layer: "", head: "", asking: "", error: "", result: null };
   return {
     update(context) {
       if (context.record !== part.record) reset(part, context);
@@ -51,13 +56,21 @@ export function beamQuestions(el) {
 }
 
 /**
- * Another record: its own beginning, nothing forced; the last result stays while its answer is shown.
+ * Another record: what it was asked with; the last result stays while its answer is shown.
  * @param {Part} part @param {PanelContext} context
  */
 function reset(part, context) {
-  const { question, sides } = context.record;
-  const mine = part.result && context.record.output === part.result.after;
-  Object.assign(part, { record: context.record, prefix: question.prefix ?? "", error: "", keys: new Set(), result: mine ? part.result : null });
+  const { question, sides, maps } = context.record;
+  const { prefix, force, off } = question;
+  const mine = part.result && [part.result.before, part.result.after].includes(context.record.output);
+  const row = new Array(maps.find((map) => map.name === "cross")?.K ?? 0).fill(0);
+  /** @type {number[]} */
+  const weights = force?.weights ?? [];
+  force?.keys.forEach((/** @type {number} */ key, /** @type {number} */ at) => (row[key] = weights.length ? weights[at] / Math.max(...weights) : 1));
+  /** @param {number|null|undefined} number from 1 */
+  const chosen = (number) => (number ? String(number - 1) : "");
+  Object.assign(part, { record: context.record, prefix: prefix ?? "", error: "", row, off: switchedOff(off ?? [], maps), result: mine ? part.result : null });
+  if (force) Object.assign(part, { step: force.step, layer: chosen(force.layer), head: chosen(force.head) });
   part.step = Math.min(part.step, Math.max((sides.target?.tokens.length ?? 1) - 1, 0));
 }
 
@@ -67,12 +80,13 @@ function draw(part) {
   const cross = context.record.maps.find((map) => map.name === "cross");
   const target = context.record.sides.target;
   const live = context.abilities.has("ask");
-  if (!cross || !target) return fill(el);
+  if (!cross || !target || cross.keys.picture) return fill(el); // what looks at a picture is not told where
   const why = live ? "" : needsModel();
   return fill(
     el,
     h("section", { class: "beam-ask" }, h("h3", null, t("Edit the beginning")), prefixForm(part, target, why)),
     h("section", { class: "beam-ask" }, h("h3", null, t("Force the attention")), forceForm(part, cross, target, why)),
+    h("section", { class: "beam-ask" }, h("h3", null, t("Switch heads off")), offForm(part, why)),
     h("div", { role: "status", class: "beam-status" }, part.error ? h("p", { class: "panel-error" }, part.error) : part.asking, part.result ? resultElement(part, part.result) : null),
   );
 }
@@ -105,30 +119,54 @@ function forceForm(part, cross, target, why) {
     redraw();
   };
   const source = cross.keys;
-  /** @param {number} key */
-  const toggle = (key) => {
-    if (!part.keys.delete(key)) part.keys.add(key);
+  /** @param {number[]} row */
+  const changedRow = (row) => {
+    part.row = row;
     redraw();
   };
-  /** @param {number} key */
-  const chip = (key) => button(wordElement(source.labels[key], source), () => toggle(key), { class: "panel-chip", "aria-pressed": String(part.keys.has(key)), disabled: why !== "", "data-focus": `beam-key-${key}` });
+  const any = part.row.some((weight) => weight > 0);
   /** @type {Option[]} */
   const all = [["", t("all")]];
-  const ready = part.keys.size > 0 && why === "" && part.asking === "";
+  const ready = any && why === "" && part.asking === "";
   return h(
     "div",
     null,
     h("p", { class: "panel-hint" }, t("At the step that wrote:")),
     h("div", { "data-focus": "beam-step" }, tokenPicker({ side: target, chosen: part.step, label: t("Step"), choose: chosenStep })),
-    h("p", { class: "panel-hint" }, t("attend evenly to:")),
-    h("div", { class: "panel-chips", role: "group", "aria-label": t("Source tokens to attend to") }, source.tokens.map((_, key) => chip(key))),
+    h("p", { class: "panel-hint" }, t("attend to these: a click gives a token its share, a slider more or less of it")),
+    forcedRow({ source, row: part.row, disabled: why !== "", change: changedRow }),
     h(
       "div",
       { class: "panel-controls" },
       cross.L > 1 ? selectField(t("Layer"), [...all, ...placeOptions(cross.layers)], part.layer, (value) => (part.layer = value)) : null,
       cross.H > 1 ? selectField(t("Head"), [...all, ...placeOptions(headNames(cross.H))], part.head, (value) => (part.head = value)) : null,
       button(t("Force and translate again"), () => forceAttention(part), { class: "panel-button is-main", disabled: !ready, "data-focus": "beam-force" }),
-      h("span", { class: "panel-hint" }, why || (part.keys.size ? "" : t("Choose one source token or more."))),
+      h("span", { class: "panel-hint" }, why || (any ? "" : t("Choose one source token or more."))),
+    ),
+  );
+}
+
+/** @param {Part} part @param {string} why */
+function offForm(part, why) {
+  const maps = mapsWithHeads(part.context.record.maps);
+  const redraw = () => keepingFocus(part.el, () => draw(part));
+  const was = switchedOff(part.context.record.question.off ?? [], maps);
+  const same = was.size === part.off.size && [...was].every((key) => part.off.has(key));
+  /** @param {Set<string>} off */
+  const change = (off) => {
+    part.off = off;
+    redraw();
+  };
+  return h(
+    "div",
+    null,
+    h("p", { class: "panel-hint" }, t("Heads of each layer, counted from 1. What is switched off says nothing for the whole output.")),
+    headGrid({ maps, off: part.off, disabled: why !== "", change }),
+    h(
+      "div",
+      { class: "panel-controls" },
+      button(part.off.size || !was.size ? t("Translate without them") : t("Translate with all heads"), () => switchOff(part), { class: "panel-button is-main", disabled: same || why !== "" || part.asking !== "", "data-focus": "beam-off" }),
+      h("span", { class: "panel-hint" }, why || (same && !part.off.size ? t("Choose one head or more.") : "")),
     ),
   );
 }
@@ -139,27 +177,35 @@ export function textBefore(target, step) {
   return target.characters.slice(0, target.offsets[group[0]][0]).join("").trimEnd();
 }
 
-/** @param {Part} part */
+/** Another beginning; what is forced and switched off stays. @param {Part} part */
 function continueOutput(part) {
-  return askModel(part, { prefix: part.prefix, force: null, target: null, explain: false }, t("Continuing…"), part.context.replaceRecord, "continued");
+  return askModel(part, { prefix: part.prefix, target: null, explain: false }, t("Continuing…"), part.context.replaceRecord, "continued");
+}
+
+/** A beginning that was given stays, and what is written before the step. @param {Part} part */
+function forceAttention(part) {
+  const { sides, question } = part.context.record;
+  /** @param {string} text */
+  const number = (text) => (text === "" ? null : Number(text) + 1);
+  const before = textBefore(sides.target, part.step);
+  const given = question.prefix ?? "";
+  const force = { step: part.step, ...forcedKeys(part.row), layer: number(part.layer), head: number(part.head) };
+  return askModel(part, { prefix: given.length > before.length ? given : before, force, target: null, explain: false }, t("Translating with forced attention…"), part.context.addRecord, "forced");
 }
 
 /** @param {Part} part */
-function forceAttention(part) {
-  const { target } = part.context.record.sides;
-  /** @param {string} text */
-  const number = (text) => (text === "" ? null : Number(text));
-  const force = { step: part.step, keys: [...part.keys].sort((a, b) => a - b), layer: number(part.layer), head: number(part.head) };
-  return askModel(part, { prefix: textBefore(target, part.step), force, target: null, explain: false }, t("Translating with forced attention…"), part.context.addRecord, "forced");
+function switchOff(part) {
+  const off = headsOff(part.off, mapsWithHeads(part.context.record.maps));
+  return askModel(part, { off, target: null, explain: false }, t("Translating without these heads…"), part.context.addRecord, "without");
 }
 
-/** @param {Part} part @param {object} patch @param {string} saying @param {(record: AttentionRecord) => void} take @param {"continued"|"forced"} how */
+/** @param {Part} part @param {object} patch @param {string} saying @param {(record: AttentionRecord) => void} take @param {How} how */
 async function askModel(part, patch, saying, take, how) {
   const before = part.context.record.output;
   Object.assign(part, { asking: saying, error: "" });
   draw(part);
   try {
-    const answer = await askAgain(part.context, patch);
+    const answer = await part.context.look(patch);
     Object.assign(part, { asking: "", result: { how, before, after: answer.output } });
     take(answer);
   } catch (error) {
@@ -179,8 +225,8 @@ function resultElement(part, { before, after, how }) {
   return h(
     "div",
     { class: "beam-result" },
-    h("dl", null, line(t("before"), was, "del"), line(how === "forced" ? t("forced") : t("continued"), is, "ins")),
+    h("dl", null, line(t("before"), was, "del"), line({ forced: t("forced"), continued: t("continued"), without: t("without heads") }[how], is, "ins")),
     same ? h("p", { class: "panel-hint" }, how === "forced" ? t("The output is the same: reading elsewhere did not change it.") : t("The output is the same.")) : null,
-    how === "forced" ? compare : null,
+    how === "continued" ? null : compare,
   );
 }

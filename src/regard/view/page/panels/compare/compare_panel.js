@@ -113,17 +113,22 @@ function draw(el, context) {
   );
 }
 
+/** @typedef {{model: string, title: string, changes: string[]}} Named */
+
 /**
- * What tells two records apart: their models, their sentences, else only their sides.
- * @param {{model: string, title: string}} one @param {{model: string, title: string}} other
+ * What tells two records apart: their models, their sentences, what was changed, else only their sides.
+ * @param {Named} one @param {Named} other
  */
 export function recordNames(one, other) {
   if (one === other) return ["", ""];
-  /** @type {("model"|"title")[]} */
-  const names = ["model", "title"];
-  const differing = names.find((name) => one[name] !== other[name]);
-  return [differing && one[differing], differing && other[differing]].map((name, at) => `${name || (at ? t("right") : t("left"))}: `);
+  /** @type {((record: Named) => string)[]} */
+  const names = [(record) => record.model, (record) => record.title, changesLine];
+  const differing = names.find((name) => name(one) !== name(other));
+  return [one, other].map((record, at) => `${(differing && differing(record)) || (at ? t("right") : t("left"))}: `);
 }
+
+/** @param {Named} record */
+const changesLine = ({ changes }) => changes.join(" · ") || t("as the model does it");
 
 /**
  * What came out on either side, when these are two records.
@@ -149,7 +154,7 @@ function comparisonControls({ records, set }, other) {
     "div",
     { class: "panel-controls" },
     h("span", { class: "panel-hint" }, t("Compare with")),
-    records.length > 1 ? select(t("Record"), records.map((each, at) => [at, `${at + 1}: ${[each.model, each.output || each.title].filter(Boolean).join(" · ")}`.slice(0, 80)]), other.at, "compare-record") : null,
+    records.length > 1 ? select(t("Record"), records.map((each, at) => [at, `${at + 1}: ${[...each.changes, each.model, each.output || each.title].filter(Boolean).join(" · ")}`.slice(0, 80)]), other.at, "compare-record") : null,
     other.record.maps.length > 1 ? select(t("Map"), other.record.maps.map((each) => [each.name, each.kind]), map.name, "compare-map") : null,
     map.L > 1 ? select(t("Layer"), [...summary, ...placeOptions(map.layers)], other.layer, "compare-layer") : null,
     map.H > 1 ? select(t("Head"), [...summary, ...placeOptions(headNames(map.H))], other.head, "compare-head") : null,

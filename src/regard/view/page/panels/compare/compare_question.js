@@ -1,14 +1,15 @@
 // Something else to compare with: another sentence, or the same one by another model.
-// The wish is part of the link (compare-text, compare-model), so that a link brings both sides back.
+// A link may wish for it (compare-text, compare-model); once it is there, it is one of the records that the link asks for.
 
 import { fill, h } from "../../elements/dom.js";
 import { messageOf } from "../../host/questions.js";
 import { keepingFocus, selectField } from "../panel_parts.js";
-import { readRecord } from "../../record/record.js";
 import { isPicture } from "../../stage/picture_line.js";
 import { t } from "../../words/messages.js";
 
 /** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
+
+const AS_IT_IS = { prefix: "", target: null, force: null, off: [], explain: false };
 
 /**
  * @typedef {object} Part
@@ -89,11 +90,12 @@ async function followWish(part) {
   Object.assign(part, { asked: name, asking: true, error: "" });
   draw(part);
   try {
-    const answer = await context.ask("look", wish.model ? wish : { text: wish.text });
+    const record = await context.look({ ...AS_IT_IS, text: wish.text, ...(wish.model && { model: wish.model }) });
     part.asking = false;
-    if (part.place < 0) part.place = part.context.records.length;
-    part.context.addRecord(readRecord(answer), part.place);
-    part.context.set({ "compare-record": part.place });
+    const { records } = part.context;
+    if (part.place < 0 || part.place > records.length) part.place = records.length;
+    part.context.addRecord(record, part.place, { "compare-record": part.place, "compare-text": undefined, "compare-model": undefined });
+    part.asked = "";
   } catch (error) {
     Object.assign(part, { asking: false, error: messageOf(error) });
     draw(part);

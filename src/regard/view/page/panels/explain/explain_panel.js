@@ -6,7 +6,7 @@ import { weightReadings } from "./weight_readings.js";
 import { rolloutExplanation } from "./rollout.js";
 import { matrixFigure } from "../small_matrix.js";
 import { meanOf, numberText } from "../row_numbers.js";
-import { askAgain, button, currentMap, currentMatrix, keepingFocus, largestSize, needsModel, rampLegend } from "../panel_parts.js";
+import { button, currentMap, currentMatrix, keepingFocus, largestSize, needsModel, rampLegend } from "../panel_parts.js";
 import { mergeGroups } from "../../record/record.js";
 import { groupWith } from "../../drawing/view.js";
 import { caption, captions, t } from "../../words/messages.js";
@@ -111,7 +111,7 @@ function matricesFirst(given, rolled) {
 
 /** @param {Explanation} each @param {AttentionMap} map @param {Matrix} matrix @param {Figure} figure */
 function measureCard(each, map, matrix, figure) {
-  const numbers = Object.entries(each.rows).map(([name, values]) => measureNumbers(name, values, map, matrix, figure.row));
+  const numbers = Object.entries(each.rows).map(([name, values]) => measureNumbers(name, values, each.reading, matrix, figure.row));
   const below = [h("dl", { class: "explain-numbers" }, numbers), h("p", { class: "explain-reading" }, each.reading)];
   if (!each.matrix) return h("figure", { class: "panel-figure" }, h("figcaption", null, each.title), below);
   const data = each.signed
@@ -147,9 +147,10 @@ export function largestMerged(values, K, { rows, cols, rowMembers, colMembers })
 
 /**
  * The mean over all queries, the number of the chosen one, and a small curve of all.
- * @param {string} name @param {(number|null)[]} values @param {AttentionMap} map @param {Matrix} matrix @param {number} chosen
+ * A mean that the reading below states is not stated twice.
+ * @param {string} name @param {(number|null)[]} values @param {string} reading @param {Matrix} matrix @param {number} chosen
  */
-function measureNumbers(name, values, map, matrix, chosen) {
+function measureNumbers(name, values, reading, matrix, chosen) {
   const groups = matrix.rowMembers.map((members) => meanOf(members.map((query) => values[query])));
   const most = largestSize(groups.filter(Number.isFinite)) || 1;
   /** @param {number} x @param {number} row */
@@ -159,8 +160,13 @@ function measureNumbers(name, values, map, matrix, chosen) {
     "div",
     null,
     h("dt", { title: terms()[name] ?? null }, name),
-    h("dd", null, h("b", null, numberText(meanOf(values))), here, h("span", { class: "explain-spark", "aria-hidden": "true" }, groups.map(bar))),
+    h("dd", null, statesNumber(reading, numberText(meanOf(values))) ? null : h("b", null, numberText(meanOf(values))), here, h("span", { class: "explain-spark", "aria-hidden": "true" }, groups.map(bar))),
   );
+}
+
+/** Whether a sentence has this very number. @param {string} sentence @param {string} number */
+export function statesNumber(sentence, number) {
+  return sentence.replaceAll("-", "−").split(/[^\d.−]+/).map((word) => word.replace(/\.$/, "")).includes(number);
 }
 
 /** @param {Panel} panel @param {Explanation[]} given */
@@ -201,7 +207,7 @@ async function measure(panel) {
   Object.assign(panel, { asking: true, error: "" });
   draw(panel);
   try {
-    const answer = await askAgain(context, { explain: true });
+    const answer = await context.look({ explain: true }, true);
     panel.asking = false;
     context.replaceRecord(answer);
   } catch (error) {

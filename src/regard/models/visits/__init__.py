@@ -1,0 +1,1 @@
+"""Where somebody goes next: ST-RNN, and what it is compared with."""

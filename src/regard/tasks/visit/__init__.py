@@ -1,0 +1,1 @@
+"""Visits to the next place."""

@@ -1,0 +1,74 @@
+"""What is held out of a corpus: a fiftieth, and of a small one a tenth."""
+
+import random
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+from regard.data.examples import read_examples
+from regard.data.fields import Image, Label, Text
+from regard.data.parts import PARTS, home_of_line, homes
+
+PICTURE = [Image("image"), Label("label")]
+
+
+def write_pictures(folder, count):
+    """A list of files, one picture in each, and the same in an array with labels beside it."""
+    draw = np.random.default_rng(1)
+    pixels = draw.integers(0, 256, (count, 6, 6), dtype=np.uint8)
+    for number, one in enumerate(pixels):
+        Pillow.fromarray(one).save(folder / f"{number}.png")
+    lines = [f"{number}.png\t{number % 4}\n" for number in range(count)]
+    (folder / "list.tsv").write_text("".join(lines))
+    (folder / "list.csv").write_text("image,label\n" + "".join(lines).replace("\t", ","))
+    rows = (line.split() for line in lines)
+    (folder / "list.jsonl").write_text(
+        "".join(f'{{"image": "{name}", "label": "{label}"}}\n' for name, label in rows)
+    )
+    np.save(folder / "pictures.npy", pixels)
+    (folder / "labels.txt").write_text("".join(f"{number % 4}\n" for number in range(count)))
+
+
+@pytest.mark.parametrize("spec", ["list.tsv", "list.csv", "list.jsonl", "pictures.npy,labels.txt"])
+def test_of_two_hundred_pictures_twenty_are_held_out_for_each(tmp_path, monkeypatch, spec):
+    monkeypatch.chdir(tmp_path)
+    write_pictures(tmp_path, 200)
+    lines = {part: [e.line for e in read_examples(f"{spec}@{part}", PICTURE)] for part in PARTS}
+    assert {part: len(found) for part, found in lines.items()} == {
+        "train": 160,
+        "dev": 20,
+        "test": 20,
+    }
+    assert len({line for found in lines.values() for line in found}) == 200
+
+
+def test_the_same_is_held_out_in_any_order_and_equal_ones_together():
+    names = [f"a{n % 90}" for n in range(180)]
+    found = homes(names)
+    assert homes(random.Random(1).sample(names, len(names))) == found
+    counts = {part: sum(found[name] == part for name in names) for part in PARTS}
+    assert counts == {"train": 144, "dev": 18, "test": 18}
+
+
+@pytest.mark.parametrize(
+    ("count", "parts"),
+    [(1, {"train"}), (2, {"train", "dev"}), (3, {"train", "dev", "test"}), (0, set())],
+)
+def test_of_next_to_nothing_something_is_left_to_learn_from(count, parts):
+    assert {*homes([str(n) for n in range(count)]).values()} == parts
+
+
+@pytest.mark.parametrize(("rows", "share"), [(10, 10), (55, 10), (200, 10), (999, 10), (5000, 50)])
+def test_a_running_text_has_both_parts(rows, share):
+    parts = [home_of_line(line, rows) for line in range(1, rows + 1)]
+    for part in ("dev", "test"):
+        assert 0.5 * rows / share <= parts.count(part) <= 1.5 * rows / share
+
+
+def test_lines_of_a_short_text_are_each_in_one_part(tmp_path):
+    file = tmp_path / "book.txt"
+    file.write_text("".join(f"line {n}\n" for n in range(60)))
+    lines = {p: [e.line for e in read_examples(f"{file}@{p}", [Text("text")])] for p in PARTS}
+    assert sorted(line for found in lines.values() for line in found) == list(range(1, 61))
+    assert (len(lines["dev"]), len(lines["test"])) == (6, 6)
