@@ -207,8 +207,11 @@ def test_who_answers_the_same_to_everything_is_named():
         assert "; always answering NEUTRAL: 50.00" in text
     assert all(each in page(made) for each in (said[0], *said[-2:]))
     high = replace(made, simplest=SimplestAnswer("NEUTRAL", {"accuracy": 0.95}))
-    told = "No variant is better than always answering NEUTRAL: accuracy 95.00."
+    told = "No variant is better than always answering NEUTRAL: accuracy 95.00 %."
     assert told in sentences(high)
+    cheap = timed({"last": (12.0, 13.0, 14.0), "attention": (30.0, 32.0, 40.0)})
+    assert told_to_take(cheap)
+    assert not told_to_take(replace(cheap, simplest=high.simplest))
     read = json.loads(json.dumps(made.to_dict()))
     assert read["simplest"]["measures"] == {"accuracy": 0.5}
     assert read["always"]["two"] == {"2": "NEUTRAL"}

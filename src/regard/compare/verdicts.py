@@ -44,18 +44,23 @@ def _always(found: Findings) -> list[str]:
         t("To everything the answer is {answer}: {names}.", answer=answer, names=", ".join(names))
         for answer, names in groups.items()
     ]
-    floor = simplest_score(found)
-    best = found.comparison.means[found.comparison.best]
-    if floor is not None and (best >= floor if found.measure.error else best <= floor):
-        assert found.simplest is not None
+    floor, measure = simplest_score(found), found.measure
+    if floor is not None and found.simplest is not None and not above_simplest(found):
+        per_cent = " %" if measure.share else ""
         said.append(
             t(
                 "No variant is better than {simplest}: {score}.",
                 simplest=found.simplest.name,
-                score=f"{display_name(found.measure)} {score(floor, found.measure)}",
+                score=f"{display_name(measure)} {score(floor, measure)}{per_cent}",
             )
         )
     return said
+
+
+def above_simplest(found: Findings) -> bool:
+    """Whether the best is better than the same answer to everything, where that has a score."""
+    floor, best = simplest_score(found), found.comparison.means[found.comparison.best]
+    return floor is None or (best < floor if found.measure.error else best > floor)
 
 
 def simplest_score(found: Findings) -> float | None:
@@ -93,7 +98,7 @@ def _best(found: Comparison) -> list[str]:
 def _advice(found: Findings) -> list[str]:
     """For who has to take one."""
     taken, best = advice(found), found.comparison.best
-    if taken is None:
+    if taken is None or not above_simplest(found):
         return []
     others = ", ".join(taken.as_cheap[:NAMED]) + (" …" if len(taken.as_cheap) > NAMED else "")
     if not taken.as_cheap:
