@@ -332,8 +332,9 @@ def test_a_file_with_the_trained_columns_is_read_by_their_names(tmp_path):
     data = run.task.recipe.data.model_copy(update={"train": "a.jsonl#text,ask,found"})
     run.task.recipe = run.task.recipe.model_copy(update={"data": data})
     file = tmp_path / "b.jsonl"
-    file.write_text(json.dumps({"text": "a b", "ask": "c", "found": ["a", "b"]}))
-    assert evaluate(run, str(file)).to_dict()["questions"] == 1
+    file.write_text(json.dumps({"text": "a b", "ask": "c", "found": "a"}))
+    with pytest.raises(RecipeError, match="line without two candidates"):  # found is read as them
+        evaluate(run, str(file))
     file.write_text(json.dumps({"text": "a b", "ask": "c"}))
     with pytest.raises(RecipeError, match="1 line without a value 'story'") as error:
         evaluate(run, str(file))
