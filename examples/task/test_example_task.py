@@ -34,7 +34,7 @@ TRAINED = [
 ]
 
 
-def write_treebank(path: Path, sentences: int = 600) -> None:
+def write_treebank(path: Path, sentences: int = 700) -> None:
     draw = random.Random(0)
     lines = []
     for number in range(sentences):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import re
+import struct
+import zlib
 
 import numpy as np
 import pytest
@@ -261,8 +264,13 @@ def test_a_record_may_have_both_a_picture_and_weights(open_records):
 
 
 def test_a_damaged_picture_is_left_blank(open_records):
+    """Its chunks are whole, and no pixels are in them."""
     plain = json.loads(record(glimpses(2)).to_json())
     head, coded = plain["sight"]["image"]["source"].split(",")
-    plain["sight"]["image"]["source"] = f"{head},{coded[:60]}"
+    data = base64.b64decode(coded)
+    header, end = data[:33], data[-12:]
+    chunk = b"IDAT" + b"no pixels"
+    spoilt = header + struct.pack(">I", 9) + chunk + struct.pack(">I", zlib.crc32(chunk)) + end
+    plain["sight"]["image"]["source"] = f"{head},{base64.b64encode(spoilt).decode()}"
     page = open_records(AttentionRecord.from_dict(plain))
     expect(said(page)).to_contain_text("Glimpse 2 of 2")

@@ -48,7 +48,9 @@ def findings(levels: dict[str, float], **options: object) -> Findings:
     ]
     judged = {}
     for place, variant in enumerate(found.variants):
-        cost = Cost(1000 * (place + 1), 10.0 * (place + 1), 2**20 * 100 * (place + 1), 50.0 - place)
+        cost = Cost(
+            1000 * (place + 1), 10.0 * (place + 1), 2**20 * 100 * (place + 1), 50.0 / (place + 1)
+        )
         judged[variant.name] = {
             seed: JudgedRun(
                 Path(f"runs/{variant.name}/{seed}"),

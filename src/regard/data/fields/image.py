@@ -153,7 +153,7 @@ class Image(Field):
             shapes.add((value.shape[0], value.shape[1]))
         if not shapes:
             raise ValueError("there are no pictures to learn from")
-        self.ground = float(borders.mean[0]), float(np.sqrt(borders.squares[0] / borders.count))
+        self.ground = float(borders.mean[0]), float(borders.deviation[0])
         self.scale = moments.scale() if self.standardise else Standardisation.none(self.channels)
         if self.stretched_to is None:
             self.shape = shapes.pop() if len(shapes) == 1 else None

@@ -71,7 +71,7 @@ class Moments:
     def __init__(self, size: int) -> None:
         self.count = 0
         self.first = np.zeros(size)
-        self.mean, self.squares = np.zeros(size), np.zeros(size)
+        self._mean, self._squares = np.zeros(size), np.zeros(size)
         self.rounding = float(np.finfo(np.float64).eps)  # of the coarsest numbers that were added
 
     def add(self, numbers: NDArray[Any]) -> None:
@@ -84,14 +84,22 @@ class Moments:
             self.rounding = max(self.rounding, float(np.finfo(numbers.dtype).eps))
         more, count = numbers.astype(np.float64) - self.first, self.count + len(numbers)
         mean = more.mean(0)
-        apart = mean - self.mean
-        self.squares += ((more - mean) ** 2).sum(0) + apart**2 * (self.count * len(more) / count)
-        self.mean += apart * (len(more) / count)
+        apart = mean - self._mean
+        self._squares += ((more - mean) ** 2).sum(0) + apart**2 * (self.count * len(more) / count)
+        self._mean += apart * (len(more) / count)
         self.count = count
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        return self.first + self._mean
+
+    @property
+    def deviation(self) -> NDArray[np.float64]:
+        return np.sqrt(self._squares / max(self.count, 1))
 
     def scale(self) -> Standardisation:
         if not self.count:
             raise ValueError("there are no numbers to learn a mean from")
-        mean, deviation = self.first + self.mean, np.sqrt(self.squares / self.count)
+        mean, deviation = self.mean, self.deviation
         still = deviation <= np.maximum(8 * self.rounding * np.abs(mean), SMALLEST)
         return Standardisation(mean, np.where(still, 1.0, deviation))

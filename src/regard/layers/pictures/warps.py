@@ -41,7 +41,6 @@ class Warp(nn.Module, ABC):
         if theta.dim() != 2 or theta.shape[-1] != self.numbers:
             told = f"{type(self).__name__} is told by (batch, {self.numbers}) numbers"
             raise ValueError(f"{told}, not {(*theta.shape,)}")
-        _check_finite(self, theta)
         features = _features(self.points, size, theta.device, theta.dtype)
         return self.moved(theta, features).unflatten(1, size)
 
@@ -49,20 +48,6 @@ class Warp(nn.Module, ABC):
         """pictures (B, C, H, W) -> (B, C, *size); if not given, of the picture's own size."""
         height, width = pictures.shape[-2:]
         return sample(pictures, self.grid(theta, size or (height, width)))
-
-
-def _check_finite(warp: Warp, theta: Tensor) -> None:
-    """Where it costs nothing to ask: not on a GPU, which would be waited for, nor in training, where the loss
-    tells.
-    """
-    if theta.device.type != "cpu" or theta.requires_grad or torch.compiler.is_compiling():
-        return
-    rows = (~theta.isfinite()).any(-1).nonzero().flatten().tolist()
-    if rows:
-        raise ValueError(
-            f"{type(warp).__name__} is told by finite numbers, and those of picture {rows[0]} are "
-            f"{[round(number, 4) for number in theta[rows[0]].tolist()]}"
-        )
 
 
 class AffineWarp(Warp):
@@ -106,7 +91,10 @@ class ProjectiveWarp(Warp):
     def moved(self, theta: Tensor, features: Tensor) -> Tensor:
         matrix = torch.cat((theta, theta.new_ones(len(theta), 1)), -1).unflatten(-1, (3, 3))
         projected = features @ matrix.mT  # (B, P, 3)
-        return projected[..., :2] / projected[..., 2:].clamp_min(NEAREST)
+        depth = projected[..., 2:]
+        return (
+            projected[..., :2] / depth.clamp_min(NEAREST) + 0 * depth
+        )  # infinitely deep: no place
 
 
 class ThinPlateWarp(Warp):
