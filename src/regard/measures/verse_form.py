@@ -19,8 +19,8 @@ def verse_lines(text: str) -> list[str]:
 class VerseForm(Mean):
     """The share of answers with as many lines as the wanted one, all of five or all of seven characters
 
-    A single line, which answers another, is as long as the wanted one. Neither tones nor rhymes are looked at:
-    they were those of the Tang, and the characters do not tell them.
+    A single line, which answers another, is as long as the wanted one. Neither tones nor rhymes are looked
+    at: they were those of the Tang, and the characters do not tell them.
     """
 
     name: ClassVar = "form"

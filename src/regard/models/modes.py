@@ -1,7 +1,7 @@
 """What a recurrent network can map to what, behind the one interface of `EncoderDecoder`:
 `encode(source, mask)`, then `decoder.start`, `step`, `forward` and `project`.
 
-    one-to-many    a vector -> a sequence; the vector enters at the first step, at every step or at chosen ones
+    one-to-many    a vector -> a sequence; it enters at the first step, at every step or at chosen ones
     many-to-one    a sequence -> one label
     aligned        a sequence -> an output at every step: a language model
     many-to-many   a sequence -> another sequence: `presets.recurrent`

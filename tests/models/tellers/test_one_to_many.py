@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.layers.special_tokens import BOS
+from regard.models import modes
 from regard.models.attention_options import AttentionOptions
 from regard.models.tellers.one_to_many import Teller, one_to_many
 from regard.search import Search, search
@@ -140,8 +141,6 @@ def test_nothing_is_told_of_nothing():
 
 def test_what_cannot_be_is_refused():
     with pytest.raises(ValueError, match="counted from 1"):
-        from regard.models.modes import one_to_many as of_vectors
-
-        of_vectors(3, 9, enters=[0])
+        modes.one_to_many(3, 9, enters=[0])
     with pytest.raises(ValueError, match="labels are"):
         built("label").encode(torch.randn(2, 3))

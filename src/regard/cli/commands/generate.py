@@ -47,8 +47,9 @@ def generate(
     """Continue each PROMPT, tell of it, or draw new pictures.
 
     A language model goes on from PROMPT, or begins from nothing. A run that was trained to tell of labels,
-    vectors, pictures or texts writes of each PROMPT, as long as its recipe lets it. Without --sample the likeliest token is taken at each step, which soon repeats itself. Pictures are
-    written as one sheet, -o FILE.png, or each as a file of its own, -o FOLDER; --seed draws others.
+    vectors, pictures or texts writes of each PROMPT, as long as its recipe lets it. Without --sample the
+    likeliest is taken, which of a language model soon repeats itself. Pictures are written as one sheet,
+    -o FILE.png, or each as a file of its own, -o FOLDER; --seed draws others.
 
     Example: regard generate -m runs/char-language "I am " --sample --temperature 0.8
 

@@ -24,7 +24,8 @@ def main(folder: Path) -> None:
         home = HERE / f"tang-{kind}"
         home.mkdir(exist_ok=True)
         for part, step in steps.items():
-            lines = lzma.open(folder / f"{kind}.{part}.tsv.xz", "rt", encoding="utf-8").readlines()
+            whole = lzma.decompress((folder / f"{kind}.{part}.tsv.xz").read_bytes())
+            lines = whole.decode().splitlines(keepends=True)
             data = "".join(lines[::step]).encode()
             packed = lzma.compress(data, preset=9 | lzma.PRESET_EXTREME)
             target = home / f"tang-{kind}.{part}.tsv.xz"

@@ -1,7 +1,7 @@
 """Films of a digit that moves, drawn by a seed, always alike, as the features of their frames.
 
 A digit goes in one of four directions, and may turn once. A frame is known by FEATURES numbers, as a network
-that tracks things would give them: where there is light (the canvas, averaged into 8 × 8 squares), and what
+that tracks things would give them: where there is light (the canvas, averaged into 12 × 12 squares), and what
 the light is (the square around it, averaged into 7 × 7). In some frames the light is out, and there is
 nothing but noise. So which digit it is can be told from any lit frame, and how it moves from several in
 their order alone.
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from regard.data.scenes.scene_captions import CHINESE, ENGLISH
 
 Pixels = NDArray[np.uint8]  # (H, W)
-CANVAS, SIDE = 40, 14  # pixels of the canvas and of a digit, in each direction
-WHERE, WHAT = 8, 7  # squares of the features, in each direction
+CANVAS, SIDE = 48, 14  # pixels of the canvas and of a digit, in each direction
+WHERE, WHAT = 12, 7  # squares of the features, in each direction
 FEATURES = WHERE**2 + WHAT**2
-NOISE = 0.05
+NOISE = 0.02
 STEPS = {"right": (0, 1), "left": (0, -1), "down": (1, 0), "up": (-1, 0)}  # down and to the right
 STEPS_ZH = {"right": "右", "left": "左", "down": "下", "up": "上"}
 
@@ -34,7 +34,7 @@ class FilmSettings:
 
     count: int
     seed: int = 1
-    least: int = 6
+    least: int = 8
     most: int = 12
     turns: float = 0.5
     dark: float = 0.25
@@ -77,7 +77,9 @@ def moving_digits(
         which = int(draw.integers(len(pictures)))
         length = int(draw.integers(settings.least, settings.most + 1))
         ways = _ways(draw, settings.turns)
-        turn = int(draw.integers(2, length - 1)) if len(ways) > 1 else length
+        turn = (
+            int(draw.integers(length // 3, length - length // 3 + 1)) if len(ways) > 1 else length
+        )
         lit = draw.random(length) >= settings.dark
         lit[[0, -1]] = True
         places = _places(draw, ways, turn, length)
@@ -108,7 +110,7 @@ def _places(
     draw: np.random.Generator, ways: Sequence[str], turn: int, length: int
 ) -> list[tuple[int, int]]:
     """Top and left of the digit in every frame; it starts where all of its way is on the canvas."""
-    speed, room = draw.uniform(1.0, 2.0), CANVAS - SIDE
+    speed, room = draw.uniform(2.0, 3.0), CANVAS - SIDE
     legs = [STEPS[ways[0] if frame < turn else ways[-1]] for frame in range(1, length)]
     moved = np.cumsum([(0, 0), *legs], axis=0) * min(speed, room / length)
     low, high = moved.min(0), moved.max(0)

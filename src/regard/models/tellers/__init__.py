@@ -1,1 +1,1 @@
-"""Models that tell of one thing: a label, a vector, a picture or a text, as one vector that enters a decoder."""
+"""Models that tell of one thing, a label, a vector, a picture or a text: one vector, and a decoder."""

@@ -56,7 +56,8 @@ class OneToMany(ModelOptions):
     def build(self, sizes: Mapping[str, Any]) -> nn.Module:
         from regard.models.tellers.one_to_many import one_to_many
 
-        (read, source), *_ = sizes.items()
+        (name, source), *_ = sizes.items()
+        read: Any = name
         if read == "image" and isinstance(source, int):
             read = "numbers"  # vectors of a picture's parts, which have its name
         return one_to_many(source, sizes["caption"], self, reads=read)

@@ -55,7 +55,12 @@ class OfLabels:
     noun: ClassVar = "labels"
 
 
-CALLED = {"text": OfTexts, "vector": OfVectors, "numbers": OfVectors, "label": OfLabels}
+CALLED: dict[str, Any] = {
+    "text": OfTexts,
+    "vector": OfVectors,
+    "numbers": OfVectors,
+    "label": OfLabels,
+}
 
 
 class CaptionTask(LikelihoodTask):
