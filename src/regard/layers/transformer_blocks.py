@@ -53,7 +53,7 @@ class Residual(nn.Module):
         return said if self.connected else f"{said}, connected=False"
 
 
-class Block(nn.Module):
+class TransformerBlock(nn.Module):
     """Self-attention, attention to a source and a feed-forward network, if there are such."""
 
     def __init__(
@@ -85,7 +85,7 @@ class Block(nn.Module):
         return around.after(x, network(around.before(x)))
 
 
-class EncoderBlock(Block):
+class EncoderBlock(TransformerBlock):
     """Every position attends to all others that its region reaches."""
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -102,7 +102,7 @@ class BlockStep(NamedTuple):
     attended: Attended | None  # (N, L, D), weights (N, H, L, S) if asked for; None: no source
 
 
-class DecoderBlock(Block):
+class DecoderBlock(TransformerBlock):
     """Every position attends to the past, and to the source if there is one."""
 
     def forward(
