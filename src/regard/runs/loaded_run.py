@@ -18,10 +18,20 @@ from regard.layers.packed_linear import pack
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.records.reading_notes import reading_notes
+from regard.runs.checkpoint_model import load_checkpoint
 from regard.runs.devices import find_device
 from regard.runs.failures import CannotQuantize, NotARun, WrongTask
 from regard.runs.model_file import load_model
 from regard.runs.run_folder import RunFolder
+from regard.runs.run_names import (
+    EMBEDDED,
+    ZOO,
+    checkpoint_of,
+    embedded_names,
+    path_of,
+    run_path,
+    shown_name,
+)
 from regard.search import Ensemble
 from regard.suggestions import nearest
 from regard.tasks.answer import Answer
@@ -39,7 +49,6 @@ if TYPE_CHECKING:
     from regard.tasks.prediction import Prediction
     from regard.tasks.translate.text_translator import TextTranslator
 
-EMBEDDED = Path(__file__).parent.parent / "models" / "zoo" / "zh-en"
 LENGTH = 200  # tokens that follow a prompt, if nobody says how many
 SHOWN = 5  # other runs named when there is none of that name
 
@@ -51,12 +60,25 @@ class LoadedRun:
     translate (and score), classify, generate, imagine or fill.
     """
 
-    def __init__(self, task: Task, module: TaskModule, folder: RunFolder) -> None:
-        self.task, self.module, self.folder = task, module, folder
+    def __init__(
+        self, task: Task, module: TaskModule, folder: RunFolder, *, step: int | None = None
+    ) -> None:
+        """step: of the checkpoint that it is; None: it is the model of the run."""
+        self.task, self.module, self.folder, self.step = task, module, folder, step
 
     def __repr__(self) -> str:
         kind, task = self.recipe.model.kind, self.recipe.task.kind
-        return f"<LoadedRun {self.folder.path}: {kind}, {task}>"
+        return f"<LoadedRun {self.path}: {kind}, {task}>"
+
+    @property
+    def path(self) -> Path:
+        """What `load` loads it by: its folder, of a checkpoint FOLDER@STEP."""
+        return path_of(self)
+
+    @property
+    def name(self) -> str:
+        """What it is called on a page."""
+        return shown_name(self.path)
 
     @property
     def recipe(self) -> Recipe:
@@ -245,17 +267,19 @@ def load(
     device: str | None = None,
     quantize: str | None = None,
 ) -> LoadedRun:
-    """A run folder, several as an ensemble, or (None) the model that comes with the package.
+    """A run folder, several as an ensemble, or (None, or "embedded") the model that comes with the package.
+
+    "runs/zh-en@500" is the checkpoint of step 500; the name of its file is another name of it.
 
     device: cpu, cuda, cuda:1, mps; the best there is if not given or "auto". quantize: "int8", on the CPU,
     for matrices rounded to 8 bits: faster, and nearly the same answers. Nothing is unpickled.
     """
     place = _place(device, quantize)
     if run is None or isinstance(run, str | Path):
-        return _load_one(Path(run) if run is not None else EMBEDDED, place, quantize)
+        return _load_one(run_path(run) if run is not None else EMBEDDED, place, quantize)
     if len(run) == 1:
-        return _load_one(Path(run[0]), place, quantize)
-    runs = [_load_one(Path(one), place, quantize) for one in run]
+        return _load_one(run_path(run[0]), place, quantize)
+    runs = [_load_one(run_path(one), place, quantize) for one in run]
     if not runs:
         raise ValueError("an ensemble needs at least one run")
     _check_same_vocabularies(runs)
@@ -277,12 +301,17 @@ def _place(device: str | None, quantize: str | None) -> torch.device:
 
 
 def _load_one(path: Path, device: torch.device, quantize: str | None = None) -> LoadedRun:
-    folder = RunFolder(path)
-    check_is_run(folder)
-    model, task = load_model(folder)
+    step = None
+    if checkpoint := checkpoint_of(path):
+        folder, step = RunFolder(checkpoint[0]), checkpoint[1]
+        model, task = load_checkpoint(folder, step, path)
+    else:
+        folder = RunFolder(path)
+        check_is_run(folder)
+        model, task = load_model(folder)
     if device.type == "cpu":
         pack(model, "float32" if quantize is None else "int8")
-    return LoadedRun(task, task.for_inference(model).to(device).eval(), folder)
+    return LoadedRun(task, task.for_inference(model).to(device).eval(), folder, step=step)
 
 
 def _short(value: object) -> str:
@@ -301,7 +330,9 @@ def check_is_run(folder: RunFolder) -> None:
         if not folder.config.is_file():
             raise NotARun(f"{path} has a model.safetensors but no {folder.config.name} beside it")
         return
-    if path == EMBEDDED:
+    if path.parent == ZOO:
+        if path != EMBEDDED and (there := embedded_names()):
+            raise NotARun(f"no model embedded:{path.name} comes with regard. There is {', '.join(there)}")
         raise NotARun("no model comes with this installation: name a run with -m")
     if folder.recipe.is_file():
         raise NotARun(f"the run in {path} has no model yet: its training has not come to an end")
