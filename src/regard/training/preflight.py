@@ -95,8 +95,9 @@ def _check_positions(recipe: Recipe, model: nn.Module) -> None:
         ("task.context", context) if context else ("data.max_length", recipe.data.max_length)
     )
     needed = length + 1 + (getattr(recipe.model, "pool", None) == "first")
+    option = "max_steps" if hasattr(recipe.model, "max_steps") else "max_positions"
     if tables and min(tables) < needed:
         raise RecipeError(
-            f"model.max_positions is {min(tables)}, but {name}={length} needs {needed}, the end of a "
+            f"model.{option} is {min(tables)}, but {name}={length} needs {needed}, the end of a "
             "sequence counted: set one of the two"
         )
