@@ -1,7 +1,8 @@
 """The largest flow through layers of pipes, compiled by numba — Dinic 1970.
 
 Over and over: how far every node is from the beginning through what is still free, then flow along shortest
-ways until each of them has a pipe that is full. Flow can be taken back: what goes through a pipe is free upwards.
+ways until each of them has a pipe that is full. Flow can be taken back: what goes through a pipe is free
+upwards.
 
 Legend: L layers of pipes, N positions; node l · N + a is position a under l layers. free, taken (L, N, N):
 what may still go through each pipe, and what does.

@@ -11,8 +11,11 @@ import torch
 from torch import Tensor
 
 from regard.data.tokenizer import BOS, Tokens
+from regard.explanations.context_parts import part_norms
 from regard.explanations.decoder_readings import DecodedReading, differentiable
 from regard.explanations.model_readings import Weighed
+from regard.explanations.model_work import GRADIENT
+from regard.explanations.work_done import worked
 from regard.records.record import Explanation
 from regard.tasks.classify.classify_module import Classify
 
@@ -42,8 +45,18 @@ class ClassificationReading(DecodedReading):
             self.weighed = Weighed(weights[:, None], anywhere, weights)
 
     def steered(self, weights: Tensor, rows: slice) -> Tensor:
-        contexts = weights.squeeze(2).to(self.encoded.states) @ self.encoded.states[0]
-        return self._distributions(contexts)
+        runs = GRADIENT if weights.requires_grad else 1
+        worked(runs * len(weights) * weights.shape[1] * self.work)
+        return self._distributions(self.states(weights, rows))
+
+    def states(self, weights: Tensor, rows: slice) -> Tensor:
+        """The vector that is judged."""
+        return weights.squeeze(2).to(self.encoded.states) @ self.encoded.states[0]
+
+    def norms(self) -> Tensor | None:
+        return (
+            None if self.weighed is None else part_norms(self.weighed.weights, self.encoded.states)
+        )
 
     def reported(self, weights: Tensor, rows: slice) -> Tensor:
         return weights.squeeze(1)
