@@ -15,13 +15,13 @@ from torch import Tensor, nn
 from regard.attention.shapes import at_least_single
 from regard.explanations.attributions import value_zeroing
 from regard.explanations.embedded_inputs import embedding, times_input
-from regard.explanations.measured import Contrast, measure
+from regard.explanations.measured import Contrast, measure, measuring_work
 from regard.explanations.model_readings import Reading, Weighed
 from regard.explanations.model_work import GRADIENT, ModelWork, pieces
 from regard.explanations.self_stacks import read_stack
 from regard.explanations.stack_measures import stack_measures
 from regard.explanations.token_subsets import of_each_choice, packed
-from regard.explanations.work_done import worked
+from regard.explanations.work_done import expect, worked
 from regard.layers.contracts import Encoded, Translator
 from regard.layers.special_tokens import EOS
 from regard.records.record import Explanation
@@ -54,6 +54,7 @@ class DecodedReading(Reading):
 
     def explained(self, of: str, contrast: Contrast | None = None) -> tuple[Explanation, ...]:
         """All that can be said of the map named `of`, and of "encoder"."""
+        expect(measuring_work(self.costs, self.seen.shape[1], len(self.said), self.work))
         return (*measure(self, of, contrast), *self._stack())
 
     def gradients(self, against: Tensor | None = None) -> Tensor:

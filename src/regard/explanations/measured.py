@@ -75,7 +75,7 @@ def measure(reading: Reading, of: str, contrast: Contrast | None = None) -> tupl
     against = contrast.against
     against = second_likeliest(reading) if against is None else against
     methods = [name for name in METHODS if name != CONTRAST_GRADIENT]
-    if ZEROING in methods and zeroing_work(reading) > MOST_WORK:
+    if reading.steerable and zeroing_work(reading) > MOST_WORK:
         methods.remove(ZEROING)
     given = attributions(reading, methods, against=against)
     loss = _erased(reading, given)
@@ -324,12 +324,14 @@ def searches_within(work: float) -> tuple[int, int] | None:
 
 
 def measuring_work(model: ModelWork, keys: int, answers: int, each: float) -> float:
-    """Of all measures of a map; each: of one answer with other weights."""
+    """Of all measures of a map; each: of one answer with other weights, inf: there is none."""
     restarts, steps = searches_within(each * answers) or (0, 0)
     copies = GRADIENT * answers + keys  # of the whole input: for gradients, and without each token
     erased = erasing_readings(keys, answers, len(METHODS) - 1 + RANDOM_DRAWS)
     if erased * model.reading(keys, answers) <= MOST_WORK:
         copies += erased
+    if math.isinf(each):
+        return (copies + keys) * model.reading(keys, answers)
     tries = 1 + DRAWS + GRADIENT * restarts * steps
     if answers * (keys + 1) * each <= MOST_WORK:
         tries += keys + 1

@@ -103,11 +103,15 @@ def zeroed_in_block(
 
 def zeroed_in_context(attention: AttentionModule, weights: Tensor, values: Tensor) -> Tensor:
     """The same of a context that nothing stands around: (H, N, K), (H, K, D) -> (N, K)"""
-    whole = attention.merge(weights @ values)  # (N, C)
-    keys = weights.shape[-1]
+
+    def merged(taken: Tensor) -> Tensor:
+        context = taken @ values  # (H, N, D)
+        return attention.merge(context if attention.heads_axis else context[0])
+
+    whole, keys = merged(weights), weights.shape[-1]
     others = ~torch.eye(keys, dtype=torch.bool, device=weights.device)
-    without = [attention.merge((weights * kept) @ values) for kept in others]
-    return torch.stack([cosine_distance(each, whole) for each in without], -1)
+    without = [cosine_distance(merged(weights * kept), whole) for kept in others]
+    return torch.stack(without, -1) if without else weights.new_zeros(weights.shape[-2:])
 
 
 def _output(block: nn.Module, call: Call, copies: int) -> Tensor:

@@ -6,7 +6,7 @@ it would. Legend: as in `model_readings`; Q target tokens.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import torch
@@ -17,32 +17,75 @@ from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
 from regard.attention.shapes import at_least_single
 from regard.attention.steering import Steer, steering
-from regard.data.tokenizer import BOS, Tokens
+from regard.data.tokenizer import BOS, EOS, UNK, Tokens
+from regard.explanations.attributions import second_likeliest
 from regard.explanations.context_parts import output_matrix, part_norms
 from regard.explanations.decoder_readings import DecodedReading, differentiable
 from regard.explanations.decoder_steps import all_steps
 from regard.explanations.explaining_work import answer_work
+from regard.explanations.measured import Contrast
 from regard.explanations.model_readings import Weighed
 from regard.explanations.model_work import GRADIENT
 from regard.explanations.work_done import worked
 from regard.layers.contracts import Translator
+from regard.records.question import BadQuestion, Foil
 from regard.records.record import Explanation
-from regard.search import Ensemble
+from regard.search import Ensemble, Search
 from regard.tasks.translate.text_translator import TextTranslator
 
 
 def explain_translation(
-    translator: TextTranslator, source: Tokens, target: Sequence[int]
+    translator: TextTranslator, source: Tokens, target: Sequence[int], foil: Foil | None = None
 ) -> tuple[Explanation, ...]:
     """Of the maps "cross" (rows: target tokens; columns: source tokens, then EOS) and "encoder".
 
-    target: the ids of the rows, EOS at the end where the model said it. The model is asked as it is:
-    not inside a `steering` of its attentions.
+    target: the ids of the rows, EOS at the end where the model said it. foil: a word that was not said. The
+    model is asked as it is: not inside a `steering` of its attentions.
     """
     if not target or not len(source):
         return ()
     with translator.inference(), differentiable():
-        return TranslationReading(translator.model, source.ids, target).explained("cross")
+        reading = TranslationReading(translator.model, source.ids, target)
+        contrast = None if foil is None else _contrast(translator, reading, source, foil)
+        return reading.explained("cross", contrast)
+
+
+def translation_readings(
+    translator: TextTranslator, texts: Sequence[str], settings: Search
+) -> Iterator[TranslationReading | None]:
+    """Each text as it is translated; None: there is nothing to translate, or nothing was said."""
+    for found in translator.predict(texts, settings, batch=len(texts)):
+        said, read = found.ids, found.source_tokens
+        nothing = not said or not len(read)
+        yield None if nothing else TranslationReading(translator.model, read.ids, said)
+
+
+def _contrast(
+    translator: TextTranslator, reading: TranslationReading, source: Tokens, foil: Foil
+) -> Contrast:
+    """The first token of the other word, at its step, or where it was the likeliest to come instead."""
+    tokenizer = translator.target_tokenizer
+    # a word stands after others, where it has a blank before it
+    spelt = tokenizer.encode(f"a {foil.text}").ids[len(tokenizer.encode("a").ids) :]
+    ids = [(spelt or tokenizer.encode(foil.text).ids)[:1], tokenizer.encode(foil.text).ids[:1]]
+    others = [each[0] for each in ids if each and each[0] != UNK]
+    if not others:
+        raise BadQuestion(f"the model has no token for {foil.text!r}: it could never say it")
+    steps, said = range(len(reading.said)), reading.said
+    if foil.step is not None and foil.step not in steps:
+        raise BadQuestion(f"foil.step is {foil.step}, and the output has {len(said)} tokens")
+    rows = steps if foil.step is None else [foil.step]
+    places = [(row, token) for row in rows for token in others if token != int(said[row])]
+    if not places:
+        raise BadQuestion(f"{foil.text!r} is what was said there: name what was not")
+    row, token = max(places, key=lambda place: float(reading.answers[place]))
+    against = second_likeliest(reading)
+    against[row] = token
+
+    def spelling(number: int) -> str:
+        return "EOS" if number == EOS else tokenizer.decode([number]).strip() or "…"
+
+    return Contrast(against, row, spelling, [*source.pieces, "EOS"])
 
 
 class TranslationReading(DecodedReading):
