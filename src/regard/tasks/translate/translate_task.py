@@ -18,6 +18,7 @@ from regard.data.fields import Field, Text
 from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.data.tokenizer import Tokenizer
+from regard.explanations.model_readings import Reading
 from regard.layers.contracts import Translator
 from regard.measures import Likelihood, MeasuredScore
 from regard.measures.measure import Measure
@@ -31,6 +32,7 @@ from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Extent, Tally
+from regard.tasks.task_module import Unanswerable
 from regard.tasks.task_report import spread
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_evaluation import TranslationEvaluation, bleu_tokenizer
@@ -154,6 +156,17 @@ class TranslateTask(LikelihoodTask):
         texts = [p.text for p in module.predict(sources, settings, batch=self.batch_for(module))]
         seconds = time.monotonic() - start
         return super().tally(module, examples)._replace(answers=texts, seconds=seconds)
+
+    def readings(self, module: TextTranslator, examples: Examples) -> Iterator[Reading | None]:
+        from regard.tasks.translate.translate_explain import translation_readings
+
+        texts = [example["source"] for example in examples]
+        if getattr(module.model.decoder, "static", False):
+            raise Unanswerable(
+                "this model attends once for a whole translation: no token of it can be explained by itself",
+                "regard look shows its one row of weights",
+            )
+        return translation_readings(module, texts, search_settings(self.recipe))
 
     # what is said of it
 
