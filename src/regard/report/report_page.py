@@ -16,9 +16,11 @@ from regard.measures.translation import MeasuredScore
 from regard.report.learning_curves import Metrics, learning_charts, learning_table
 from regard.tasks.report_part import Drawing, NextStep, plain_names
 from regard.view import charts
+from regard.view.heat_table import heat_stylesheet
 from regard.view.markup import Markup, element, join
+from regard.view.page_palette import palette
 from regard.view.samples import Sample, SampleNames, sample_list, scrolled
-from regard.view.static_page import static_page
+from regard.view.static_page import masthead, static_page
 from regard.words import t
 
 __all__ = ["NextStep", "Report", "Sample", "render", "stylesheet"]
@@ -64,7 +66,7 @@ def _drawn(body: Markup) -> Callable[[Report], Markup]:
 
 def stylesheet() -> str:
     own = resources.files("regard.report").joinpath("report.css").read_text("utf-8")
-    return f"{charts.stylesheet()}{own}"
+    return f"{palette()}{charts.stylesheet()}{heat_stylesheet()}{own}"
 
 
 def _header(report: Report) -> Markup:
@@ -79,7 +81,7 @@ def _header(report: Report) -> Markup:
     ]
     return element(
         "header",
-        element("p", t("regard · training report"), class_="eyebrow"),
+        masthead(t("training report")),
         element("h1", report.title),
         element("p", report.verdict, class_="verdict") if report.verdict else "",
         element("dl", *scores, class_="scores") if scores else "",

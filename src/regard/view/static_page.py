@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
+from regard import __version__
 from regard.view.markup import Markup, element
 from regard.words import ENGLISH, language, t, translations
 
@@ -15,10 +17,27 @@ def static_page(
 ) -> str:
     """The whole page; sections, each with its title, that have nothing in them are left out."""
     parts = [element("section", element("h2", name), body) for name, body in sections if body]
-    footer = element("p", t("Written by regard. Opens anywhere, loads nothing."))
+    footer = element(
+        "p",
+        t(
+            "Written on {date} by regard {version}. Opens anywhere, loads nothing.",
+            date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}".strip(),
+            version=__version__,
+        ),
+    )
     body = element("body", element("main", header, *parts), element("footer", footer))
     spoken = language() if translations(language()) else ENGLISH
     return f"<!doctype html>\n{element('html', page_head(title, stylesheet), body, lang=spoken)}\n"
+
+
+def masthead(kind: str) -> Markup:
+    """The first line, as the viewer's; kind: what the page is."""
+    return element(
+        "p",
+        element("span", "regard", class_="wordmark"),
+        element("span", kind, class_="kind"),
+        class_="masthead",
+    )
 
 
 def page_head(title: str, stylesheet: str) -> Markup:

@@ -35,7 +35,7 @@ from regard.tasks.task_report import spread
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_evaluation import TranslationEvaluation, bleu_tokenizer
 from regard.tasks.translate.translate_loss import Translate
-from regard.view.length_chart import length_section
+from regard.view.charts.length_chart import length_section
 from regard.view.samples import Sample, SampleNames
 from regard.words import t
 

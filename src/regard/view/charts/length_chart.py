@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from regard.measures.bleu_by_length import Bucket, LengthCurve, LengthRow, Unit
-from regard.view.charts import Axis, Chart, Line, Point
+from regard.view.charts.line_chart import Axis, Chart, Line, Point
 from regard.view.markup import Markup, element, join
 from regard.view.samples import scrolled
 from regard.view.terminal_cells import pad, shorten, width
