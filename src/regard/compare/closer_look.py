@@ -9,8 +9,8 @@ from regard.compare.case_maps import attention_drawing, shown_maps
 from regard.compare.cases import Case
 from regard.compare.findings import Closer, Findings
 from regard.compare.slices import Slice, slice_title
-from regard.compare.verdicts import interval, score, signed, unit
 from regard.measures.measure import Measure
+from regard.report.score_words import interval, score, signed, unit
 from regard.view.charts.interval_chart import IntervalRow, interval_chart
 from regard.view.markup import Markup, element, join
 from regard.words import t

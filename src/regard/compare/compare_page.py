@@ -12,17 +12,9 @@ from regard.compare.comparison import Comparison
 from regard.compare.cost_chart import cost_section
 from regard.compare.findings import Findings
 from regard.compare.score_table import ScoreTable, by_holm, judged_by
-from regard.compare.verdicts import (
-    amount,
-    display_name,
-    interval,
-    resolution,
-    score,
-    sentences,
-    signed,
-    unit,
-)
+from regard.compare.verdicts import resolution, sentences
 from regard.report.report_page import stylesheet as report_stylesheet
+from regard.report.score_words import amount, display_name, interval, score, signed, unit
 from regard.view.charts.interval_chart import IntervalRow, interval_chart
 from regard.view.markup import Markup, element, join
 from regard.view.samples import scrolled

@@ -13,8 +13,14 @@ from importlib import resources
 
 from regard.data.problems import Found, Problems
 from regard.measures.translation import MeasuredScore
-from regard.report.learning_curves import Metrics, learning_charts, learning_table
-from regard.tasks.report_part import Drawing, NextStep, plain_names
+from regard.report.learning_curves import (
+    Curves,
+    Metrics,
+    learning_charts,
+    learning_table,
+    upkeep_charts,
+)
+from regard.tasks.report_part import Drawing, NextStep, ReportScore, plain_names
 from regard.view import charts
 from regard.view.heat_table import heat_stylesheet
 from regard.view.markup import Markup, element, join
@@ -37,6 +43,8 @@ class Report:
     command: str = ""
     recipe: str = ""  # YAML
     metrics: Metrics = ()  # rows of step, train_loss, dev_loss, dev_perplexity, dev_bleu, …
+    curve_names: Mapping[str, str] = field(default_factory=dict)  # {"bleu": "BLEU, beam 1"}
+    kept: str = ""  # which checkpoint is the model, and why
     drawings: Sequence[Drawing] = ()  # charts and tables of the task
     samples: Sequence[Sample] = ()
     sample_names: SampleNames = field(default_factory=plain_names)  # of them and of their parts
@@ -75,6 +83,7 @@ def _header(report: Report) -> Markup:
             "div",
             element("dt", score.name),
             element("dd", f"{score.value:.2f}", class_="value"),
+            _interval(score),
             element("dd", score.signature.replace("|", "|\u200b"), class_="signature"),
         )
         for score in report.scores
@@ -88,16 +97,31 @@ def _header(report: Report) -> Markup:
     )
 
 
+def _interval(score: MeasuredScore) -> Markup | str:
+    if not isinstance(score, ReportScore) or score.interval is None:
+        return ""
+    low, high = (f"{end:.2f}".replace("-", "−") for end in score.interval)
+    return element("dd", f"[{low}, {high}]", class_="interval", title=t("95 %, by a bootstrap"))
+
+
 def _learning(report: Report) -> Markup:
-    figures = [element("figure", chart.inline()) for chart in learning_charts(report.metrics)]
+    curves = Curves(report.metrics, report.curve_names)
+    figures = [element("figure", chart.inline()) for chart in learning_charts(curves)]
     if not figures:
         return Markup()
+    upkeep = [element("figure", chart.inline()) for chart in upkeep_charts(curves)]
     numbers = element(
         "details",
         element("summary", t("The numbers")),
-        scrolled(learning_table(report.metrics), t("Measures by step")),
+        scrolled(learning_table(curves), t("Measures by step")),
     )
-    return join([element("div", *figures, class_="charts"), numbers])
+    return join(
+        [
+            element("p", report.kept, class_="lead") if report.kept else "",
+            element("div", *figures, *upkeep, class_="charts"),
+            numbers,
+        ]
+    )
 
 
 def _samples(report: Report) -> Markup:

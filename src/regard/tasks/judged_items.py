@@ -16,6 +16,9 @@ class JudgedItems:
     answers: Sequence[Any] = ()  # one for each item, where there are any
 
 
+NO_ITEMS = JudgedItems(())
+
+
 class ItemMean(Mean):
     """The mean over items of a measure that a task takes of one answer: (value, 1) for each."""
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from regard.measures.likelihood import Likelihood
 from regard.measures.likelihood_measures import Perplexity, TokenAccuracy, TokenLoss
-from regard.measures.measure import Measure
+from regard.measures.measure import Counts, Measure
 from regard.tasks.evaluation import Measured
 from regard.tasks.judged_items import JudgedItems
 from regard.tasks.task import Tally, Task, Validation
@@ -58,13 +58,24 @@ class LikelihoodTask(Task):
     def judge(self, module: Any, examples: Sequence[Any]) -> JudgedItems:
         judged = super().judge(module, examples) if self.measured_by() else JudgedItems(())
         found = self.likelihoods(module, examples)
+        return replace(judged, counts=[*judged.counts, *self._counted(found, examples)])
+
+    def judged_items(self, found: Tally, examples: Sequence[Any]) -> JudgedItems:
+        judged = super().judged_items(found, examples) if self.measured_by() else JudgedItems(())
+        if len(found.each) != len(examples):
+            return judged
+        return replace(judged, counts=[*judged.counts, *self._counted(found.each, examples)])
+
+    def _counted(
+        self, found: Sequence[Likelihood], examples: Sequence[Any]
+    ) -> list[tuple[Measure, Counts]]:
         wanted = [self.wanted(example) for example in examples]
-        likely = [(one, one.counts(wanted, found)) for one in self.likely]
-        return replace(judged, counts=[*judged.counts, *likely])
+        return [(one, one.counts(wanted, found)) for one in self.likely]
 
     def tally(self, module: Any, examples: Sequence[Any], *, beam: int | None = None) -> Tally:
-        found = sum(self.likelihoods(module, examples), Likelihood())
-        return Tally((found.nll, found.tokens, found.correct))
+        each = self.likelihoods(module, examples)
+        found = sum(each, Likelihood())
+        return Tally((found.nll, found.tokens, found.correct), each=each)
 
     def validation(self, found: Tally, examples: Sequence[Any]) -> Validation:
         total = Likelihood.summed(found.counts)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from regard.measures.translation import MeasuredScore
 from regard.tasks.answer import answer_parts
-from regard.tasks.evaluation import last, listed, measure_name, on_set
-from regard.tasks.report_part import Drawing, NextStep, ReportPart, plain_names
+from regard.tasks.evaluation import last, listed, measure_name, on_set, with_beam
+from regard.tasks.report_part import Drawing, NextStep, ReportPart, ReportScore, plain_names
 from regard.tasks.task_corpus import TaskCorpus
 from regard.view.samples import Sample, SampleNames
 from regard.words import t
@@ -51,13 +51,18 @@ class TaskReport(TaskCorpus):
 
     def scores(self, one: Any) -> Sequence[MeasuredScore]:
         """The most important first."""
-        shares = one.task.shares
-        return [
-            MeasuredScore(f"{measure_name(name)}, %", 100 * value, one.corpus)
-            if name in shares
-            else MeasuredScore(measure_name(name), value, one.corpus)
-            for name, value in one.measures.items()
-        ]
+        return [self._score(one, name, one.corpus) for name in one.measures]
+
+    def _score(self, one: Any, name: str, signature: str) -> ReportScore:
+        """A measure as it is shown: with its beam, in per cent if it is a share, and with its interval."""
+        factor, per_cent = (100, ", %") if name in one.task.shares else (1, "")
+        found, ends = one.measures[name], one.intervals.get(name)
+        return ReportScore(
+            with_beam(f"{measure_name(name)}{per_cent}", one.beam if one.searched(name) else None),
+            factor * found,
+            signature,
+            None if ends is None else (factor * ends[0], factor * ends[1]),
+        )
 
     def facts(self, one: Any) -> Mapping[str, str]:
         return {t("loss"): f"{one.loss:.4f}"}

@@ -131,8 +131,11 @@ class PaintTask(Task):
 
     def judge(self, module: Paint, examples: Sequence[Any]) -> JudgedItems:
         found = self.bounds(module, examples, self.options.samples)
+        return self.judged_items(Tally((), each=found), examples)
+
+    def judged_items(self, found: Tally, examples: Sequence[Any]) -> JudgedItems:
         measures: list[Measure] = [BoundLoss(), *self.measured_by()]
-        return JudgedItems([(one, one.counts(found, found)) for one in measures])
+        return JudgedItems([(one, one.counts(found.each, found.each)) for one in measures])
 
     def tally(
         self, module: Paint, examples: Sequence[Any], *, beam: int | None = None, samples: int = 1
@@ -142,7 +145,7 @@ class PaintTask(Task):
         found = self.bounds(module, examples, samples)
         parts = [(b.bound, 1.0, b.reconstruction, b.divergence, b.estimate) for b in found]
         counts = tuple(np.array(parts, np.float64).reshape(-1, 5).sum(0).tolist())
-        return Tally(counts, (), time.monotonic() - start)
+        return Tally(counts, (), time.monotonic() - start, each=found)
 
     def validation(self, found: Tally, examples: Sequence[Any]) -> Validation:
         total, count, reconstruction, divergence, _ = found.counts
@@ -156,7 +159,15 @@ class PaintTask(Task):
         tally = self.tally(module, examples, samples=self.options.samples)
         found = self.validation(tally, examples)
         return PaintEvaluation(
-            self, corpus, examples, (), tally.counts, found.loss, found.measures, tally.seconds
+            task=self,
+            corpus=corpus,
+            examples=examples,
+            answers=(),
+            counts=tally.counts,
+            loss=found.loss,
+            measures=found.measures,
+            seconds=tally.seconds,
+            items=self.judged_items(tally, examples),
         )
 
     # what is said of it

@@ -159,14 +159,15 @@ class TranslateTask(LikelihoodTask):
 
     def verdict(self, name: str, one: Any) -> str:
         return t(
-            "{bleu} BLEU on {count} {set} sentences",
+            "{bleu} BLEU with beam {beam} on {count} {set} sentences",
             bleu=f"{one.bleu.value:.1f}",
+            beam=one.beam,
             count=f"{len(one.examples):,}",
             set=name,
         )
 
     def scores(self, one: Any) -> Sequence[MeasuredScore]:
-        return one.bleu, one.chrf
+        return [self._score(one, name, getattr(one, name).signature) for name in ("bleu", "chrf")]
 
     def facts(self, one: LikelihoodEvaluation) -> dict[str, str]:
         return {
