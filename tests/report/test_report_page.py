@@ -103,7 +103,7 @@ def spoilt(value, evil: str):
     if isinstance(value, NextStep):
         return NextStep(value.command + evil, value.why + evil)
     if isinstance(value, str):
-        return value + evil
+        return value + evil if value else value  # what is not there stays so
     if isinstance(value, Problems):
         return Problems.from_json(spoilt(value.to_json(), evil))
     if dataclasses.is_dataclass(value):

@@ -1,4 +1,5 @@
-"""What came of a training run, as one HTML file: no script, nothing fetched, light and dark.
+"""What came of a training run, as one HTML file: nothing fetched, light and dark. It is read without a
+script; with one, its samples open in the viewer, which lies in the same file.
 
     Path("report.html").write_text(render(Report(title="zh-en", scores=(bleu(...),), ...)), "utf-8")
 
@@ -13,6 +14,7 @@ from importlib import resources
 
 from regard.data.problems import Found, Problems
 from regard.measures.translation import MeasuredScore
+from regard.records.record import AttentionRecord
 from regard.report.learning_curves import (
     Curves,
     Metrics,
@@ -23,7 +25,8 @@ from regard.report.learning_curves import (
 from regard.tasks.report_part import Drawing, NextStep, ReportScore, plain_names
 from regard.view import charts
 from regard.view.heat_table import heat_stylesheet
-from regard.view.markup import Markup, element, join
+from regard.view.inset_viewer import inset_viewer
+from regard.view.markup import Markup, element, join, text
 from regard.view.page_palette import palette
 from regard.view.samples import Sample, SampleNames, sample_list, scrolled
 from regard.view.static_page import masthead, static_page
@@ -39,6 +42,7 @@ class Report:
     title: str
     verdict: str = ""  # one line, in words
     scores: Sequence[MeasuredScore] = ()  # the most important first
+    scored: Markup | str = ""  # the tables of all scores
     facts: Mapping[str, str] = field(default_factory=dict)  # seed, parameters, time, machine, …
     command: str = ""
     recipe: str = ""  # YAML
@@ -48,6 +52,9 @@ class Report:
     drawings: Sequence[Drawing] = ()  # charts and tables of the task
     samples: Sequence[Sample] = ()
     sample_names: SampleNames = field(default_factory=plain_names)  # of them and of their parts
+    worst: Sequence[Sample] = ()
+    worst_names: SampleNames = field(default_factory=plain_names)
+    records: Sequence[AttentionRecord] = ()  # what the links of samples open the viewer on
     problems: Problems = field(default_factory=Problems)  # of the data, counted and skipped
     next_steps: Sequence[NextStep] = ()
     source_language: str = ""  # zh, ja, …: which shapes of the characters are meant
@@ -57,19 +64,22 @@ class Report:
 def render(report: Report) -> str:
     """The whole page."""
     parts: list[tuple[str, Callable[[Report], Markup], object]] = [
+        (t("Scores"), _drawn(report.scored), report.scored),
         (t("Learning"), _learning, report.metrics),
         *((title, _drawn(body), body) for title, body in report.drawings),
         (report.sample_names.title, _samples, report.samples),
+        (report.worst_names.title, _worst, report.worst),
         (t("What was trained"), _trained, report.facts or report.command or report.recipe),
         (t("The data"), _problems, report.problems),
         (t("What to try next"), _next_steps, report.next_steps),
     ]
     sections = ((title, write(report)) for title, write, given in parts if given)
-    return static_page(f"{report.title} · regard", stylesheet(), _header(report), sections)
+    viewer = inset_viewer(report.records)
+    return static_page(f"{report.title} · regard", stylesheet(), _header(report), sections, viewer)
 
 
-def _drawn(body: Markup) -> Callable[[Report], Markup]:
-    return lambda _: body
+def _drawn(body: Markup | str) -> Callable[[Report], Markup]:
+    return lambda _: text(body)
 
 
 def stylesheet() -> str:
@@ -127,6 +137,11 @@ def _learning(report: Report) -> Markup:
 def _samples(report: Report) -> Markup:
     languages = report.source_language, report.target_language
     return sample_list(report.samples, report.sample_names, languages)
+
+
+def _worst(report: Report) -> Markup:
+    languages = report.source_language, report.target_language
+    return sample_list(report.worst, report.worst_names, languages)
 
 
 def _trained(report: Report) -> Markup:

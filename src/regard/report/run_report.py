@@ -14,12 +14,13 @@ from regard.data.store import Store
 from regard.recipe.recipe_files import dump_recipe
 from regard.report.kept_checkpoint import kept_checkpoint, validated_by
 from regard.report.report_page import Report
+from regard.report.sample_looks import SampleLooks
 from regard.report.score_tables import scores_section
 from regard.runs.loaded_run import LoadedRun
 from regard.runs.metrics_file import Row, read_rows
 from regard.runs.model_file import read_config
 from regard.tasks.evaluation import Evaluation, Measured
-from regard.tasks.report_part import Drawing, NextStep
+from regard.tasks.report_part import NextStep
 from regard.tasks.task import Task
 from regard.view.markup import Markup
 from regard.words import say, t
@@ -30,6 +31,8 @@ def make_report(run: LoadedRun, found: Mapping[str, Evaluation]) -> Report:
     recipe, folder = run.recipe, run.folder
     config = read_config(folder) if folder.config.is_file() else {}
     metrics, part = read_rows(folder.metrics), run.task.report(run.module, found, folder.path)
+    looks = SampleLooks(run, name=recipe.name)
+    samples, worst = looks.linked(part.samples), looks.linked(part.worst)
     return Report(
         title=recipe.name,
         verdict=part.verdict or t("There were no {noun} to score it on.", noun=run.task.called(0)),
@@ -40,9 +43,13 @@ def make_report(run: LoadedRun, found: Mapping[str, Evaluation]) -> Report:
         metrics=metrics,
         curve_names=curve_names(run.task),
         kept=kept_checkpoint(run.task, config, metrics),
-        drawings=[Drawing(t("Scores"), _scores(found)), *part.drawings],
-        samples=part.samples,
+        scored=_scores(found),
+        drawings=part.drawings,
+        samples=samples,
         sample_names=part.sample_names,
+        worst=worst,
+        worst_names=part.worst_names,
+        records=looks.records,
         problems=_problems(run),
         next_steps=[*part.next_steps, _train_longer(run)],
         source_language=recipe.data.source,

@@ -45,4 +45,6 @@ class ReportPart:
     drawings: Sequence[Drawing] = ()
     samples: Sequence[Sample] = ()
     sample_names: SampleNames = field(default_factory=plain_names)
+    worst: Sequence[Sample] = ()  # where the samples are not those
+    worst_names: SampleNames = field(default_factory=plain_names)
     next_steps: Sequence[NextStep] = ()

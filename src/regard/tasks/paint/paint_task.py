@@ -19,13 +19,15 @@ from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.evaluation import Measured, measure_name
-from regard.tasks.judged_items import JudgedItems
+from regard.tasks.judged_items import JudgedItems, item_scores, worst_first
 from regard.tasks.paint.paint_module import Paint
 from regard.tasks.paint.paint_options import PaintOptions
 from regard.tasks.report_part import Drawing, NextStep, ReportPart
 from regard.tasks.task import Extent, Tally, Task, Validation
+from regard.tasks.task_report import SAMPLES
 from regard.view.markup import element
 from regard.view.picture_sheet import picture_sheet
+from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
 SHEET = 64  # new pictures in a report
@@ -179,8 +181,23 @@ class PaintTask(Task):
             t("draws of each picture"): f"{one.samples}",
         }
 
-    def samples(self, module: Paint, one: PaintEvaluation) -> list[Any]:
-        return []
+    def samples(self, module: Paint, one: PaintEvaluation) -> list[Sample]:
+        """The pictures that cost most."""
+        known = item_scores(one.items, ["loss"])
+        if known is None:
+            return []
+        rows = worst_first(one.items, ["loss"])[:SAMPLES]
+        return [
+            replace(
+                self.sample_of(one.examples[row], None),
+                hypothesis=t("{bound} nats", bound=f"{known[1][row]:.2f}"),
+                reference="",
+            )
+            for row in rows
+        ]
+
+    def sample_names(self) -> SampleNames:
+        return SampleNames(t("The pictures that cost most"), t("picture"), "", t("cost"))
 
     def report(self, module: Paint, found: Mapping[str, Any], folder: Path) -> ReportPart:
         """With a sheet of new pictures."""

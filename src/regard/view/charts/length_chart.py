@@ -149,8 +149,8 @@ def _widen(widths: list[int], table: LengthTable) -> list[str]:
     return [line]
 
 
-def length_section(curves: Curves) -> Markup:
-    """The chart and the table of a report."""
+def length_section(curves: Curves, name: str = "BLEU") -> Markup:
+    """The chart and the table of a report; name: what this BLEU is called."""
     cells = LengthTable.of(curves)
     groups = [element("th", name, scope="colgroup", colspan=len(cells.each)) for name in curves]
     once = element("td", colspan=len(cells.shared))
@@ -172,7 +172,7 @@ def length_section(curves: Curves) -> Markup:
         [
             element(
                 "div",
-                element("figure", length_chart(curves, "BLEU").inline()),
+                element("figure", length_chart(curves, name).inline()),
                 scrolled(table, t("Scores by source length")),
                 class_="beside",
             ),
