@@ -16,10 +16,11 @@ from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
+from regard.view.number_files import arrays_npz, matrices_csv
 from regard.view.picked_matrix import Pick, by_hop, picked
 from regard.view.shaded_sentences import shaded_sentences
 from regard.view.stills.moving_picture import film
-from regard.view.stills.png import rasterise
+from regard.view.stills.png import drawn_png
 from regard.view.stills.still_picture import draw, shows_sight
 from regard.view.terminal import heat_map
 from regard.view.terminal_sights import pictured_text, sight_text
@@ -28,7 +29,7 @@ from regard.words import t
 
 MOST_ROWS = 60  # that are printed as text
 EVERYTHING = Pick()
-SUFFIXES = (".html", ".svg", ".png", ".gif", ".apng", ".json")
+SUFFIXES = (".html", ".svg", ".png", ".gif", ".apng", ".json", ".csv", ".npz")
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class View:
 
     def to_png(self, *, style: str | None = None, theme: str = "light", zoom: float = 2.0) -> bytes:
         """The same in pixels, with the fonts of this system and the embedded one."""
-        return rasterise(self.to_svg(style=style, theme=theme), zoom=zoom)
+        return drawn_png(lambda: self.to_svg(style=style, theme=theme), zoom=zoom)
 
     def to_gif(self, *, theme: str = "light") -> bytes:
         """A film of the first record: glimpse by glimpse, canvas by canvas, word by word over a picture."""
@@ -80,14 +81,22 @@ class View:
     def to_json(self) -> str:
         """The record; several as a list. `regard.look(path)` reads it back."""
         written = [record.to_json() for record in self.records]
-        return written[0] if len(written) == 1 else f"[{','.join(written)}]"
+        return written[0] if len(written) == 1 else f"[\n{','.join(written)}]\n"
+
+    def to_csv(self) -> str:
+        """The matrix that is shown, whole: a line of keys, then a line for each query."""
+        return matrices_csv(self.records, self.pick)
+
+    def to_npz(self) -> bytes:
+        """All arrays of all layers and heads for `numpy.load`: "cross/weights", "source/tokens", …"""
+        return arrays_npz(self.records)
 
     def to_text(self, *, colour: bool | None = False) -> str:
         """Heat maps for a terminal."""
         return "\n\n".join(self._text(record, colour) for record in self.records)
 
     def save(self, path: str | Path, **options: Any) -> Path:
-        """By the end of its name: .html, .svg, .png, .gif, .apng or .json; options as those of to_svg, …"""
+        """By the end of its name, one of SUFFIXES; options as those of to_svg, …"""
         path = Path(path)
         if path.suffix not in SUFFIXES:
             raise NotARecord(

@@ -48,6 +48,12 @@ def look(
         Path | None,
         typer.Option("--json", metavar="FILE", help="Write the numbers; look FILE reopens them."),
     ] = None,
+    as_csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="The matrix that is shown.")
+    ] = None,
+    npz: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Every array, for numpy.load.")
+    ] = None,
     layer: Annotated[
         str | None, typer.Option(metavar="N", help="Show layer N first, or mean, or max.")
     ] = None,
@@ -90,7 +96,7 @@ def look(
     picks = {"map": which, "layer": _place(layer), "head": _place(head), "tokens": tokens}
     asked = {"target": target, "beam": beam, "explain": explain}
     written = {"--html": html, "--svg": svg, "--png": png, "--gif": gif, "--apng": apng}
-    written["--json"] = as_json
+    written |= {"--json": as_json, "--csv": as_csv, "--npz": npz}
     files = [path for path in written.values() if path is not None]
     _check_files(written)
     given = texts or []
@@ -122,6 +128,8 @@ def look(
             styles[path] = theme | ({"style": "lines"} if lines else {})
         for path in files:
             _save(view, path, styles.get(path, {}))
+        if as_json is not None:
+            _tell_packed(view)
     if terminal or (seen_here and not files):
         _print(view, saved, explain=explain, written=bool(files))
     elif not files:
@@ -245,6 +253,21 @@ def _save(view: View, path: Path, style: dict[str, str]) -> None:
             t("warning: {message}", message=message), file=sys.stderr
         )
         print(view.save(path, **style))
+
+
+def _tell_packed(view: View) -> None:
+    """What is too large to be written as numbers is told."""
+    from regard.records.json_text import left_packed
+
+    packed = dict.fromkeys(place for each in view.records for place in left_packed(each.to_dict()))
+    if packed:
+        told = t(
+            "more than {count} numbers each, so they are bytes in base64: {arrays}. "
+            "--npz FILE writes them as numbers",
+            count="65,536",
+            arrays=", ".join(packed),
+        )
+        print(told, file=sys.stderr)
 
 
 def _place(wish: str | None) -> int | str | None:
