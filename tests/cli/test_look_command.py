@@ -53,7 +53,7 @@ def _record(text: str) -> AttentionRecord:
 
 
 def test_exports_are_written_and_named(run, asked, tmp_path):
-    kinds = ("html", "svg", "png", "json", "csv", "npz")
+    kinds = ("html", "svg", "png", "pdf", "json", "csv", "npz")
     paths = {kind: tmp_path / f"out.{kind}" for kind in kinds}
     words = [word for kind, path in paths.items() for word in (f"--{kind}", str(path))]
     done = run("look", TEXT, *words)
@@ -66,6 +66,24 @@ def test_exports_are_written_and_named(run, asked, tmp_path):
     assert paths["csv"].read_text("utf-8").splitlines() == [",x,y", "a,0.625,0.375"]
     with np.load(paths["npz"]) as arrays:
         assert arrays["attention/weights"].tolist() == [[[[0.25, 0.75]], [[1.0, 0.0]]]]
+
+
+def test_a_tab_is_drawn_in_the_place_of_the_map(run, asked, tmp_path):
+    path = tmp_path / "steps.svg"
+    done = run("look", TEXT, "--svg", str(path), "--tab", "steps", "--head", "2", "--query", "a")
+    assert (done.status, done.err) == (0, "")
+    assert "query: a" in path.read_text("utf-8")
+    for words, said in (
+        (["--tab", "steps"], "only one head of one layer has steps"),
+        (["--tab", "stepz"], "no tab 'stepz'"),
+        (["--tab", "steps", "--head", "1", "--query", "b"], "no token 'b' among the queries: a"),
+        (["--query", "a"], "--query goes with --tab steps"),
+    ):
+        done = run("look", TEXT, "--svg", str(path), *words)
+        assert done.status == 2
+        assert said in done.err
+    done = run("look", TEXT, "--tab", "beam")
+    assert (done.status, "--svg, --png or --pdf FILE" in done.err) == (2, True)
 
 
 def test_what_is_too_large_to_be_written_as_numbers_is_told(run, asked, tmp_path, monkeypatch):
@@ -145,7 +163,7 @@ def test_options_reach_the_question_and_the_picture(run, asked, tmp_path):
     cells = path.read_text("utf-8")
     run("look", TEXT, "--svg", str(path), "--lines", "--dark", "--head", "2")
     drawn = path.read_text("utf-8")
-    assert "head 2 of 2" in drawn
+    assert "head 2" in drawn
     assert "left: queries" in drawn
     assert "rows: queries" in cells
     assert "#101319" in drawn

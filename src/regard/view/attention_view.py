@@ -16,9 +16,11 @@ from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
-from regard.view.number_files import arrays_npz, matrices_csv
+from regard.view.pdf.svg_to_pdf import drawn_pdf
 from regard.view.picked_matrix import Pick, by_hop, picked
 from regard.view.shaded_sentences import shaded_sentences
+from regard.view.sheets.number_files import arrays_npz, matrices_csv
+from regard.view.sheets.tab_sheets import Focus, draw_tab
 from regard.view.stills.moving_picture import film
 from regard.view.stills.png import drawn_png
 from regard.view.stills.still_picture import draw, shows_sight
@@ -29,7 +31,7 @@ from regard.words import t
 
 MOST_ROWS = 60  # that are printed as text
 EVERYTHING = Pick()
-SUFFIXES = (".html", ".svg", ".png", ".gif", ".apng", ".json", ".csv", ".npz")
+SUFFIXES = (".html", ".svg", ".png", ".gif", ".apng", ".pdf", ".json", ".csv", ".npz")
 
 
 @dataclass(frozen=True)
@@ -62,13 +64,29 @@ class View:
         """A page that needs nothing else: it opens from disk, offline."""
         return page_html(self.records, state=page_state(self.pick))
 
-    def to_svg(self, *, style: str | None = None, theme: str = "light") -> str:
-        """A still picture; style: cells, lines, text, or what suits best; theme: light or dark."""
+    def to_svg(
+        self,
+        *,
+        style: str | None = None,
+        theme: str = "light",
+        tab: str | None = None,
+        focus: Focus | None = None,
+    ) -> str:
+        """A still picture; style: cells, lines, text, or what suits best; theme: light or dark.
+
+        tab: steps, beam, compare, explain, picture or table, as the page has it; focus: what is chosen in it.
+        """
+        if tab is not None:
+            return draw_tab(self.records, self.pick, tab, focus, theme=theme)
         return draw(self.records, self.pick, style=style, theme=theme)
 
-    def to_png(self, *, style: str | None = None, theme: str = "light", zoom: float = 2.0) -> bytes:
+    def to_png(self, *, zoom: float = 2.0, **options: Any) -> bytes:
         """The same in pixels, with the fonts of this system and the embedded one."""
-        return drawn_png(lambda: self.to_svg(style=style, theme=theme), zoom=zoom)
+        return drawn_png(lambda: self.to_svg(**options), zoom=zoom)
+
+    def to_pdf(self, **options: Any) -> bytes:
+        """The same on a page: shapes and Latin letters as such, other letters as fine pixels."""
+        return drawn_pdf(lambda: self.to_svg(**options))
 
     def to_gif(self, *, theme: str = "light") -> bytes:
         """A film of the first record: glimpse by glimpse, canvas by canvas, word by word over a picture."""
