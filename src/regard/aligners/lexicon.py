@@ -55,8 +55,8 @@ class Lexicon:
         )
 
     def first_places(self, source: Ids) -> Whole:
-        """(size,) where the source token that explains each target token best stands first; NOWHERE: none does
-        better than the null word.
+        """(size,) where the source token that explains each target token best stands first; NOWHERE: none
+        does better than the null word.
         """
         best, places = np.zeros(self.size), np.full(self.size, NOWHERE, np.int64)
         for place, token in enumerate([NO_WORD, *map(int, source)], NOWHERE):
@@ -91,8 +91,8 @@ class Lexicon:
 def next_place(source: Ids, first: int, last: int) -> int:
     """The place of a target token whose source token stands first at `first`, after one that came of `last`.
 
-    Where that source token stands several times, it is the one nearest to the place behind `last`. A token that
-    comes of no word has the place of the one before it, as nothing is known of what is not yet said.
+    Where that source token stands several times, it is the one nearest to the place behind `last`. A token
+    that comes of no word has the place of the one before it, as nothing is known of what is not yet said.
     """
     if first == NOWHERE:
         return max(last, 0)

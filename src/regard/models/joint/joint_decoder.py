@@ -37,7 +37,9 @@ class JointState:
 
     def select(self, rows: Tensor, sentences: Tensor | None = None) -> JointState:
         encoded = self.encoded if sentences is None else self.encoded.select(sentences)
-        return JointState(self.window.index_select(0, rows), encoded, self.last.index_select(0, rows))
+        return JointState(
+            self.window.index_select(0, rows), encoded, self.last.index_select(0, rows)
+        )
 
 
 class JointDecoder(nn.Module):
@@ -46,8 +48,8 @@ class JointDecoder(nn.Module):
     φ, the vector of the source, is made by `reader` of the source, the words before, and, if `aligned`, the
     place a_n of the source word that e_n translates: see `SourceCnn` and `SourceWindow`.
 
-    In training a_n is known, since e_n is. Of a word that is yet to be said it is not: then every word v is taken
-    at its own place, and what they have is made a distribution again,
+    In training a_n is known, since e_n is. Of a word that is yet to be said it is not: then every word v is
+    taken at its own place, and what they have is made a distribution again,
 
         q(v) = p(v | …, a(v)) / Σ_u p(u | …, a(u)),
 
@@ -120,9 +122,7 @@ class JointDecoder(nn.Module):
         found = encoded.after(tokens.view(shape), last.view(shape)).flatten()
         return found.masked_fill(tokens == BOS, NOWHERE)
 
-    def _next(
-        self, windows: Tensor, encoded: Encoded, last: Tensor
-    ) -> tuple[Tensor, SourceVector]:
+    def _next(self, windows: Tensor, encoded: Encoded, last: Tensor) -> tuple[Tensor, SourceVector]:
         """windows (B, T, C), last (B, T) -> H features, or log q (B, T, V); and the vector of the source"""
         read = self._vectors(windows)
         if not self.aligned:
@@ -179,7 +179,9 @@ class JointDecoder(nn.Module):
         return dropout(h, self.dropout, self.training)
 
 
-def meng(source: int, target: int, options: Meng | None = None, /, **changes: Any) -> EncoderDecoder:
+def meng(
+    source: int, target: int, options: Meng | None = None, /, **changes: Any
+) -> EncoderDecoder:
     """Of this kind; `encoder` says how it reads. source, target: the sizes of the vocabularies."""
     options = Meng.of(options, changes)
     size, features, how = options.embedding, options.features, options.encoder

@@ -22,12 +22,14 @@ class Meng(ModelOptions):
     kind: Literal["meng"] = "meng"
     encoder: Literal["in-cnn", "tag-cnn", "cnn", "window", "none"] = Field(
         "in-cnn",
-        description="how the source is read: by convolutions that see the words before, that see which word is "
-        "translated next, or neither; the words around that one alone (NNJM); not at all",
+        description="how the source is read: by convolutions that see the words before, that see which word "
+        "is translated next, or neither; the words around that one alone (NNJM); not at all",
     )
     embedding: Width = Field(128, description="features of an embedded token")
     hidden: Width = Field(256, description="features that words before and source come together in")
-    features: Width = Field(128, description="of every convolution, and of the vector of the source")
+    features: Width = Field(
+        128, description="of every convolution, and of the vector of the source"
+    )
     window: Annotated[Whole, Field(ge=2, le=1_000)] = Field(
         4, description="how many words before the next one are seen"
     )
@@ -35,7 +37,8 @@ class Meng(ModelOptions):
         5, description="words on either side of the one that is translated next, for encoder=window"
     )
     gate: bool = Field(
-        True, description="whether gates choose among neighbours, and among all; false: their maxima"
+        True,
+        description="whether gates choose among neighbours, and among all; false: their maxima",
     )
     dropout: Dropout = 0.0
 

@@ -62,7 +62,9 @@ class SourceCnn(nn.Module):
         """states (B, S, D), mask (B, S), history (B, T, H), places (B, T): the affiliated words."""
         batch, targets = history.shape[:2]
         if not states.shape[1]:
-            return SourceVector(self.full(history.new_zeros(batch, targets, len(self.full.bias))).relu())
+            return SourceVector(
+                self.full(history.new_zeros(batch, targets, len(self.full.bias))).relu()
+            )
         x = self.words(_windows(states.masked_fill(~mask[..., None], 0.0)))[:, None]  # (B, 1, S, F)
         if self.history is not None:
             x = x + self.history(history)[:, :, None]

@@ -41,7 +41,8 @@ class AffiliatedText(Text):
         """The lexicon, once both sides have learnt their tokenizers."""
         sides = (self._source, self)
         sources, targets = (
-            side.tokenizer.encode_ids([example[side.name] for example in examples]) for side in sides
+            side.tokenizer.encode_ids([example[side.name] for example in examples])
+            for side in sides
         )
         self._lexicon = Lexicon.learnt([*zip(sources, targets, strict=True)], self.size)
 
@@ -64,7 +65,10 @@ class AffiliatedText(Text):
         sources = [parts[0] for parts in self._source.encode(examples)]
         targets = [parts[0] for parts in super().encode(examples)]
         pairs = zip(sources, targets, strict=True)
-        return [(target, [*self.lexicon.places(source, target), len(source)]) for source, target in pairs]
+        return [
+            (target, [*self.lexicon.places(source, target), len(source)])
+            for source, target in pairs
+        ]
 
     def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
         rows = [torch.as_tensor([int(i) for i in parts[1]]) for parts in several]

@@ -8,8 +8,7 @@ from regard.tasks.translate.translate_options import TranslateOptions
 
 
 class JointOptions(TranslateOptions):
-    """Text to text, judged by how probable each word is: pairs of a source and a target, aligned by IBM model 1
-    for a model that must be told which source word is translated next."""
+    """Text to text, judged by how probable each word is: pairs of a source and a target."""
 
     metrics: ClassVar[tuple[str, ...]] = ("loss", "bleu", "chrf")
     models: ClassVar[str] = "translate"

@@ -12,10 +12,14 @@ from regard.data.examples import Example
 from regard.data.fields import Field
 from regard.data.spec import Spec
 from regard.measures import Likelihood
+from regard.models.joint.joint_decoder import JointDecoder
 from regard.recipe.mistakes import RecipeError
+from regard.records.question import Question
+from regard.records.record import AttentionRecord
 from regard.tasks.evaluation import Measured
 from regard.tasks.joint.affiliated_text import AffiliatedText
 from regard.tasks.joint.joint_module import Joint
+from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Tally, Validation
 from regard.tasks.translate.translate_evaluation import TranslationEvaluation
 from regard.tasks.translate.translate_loss import Translate
@@ -52,7 +56,7 @@ class JointTask(TranslateTask):
             return fields
         if self.shared:
             raise RecipeError(
-                "an aligner tells source words from target words, and tokenizer.shared makes them one vocabulary",
+                "an aligner learns of source words and target words, which tokenizer.shared makes one",
                 "tokenizer.shared=false",
             )
         given, longest = self.recipe.tokenizer.target.model_dump(), self.recipe.data.max_length
@@ -107,3 +111,16 @@ class JointTask(TranslateTask):
     def facts(self, one: Any) -> dict[str, str]:
         told = one.measures["aligned_perplexity"]
         return {**super().facts(one), t("perplexity, told which word is translated"): f"{told:.2f}"}
+
+    # what it looks at
+
+    def look(self, module: Any, question: Question, *, model: str = "") -> AttentionRecord:
+        if not isinstance(module.model.decoder, JointDecoder):
+            return super().look(module, question, model=model)
+        from regard.tasks.joint.joint_look import look_at_joint
+
+        data, settings = self.recipe.data, search_settings(self.recipe)
+        languages = (data.source, data.target)
+        return look_at_joint(
+            module, question, settings, model=model, languages=languages, longest=data.max_length
+        )
