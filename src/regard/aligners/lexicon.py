@@ -84,8 +84,8 @@ class Lexicon:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Lexicon:
-        whole = (np.array(found[name], np.int64) for name in ("sources", "targets"))
-        return cls(found["size"], *whole, np.array(found["shares"], np.float64))
+        sources, targets = (np.array(found[name], np.int64) for name in ("sources", "targets"))
+        return cls(found["size"], sources, targets, np.array(found["shares"], np.float64))
 
 
 def next_place(source: Ids, first: int, last: int) -> int:

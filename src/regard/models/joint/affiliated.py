@@ -6,6 +6,7 @@ Legend: N hypotheses of B sentences (N = B · k), S source positions, V tokens o
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -25,7 +26,7 @@ class Affiliated(Encoded):
     def of(cls, encoded: Encoded, first: Tensor) -> Affiliated:
         return cls(**vars(encoded), first=first)
 
-    def select(self, sentences: Tensor) -> Affiliated:
+    def select(self, sentences: Tensor) -> Self:
         return replace(super().select(sentences), first=self.first.index_select(0, sentences))
 
     def nearest(self, last: Tensor) -> Tensor:

@@ -27,7 +27,7 @@ class Joint(Translate):
 
     lexicon: Lexicon | None = None
 
-    def forward(  # type: ignore[override]
+    def forward(
         self,
         source: Tensor,
         source_mask: Tensor,
