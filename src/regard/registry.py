@@ -46,6 +46,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "luong": "regard.models.recurrent_options:Luong",
         "tutorial": "regard.models.recurrent_options:Tutorial",
         "recurrent": "regard.models.recurrent_options:RecurrentTranslator",
+        "hierarchical": "regard.models.documents.hierarchical_options:HierarchicalTranslator",
         "abs": "regard.models.summarisers.abs_options:Abs",
         "pointer-generator": "regard.models.summarisers.pointer_options:PointerGenerator",
         "meng": "regard.models.joint.meng_options:Meng",
