@@ -26,6 +26,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
     "tasks": {
         "translate": "regard.tasks.translate.translate_options:TranslateOptions",
         "summarise": "regard.tasks.summarise.summarise_options:SummariseOptions",
+        "joint": "regard.tasks.joint.joint_options:JointOptions",
         "classify": "regard.tasks.classify.classify_options:ClassifyOptions",
         "language": "regard.tasks.language.language_options:LanguageOptions",
         "masked": "regard.tasks.masked.masked_options:MaskedOptions",
@@ -45,8 +46,10 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "luong": "regard.models.recurrent_options:Luong",
         "tutorial": "regard.models.recurrent_options:Tutorial",
         "recurrent": "regard.models.recurrent_options:RecurrentTranslator",
+        "hierarchical": "regard.models.documents.hierarchical_options:HierarchicalTranslator",
         "abs": "regard.models.summarisers.abs_options:Abs",
         "pointer-generator": "regard.models.summarisers.pointer_options:PointerGenerator",
+        "meng": "regard.models.joint.meng_options:Meng",
         "transformer": "regard.models.transformer_options:Transformer",
         "transformer-classifier": "regard.models.transformer_options:TransformerClassifier",
         "transformer-language": "regard.models.transformer_options:TransformerLanguage",

@@ -18,7 +18,7 @@ from regard.data.examples import Example, read_examples
 from regard.data.fields import Field, Text
 from regard.data.problems import Problems
 from regard.data.spec import Spec
-from regard.data.tokenizer import Tokenizer
+from regard.data.tokenizer import SPECIALS, Tokenizer
 from regard.explanations.model_readings import Reading
 from regard.layers.contracts import Translator
 from regard.measures import Likelihood, MeasuredScore
@@ -121,6 +121,8 @@ class TranslateTask(LikelihoodTask):
         training = self.recipe.training
         given, forcing = training.reinforce, training.teacher_forcing
         baseline = None if given.baseline == "none" else given.baseline
+        if hasattr(encoder := getattr(model, "encoder", None), "mark_ends"):
+            encoder.mark_ends([*SPECIALS, *self.source.tokenizer.labels])  # type: ignore[union-attr]
         return self.trained(
             cast(Translator, model),
             *self.tokenizers,
