@@ -24,14 +24,17 @@ from regard.layers.contracts import Translator
 from regard.measures import Likelihood, MeasuredScore
 from regard.measures.measure import Measure
 from regard.measures.translation_measures import CorpusBleu, CorpusChrf
+from regard.measures.verse_form import VerseForm
 from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
+from regard.search import Search
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.asked_line import asked_line
 from regard.tasks.evaluation import Measured, measure_name, with_beam
 from regard.tasks.judged_items import item_scores, worst_first
 from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
+from regard.tasks.prediction import Prediction
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Extent, Tally
@@ -76,6 +79,8 @@ class TranslateTask(LikelihoodTask):
         common: dict[str, Any] = {"max_length": longest, "file": file}
         self.source = Text("source", **made_as.model_dump(), **common)
         self.target = Text("target", **given.target.model_dump(), **common, bos=True)
+        if self._verses:
+            self.columns = (*self.columns, VerseForm.name)  # type: ignore[misc]
         return self.source, self.target
 
     @property
@@ -140,8 +145,14 @@ class TranslateTask(LikelihoodTask):
         self, module: TextTranslator, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         settings = search_settings(self.recipe, attention=attention)
+        return [one.answer for one in self.write(module, examples, settings, batch=batch)]
+
+    def write(
+        self, module: TextTranslator, examples: Examples, settings: Search, *, batch: int
+    ) -> list[Prediction]:
+        """What is said to each, searched for or drawn as the settings say."""
         texts = [example["source"] for example in examples]
-        return [found.answer for found in module.predict(texts, settings, batch=batch)]
+        return module.predict(texts, settings, batch=batch)
 
     # how good it is
 
@@ -149,7 +160,12 @@ class TranslateTask(LikelihoodTask):
         return module.likelihoods(*_sides(examples), batch=self.batch_for(module))
 
     def measured_by(self) -> Sequence[Measure]:
-        return CorpusBleu(bleu_tokenizer(self.recipe)), CorpusChrf()
+        found = CorpusBleu(bleu_tokenizer(self.recipe)), CorpusChrf()
+        return (*found, VerseForm()) if self._verses else found
+
+    @property
+    def _verses(self) -> bool:
+        return bool(getattr(self.recipe.task, "verses", False))
 
     def tally(
         self, module: TextTranslator, examples: Sequence[Example], *, beam: int | None = None
