@@ -47,7 +47,10 @@ def _debugging(words: list[str]) -> bool:
 
 
 def _set_language(words: list[str]) -> None:
-    """As `--language` says, anywhere before `--`; it is taken out of the words. The variable tells processes that are started."""
+    """As `--language` says, anywhere before `--`; it is taken out of the words.
+
+    A variable says it, so that the processes that are started speak it too.
+    """
     end = words.index("--") if "--" in words else len(words)
     kept: list[str] = []
     given = iter(words[:end])

@@ -71,7 +71,8 @@ def options(
             "--language",
             metavar="en|zh",
             envvar="REGARD_LANGUAGE",
-            help="The language of help, messages, pages and reports: English or Chinese; the terminal's, if not given.",
+            help="The language of help, messages, pages and reports: English or Chinese; "
+            "the terminal's, if not given.",
         ),
     ] = "",
 ) -> None:

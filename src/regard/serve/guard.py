@@ -79,7 +79,7 @@ class Guard:
             self.log(_line(scope, status, time.monotonic() - begin))
 
     def _language(self, scope: Scope) -> str:
-        """Answers are in the language that the request accepts; pages in that of the server, where it was given one."""
+        """Of answers what the request accepts; of pages what the server was given, if anything."""
         accepted = preferred(Headers(scope=scope).get("accept-language", ""))
         asked = scope["path"] in self.asked or scope["path"] == DESCRIBED
         return accepted if asked else language_asked_for() or accepted

@@ -5,11 +5,12 @@
     t("{n} of {count} keys", n=3, count=8)
     t.plural(n, "one token", "{n} tokens")
 
-The language is, in this order: that of `with speaking("zh")`; `REGARD_LANGUAGE` ("zh", "zh-CN", "zh_CN.UTF-8"); what
-`speak` said for the whole process; English. English needs no file, and a catalogue (zh.json) is read when the
-first message is said in it. A message without a translation stays English, and nothing in a catalogue can make
-`t` raise. The page has the same in JavaScript (view/page/words/messages.js), and `python -m regard.words.collect`
-writes en.json, the list of all messages of both, and tells what is not translated.
+The language is, in this order: that of `with speaking("zh")`; `REGARD_LANGUAGE` ("zh", "zh-CN",
+"zh_CN.UTF-8"); what `speak` said for the whole process; English. English needs no file, and a catalogue
+(zh.json) is read when the first message is said in it. A message without a translation stays English, and
+nothing in a catalogue can make `t` raise. The page has the same in JavaScript (view/page/words/messages.js),
+and `python -m regard.words.collect` writes en.json, the list of all messages of both, and tells what is not
+translated.
 """
 
 from __future__ import annotations
@@ -61,14 +62,14 @@ def language_asked_for() -> str:
 
 @cache
 def language_named(said: str) -> str:
-    """ "zh" of "zh", "zh-CN", "zh_CN.UTF-8", "Chinese" and "中文"; empty of "C" and of what is no language."""
+    """ "zh" of "zh", "zh-CN", "zh_CN.UTF-8", "Chinese", "中文"; empty of "C" and of what is none."""
     plain = said.strip().lower()
     letters = re.match(r"[a-z]{2,3}(?![a-z])", plain)
     return OTHER_NAMES.get(plain) or (letters[0] if letters else "")
 
 
 def preferred(accepted: str) -> str:
-    """The first language of an Accept-Language header ("zh-CN,zh;q=0.9,en;q=0.8") that is spoken here, or none."""
+    """Of an Accept-Language header ("zh-CN,zh;q=0.9,en;q=0.8") the first that is spoken here, or none."""
     wishes = []
     for place, part in enumerate(accepted.split(",")[:20]):
         name, _, quality = part.partition(";q=")

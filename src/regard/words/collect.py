@@ -1,6 +1,6 @@
 """Every message that is said in Python or on the page, written to en.json.
 
-    python -m regard.words.collect            # after a change of what is said; tells what is not translated yet
+    python -m regard.words.collect            # after a change of what is said
     python -m regard.words.collect --check    # are en.json and the translations up to date?
 
 en.json: message -> {"where": files that say it, "one": its form for one thing, where it counts any}.
