@@ -67,6 +67,16 @@ def options(
     debug: Annotated[
         bool, typer.Option("--debug", help="Show where an error happened, as REGARD_DEBUG=1 does.")
     ] = False,
+    language: Annotated[
+        str,
+        typer.Option(
+            "--language",
+            metavar="en|zh",
+            envvar="REGARD_LANGUAGE",
+            help="The language of help, messages, pages and reports: English or Chinese; "
+            "the terminal's, if not given.",
+        ),
+    ] = "",
 ) -> None:
     """Attention you can choose, train, measure and see.
 
