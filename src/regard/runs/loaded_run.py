@@ -332,7 +332,9 @@ def check_is_run(folder: RunFolder) -> None:
         return
     if path.parent == ZOO:
         if path != EMBEDDED and (there := embedded_names()):
-            raise NotARun(f"no model embedded:{path.name} comes with regard. There is {', '.join(there)}")
+            raise NotARun(
+                f"no model embedded:{path.name} comes with regard. There is {', '.join(there)}"
+            )
         raise NotARun("no model comes with this installation: name a run with -m")
     if folder.recipe.is_file():
         raise NotARun(f"the run in {path} has no model yet: its training has not come to an end")
