@@ -235,7 +235,7 @@ class TranslateTask(LikelihoodTask):
         return [
             replace(
                 sample,
-                scores={measure_name(measure.name): factor * float(scores[row])} | sample.scores,
+                scores={measure_name(measure.name): factor * float(scores[row]), **sample.scores},
                 attention=sample.attention if len(sample.source_tokens) <= LONGEST else (),
             )
             for row, sample in zip(rows, made, strict=True)
