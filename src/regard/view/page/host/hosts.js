@@ -5,7 +5,7 @@ import { messageOf } from "./questions.js";
 import { cleanState, INITIAL_STATE, isStep, stateFromHash, stateToHash } from "./view_state.js";
 import { speak, t } from "../words/messages.js";
 
-/** @typedef {{records?: any, state?: object, abilities?: string[], models?: string[], pictures?: string[],
+/** @typedef {{records?: any, scored?: any, state?: object, abilities?: string[], models?: string[], pictures?: string[],
  *   about?: Record<string, import("../stage/first_page.js").About>, assets?: any, lang?: string, words?: import("../words/messages.js").Translations}} Given
  *   pictures: the models that are asked about a picture; about: what a server says of each; lang, words: left out where the page speaks English */
 
