@@ -23,13 +23,21 @@ from regard.runs.devices import find_device
 from regard.runs.failures import CannotQuantize, NotARun, WrongTask
 from regard.runs.model_file import load_model
 from regard.runs.run_folder import RunFolder
-from regard.runs.run_names import EMBEDDED, checkpoint_of, path_of, run_path, shown_name
+from regard.runs.run_names import (
+    EMBEDDED,
+    ZOO,
+    checkpoint_of,
+    embedded_names,
+    path_of,
+    run_path,
+    shown_name,
+)
 from regard.search import Ensemble
 from regard.suggestions import nearest
 from regard.tasks.answer import Answer
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Task
-from regard.tasks.task_module import TaskModule
+from regard.tasks.task_module import TaskModule, Unanswerable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +49,7 @@ if TYPE_CHECKING:
     from regard.tasks.prediction import Prediction
     from regard.tasks.translate.text_translator import TextTranslator
 
+LENGTH = 200  # tokens that follow a prompt, if nobody says how many
 SHOWN = 5  # other runs named when there is none of that name
 
 
@@ -183,24 +192,38 @@ class LoadedRun:
 
     def generate(
         self,
-        prompts: Sequence[str] = ("",),
+        prompts: Sequence[Any] = ("",),
         *,
-        length: int = 200,
+        length: int | None = None,
         beam: int | None = None,
         batch: int | None = None,
         **search: Any,
     ) -> list[Prediction]:
-        """Each prompt and what follows it, at most `length` tokens; without one, from the beginning.
+        """Each prompt and what follows it, at most `length` tokens, 200 if not given; without a prompt, from
+        the beginning. Of a run that tells of something, a prompt is what `predict` takes: a label, a vector,
+        a picture, a text; a text is written of each, as long as the recipe's search lets it be.
 
-        beam: 1, greedy, if not given. search: other settings of `regard.search.Search`, such as
-        method="sample", temperature=0.8, seed=1.
+        beam: of a language model 1, greedy, if not given. search: other settings of `regard.search.Search`,
+        such as method="sample", temperature=0.8, seed=1.
         """
         _check_list(prompts, "generate")
+        if (write := getattr(self.task, "write", None)) is not None:
+            limits = {} if length is None else {"max_length": length + 1}  # EOS is counted
+            settings = search_settings(self.recipe, beam=beam, **search, **limits)
+            given = self.task.given(prompts)
+            if None in given:
+                raise Unanswerable(
+                    f"prompt {given.index(None) + 1} is blank: there is nothing to tell of",
+                    f"regard {self.task.command} -m {self.folder.path} says what it takes",
+                )
+            found: list[Prediction] = write(self.module, given, settings, batch=self._batch(batch))
+            return found
         module = self._able_to("generate")
         if search.get("method", "beam") == "beam":
             search["beam"] = beam or 1
         settings = search_settings(self.recipe, **search)
-        return module.generate(prompts, settings, length=length, batch=self._batch(batch))
+        most = LENGTH if length is None else length
+        return module.generate(prompts, settings, length=most, batch=self._batch(batch))
 
     def imagine(self, count: int = 1, *, seed: int = 0) -> NDArray[np.uint8]:
         """New pictures (count, H, W, C), from 0 to 255, of a run that draws; a seed has always the same."""
@@ -307,7 +330,11 @@ def check_is_run(folder: RunFolder) -> None:
         if not folder.config.is_file():
             raise NotARun(f"{path} has a model.safetensors but no {folder.config.name} beside it")
         return
-    if path == EMBEDDED:
+    if path.parent == ZOO:
+        if path != EMBEDDED and (there := embedded_names()):
+            raise NotARun(
+                f"no model embedded:{path.name} comes with regard. There is {', '.join(there)}"
+            )
         raise NotARun("no model comes with this installation: name a run with -m")
     if folder.recipe.is_file():
         raise NotARun(f"the run in {path} has no model yet: its training has not come to an end")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Literal
 
 import torch
@@ -43,15 +44,17 @@ def save_model(
     dtype: Literal["float32", "float16"] = "float32",
     stopped: bool = False,
     spent: Mapping[str, Any] | None = None,
+    kept: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the weights, and what is needed to build the model again.
 
     stopped: on the way, before the end that the recipe sets. spent: steps, seconds and memory of training.
+    kept: which steps the weights are of, out of how many validations, and what ended the training.
     """
     kind = getattr(torch, dtype)
     with torch.device("meta"):
         names = weights_once(task.recipe.model.build(task.sizes))
-    kept = {
+    stored = {
         name: (value.to(kind) if value.is_floating_point() else value).cpu().contiguous()
         for name, value in weights.items()
         if name in names
@@ -60,14 +63,16 @@ def save_model(
         "format": FORMAT,
         "regard": __version__,
         "sizes": task.sizes,
-        "parameters": sum(value.numel() for value in kept.values()),
+        "parameters": sum(value.numel() for value in stored.values()),
         "dtype": dtype,
         "stopped": stopped,
+        "written": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}",
         **({"spent": dict(spent)} if spent else {}),
+        **({"kept": dict(kept)} if kept else {}),
         "recipe": task.recipe.model_dump(mode="json"),
         needed_packages.KEY: needed_packages.packages_of(task.recipe),
     }
-    data = save(kept, metadata={"format": "pt"})
+    data = save(stored, metadata={"format": "pt"})
     files = {folder.model.name: hashlib.sha256(data).hexdigest()}
     files |= {p.name: sha256_of(p) for p in folder.assets(task) if p.is_file()}
     whole = sealed(folder.config, config, files)

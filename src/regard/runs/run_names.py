@@ -1,6 +1,7 @@
 """What a run is called by: its folder, the embedded model, a checkpoint of a run. No torch is needed to know.
 
 run_path("embedded")                              # the model that comes with the package
+run_path("embedded:couplets")                     # another one that does
 run_path("runs/zh-en")                            # a folder
 checkpoint_of(Path("runs/zh-en@500"))             # (runs/zh-en, 500)
 checkpoint_of(Path("runs/zh-en/checkpoints/best-00000500.safetensors"))     # the same
@@ -13,14 +14,26 @@ from pathlib import Path
 from typing import Any
 
 NAME = "embedded"
-EMBEDDED = Path(__file__).parent.parent / "models" / "zoo" / "zh-en"
+ZOO = Path(__file__).parent.parent / "models" / "zoo"
+EMBEDDED = ZOO / "zh-en"
 AT = re.compile(r"(.+)@(\d{1,12})")
 FILE = re.compile(r"(?:best|step)-(\d+)\.safetensors")
 
 
 def run_path(name: str | Path) -> Path:
-    """A text may be the name of the embedded model; a Path, and ./embedded, is always a folder."""
-    return EMBEDDED if name == NAME else Path(name)
+    """A text may be the name of the embedded model, or embedded:NAME that of another; a Path, and ./embedded,
+    is always a folder.
+    """
+    if name == NAME:
+        return EMBEDDED
+    if isinstance(name, str) and name.startswith(f"{NAME}:"):
+        return ZOO / name.removeprefix(f"{NAME}:")
+    return Path(name)
+
+
+def embedded_names() -> list[str]:
+    """What the models that come with the package are called."""
+    return sorted(f"{NAME}:{path.parent.name}" for path in ZOO.glob("*/model.safetensors"))
 
 
 def checkpoint_of(path: Path) -> tuple[Path, int] | None:
@@ -42,7 +55,7 @@ def path_of(run: Any) -> Path:
 
 def shown_name(path: Path) -> str:
     """The name of a run on a page: of a checkpoint with its step, of the embedded model both its names."""
-    if path == EMBEDDED:
+    if path.parent == ZOO:
         return f"{path.name} ({NAME})"
     if found := checkpoint_of(path):
         return f"{found[0].resolve().name}@{found[1]}"
