@@ -86,6 +86,7 @@ export class Viewer {
       records: () => this.records,
       settings: () => ({ state: store.get(), lang: model.get("lang"), words: model.get("words") }),
       assets: () => model.get("assets") ?? { module: model.get("_esm"), stylesheet: model.get("_css") },
+      open: () => this.parts.tabs.open(),
     });
     const header = mountHeader(places.header, {
       canAsk: this.abilities.has("ask"),
