@@ -6,8 +6,8 @@ import re
 
 from regard.measures import Confusion
 from regard.report.report_page import Report, render
-from regard.tasks.report_part import DrawnPart
-from regard.view.confusion_chart import confusion_section, confusion_table, confusion_text
+from regard.tasks.report_part import Drawing
+from regard.view.charts.confusion_chart import confusion_section, confusion_table, confusion_text
 from regard.view.samples import Sample, SampleNames
 from regard.view.terminal_cells import width
 
@@ -39,7 +39,7 @@ def test_words_are_marked_by_their_weight_and_the_text_stays_whole():
 
 
 def test_each_set_has_its_confusion():
-    drawn = DrawnPart("What is taken for what", confusion_section({"dev": FOUND, "test": FOUND}))
+    drawn = Drawing("What is taken for what", confusion_section({"dev": FOUND, "test": FOUND}))
     page = render(Report(title="t", drawings=[drawn]))
     assert page.count("3 of 4 right") == 2
     assert "<h2>What is taken for what</h2>" in page
