@@ -48,6 +48,9 @@ class Report:
     recipe: str = ""  # YAML
     metrics: Metrics = ()  # rows of step, train_loss, dev_loss, dev_perplexity, dev_bleu, …
     curve_names: Mapping[str, str] = field(default_factory=dict)  # {"bleu": "BLEU, beam 1"}
+    name: str = ""  # of the run, where others are beside it
+    curves: Sequence[Curves] = ()  # of those
+    beside: Markup | str = ""  # what there is to say of them
     kept: str = ""  # which checkpoint is the model, and why
     drawings: Sequence[Drawing] = ()  # charts and tables of the task
     samples: Sequence[Sample] = ()
@@ -65,6 +68,7 @@ def render(report: Report) -> str:
     """The whole page."""
     parts: list[tuple[str, Callable[[Report], Markup], object]] = [
         (t("Scores"), _drawn(report.scored), report.scored),
+        (t("Side by side"), _drawn(report.beside), report.beside),
         (t("Learning"), _learning, report.metrics),
         *((title, _drawn(body), body) for title, body in report.drawings),
         (report.sample_names.title, _samples, report.samples),
@@ -115,7 +119,7 @@ def _interval(score: MeasuredScore) -> Markup | str:
 
 
 def _learning(report: Report) -> Markup:
-    curves = Curves(report.metrics, report.curve_names)
+    curves = Curves(report.metrics, report.curve_names, report.name, report.curves)
     figures = [element("figure", chart.inline()) for chart in learning_charts(curves)]
     if not figures:
         return Markup()
