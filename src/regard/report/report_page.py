@@ -58,6 +58,7 @@ class Report:
     worst: Sequence[Sample] = ()
     worst_names: SampleNames = field(default_factory=plain_names)
     records: Sequence[AttentionRecord] = ()  # what the links of samples open the viewer on
+    data: Markup | str = ""  # sizes, lengths and overlap of the sets
     problems: Problems = field(default_factory=Problems)  # of the data, counted and skipped
     next_steps: Sequence[NextStep] = ()
     source_language: str = ""  # zh, ja, …: which shapes of the characters are meant
@@ -74,7 +75,7 @@ def render(report: Report) -> str:
         (report.sample_names.title, _samples, report.samples),
         (report.worst_names.title, _worst, report.worst),
         (t("What was trained"), _trained, report.facts or report.command or report.recipe),
-        (t("The data"), _problems, report.problems),
+        (t("The data"), _data, report.data or report.problems),
         (t("What to try next"), _next_steps, report.next_steps),
     ]
     sections = ((title, write(report)) for title, write, given in parts if given)
@@ -168,6 +169,10 @@ def _trained(report: Report) -> Markup:
     )
 
 
+def _data(report: Report) -> Markup:
+    return join([report.data, _problems(report) if report.problems else ""])
+
+
 def _problems(report: Report) -> Markup:
     rows = [
         element(
@@ -187,7 +192,8 @@ def _problems(report: Report) -> Markup:
         element("tbody", *rows),
         class_="numbers problems",
     )
-    return scrolled(table, t("Problems in the data"))
+    title = element("h3", t("Lines that were left out"))
+    return join([title, scrolled(table, t("Problems in the data"))])
 
 
 def _where(corpus: str, found: Found) -> str:

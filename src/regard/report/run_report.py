@@ -15,6 +15,7 @@ from regard.data.problems import Problems
 from regard.data.store import Store
 from regard.recipe.recipe_files import dump_recipe
 from regard.report.beside_runs import ScoredRun, beside_section, with_answers
+from regard.report.data_summary import data_facts, data_section
 from regard.report.kept_checkpoint import kept_checkpoint, validated_by
 from regard.report.learning_curves import Curves
 from regard.report.report_page import Report
@@ -72,6 +73,7 @@ def make_report(
         worst=worst,
         worst_names=part.worst_names,
         records=looks.records,
+        data=data_section(data_facts(run, first.found), run.task.called(2)),
         problems=_problems(run),
         next_steps=[*part.next_steps, _train_longer(run)],
         source_language=recipe.data.source,
@@ -113,6 +115,7 @@ def _facts(run: LoadedRun, metrics: Sequence[Row]) -> dict[str, str]:
         t("steps"): f"{last.get('step', 0):,.0f}",
         t("training time"): clock(last.get("seconds", 0.0)),
         t("seed"): str(run.recipe.seed),
+        **_written(run),
         t("machine"): t(
             "{machine}, {threads} threads, Python {python}, torch {torch}, regard {regard}",
             machine=platform.machine(),
@@ -122,6 +125,16 @@ def _facts(run: LoadedRun, metrics: Sequence[Row]) -> dict[str, str]:
             regard=__version__,
         ),
     }
+
+
+def _written(run: LoadedRun) -> dict[str, str]:
+    """When the model was written, and by what."""
+    config = _config(run)
+    said = {
+        t("trained on"): config.get("written"),
+        t("trained with"): f"regard {config['regard']}" if config.get("regard") else None,
+    }
+    return {name: str(value) for name, value in said.items() if value}
 
 
 def _problems(run: LoadedRun) -> Problems:
