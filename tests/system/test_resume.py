@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.training.tensor_tree import read_tree
+from regard.runs.tensor_tree import read_tree
 
 PROGRAM = Path(__file__).parent / "killed_runs.py"
 

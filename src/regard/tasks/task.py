@@ -21,6 +21,7 @@ from torch import nn
 from regard.data.batch import Batch, collate
 from regard.data.fields import Field
 from regard.data.spec import named_columns
+from regard.explanations.model_readings import Reading
 from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
@@ -397,6 +398,15 @@ class Task(TaskReport):
         )
 
     # what it looks at
+
+    def readings(self, module: Any, examples: Examples) -> Iterator[Reading | None]:
+        """Each example as the model reads it, in a form that measures of explanation can ask; None: there is
+        nothing to explain. Called, and gone through, under `module.inference()`.
+        """
+        raise Unanswerable(
+            f"answers of task.kind={self.recipe.task.kind} are not explained",
+            "translations, summaries, labels of texts and language models are",
+        )
 
     def look(self, module: Any, question: Question, *, model: str = "") -> AttentionRecord:
         """What the model attends to when it is asked this: every attention over the tokens of the text."""

@@ -13,7 +13,7 @@ from typing import Any
 from torch import Tensor
 
 from regard.data.checksums import Damaged
-from regard.training.tensor_tree import read_tree, write_tree
+from regard.runs.tensor_tree import read_tree, write_tree
 
 KEPT = 2  # to resume from: if the last is damaged, there is the one before
 

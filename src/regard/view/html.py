@@ -17,7 +17,7 @@ from regard.view.bundle import module, stylesheet
 from regard.view.markup import text
 from regard.view.page_language import page_language
 from regard.view.terminal_cells import visible
-from regard.words import t
+from regard.words import ENGLISH, t
 
 START = """
 render({
@@ -59,7 +59,7 @@ def page_html(records: Sequence[AttentionRecord], *, state: Mapping[str, Any] | 
     data = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
     titles = " · ".join(dict.fromkeys(r.name or r.model for r in records if r.name or r.model))
     return PAGE.format(
-        language=spoken.get("lang", "en"),
+        language=spoken.get("lang", ENGLISH),
         needs_script=text(t("This page needs JavaScript.")),
         policy=text(content_policy(script, style)),
         title=text(visible(titles or t("attention"))),
