@@ -46,7 +46,7 @@ def test_sentences_end_where_readers_end_them(ids: list[int], wanted: list[list[
 def test_states_are_the_formula_sentence_by_sentence() -> None:
     made = encoder()
     parts = [[4, 5, 6], [5, 6], [4, 8, 8, EOS]]
-    source = torch.tensor([sum(parts, [])])
+    source = torch.tensor([[token for part in parts for token in part]])
     found = made(source, torch.ones_like(source, dtype=torch.bool))
     read = [made.words(made.embed(torch.tensor([part])))[0][0] for part in parts]
     pooled = []

@@ -42,8 +42,8 @@ class HierarchicalEncoder(nn.Module):
     """h_kw = BiGRU(E x_k1 … E x_kW);   s_k = Σ_w α_kw h_kw,   α_k = softmax_w(u · tanh(W h_kw + b))
     d = BiGRU(s_1 … s_K);   the state of a word is tanh(V [h_kw; d_k] + c)
 
-    The two levels of Yang et al. 2016 (HAN), https://aclanthology.org/N16-1174, whose sentences, which know of
-    each other, are given back to their words: a decoder attends to these.
+    The two levels of Yang et al. 2016 (HAN), https://aclanthology.org/N16-1174; the sentences, which know
+    of each other, are given back to their words, and a decoder attends to these.
 
     A sentence ends at a token of ENDS before one that follows a blank, and at one of WIDE_ENDS; `mark_ends`
     says which tokens these are. Until then a document is one sentence.
@@ -126,7 +126,9 @@ class HierarchicalEncoder(nn.Module):
         at = places.new_zeros(rows, count * width + 1)
         slots = torch.where(mask, sentence * width + word, count * width)  # padding: a place aside
         at.scatter_(1, slots, places)
-        real = torch.zeros(at.shape, dtype=torch.bool, device=source.device).scatter_(1, slots, mask)
+        real = torch.zeros(at.shape, dtype=torch.bool, device=source.device).scatter_(
+            1, slots, mask
+        )
         shape = rows, count, width
         return Layout(at[:, :-1].view(shape), real[:, :-1].view(shape), sentence, word)
 

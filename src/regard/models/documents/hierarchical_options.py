@@ -24,7 +24,8 @@ class HierarchicalTranslator(ModelOptions):
     embedding: Embedding = 256
     hidden: Hidden = 256
     attention: DecoderAttentionOptions = Field(
-        DecoderAttentionOptions(), description="how the decoder attends to the words of the document"
+        DecoderAttentionOptions(),
+        description="how the decoder attends to the words of the document",
     )
     dropout: Dropout = 0.0
 
