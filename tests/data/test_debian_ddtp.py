@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from regard.data.corpora.build_debian_ddtp import Described, Pair, read, sentences, split, write
+from regard.data.corpora.build_debian_ddtp import (
+    Described,
+    Translated,
+    read,
+    sentences,
+    split,
+    write,
+)
 
 LINES = """\
 foo\tFoo reads. It also writes.\tFoo lit. Il écrit aussi.
@@ -25,17 +32,17 @@ def packages(folder: Path) -> list[Described]:
 def test_a_package_is_a_document_and_an_equal_one_is_left_out(tmp_path: Path) -> None:
     found = packages(tmp_path)
     assert [each.name for each in found] == ["foo", "foo-doc", "bar"]
-    assert found[0].document == Pair(
+    assert found[0].document == Translated(
         "Foo reads. It also writes. tool to read", "Foo lit. Il écrit aussi. outil de lecture"
     )
 
 
 def test_sentences_are_paired_only_where_there_are_as_many() -> None:
-    assert list(sentences(Pair("Foo reads. It writes.", "Foo lit. Il écrit."))) == [
-        Pair("Foo reads.", "Foo lit."),
-        Pair("It writes.", "Il écrit."),
+    assert list(sentences(Translated("Foo reads. It writes.", "Foo lit. Il écrit."))) == [
+        Translated("Foo reads.", "Foo lit."),
+        Translated("It writes.", "Il écrit."),
     ]
-    uneven = Pair("One. Two. Three.", "Un, deux. Trois.")
+    uneven = Translated("One. Two. Three.", "Un, deux. Trois.")
     assert list(sentences(uneven)) == [uneven]
 
 

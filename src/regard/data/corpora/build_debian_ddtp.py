@@ -26,39 +26,39 @@ from regard.data.corpora.build_tatoeba import part
 from regard.data.sentences import sentence_places
 
 
-class Pair(NamedTuple):
+class Translated(NamedTuple):
     english: str
     translation: str
 
 
 class Described(NamedTuple):
     name: str
-    paragraphs: list[Pair]
+    paragraphs: list[Translated]
 
     @property
-    def document(self) -> Pair:
+    def document(self) -> Translated:
         english, translation = zip(*self.paragraphs, strict=True)
-        return Pair(" ".join(english), " ".join(translation))
+        return Translated(" ".join(english), " ".join(translation))
 
 
 def read(path: Path) -> Iterator[Described]:
     """The packages, each with its paragraphs; of equal descriptions the first package is kept."""
     lines = (line.decode("utf-8").rstrip("\n") for line in byte_lines(path) if line is not None)
     rows = (line.split("\t") for line in lines)
-    seen: set[Pair] = set()
+    seen: set[Translated] = set()
     for name, several in groupby(rows, key=lambda row: row[0]):
-        pairs = [Pair(*(" ".join(text.split()) for text in row[1:3])) for row in several]
+        pairs = [Translated(*(" ".join(text.split()) for text in row[1:3])) for row in several]
         found = Described(name, [pair for pair in pairs if all(pair)])
         if found.paragraphs and found.document not in seen:
             seen.add(found.document)
             yield found
 
 
-def sentences(paragraph: Pair) -> Iterator[Pair]:
+def sentences(paragraph: Translated) -> Iterator[Translated]:
     """Its sentences in pairs, or all of it where there are more on one side."""
     sides = [[text[start:end] for start, end in sentence_places(text)] for text in paragraph]
     if len(sides[0]) == len(sides[1]):
-        yield from map(Pair, *sides)
+        yield from map(Translated, *sides)
     else:
         yield paragraph
 
