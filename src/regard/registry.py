@@ -80,6 +80,7 @@ BUILT_IN: dict[Group, dict[str, str]] = {
         "patches": "regard.models.seeing.patch_options:PatchOptions",
         "draw": "regard.models.seeing.draw_options:DrawOptions",
         "show-attend-tell": "regard.models.captions.captioner_options:ShowAttendTell",
+        "one-to-many": "regard.models.tellers.one_to_many_options:OneToMany",
         "st-rnn": "regard.models.visits.visit_options:StRnn",
         "visit-attention": "regard.models.visits.visit_options:VisitAttention",
         "visit-rnn": "regard.models.visits.visit_options:VisitRnn",
