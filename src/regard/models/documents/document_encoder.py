@@ -40,18 +40,13 @@ class SentenceLayout(NamedTuple):
 
 class HierarchicalEncoder(nn.Module):
     """h_kw = BiGRU(E x_k1 … E x_kW);   s_k = Σ_w α_kw h_kw,   α_k = softmax_w(u · tanh(W h_kw + b))
-        d = BiGRU(s_1 … s_K);   the state of a word is tanh(V [h_kw; d_k] + c)
+    d = BiGRU(s_1 … s_K);   the state of a word is tanh(V [h_kw; d_k] + c)
 
-    <<<<<<< HEAD
-        The two levels of Yang et al. 2016 (HAN), https://aclanthology.org/N16-1174; the sentences, which know
-        of each other, are given back to their words, and a decoder attends to these.
-    =======
-        The two levels of Yang et al. 2016 (HAN), https://aclanthology.org/N16-1174; sentences, which know of
-        each other, are given back to their words: a decoder attends to these.
-    >>>>>>> main
+    The two levels of Yang et al. 2016 (HAN), https://aclanthology.org/N16-1174; sentences, which know of
+    each other, are given back to their words: a decoder attends to these.
 
-        A sentence ends at a token of ENDS before one that follows a blank, and at one of WIDE_ENDS; `mark_ends`
-        says which tokens these are. Until then a document is one sentence.
+    A sentence ends at a token of ENDS before one that follows a blank, and at one of WIDE_ENDS; `mark_ends`
+    says which tokens these are. Until then a document is one sentence.
     """
 
     endings: Tensor  # (V,): 1 such a token, 2 such a wide token

@@ -24,7 +24,7 @@ from regard.models.joint.meng_options import Meng
 from regard.models.joint.source_cnn import SourceCnn, SourceVector, SourceWindow
 from regard.models.summarisers.source_vectors import WordEncoder
 
-WORDS = 0.5  # the standard deviation of a word's first features
+WORDS = 0.5  # of the first features of a word: smaller ones are drowned beside a source vector
 LOGITS = 1 << 24  # that are there at a time, where every place of the source has its own
 
 
@@ -208,9 +208,6 @@ def meng(
     )
     encoder = WordEncoder(source, size, dropout=options.dropout)
     model = initialise.by_name("default", EncoderDecoder(encoder, decoder), initialise.default)
-    for embed in (
-        encoder.embed,
-        decoder.embed,
-    ):  # beside a source vector, smaller words are drowned
+    for embed in (encoder.embed, decoder.embed):
         nn.init.normal_(embed.weight, std=WORDS)
     return model
