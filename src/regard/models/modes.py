@@ -23,6 +23,7 @@ from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.past_decoder import PastDecoder
 from regard.models.recurrent_options import RecurrentClassifier, RecurrentLanguage
 from regard.models.summary import Summary
+from regard.words import t
 
 
 def one_to_many(
@@ -39,10 +40,12 @@ def one_to_many(
     The options are those of a language model, which this is, told of x.
     """
     if enters not in ("first", "every"):
-        raise ValueError(f"x enters at the 'first' step or at 'every' step, not {enters!r}")
+        raise ValueError(
+            t("x enters at the 'first' step or at 'every' step, not {enters}", enters=repr(enters))
+        )
     options = RecurrentLanguage.of(options, changes)
     if options.attention is not None:
-        raise ValueError("one vector is all there is to attend to: leave `attention` out")
+        raise ValueError(t("one vector is all there is to attend to: leave `attention` out"))
     summary = Summary("last", source_size, source_size)
     decoder = _speaker(target, options, summary, ("initial",) if enters == "first" else ("step",))
     return EncoderDecoder(VectorEncoder(source_size), decoder)
@@ -206,7 +209,10 @@ class LabelModel(EncoderDecoder):
             return super().forward(source, mask, inputs, lengths=lengths, weights=weights)
         if weights:
             raise ValueError(
-                "weights are in what a decoder gives: give inputs too, torch.zeros(B, 1), whichever they are"
+                t(
+                    "weights are in what a decoder gives: give inputs too, torch.zeros(B, 1), "
+                    "whichever they are"
+                )
             )
         encoded = self.encode(source, mask, lengths=lengths)
         return self.decoder.project(self.decoder.start(encoded).context)

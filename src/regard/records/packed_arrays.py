@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.words import t
+
 SMALL, MIDDLE = 2**17, 2**20  # numbers up to which float32 and float16 are kept
 HALF = 65_000.0  # below the largest that float16 has
 TYPES = {"float32": "<f4", "float16": "<f2", "sqrt8": "u1", "bits": "u1"}
@@ -40,7 +42,9 @@ def unpack(packed: dict[str, Any]) -> NDArray[Any]:
     """float32, or bool where bits were packed."""
     kind, shape = packed["type"], tuple(packed["shape"])
     if kind not in TYPES:
-        raise ValueError(f"no array of type {kind!r}: {', '.join(TYPES)}")
+        raise ValueError(
+            t("no array of type {kind}: {types}", kind=repr(kind), types=", ".join(TYPES))
+        )
     raw = np.frombuffer(base64.b64decode(packed["data"], validate=True), TYPES[kind])
     if kind == "bits":
         return np.unpackbits(raw, count=int(np.prod(shape))).astype(bool).reshape(shape)

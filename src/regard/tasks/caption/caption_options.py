@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from regard.options import TaskOptions, Width
+from regard.words import t
 
 
 class CaptionOptions(TaskOptions):
@@ -38,7 +39,7 @@ class CaptionOptions(TaskOptions):
     @model_validator(mode="after")
     def _boxes_of_pictures(self) -> CaptionOptions:
         if self.boxes and self.input != "image":
-            raise ValueError("boxes are places in a picture: they need input=image")
+            raise ValueError(t("boxes are places in a picture: they need input=image"))
         return self
 
     def task(self, recipe: Any) -> Any:
