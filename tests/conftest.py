@@ -47,6 +47,7 @@ SLOW = (
     "test_docs_commands.py",
 )
 SLOW += ("explanations", "tasks/test_classify_explain.py", "tasks/test_translate_explain.py")
+SLOW += ("tasks/test_attributions.py", "tasks/test_language_explain.py")
 SLOW += ("tasks/test_classify_look.py", "tasks/test_translate_look.py")
 SLOW += ("attention/test_torch_features.py", "cli/test_serve_command.py")
 SLOW += ("cli/test_tour_command.py", "cli/test_two_files_to_a_model.py")

@@ -13,6 +13,7 @@ from regard.cli.commands.compare import compare
 from regard.cli.commands.data import data
 from regard.cli.commands.demo import demo
 from regard.cli.commands.evaluate import evaluate
+from regard.cli.commands.explain import explain
 from regard.cli.commands.export import export
 from regard.cli.commands.fill import fill
 from regard.cli.commands.generate import generate
@@ -42,6 +43,7 @@ COMMANDS = (
     predict,
     translate,
     look,
+    explain,
     classify,
     generate,
     fill,

@@ -39,7 +39,7 @@ from regard.records.png_image import PngImage
 from regard.records.question import LONGEST_NAME, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
-from regard.runs.loaded_run import EMBEDDED, LoadedRun
+from regard.runs.loaded_run import LoadedRun
 from regard.suggestions import meant
 from regard.tasks.answer import plain_value
 from regard.tasks.classify.classify_module import Classification
@@ -74,20 +74,16 @@ def look(*what: Any, **options: Any) -> View:
     return View(records, pick, live)
 
 
-def look_at(run: LoadedRun, question: Question) -> AttentionRecord:
+def look_at(run: LoadedRun, question: Question, *, name: str = "") -> AttentionRecord:
     """What a run attends to when it is asked this, whatever it was trained for.
 
-    A text may be an example in JSON, as `predict` reads it: {"text": "…"}.
+    A text may be an example in JSON, as `predict` reads it: {"text": "…"}. name: what the run is called, if
+    its own would not tell it from others.
     """
     if question.text.lstrip().startswith("{") and len(run.task.inputs) == 1:
         (value,) = asked_example(run.task, question.text).values()
         question = replace(question, text=value) if isinstance(value, str) else question
-    return run.task.look(run.module, question, model=run_name(run))
-
-
-def run_name(run: LoadedRun) -> str:
-    folder = run.folder.path
-    return f"{folder.name} (embedded)" if folder == EMBEDDED else folder.resolve().name
+    return run.task.look(run.module, question, model=name or run.name)
 
 
 def _maker(what: Sequence[Any], options: Mapping[str, Any]) -> Callable[..., Records]:
@@ -156,8 +152,27 @@ def _of_runs(
         text, name = asked_text(run, each)
         return Question(text, prefix, beam, nbest, target, None, explain, details, name)
 
-    records = tuple(look_at(run, question(run, each)) for each in asked for run in runs)
+    names = told_apart(runs)
+    records = tuple(
+        look_at(run, question(run, each), name=name)
+        for each in asked
+        for run, name in zip(runs, names, strict=True)
+    )
     return records, answering(runs)
+
+
+def told_apart(runs: Sequence[LoadedRun]) -> list[str]:
+    """The name of each run, with the folders before it where two would be called the same."""
+    names = [run.name for run in runs]
+    for depth in range(2, 1 + max(len(run.path.resolve().parts) for run in runs)):
+        if len(set(names)) == len({run.path.resolve() for run in runs}):
+            break
+        twice = {name for name in names if names.count(name) > 1}
+        names = [
+            "/".join(run.path.resolve().parts[-depth:]) if name in twice else name
+            for run, name in zip(runs, names, strict=True)
+        ]
+    return names
 
 
 def asked_text(run: LoadedRun, example: Any) -> tuple[str, str]:
@@ -189,15 +204,15 @@ def example_text(run: LoadedRun, example: Any) -> str:
 
 def answering(runs: Sequence[LoadedRun]) -> Live:
     """What a page asks, answered by the run that it names, or by the first."""
-    by_name = {run_name(run): run for run in runs}
+    by_name = dict(zip(told_apart(runs), runs, strict=True))
 
     def answer(payload: Mapping[str, Any]) -> AttentionRecord:
         asked = dict(payload)
         name = asked.pop("model", None)
         if name is not None and name not in by_name:
             raise NotARecord(f"no model {name!r}.{meant(str(name), by_name)}")
-        run = runs[0] if name is None else by_name[name]
-        return look_at(run, Question.from_dict(asked))
+        chosen = next(iter(by_name)) if name is None else name
+        return look_at(by_name[chosen], Question.from_dict(asked), name=chosen)
 
     shown = tuple(name for name, run in by_name.items() if shows_pictures(run.task))
     return Live(tuple(by_name), answer, shown)

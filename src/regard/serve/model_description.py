@@ -44,7 +44,7 @@ STORY = {  # of the embedded model, whose weights do not change
 
 def description(run: LoadedRun) -> dict[str, Any]:
     """reads, writes: in words; verb: what it was trained to do; hint: how several inputs are given."""
-    from regard.runs.loaded_run import EMBEDDED
+    from regard.runs.run_names import EMBEDDED
 
     task = run.task
     answered = [name for name in task.fields if name not in task.inputs]

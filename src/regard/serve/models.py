@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.recipe.mistakes import RecipeError
+from regard.runs.run_names import EMBEDDED, NAME, checkpoint_of, path_of, shown_name
 from regard.serve.estimates import Estimates
 from regard.serve.http_errors import Refused
 from regard.serve.model_description import description
@@ -43,6 +44,12 @@ class Served:
     estimates: Estimates
     counts: Counts = field(default_factory=Counts)
     described: dict[str, dict[str, Any]] = field(default_factory=dict)  # by language
+
+    @property
+    def shown(self) -> str:
+        """What its records are called: by its own name, where nobody else has that here."""
+        path = path_of(self.run)
+        return shown_name(path) if self.name == path.name else self.name
 
     @property
     def task(self) -> str:
@@ -84,7 +91,7 @@ class Shelf:
         self.limits, self.beam = limits or RequestLimits(), beam
         self.worker = Worker(load, self.limits, warm)
         runs = self.worker.loaded
-        names = distinct_names([run.folder.path for run in runs])
+        names = distinct_names([path_of(run) for run in runs])
         self._served = {
             name: Served(name, run, Estimates(run, self.limits))
             for name, run in zip(names, runs, strict=True)
@@ -96,6 +103,10 @@ class Shelf:
     def find(self, name: str | None) -> Served:
         if name is None:
             return next(iter(self))
+        if name == NAME and name not in self._served:  # which it is called everywhere
+            for served in self:
+                if path_of(served.run) == EMBEDDED:
+                    return served
         if name not in self._served:
             asked, known = name[:80], ", ".join(self._served)
             raise Refused(
@@ -111,12 +122,28 @@ class Shelf:
 
 
 def distinct_names(folders: Sequence[Path]) -> list[str]:
-    """The last part of each path, with those before it where two would be called the same."""
-    paths = [Path(os.path.realpath(folder)) for folder in folders]  # also of a link to itself
+    """The last part of each path, with those before it where two would be called the same.
+
+    A checkpoint is RUN@STEP; the embedded model is called embedded where another run has its name.
+    """
+    paths = [
+        Path(os.path.realpath(_as_named(folder))) for folder in folders
+    ]  # also of a link to itself
     if len(set(paths)) < len(paths):
         twice = next(path for path in paths if paths.count(path) > 1)
         raise RecipeError(t("{twice} is named twice", twice=twice), t("name each run once"))
     depth = 1
     while len(names := {"/".join(path.parts[-depth:]): None for path in paths}) < len(paths):
         depth += 1
-    return list(names)
+    found = dict(zip(paths, names, strict=True))
+    home = Path(os.path.realpath(EMBEDDED))
+    if depth > 1 and home in found and NAME not in names:
+        others = [path for path in paths if path != home]
+        found = dict(zip(others, distinct_names(others), strict=True)) | {home: NAME}
+    return [found[path] for path in paths]
+
+
+def _as_named(path: Path) -> Path:
+    """A file of a checkpoint by its other name, RUN@STEP."""
+    found = checkpoint_of(path)
+    return found[0].with_name(f"{found[0].name}@{found[1]}") if found else path
