@@ -24,11 +24,8 @@ from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.past_decoder import PastDecoder
 from regard.models.recurrent_options import RecurrentClassifier, RecurrentLanguage
 from regard.models.summary import Summary
-<<<<<<< HEAD
-from regard.words import t
-=======
 from regard.models.tellers.entering_decoder import EnteringDecoder
->>>>>>> main
+from regard.words import t
 
 
 def one_to_many(
@@ -47,20 +44,9 @@ def one_to_many(
     The options are those of a language model, which this is, told of x. step_index: whether a step knows its
     number. `regard.models.tellers.one_to_many` reads labels, pictures and texts too.
     """
-<<<<<<< HEAD
-    if enters not in ("first", "every"):
-        raise ValueError(
-            t("x enters at the 'first' step or at 'every' step, not {enters}", enters=repr(enters))
-        )
     options = RecurrentLanguage.of(options, changes)
     if options.attention is not None:
         raise ValueError(t("one vector is all there is to attend to: leave `attention` out"))
-    summary = Summary("last", source_size, source_size)
-    decoder = _speaker(target, options, summary, ("initial",) if enters == "first" else ("step",))
-=======
-    options = RecurrentLanguage.of(options, changes)
-    if options.attention is not None:
-        raise ValueError("one vector is all there is to attend to: leave `attention` out")
     decoder = EnteringDecoder(
         target,
         Summary("last", source_size, source_size),
@@ -72,7 +58,6 @@ def one_to_many(
         layers=options.layers,
         dropout=options.dropout,
     )
->>>>>>> main
     return EncoderDecoder(VectorEncoder(source_size), decoder)
 
 

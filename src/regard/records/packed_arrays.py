@@ -48,13 +48,13 @@ def unpack(packed: dict[str, Any]) -> NDArray[Any]:
         read = np.array([_number(each) for each in _flat(packed["data"], len(shape))], np.float32)
         return (read.astype(bool) if kind == "flags" else read).reshape(shape)
     if kind not in TYPES:
-<<<<<<< HEAD
         raise ValueError(
-            t("no array of type {kind}: {types}", kind=repr(kind), types=", ".join(TYPES))
+            t(
+                "no array of type {kind}: {value}",
+                kind=repr(kind),
+                value=", ".join((*TYPES, *WRITTEN)),
+            )
         )
-=======
-        raise ValueError(f"no array of type {kind!r}: {', '.join((*TYPES, *WRITTEN))}")
->>>>>>> main
     raw = np.frombuffer(base64.b64decode(packed["data"], validate=True), TYPES[kind])
     if kind == "bits":
         return np.unpackbits(raw, count=int(np.prod(shape))).astype(bool).reshape(shape)

@@ -143,7 +143,7 @@ class Foil:
     def __post_init__(self) -> None:
         _check_text("foil.text", self.text)
         if not self.text.strip():
-            raise BadQuestion("foil.text is the answer that was not given, and it is blank")
+            raise BadQuestion(t("foil.text is the answer that was not given, and it is blank"))
         if self.step is not None:
             _check_whole("foil.step", self.step, 0, LONGEST)
 
@@ -192,17 +192,13 @@ class Question:
                     )
                 )
         if self.force is not None and not isinstance(self.force, Force):
-<<<<<<< HEAD
             raise BadQuestion(t("force is {step, keys, …}, not {seen}", seen=_seen(self.force)))
-=======
-            raise BadQuestion(f"force is {{step, keys, …}}, not {_seen(self.force)}")
         if self.foil is not None and not isinstance(self.foil, Foil):
-            raise BadQuestion(f"foil is {{text, step}}, not {_seen(self.foil)}")
+            raise BadQuestion(t("foil is {text, step}, not {seen}", seen=_seen(self.foil)))
         if self.foil is not None and not self.explain:
             raise BadQuestion(
-                "a foil is what the measures of explanation contrast with: ask with explain"
+                t("a foil is what the measures of explanation contrast with: ask with explain")
             )
->>>>>>> main
         if not isinstance(self.off, tuple) or not all(isinstance(o, HeadOff) for o in self.off):
             raise BadQuestion(
                 t("off is a list of {layer, head, map}, not {seen}", seen=_seen(self.off))

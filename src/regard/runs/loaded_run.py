@@ -37,12 +37,8 @@ from regard.suggestions import nearest
 from regard.tasks.answer import Answer
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Task
-<<<<<<< HEAD
-from regard.tasks.task_module import TaskModule
-from regard.words import t
-=======
 from regard.tasks.task_module import TaskModule, Unanswerable
->>>>>>> main
+from regard.words import t
 
 if TYPE_CHECKING:
     import numpy as np
@@ -226,8 +222,15 @@ class LoadedRun:
             given = self.task.given(prompts)
             if None in given:
                 raise Unanswerable(
-                    f"prompt {given.index(None) + 1} is blank: there is nothing to tell of",
-                    f"regard {self.task.command} -m {self.folder.path} says what it takes",
+                    t(
+                        "prompt {index} is blank: there is nothing to tell of",
+                        index=given.index(None) + 1,
+                    ),
+                    t(
+                        "regard {command} -m {path} says what it takes",
+                        command=self.task.command,
+                        path=self.folder.path,
+                    ),
                 )
             found: list[Prediction] = write(self.module, given, settings, batch=self._batch(batch))
             return found
@@ -368,17 +371,16 @@ def check_is_run(folder: RunFolder) -> None:
                 )
             )
         return
-<<<<<<< HEAD
-    if path == EMBEDDED:
-        raise NotARun(t("no model comes with this installation: name a run with -m"))
-=======
     if path.parent == ZOO:
         if path != EMBEDDED and (there := embedded_names()):
             raise NotARun(
-                f"no model embedded:{path.name} comes with regard. There is {', '.join(there)}"
+                t(
+                    "no model embedded:{name} comes with regard. There is {there}",
+                    name=path.name,
+                    there=", ".join(there),
+                )
             )
-        raise NotARun("no model comes with this installation: name a run with -m")
->>>>>>> main
+        raise NotARun(t("no model comes with this installation: name a run with -m"))
     if folder.recipe.is_file():
         raise NotARun(
             t("the run in {path} has no model yet: its training has not come to an end", path=path)

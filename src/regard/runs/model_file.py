@@ -103,7 +103,9 @@ def load_model(folder: RunFolder) -> tuple[nn.Module, Task]:
     try:
         weights = load_file(folder.model)
     except (SafetensorError, UnicodeDecodeError) as error:
-        raise Damaged(f"{folder.model} is damaged: {error}", ANEW) from error
+        raise Damaged(
+            t("{model} is damaged: {error}", model=folder.model, error=error), ANEW
+        ) from error
     weights = older_runs.weights_in(weights, task) if older else weights
     put_in(model, weights, str(folder.model), str(folder.config))
     return model, task
@@ -124,8 +126,14 @@ def put_in(model: nn.Module, weights: Mapping[str, Tensor], where: str, of: str)
     if wrong:
         name = wrong[0]
         raise Damaged(
-            f"{where} does not fit {of}: {name} is {found.get(name, 'missing')}, "
-            f"wanted is {wanted.get(name, 'no such weight')}",
+            t(
+                "{where} does not fit {of}: {name} is {get}, wanted is {value}",
+                where=where,
+                of=of,
+                name=name,
+                get=found.get(name, "missing"),
+                value=wanted.get(name, "no such weight"),
+            ),
             ANEW,
         )
     model.load_state_dict(weights, strict=False)  # a tied weight is there under one name only
@@ -170,34 +178,7 @@ def _built(folder: RunFolder, config: Mapping[str, Any]) -> tuple[nn.Module, Tas
             ),
             ANEW,
         ) from error
-<<<<<<< HEAD
-    try:
-        weights = load_file(folder.model)
-    except (SafetensorError, UnicodeDecodeError) as error:
-        raise Damaged(
-            t("{model} is damaged: {error}", model=folder.model, error=error), ANEW
-        ) from error
-    weights = older_runs.weights_in(weights, task) if older else weights
-    wanted, found = _shapes(_once(model)), _shapes(weights)
-    wrong = sorted(name for name, _ in wanted.items() ^ found.items())
-    if wrong:
-        name = wrong[0]
-        raise Damaged(
-            t(
-                "{model} does not fit {config}: {name} is {get}, wanted is {value}",
-                model=folder.model,
-                config=folder.config,
-                name=name,
-                get=found.get(name, "missing"),
-                value=wanted.get(name, "no such weight"),
-            ),
-            ANEW,
-        )
-    model.load_state_dict(weights, strict=False)  # a tied weight is there under one name only
-    return model.eval(), task
-=======
     return model, task, older
->>>>>>> main
 
 
 def plain(sizes: Mapping[str, Any]) -> dict[str, Any]:

@@ -423,8 +423,8 @@ class Task(TaskReport):
         nothing to explain. Called, and gone through, under `module.inference()`.
         """
         raise Unanswerable(
-            f"answers of task.kind={self.recipe.task.kind} are not explained",
-            "translations, summaries, labels of texts and language models are",
+            t("answers of task.kind={kind} are not explained", kind=self.recipe.task.kind),
+            t("translations, summaries, labels of texts and language models are"),
         )
 
     def look(self, module: Any, question: Question, *, model: str = "") -> AttentionRecord:

@@ -180,7 +180,9 @@ def look_at_itself(
     """
     question.check_text_alone(who, LONGEST_DOCUMENT)
     if question.foil is not None:
-        raise BadQuestion(f"{who} has no foil: its answers are beside the second likeliest ones")
+        raise BadQuestion(
+            t("{who} has no foil: its answers are beside the second likeliest ones", who=who)
+        )
     attentions = attentions_in(module.model)
     check_attends(attentions)
     tokens, layers = module.tokenizer.encode(question.text), attentions[kind]

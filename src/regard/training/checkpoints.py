@@ -13,12 +13,8 @@ from typing import Any
 from torch import Tensor
 
 from regard.data.checksums import Damaged
-<<<<<<< HEAD
-from regard.training.tensor_tree import read_tree, write_tree
-from regard.words import t
-=======
 from regard.runs.tensor_tree import read_tree, write_tree
->>>>>>> main
+from regard.words import t
 
 KEPT = 2  # to resume from: if the last is damaged, there is the one before
 
