@@ -11,8 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.explanations.measured import gradient_beside, stack_rollout
+from regard.explanations.measured import gradient_beside
 from regard.explanations.model_readings import Weighed
+from regard.explanations.stack_measures import stack_rollout
 from regard.hf.attention_capture import Captured, capture
 from regard.records.record import Explanation
 from regard.records.side import NotARecord

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.words import t
+from regard.words import say, t
 
 if TYPE_CHECKING:
     from regard.data.fields import Field
@@ -49,7 +49,7 @@ def description(run: LoadedRun) -> dict[str, Any]:
     task = run.task
     answered = [name for name in task.fields if name not in task.inputs]
     return {
-        "verb": task.verb,
+        "verb": say(task.verb),
         "reads": _nouns(task, task.inputs),
         "writes": _nouns(task, answered),
         "hint": task.any_example if len(task.inputs) > 1 else "",

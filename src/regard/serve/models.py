@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from regard.serve.model_description import description
 from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import Worker
 from regard.suggestions import meant
+from regard.words import language, say, t
 
 if TYPE_CHECKING:
     from regard.runs.loaded_run import LoadedRun
@@ -43,6 +43,7 @@ class Served:
     run: LoadedRun
     estimates: Estimates
     counts: Counts = field(default_factory=Counts)
+    described: dict[str, dict[str, Any]] = field(default_factory=dict)  # by language
 
     @property
     def shown(self) -> str:
@@ -54,15 +55,23 @@ class Served:
     def task(self) -> str:
         return self.run.recipe.task.kind
 
-    @cached_property
+    @property
     def description(self) -> dict[str, Any]:
-        """What the empty page says of it; found once, when somebody asks."""
-        return description(self.run)
+        """What the empty page says of it; found once in each language, when somebody asks."""
+        if (spoken := language()) not in self.described:
+            self.described[spoken] = description(self.run)
+        return self.described[spoken]
 
     def must_translate(self) -> None:
         if not self.run.task.searches:
-            does = self.run.task.verb
-            raise Refused(422, f"model {self.name!r} was trained to {does}, not to translate")
+            raise Refused(
+                422,
+                t(
+                    "model {name} was trained to {verb}, not to translate",
+                    name=repr(self.name),
+                    verb=say(self.run.task.verb),
+                ),
+            )
 
 
 class Shelf:
@@ -101,7 +110,13 @@ class Shelf:
         if name not in self._served:
             asked, known = name[:80], ", ".join(self._served)
             raise Refused(
-                404, f"no model {asked!r} is served.{meant(asked, self._served)} There is {known}"
+                404,
+                t(
+                    "no model {asked} is served.{meant} There is {known}",
+                    asked=repr(asked),
+                    meant=meant(asked, self._served),
+                    known=known,
+                ),
             )
         return self._served[name]
 
@@ -116,7 +131,7 @@ def distinct_names(folders: Sequence[Path]) -> list[str]:
     ]  # also of a link to itself
     if len(set(paths)) < len(paths):
         twice = next(path for path in paths if paths.count(path) > 1)
-        raise RecipeError(f"{twice} is named twice", "name each run once")
+        raise RecipeError(t("{twice} is named twice", twice=twice), t("name each run once"))
     depth = 1
     while len(names := {"/".join(path.parts[-depth:]): None for path in paths}) < len(paths):
         depth += 1

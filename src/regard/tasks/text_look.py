@@ -22,7 +22,7 @@ from regard.records.maps import (
 from regard.records.pooled_maps import PooledStates, pooling_map
 from regard.records.question import LONGEST_DOCUMENT, BadQuestion, Question
 from regard.records.reading_notes import reading_notes
-from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.record import AttentionMap, AttentionRecord, Explanation
 from regard.records.side import Side
 from regard.records.token_sides import cut_off_note, token_side
 from regard.tasks.answer import Answer, Examples
@@ -40,6 +40,7 @@ from regard.tasks.attended_sides import (
     sided_attentions,
     text_inputs,
 )
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.tasks.task import Task
@@ -104,7 +105,9 @@ def look_at_text(
     who, texts = f"a model for task.kind={task.recipe.task.kind}", text_inputs(task)
     if not texts:
         named = ", ".join(task.inputs)
-        raise BadQuestion(f"{who} answers about {named}: what it attends to is not shown")
+        raise BadQuestion(
+            t("{who} answers about {named}: what it attends to is not shown", who=who, named=named)
+        )
     question.check_text_alone(who)
     example = asked_example(task, question.text)
     read = {name: text.joined(example[name]) for name, text in texts.items()}
@@ -145,7 +148,7 @@ def look_at_text(
     maps = _maps([one for one in found if one.sure], attentions, question, several=len(texts) > 1)
     notes = _left_out(found, " or ".join(texts))
     if found and not maps:
-        raise BadQuestion(f"there is nothing to look at: {'; '.join(notes)}")
+        raise BadQuestion(t("there is nothing to look at: {notes}", notes="; ".join(notes)))
     return record_of(
         question,
         used_sides(sides, maps),
@@ -168,17 +171,29 @@ def look_at_itself(
     longest: int | None = None,
     model: str = "",
     language: str = "",
+    explain: Callable[[Tokens], tuple[Explanation, ...]] | None = None,
 ) -> AttentionRecord:
     """Map `kind`: a text whose tokens attend to each other, by a module with one tokenizer.
 
     read: the model reads the tokens, once; what it says then, and notes. longest: tokens that it can read.
+    explain: the measures of explanation, if there are any.
     """
     question.check_text_alone(who, LONGEST_DOCUMENT)
+    if question.foil is not None:
+        raise BadQuestion(
+            t("{who} has no foil: its answers are beside the second likeliest ones", who=who)
+        )
     attentions = attentions_in(module.model)
     check_attends(attentions)
     tokens, layers = module.tokenizer.encode(question.text), attentions[kind]
     if longest is not None and len(tokens) > longest:
-        raise BadQuestion(f"the text has {len(tokens):,} tokens, and the model reads {longest:,}")
+        raise BadQuestion(
+            t(
+                "the text has {count} tokens, and the model reads {longest}",
+                count=f"{len(tokens):,}",
+                longest=f"{longest:,}",
+            )
+        )
     ends = {"start" if kind == "decoder" else "end": True}
     side = token_side(question.text, tokens, **ends, title=TEXT, language=language)
     size, in_blocks = block_size(layers, len(side)), ""
@@ -196,6 +211,9 @@ def look_at_itself(
         *reading_notes(question.text, tokens, module.tokenizer, language=language),
         in_blocks,
     )
+    measured: tuple[Explanation, ...] = ()
+    if question.explain and explain is not None and size == 1:
+        measured = explain(tokens)
     return record_of(
         question,
         {TEXT: side},
@@ -204,6 +222,8 @@ def look_at_itself(
         output=output,
         title=block_title(question.text, size),
         notes=tuple(filter(None, notes)),
+        after=() if measured else unmeasured_note(question),
+        explanations=measured,
     )
 
 

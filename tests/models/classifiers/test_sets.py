@@ -34,7 +34,11 @@ def test_a_set_has_the_same_answer_in_every_order(encoder, pool):
 
 @pytest.mark.parametrize(
     "options",
-    [{"encoder": "transformer"}, {"encoder": "transformer", "positions": "sinusoidal"}, {"encoder": "gru"}],
+    [
+        {"encoder": "transformer"},
+        {"encoder": "transformer", "positions": "sinusoidal"},
+        {"encoder": "gru"},
+    ],
 )
 def test_what_knows_places_has_another(options):
     model = built(**options)

@@ -246,7 +246,8 @@ class CaptionTask(LikelihoodTask):
         start, beam = time.monotonic(), beam or self.recipe.search.validation_beam
         found = self._described(module, examples, batch=self.batch_for(module), beam=beam)
         total, texts = sum(read, Likelihood()), [one.answer for one in found]
-        return Tally((total.nll, total.tokens, total.correct), texts, time.monotonic() - start)
+        seconds = time.monotonic() - start
+        return Tally((total.nll, total.tokens, total.correct), texts, seconds, each=read)
 
     # what is said of it
 

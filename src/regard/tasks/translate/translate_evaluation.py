@@ -12,7 +12,7 @@ from regard.recipe.recipe import Recipe
 from regard.tasks.evaluation import measures_in_words
 from regard.tasks.likelihood_task import LikelihoodEvaluation
 from regard.tasks.translate.translate_options import TranslateOptions
-from regard.view.length_chart import length_table
+from regard.view.charts.length_chart import length_table
 
 SHORT = {  # of the codes with three letters
     "zho": "zh",
