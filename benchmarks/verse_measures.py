@@ -21,10 +21,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from run_folders import head, row
-
 from regard.measures.verse_form import VerseForm, verse_lines
 from regard.runs.loaded_run import LoadedRun, load
+from run_folders import head, row
 
 Verses = Sequence[tuple[str, str, str]]  # what was given, what was wanted, what was written
 

@@ -109,17 +109,13 @@ def _check_positions(recipe: Recipe, model: nn.Module) -> None:
     option = "max_steps" if hasattr(recipe.model, "max_steps") else "max_positions"
     if tables and min(tables) < needed:
         raise RecipeError(
-<<<<<<< HEAD
-            f"model.{option} is {min(tables)}, but {name}={length} needs {needed}, the end of a "
-            "sequence counted: set one of the two"
-=======
             t(
-                "model.max_positions is {tables}, but {name}={length} needs {needed}, the end "
+                "model.{option} is {tables}, but {name}={length} needs {needed}, the end "
                 "of a sequence counted: set one of the two",
+                option=option,
                 tables=min(tables),
                 name=name,
                 length=length,
                 needed=needed,
             )
->>>>>>> main
         )
