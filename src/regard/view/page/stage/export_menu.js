@@ -28,7 +28,7 @@ const PICTURES = ["svg", "png", "pdf"];
  * @typedef {object} Given
  * @property {() => View} view
  * @property {() => import("../record/record.js").AttentionRecord[]} records
- * @property {() => {state: object, lang?: string, languages?: object}} settings what the page is given beside its records
+ * @property {() => {state: object, scored?: object[], lang?: string, languages?: object}} settings what the page is given beside its records
  * @property {() => any} assets
  * @property {() => Open|null} open the tab that is open
  */
