@@ -48,6 +48,7 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {number[]} words
  * @property {number[]} special 0 or 1
  * @property {Picture|null} [picture]
+ * @property {boolean} [corrected] its words were put together by hand
  */
 
 /** @typedef {{source: string, rows: number, columns: number}} Picture whose cells are the tokens, row by row */
@@ -126,6 +127,7 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {number[][]} offsets
  * @property {number[]} words
  * @property {boolean[]} special
+ * @property {boolean} [corrected] its words were put together by hand
  * @property {Picture|null} picture
  * @property {boolean} rightToLeft
  * @property {number[][]} groups the tokens of each word
