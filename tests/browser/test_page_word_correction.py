@@ -44,7 +44,7 @@ def test_words_are_split_and_joined_and_their_weights_follow(open_records, keep)
     now = words_of(page, "source")
     assert joined in now
     keep(page, "words-corrected")
-    tokens = [token for token in SOURCE.tokens]
+    tokens = list(SOURCE.tokens)
     numbers, at = [], 0
     for number, word in enumerate(now):
         length = 0

@@ -107,6 +107,11 @@ class Store:
         """Positions that the field takes in a padded batch, for every example; None: it has no length."""
         return field.length(self.counts(field.name))
 
+    def occurrences(self, field: str, number: int) -> tuple[int, int]:
+        """How often a number is in the first part of a field, and how many numbers are there."""
+        _, numbers, _ = self._columns[field][0]
+        return int(np.count_nonzero(numbers == number)), len(numbers)
+
     def example(self, row: int) -> dict[str, tuple[Numbers, ...]]:
         """The numbers of each field."""
         if not 0 <= row < len(self):

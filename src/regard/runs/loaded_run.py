@@ -217,7 +217,7 @@ class LoadedRun:
         """
         _check_list(prompts, "generate")
         if (write := getattr(self.task, "write", None)) is not None:
-            limits = {} if length is None else {"max_length": length + 1}  # EOS is counted
+            limits = {} if length is None else {"max_length": length}
             settings = search_settings(self.recipe, beam=beam, **search, **limits)
             given = self.task.given(prompts)
             if None in given:

@@ -44,7 +44,7 @@ export class Sentence {
     const same = tokens.length === this.shown.length && tokens.every((token, n) => token === this.shown[n]);
     list.dir = side.rightToLeft ? "rtl" : "ltr";
     list.setAttribute("aria-label", t("{side}: {part}", { side: side.title, part: partName }));
-    const role = side.title === part ? null : h("span", { class: "side-role" }, partName);
+    const role = side.title === partName ? null : h("span", { class: "side-role" }, partName);
     fill(this.caption, h("span", { class: "side-title" }, side.title), role, h("span", { class: "side-use" }, `· ${sideUse(part, side)}`), chosen === null ? null : this.wordTools(side, chosen));
     if (tool) this.focusTool(tool);
     if (same && list.lang === side.language) return;
