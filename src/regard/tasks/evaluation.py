@@ -153,6 +153,7 @@ def measure_name(name: str) -> str:
         "macro_f1": t("macro-F1"),
         "sentence_accuracy": t("sentence accuracy"),
         "perplexity": t("perplexity"),
+        "aligned_perplexity": t("aligned perplexity"),
         "bits_per_character": t("bits per character"),
         "bleu": t("BLEU"),
         "chrf": t("chrF"),

@@ -52,11 +52,13 @@ export class Viewer {
     this.language = this.wantedLanguage();
     speak(model.get("languages")?.[this.language], this.language);
     this.records = recordsOf(model); // which names their maps
+    this.scored = recordsOf(model, "scored"); // what one was given of another's output
     this.abilities = new Set(model.get("abilities") ?? []);
     this.asking = createAsk(model);
     this.asked = new AskedRecords(this.asking.ask, model.get("models") ?? []);
     this.newest = 0; // the last question; answers to others come too late
     this.working = false;
+    this.begun = false; // nothing was shown yet
     /** @param {Partial<State>} patch */
     this.set = (patch) => this.store.set(patch);
     /** @type {import("./drawing/view.js").View|null} */
@@ -124,8 +126,9 @@ export class Viewer {
     const exportMenu = mountExport({
       view: () => this.shownView(),
       records: () => this.records,
-      settings: () => ({ state: store.get(), lang: this.language, languages: model.get("languages") }),
+      settings: () => ({ state: store.get(), scored: this.knownScored(), lang: this.language, languages: model.get("languages") }),
       assets: () => model.get("assets") ?? { module: model.get("_esm"), stylesheet: model.get("_css") },
+      open: () => this.parts.tabs.open(),
     });
     const header = mountHeader(places.header, {
       canAsk: this.abilities.has("ask"),
@@ -162,6 +165,12 @@ export class Viewer {
   shownView() {
     if (!this.view) throw new Error("nothing is shown yet");
     return this.view;
+  }
+
+  /** What a file of the page needs to compare outputs without a model: these, as they were given. */
+  knownScored() {
+    const asked = [...this.asked.kept.values()].filter((each) => each.question.target && !this.records.includes(each));
+    return [...this.scored, ...asked].map((each) => each.given);
   }
 
   /** @returns {(() => void)[]} what undoes it */
@@ -246,6 +255,8 @@ export class Viewer {
     else for (const part of levels ? [parts.levels] : [parts.heads, parts.sentences, parts.heatmap, parts.legend]) part.update(this.view);
     if (!places.tabs.hidden) parts.tabs.update(this.context(this.view));
     this.highlight();
+    if (!this.begun && state.panel === "compare") places.tabs.scrollIntoView({ block: "start" }); // what a link is about
+    this.begun = true;
   }
 
   /** Over a picture the panel that shows it comes first, and the weights of its cells below. @param {boolean} pictured */
@@ -267,6 +278,8 @@ export class Viewer {
       state: view.state,
       set: this.set,
       look: (patch, fresh) => this.asked.look({ ...this.asked.questionOf(view.record), ...patch }, { like: view.record, fresh }),
+      questionOf: (record) => this.asked.questionOf(record),
+      scored: this.scored,
       abilities: this.abilities,
       models: this.model.get("models") ?? [],
       replaceRecord: (record) => this.replaceRecord(record),
@@ -300,8 +313,9 @@ export class Viewer {
 
   /** A new text; the models that it was compared by are asked too. @param {Question} question */
   askText(question) {
-    const before = this.records.map((each) => this.asked.questionOf(each));
-    const questions = before.length ? withNewText(before, question) : [question];
+    const shown = this.records.map((each) => this.asked.questionOf(each));
+    const before = shown.length ? shown : questionsIn({ ...this.store.get(), ...question }); // a link may name models alone
+    const questions = withNewText(before, question);
     return this.answered(questions, { record: 0, query: null, key: null, walk: null });
   }
 
@@ -396,8 +410,8 @@ export class Viewer {
 /** The first token of a group. @param {number[][]} groups @param {number|null} place */
 const firstOf = (groups, place) => (place === null ? null : (groups[place]?.[0] ?? null));
 
-/** @param {import("./host/questions.js").Model} model @returns {AttentionRecord[]} */
-function recordsOf(model) {
-  const given = model.get("records") ?? [];
+/** @param {import("./host/questions.js").Model} model @param {string} [name] @returns {AttentionRecord[]} */
+function recordsOf(model, name = "records") {
+  const given = model.get(name) ?? [];
   return (typeof given === "string" ? JSON.parse(given) : given).map(readRecord);
 }
