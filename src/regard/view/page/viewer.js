@@ -201,12 +201,15 @@ export class Viewer {
       this.update();
     });
     observer.observe(skeleton.root);
+    const keepLabels = () => this.parts.heatmap.keepLabels();
+    document.addEventListener("scroll", keepLabels, { capture: true, passive: true });
     return [
       unsubscribe,
       () => model.off("change:state", newState),
       () => model.off("change:records", newRecords),
       () => scheme.removeEventListener("change", newScheme),
       () => observer.disconnect(),
+      () => document.removeEventListener("scroll", keepLabels, { capture: true }),
     ];
   }
 
