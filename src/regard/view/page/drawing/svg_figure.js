@@ -1,12 +1,12 @@
 // What is on the screen as one SVG picture, drawn by code from the same matrix.
 
-import { columnAt, matrixImage } from "./painted_cells.js";
+import { columnAt, matrixImage, stripesOf } from "./painted_cells.js";
 import { hexColour, inkOn } from "./colours.js";
 import { penOf, s } from "../elements/dom.js";
 import { levelsFigure } from "./levels_figure.js";
 import { chooseLinks, curve, MOST_TOKENS_WITH_ALL_LINES } from "./link_lines.js";
 import { sightFigure } from "./sight_figure.js";
-import { colourOf, isAllowed, placeholderName, shortWeight, weightAt } from "./view.js";
+import { colourOf, isAllowed, placeholderName, shortWeight, viewTitle, weightAt } from "./view.js";
 import { t } from "../words/messages.js";
 
 /** @typedef {import("./view.js").View} View */
@@ -60,11 +60,12 @@ function figureParts(view, active, paper) {
   if (sight) return [sightFigure({ ...view, sight }, paper, penWidth(13))];
   if (levels) return [levelsFigure({ ...view, levels }, paper, penWidth(15))];
   const long = Math.max(matrix.rows, matrix.cols) > MOST_TOKENS_WITH_ALL_LINES;
-  return [...(long ? [] : [sentencesFigure(view, active, paper)]), cellsFigure(view, paper)];
+  const legend = view.heads.length ? [headsFigure(view, paper)] : [];
+  return [...(long ? [] : [sentencesFigure(view, active, paper)]), cellsFigure(view, paper), ...legend];
 }
 
 /** @param {View} view */
-const captionText = (view) => [view.record.model, placeholderName(view) || view.matrix.title].filter(Boolean).join(" · ");
+const captionText = (view) => [view.record.model, placeholderName(view) || viewTitle(view)].filter(Boolean).join(" · ");
 
 /** @param {View} view @param {Paper} paper */
 function captionsOf(view, paper) {
@@ -124,13 +125,13 @@ function sentencesFigure(view, active, paper) {
       ),
       s("text", { x: centre(line, n), y, "text-anchor": "middle", "font-size": 15, fill: paper.ink }, box.text),
     ]);
-  const links = chooseLinks(view, active).map(({ row, col, share }) =>
+  const links = chooseLinks(view, active).map(({ row, col, share, colour }) =>
     s(
       "path",
       {
         d: curve({ x: centre(queries, row), y: 127 }, { x: centre(keys, col), y: 28 }),
         fill: "none",
-        stroke: paper.line,
+        stroke: colour ?? paper.line,
         "stroke-width": (0.8 + 3.2 * share).toFixed(2),
         "stroke-opacity": (0.08 + 0.7 * share).toFixed(3),
       },
@@ -173,7 +174,7 @@ function cellsFigure(view, paper) {
       text,
     );
   });
-  const cells = rows * cols <= MOST_RECTS ? rectangles(view, cell, paper) : [pictureOfCells(view, cell)];
+  const cells = rows * cols * Math.max(view.heads.length, 1) <= MOST_RECTS || view.heads.length ? rectangles(view, cell, paper) : [pictureOfCells(view, cell)];
   const rest = view.rest ? restBars(view.rest, cell, paper) : null;
   return {
     width: left + cols * cell.width + (rest ? REST_WIDTH + 12 : 0),
@@ -185,6 +186,18 @@ function cellsFigure(view, paper) {
       rest && s("g", { transform: `translate(${left + cols * cell.width + 12} ${top})` }, rest),
     ],
   };
+}
+
+/** Which colour is which head. @param {View} view @param {Paper} paper */
+function headsFigure({ heads }, paper) {
+  const widthOf = penWidth(13);
+  let x = 0;
+  const nodes = heads.map(({ short, colour }) => {
+    const at = x;
+    x += 34 + widthOf(short) + 16;
+    return [s("rect", { x: at, y: 2, width: 26, height: 12, rx: 3, fill: hexColour(colour) }), s("text", { x: at + 34, y: 13, "font-size": 13, fill: paper.ink }, short)];
+  });
+  return { width: x - 16, height: 18, nodes };
 }
 
 /**
@@ -228,6 +241,10 @@ function rectangles(view, cell, paper) {
       const weight = weightAt(view, row, col);
       if (!isAllowed(view, row, col)) {
         nodes.push(s("path", { d: hatchingOf(box), stroke: paper.hatch, "stroke-width": 0.8 }));
+        continue;
+      }
+      if (view.heads.length) {
+        nodes.push(...stripesOf(view, row, col, box.width).map(({ x, width, colour }) => s("rect", { ...box, x: box.x + x, width, fill: hexColour(colour) })));
         continue;
       }
       const colour = colourOf(view, row, weight);
