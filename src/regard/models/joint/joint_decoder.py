@@ -24,6 +24,7 @@ from regard.models.joint.meng_options import Meng
 from regard.models.joint.source_cnn import SourceCnn, SourceVector, SourceWindow
 from regard.models.summarisers.source_vectors import WordEncoder
 
+WORDS = 0.5  # of the first features of a word: smaller ones are drowned beside a source vector
 LOGITS = 1 << 24  # that are there at a time, where every place of the source has its own
 
 
@@ -206,4 +207,7 @@ def meng(
         dropout=options.dropout,
     )
     encoder = WordEncoder(source, size, dropout=options.dropout)
-    return initialise.by_name("default", EncoderDecoder(encoder, decoder), initialise.default)
+    model = initialise.by_name("default", EncoderDecoder(encoder, decoder), initialise.default)
+    for embed in (encoder.embed, decoder.embed):
+        nn.init.normal_(embed.weight, std=WORDS)
+    return model

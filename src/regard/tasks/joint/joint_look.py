@@ -38,10 +38,13 @@ def look_at_joint(
     """
     question.check_length()
     if not question.text.strip():
-        raise BadQuestion("there is nothing to translate: the text is blank")
+        raise BadQuestion(t("there is nothing to translate: the text is blank"))
     if question.force is not None or question.off:
         raise BadQuestion(
-            "the source vector of a joint model has no attention that could be forced, and no heads"
+            t(
+                "the source vector of a joint model has no attention that could be forced, and "
+                "no heads"
+            )
         )
     beam = question.beam or max(settings.beam, question.nbest or 1)
     settings = replace(settings, beam=beam, nbest=question.nbest or 1, attention=True)
@@ -51,7 +54,10 @@ def look_at_joint(
         (chosen,) = module.predict([question.text], settings, prefixes=[question.prefix])
     if chosen.attention is None:
         raise NothingToSee(
-            "there is nothing to look at: this model has no gates (model.encoder=none, or model.gate=false)"
+            t(
+                "there is nothing to look at: this model has no gates (model.encoder=none, or "
+                "model.gate=false)"
+            )
         )
     decoder = module.model.decoder
     assert isinstance(decoder, JointDecoder)

@@ -128,6 +128,7 @@ export class Viewer {
       records: () => this.records,
       settings: () => ({ state: store.get(), scored: this.knownScored(), lang: this.language, languages: model.get("languages") }),
       assets: () => model.get("assets") ?? { module: model.get("_esm"), stylesheet: model.get("_css") },
+      open: () => this.parts.tabs.open(),
     });
     const header = mountHeader(places.header, {
       canAsk: this.abilities.has("ask"),
