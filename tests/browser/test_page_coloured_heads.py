@@ -1,4 +1,4 @@
-"""Several heads at once, each in a colour of its own: chosen by mouse and keyboard, read out, kept in the address."""
+"""Several heads at once, each in a colour: chosen by mouse and keyboard, read out, kept in the address."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def heads_of(page):
 
 
 def legend_of(page):
-    return page.get_by_role("list", name="heads, in the order of the stripes").get_by_role("listitem")
+    return page.get_by_role("list", name="heads, in the order of the stripes").get_by_role(
+        "listitem"
+    )
 
 
 def chosen(page) -> list[str]:
