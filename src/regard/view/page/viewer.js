@@ -20,6 +20,7 @@ import { mountLegend } from "./stage/colour_legend.js";
 import { picturePanel } from "./panels/picture_panel.js";
 import { readoutOf } from "./stage/readout.js";
 import { readRecord } from "./record/record.js";
+import { correctedRecord, readCorrections, withWords } from "./record/word_correction.js";
 import { SightStage } from "./sight/sight_stage.js";
 import { Sentences } from "./stage/sentences.js";
 import { buildSkeleton } from "./stage/skeleton.js";
@@ -56,6 +57,8 @@ export class Viewer {
     this.abilities = new Set(model.get("abilities") ?? []);
     this.asking = createAsk(model);
     this.asked = new AskedRecords(this.asking.ask, model.get("models") ?? []);
+    /** @type {WeakMap<AttentionRecord, {found: AttentionRecord, by: string}>} of records with corrected words those as they were found */
+    this.found = new WeakMap();
     this.newest = 0; // the last question; answers to others come too late
     this.working = false;
     this.begun = false; // nothing was shown yet
@@ -117,6 +120,7 @@ export class Viewer {
       focus: (active) => this.point(active),
       pin: (row, col) => this.pin(row, col),
       unpin: () => set({ query: null, key: null }),
+      words: (side, starts) => this.setWords(side, starts),
     };
     const languageTool = languageButton(spokenBy(model.get("languages")), this.language, (language) => {
       keepLanguage(language);
@@ -232,6 +236,7 @@ export class Viewer {
     const { parts, store, skeleton, records } = this;
     const { root, places, stage, body } = skeleton;
     const state = store.get();
+    this.correctWords(state.words);
     const record = records[Math.min(state.record, records.length - 1)];
     root.dataset.theme = effectiveTheme(state.theme);
     parts.themeButton.update(state.theme);
@@ -257,6 +262,24 @@ export class Viewer {
     this.highlight();
     if (!this.begun && state.panel === "compare") places.tabs.scrollIntoView({ block: "start" }); // what a link is about
     this.begun = true;
+  }
+
+  /** Records have the words that the state says; what is exported of them too. @param {string} words */
+  correctWords(words) {
+    const corrections = readCorrections(words) ?? {};
+    this.records.forEach((record, place) => {
+      const { found, by } = this.found.get(record) ?? { found: record, by: "" };
+      if (by === words) return;
+      const given = correctedRecord(found.given, corrections);
+      if (given === found.given) this.records[place] = found;
+      else this.found.set((this.records[place] = this.asked.changed(found, given)), { found, by: words });
+    });
+  }
+
+  /** @param {import("./record/record.js").Side} side @param {number[]|null} starts */
+  setWords(side, starts) {
+    const corrections = withWords(readCorrections(this.store.get().words) ?? {}, side, starts);
+    this.set({ words: Object.keys(corrections).length ? JSON.stringify(corrections) : "" });
   }
 
   /** Over a picture the panel that shows it comes first, and the weights of its cells below. @param {boolean} pictured */
@@ -317,7 +340,7 @@ export class Viewer {
     const shown = this.records.map((each) => this.asked.questionOf(each));
     const before = shown.length ? shown : questionsIn({ ...this.store.get(), ...question }); // a link may name models alone
     const questions = withNewText(before, question);
-    return this.answered(questions, { record: 0, query: null, key: null, walk: null });
+    return this.answered(questions, { record: 0, query: null, key: null, walk: null, words: "" });
   }
 
   /** The record that is shown, without what was given or forced. */

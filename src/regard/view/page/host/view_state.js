@@ -1,6 +1,7 @@
 // What is looked at: a small store, and the same as the fragment of a link.
 
 import { readHeads } from "../drawing/chosen_heads.js";
+import { readCorrections } from "../record/word_correction.js";
 import { readForce, readOff, readQuestions } from "./asked_questions.js";
 
 const MOST_JSON = 60_000; // characters of a part that is JSON
@@ -14,6 +15,7 @@ const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in
  * @property {number|"mean"|"max"|"auto"} head
  * @property {string} heads several at once, each in a colour: "1.2,3.1", from 1; "" is none
  * @property {"words"|"tokens"} units
+ * @property {string} words as JSON: which tokens are words, where somebody corrected that
  * @property {boolean} specials whether special tokens are shown
  * @property {"matrix"|"row"|"one"} scale what the strongest colour stands for: the most of the map, of a row, or 1
  * @property {"auto"|"on"|"off"} reverse the axis of the keys from right to left
@@ -45,6 +47,7 @@ export const INITIAL_STATE = Object.freeze({
   head: "auto",
   heads: "",
   units: "words",
+  words: "",
   specials: true,
   scale: "matrix",
   reverse: "auto",
@@ -99,6 +102,7 @@ const READ_STATE = {
   head: readPlaceOrWord,
   heads: readHeads,
   units: readOneOf("words", "tokens"),
+  words: readJson(readCorrections),
   specials: readFlag,
   scale: readOneOf("matrix", "row", "one"),
   reverse: readOneOf("auto", "on", "off"),

@@ -5,8 +5,6 @@ import { viewTitle } from "../drawing/view.js";
 import { stripesOf } from "../drawing/painted_cells.js";
 import { inCommonWords } from "../panels/compare/common_words.js";
 import { whyNoDifference } from "../panels/compare/compare_panel.js";
-import { otherOf, recordNames, whoseOutput } from "../panels/compare/compare_sides.js";
-import { givenOutput } from "../panels/compare/scored_outputs.js";
 import { cellWeights } from "../panels/picture_panel.js";
 import { currentMatrix, largestSize } from "../panels/panel_parts.js";
 import { meanOf, numberText, rowOf, totalVariation } from "../panels/row_numbers.js";
@@ -19,12 +17,14 @@ import { stepsSheet } from "./steps_sheet.js";
 /** @typedef {import("../panels/panel_parts.js").PanelContext} PanelContext */
 /** @typedef {import("../record/record.js").AttentionRecord} AttentionRecord */
 /** @typedef {import("../record/record.js").Matrix} Matrix */
-/** @typedef {import("../panels/small_matrix.js").SmallMatrix} SmallMatrix */
 /** @typedef {import("./sheet_drawing.js").Sheet} Sheet */
 /** @typedef {import("./sheet_drawing.js").Block} Block */
 /** @typedef {import("../drawing/view.js").View} View */
 
-/** What a panel keeps for itself and a picture of it needs. @typedef {{count?: number, by?: "row"|"col"|"weight", down?: boolean}} Chosen */
+/**
+ * What a panel keeps for itself and a picture of it needs: the table its order, the comparison its two sides.
+ * @typedef {{count?: number, by?: "row"|"col"|"weight", down?: boolean, left?: Matrix, right?: Matrix, names?: string[]}} Chosen
+ */
 
 /** @type {Record<string, (context: PanelContext, chosen: Chosen) => Sheet|Promise<Sheet>>} */
 const SHEETS = {
@@ -69,7 +69,7 @@ const stripesIn = (view) => (row, col, width) => stripesOf(view, row, col, width
 const nameOf = ({ title, changes }) => [title, ...changes].filter(Boolean).join(" · ");
 
 /** What the drawing needs of a matrix, with other numbers on the same axes. @param {{state: {reverse: string}}} context */
-const plainMatrix = ({ state }) => (/** @type {SmallMatrix} */ matrix, /** @type {ArrayLike<number>|undefined} */ data = undefined) => ({
+const plainMatrix = ({ state }) => (/** @type {import("../panels/small_matrix.js").SmallMatrix} */ matrix, /** @type {ArrayLike<number>|undefined} */ data = undefined) => ({
   data: data ?? matrix.data,
   rows: matrix.rows,
   cols: matrix.cols,
@@ -132,36 +132,27 @@ function treeSheet(context) {
   return { heading: nameOf(record) || record.model, small, sections, languages: ["", language] };
 }
 
-/** As the panel has it: one is given the other’s output, and the difference is of the words that both have. @param {PanelContext} context @returns {Promise<Sheet>} */
-async function comparisonSheet(context) {
-  const { record, state } = context;
-  const other = otherOf(context);
-  const whose = whoseOutput(context, other.record);
-  const shown = [
-    whose === "right" ? await givenOutput(context, record, other.record.output) : record,
-    whose === "left" ? await givenOutput(context, other.record, record.output) : other.record,
-  ];
+/** @param {PanelContext} context @param {Chosen} chosen @returns {Sheet} */
+function comparisonSheet(context, { left, right, names }) {
+  if (!left || !right || !names) throw new Error(t("There is one record with one map: nothing to compare it with."));
   const plain = plainMatrix(context);
-  const left = shown[0].matrix(shown[0].map(state.map).name, state);
-  const right = shown[1].matrix(other.map.name, { ...state, layer: other.layer, head: other.head });
   const common = inCommonWords(left, right);
-  const whole = common !== null && [...common.alone.rows, ...common.alone.cols].every((n) => n === 0);
-  /** @type {SmallMatrix[]} */
-  const drawn = whole ? [common.left, common.right] : [left, right];
-  const full = largestSize(...drawn.map((matrix) => matrix.data));
-  const names = recordNames(record, other.record);
+  const alone = common ? [...common.alone.rows, ...common.alone.cols].some((n) => n > 0) : true;
+  const sides = common && !alone ? [common.left, common.right] : [left, right]; // what both have is drawn as both have it
+  const full = largestSize(sides[0].data, sides[1].data);
   /** @type {Block[]} */
-  const maps = drawn.map((matrix, at) => ({ map: plain(matrix), full, title: names[at] + [left, right][at].title }));
+  const maps = sides.map((matrix, at) => ({ map: plain(matrix), full, title: names[at] + [left, right][at].title }));
   if (!common) return sheetOf(context, left, [maps, [{ words: t("No difference map: {why}.", { why: whyNoDifference(left, right) ?? "" }) }]]);
   const apart = Float32Array.from(common.right.data, (x, at) => x - common.left.data[at]);
   maps.push({ map: plain(common.right, apart), full: largestSize(apart), signed: true, title: t("difference: right − left"), name: t("difference") });
-  const said = [distanceText(common.left, common.right), ...(whole ? [] : [t("of the words that both have")])];
-  return sheetOf(context, left, [maps, ...said.map((words) => [{ words }])]);
+  return sheetOf(context, left, [maps, [{ words: distanceText(common.left, common.right) }], ...(alone ? [[{ words: t("of the words that both have") }]] : [])]);
 }
 
-/** @param {SmallMatrix} left @param {SmallMatrix} right */
+/** @param {import("../panels/small_matrix.js").SmallMatrix} left @param {import("../panels/small_matrix.js").SmallMatrix} right */
 function distanceText(left, right) {
-  const rows = Array.from({ length: left.rows }, (_, row) => totalVariation(rowOf(left, row), rowOf(right, row)));
+  /** @param {import("../panels/small_matrix.js").SmallMatrix} matrix @param {number} row */
+  const rowIn = ({ data, cols }, row) => Array.from({ length: cols }, (_, col) => data[row * cols + col]);
+  const rows = Array.from({ length: left.rows }, (_, row) => totalVariation(rowIn(left, row), rowIn(right, row)));
   const mean = meanOf(rows);
   if (mean === 0) return t("They are the same: each row has a total variation of 0.");
   const worst = rows.indexOf(Math.max(...rows));

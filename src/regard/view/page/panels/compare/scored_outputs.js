@@ -42,17 +42,6 @@ export class ScoredOutputs {
   }
 }
 
-/**
- * The same for a picture of the comparison, waited for; the record itself where the output cannot be given.
- * @param {PanelContext} context @param {AttentionRecord} record @param {string} output @returns {Promise<AttentionRecord>}
- */
-export async function givenOutput(context, record, output) {
-  if (record.output === output) return record;
-  const known = knownRecord(context, scoredKey(record, output));
-  if (known || !context.abilities.has("ask")) return known ?? record;
-  return context.look(scoringQuestion(context, record, output)).catch(() => record);
-}
-
 /** @param {PanelContext} context @param {string} key */
 function knownRecord({ records, scored }, key) {
   return [...records, ...scored].find((each) => scoredKey(each, each.question.target) === key);
