@@ -302,6 +302,7 @@ export class Viewer {
       records: this.records,
       record: view.record,
       state: view.state,
+      auto: this.store.get().layer === "auto" && this.store.get().head === "auto",
       set: this.set,
       look: (patch, fresh) => this.asked.look({ ...this.asked.questionOf(view.record), ...patch }, { like: view.record, fresh }),
       questionOf: (record) => this.asked.questionOf(record),
