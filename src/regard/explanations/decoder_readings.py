@@ -19,11 +19,12 @@ from regard.explanations.measured import Contrast, measure, measuring_work
 from regard.explanations.model_readings import Reading, Weighed
 from regard.explanations.model_work import GRADIENT, ModelWork, pieces
 from regard.explanations.self_stacks import read_stack
-from regard.explanations.stack_measures import stack_measures
+from regard.explanations.stack_measures import stack_measures, stack_work
 from regard.explanations.token_subsets import of_each_choice, packed
 from regard.explanations.work_done import expect, worked
 from regard.layers.contracts import Encoded, Translator
 from regard.layers.special_tokens import EOS
+from regard.records.maps import attentions_in
 from regard.records.record import Explanation
 
 
@@ -54,7 +55,9 @@ class DecodedReading(Reading):
 
     def explained(self, of: str, contrast: Contrast | None = None) -> tuple[Explanation, ...]:
         """All that can be said of the map named `of`, and of "encoder"."""
-        expect(measuring_work(self.costs, self.seen.shape[1], len(self.said), self.work))
+        keys, layers = self.seen.shape[1], len(attentions_in(self.module)["encoder"])
+        expect(measuring_work(self.costs, keys, len(self.said), self.work))
+        expect(stack_work(layers, keys, self.whole))
         return (*measure(self, of, contrast), *self._stack())
 
     def gradients(self, against: Tensor | None = None) -> Tensor:

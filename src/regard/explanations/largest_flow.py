@@ -120,14 +120,16 @@ def _fill(
 
 
 @_kernel
-def all_pairs(pipes: Numbers, found: Numbers) -> None:
-    """pipes (L, N, N) from the last layer down -> found (N, N), from each position to each input"""
+def all_pairs(pipes: Numbers, found: Numbers, first: int, last: int) -> None:
+    """pipes (L, N, N) from the last layer down -> rows first … last - 1 of found (N, N): from each of these
+    positions to each input
+    """
     layers, count, _ = pipes.shape
     nodes = (layers + 1) * count
     free, taken = np.empty_like(pipes), np.empty_like(pipes)
     level, queue = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     tried, path = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    for begin in range(count):
+    for begin in range(first, last):
         for end in range(count):
             sink = layers * count + end
             free[:], taken[:] = pipes, 0.0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from regard.recipe.mistakes import RecipeError
 from regard.serve.estimates import Estimates
 from regard.serve.http_errors import Refused
+from regard.serve.jobs import Job
 from regard.serve.model_description import description
 from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import Worker
@@ -74,6 +75,7 @@ class Shelf:
     ) -> None:
         self.limits, self.beam = limits or RequestLimits(), beam
         self.worker = Worker(load, self.limits, warm)
+        self.asked: dict[str, Job] = {}  # those that wait for an answer, by their tickets
         runs = self.worker.loaded
         names = distinct_names([run.folder.path for run in runs])
         self._served = {

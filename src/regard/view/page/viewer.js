@@ -28,6 +28,7 @@ import { tablePanel } from "./panels/table_panel.js";
 import { mountTabs } from "./stage/panel_tabs.js";
 import { mountThemeButton } from "./stage/theme_button.js";
 import { mountToolbar } from "./stage/toolbar.js";
+import { mountWorkBar } from "./stage/work_bar.js";
 import { viewOf } from "./drawing/view.js";
 import { speak } from "./words/messages.js";
 
@@ -50,7 +51,7 @@ export class Viewer {
     this.records = recordsOf(model);
     this.abilities = new Set(model.get("abilities") ?? []);
     this.store = createStore({ ...INITIAL_STATE, ...cleanState(model.get("state")) });
-    this.asking = createAsk(model);
+    this.asking = createAsk(model, (waiting, progress) => this.parts?.workBar.update(waiting, progress));
     this.asked = new AskedRecords(this.asking.ask, model.get("models") ?? []);
     this.newest = 0; // the last question; answers to others come too late
     this.working = false;
@@ -115,6 +116,7 @@ export class Viewer {
       legend: mountLegend(places.legend),
       heads: mountHeads(places.heads, set),
       tabs: mountTabs(places.tabs, PANELS, set),
+      workBar: mountWorkBar(places.work, { canStop: this.abilities.has("stop"), stop: () => this.asking.stopAll() }),
     };
   }
 

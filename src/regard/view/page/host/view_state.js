@@ -1,6 +1,6 @@
 // What is looked at: a small store, and the same as the fragment of a link.
 
-import { readForce, readOff, readQuestions } from "./asked_questions.js";
+import { readFoil, readForce, readOff, readQuestions } from "./asked_questions.js";
 
 const MOST_JSON = 60_000; // characters of a part that is JSON
 const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in a link, as on the page
@@ -27,6 +27,7 @@ const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in
  * @property {string} target the output that was given
  * @property {string} force as JSON: what one step had to attend to
  * @property {string} off as JSON: heads that are switched off
+ * @property {string} foil as JSON: an answer that was not given
  * @property {boolean} explain whether measures were asked for
  * @property {string} also as JSON: the questions of the other records
  * @property {number|null} walk the step of the guided walk; null: there is none
@@ -56,6 +57,7 @@ export const INITIAL_STATE = Object.freeze({
   target: "",
   force: "",
   off: "",
+  foil: "",
   explain: false,
   also: "",
   walk: null,
@@ -108,6 +110,7 @@ const READ_STATE = {
   target: readText(5_000),
   force: readJson(readForce),
   off: readJson(readOff),
+  foil: readJson(readFoil),
   explain: readFlag,
   also: readJson(readQuestions),
   walk: readPlaceOrNone,
