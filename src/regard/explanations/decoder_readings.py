@@ -13,9 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.shapes import at_least_single
+from regard.explanations.attribution_cards import Contrast
 from regard.explanations.attributions import value_zeroing
 from regard.explanations.embedded_inputs import embedding, times_input
-from regard.explanations.measured import Contrast, measure, measuring_work
+from regard.explanations.measured import measure, measuring_work
 from regard.explanations.model_readings import Reading, Weighed
 from regard.explanations.model_work import GRADIENT, ModelWork, pieces
 from regard.explanations.self_stacks import read_stack
@@ -39,7 +40,6 @@ class DecodedReading(Reading):
     """source: ids without EOS; inputs: what the decoder reads, a token for each answer."""
 
     weighed: Weighed | None = None
-    steerable = True
 
     def __init__(self, model: Translator, source: Sequence[int], inputs: Sequence[int]) -> None:
         self.model, self.module = model, cast(nn.Module, model)
@@ -60,7 +60,13 @@ class DecodedReading(Reading):
         expect(stack_work(layers, keys, self.whole))
         return (*measure(self, of, contrast), *self._stack())
 
-    def gradients(self, against: Tensor | None = None) -> Tensor:
+    def gradients(self) -> Tensor:
+        return self._all_gradients(None)
+
+    def contrast_gradients(self, against: Tensor) -> Tensor:
+        return self._all_gradients(against)
+
+    def _all_gradients(self, against: Tensor | None) -> Tensor:
         parts = pieces(len(self.said), GRADIENT * self.whole)
         return torch.cat([self._gradients(rows, against) for rows in parts])
 

@@ -26,9 +26,9 @@ _part = njit(**_options)  # compiled into the kernel, and cached with it
 
 def _kernel(function: Callable[..., None]) -> Callable[..., None]:
     try:
-        return njit(cache=True, **_options)(function)  # type: ignore[no-any-return]
+        return njit(cache=True, **_options)(function)
     except RuntimeError:  # neither the package nor the user's cache folder can be written to
-        return njit(**_options)(function)  # type: ignore[no-any-return]
+        return njit(**_options)(function)
 
 
 @_part
