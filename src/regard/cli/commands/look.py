@@ -99,8 +99,9 @@ def look(
     if foil is None and foil_step is not None:
         raise typer.BadParameter(t("--foil-step is the place of a --foil: give one"))
     explain = explain or foil is not None
-    asked = {"target": target, "beam": beam, "explain": explain}
-    asked |= {"foil": foil, "foil_step": foil_step}
+    asked: dict[str, Any] = {"target": target, "beam": beam, "explain": explain}
+    if foil is not None:
+        asked |= {"foil": foil, "foil_step": foil_step}
     written = {"--html": html, "--svg": svg, "--png": png, "--gif": gif, "--apng": apng}
     written["--json"] = as_json
     files = [path for path in written.values() if path is not None]
