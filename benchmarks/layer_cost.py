@@ -109,7 +109,7 @@ def length(given: argparse.Namespace) -> Iterator[str]:
 
 
 def batch(given: argparse.Namespace) -> Iterator[str]:
-    yield from head("a GRU, 100 steps", *(f"{count} texts" for count in given.batches))
+    yield from head("a GRU, 100 steps; texts at once", *map(str, given.batches))
     torch.manual_seed(1)
     layer = Reading(given.size).to(given.device)
     times, memory = [], []

@@ -123,11 +123,11 @@ def pytest_terminal_summary(terminalreporter) -> None:
 
 @pytest.fixture
 def made_up_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    """REGARD_LANG is a language with a translation of everything: English in other letters."""
+    """REGARD_LANGUAGE is a language with a translation of everything: English in other letters."""
     from made_up_language import made_up
 
     from regard import words
 
     said = made_up()
-    monkeypatch.setenv("REGARD_LANG", "qps")
+    monkeypatch.setenv("REGARD_LANGUAGE", "qps")
     monkeypatch.setattr(words, "translations", lambda language: said if language == "qps" else {})

@@ -17,6 +17,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,10 +37,10 @@ from regard.looking.huggingface import (
 from regard.looking.pictures import picture_record
 from regard.looking.predictions import classification_record, prediction_record
 from regard.records.png_image import PngImage
-from regard.records.question import LONGEST_NAME, Foil, Question
+from regard.records.question import LONGEST_NAME, BadQuestion, Foil, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
-from regard.runs.loaded_run import EMBEDDED, LoadedRun
+from regard.runs.loaded_run import LoadedRun
 from regard.suggestions import meant
 from regard.tasks.answer import plain_value
 from regard.tasks.classify.classify_module import Classification
@@ -71,23 +72,39 @@ def look(*what: Any, **options: Any) -> View:
     maker = _maker(what, options)
     _check_options(maker, options)
     records, live = maker(*what, **options)
-    return View(records, pick, live)
+    return View(records, pick, live, _scored(records, live))
 
 
-def look_at(run: LoadedRun, question: Question) -> AttentionRecord:
+def _scored(records: Sequence[AttentionRecord], live: Live | None) -> tuple[AttentionRecord, ...]:
+    """Two that wrote different things of one text: each as it writes what the other wrote."""
+    if live is None or len(records) != 2:
+        return ()
+    left, right = records
+    same_text = left.question.get("text") == right.question.get("text")
+    if (
+        left.output == right.output
+        or not same_text
+        or not all("target" in r.sides for r in records)
+    ):
+        return ()
+    found = []
+    for record, output in ((right, left.output), (left, right.output)):
+        given = {"prefix": "", "target": output, "explain": False, "details": False}
+        with suppress(BadQuestion):  # a model that is given nothing, or cannot write it
+            found.append(live.look({**record.question, **given, "model": record.model}))
+    return tuple(found)
+
+
+def look_at(run: LoadedRun, question: Question, *, name: str = "") -> AttentionRecord:
     """What a run attends to when it is asked this, whatever it was trained for.
 
-    A text may be an example in JSON, as `predict` reads it: {"text": "…"}.
+    A text may be an example in JSON, as `predict` reads it: {"text": "…"}. name: what the run is called, if
+    its own would not tell it from others.
     """
     if question.text.lstrip().startswith("{") and len(run.task.inputs) == 1:
         (value,) = asked_example(run.task, question.text).values()
         question = replace(question, text=value) if isinstance(value, str) else question
-    return run.task.look(run.module, question, model=run_name(run))
-
-
-def run_name(run: LoadedRun) -> str:
-    folder = run.folder.path
-    return f"{folder.name} (embedded)" if folder == EMBEDDED else folder.resolve().name
+    return run.task.look(run.module, question, model=name or run.name)
 
 
 def _maker(what: Sequence[Any], options: Mapping[str, Any]) -> Callable[..., Records]:
@@ -162,8 +179,27 @@ def _of_runs(
         wanted = explain or foil is not None
         return Question(text, prefix, beam, nbest, target, None, wanted, details, name, foil=other)
 
-    records = tuple(look_at(run, question(run, each)) for each in asked for run in runs)
+    names = told_apart(runs)
+    records = tuple(
+        look_at(run, question(run, each), name=name)
+        for each in asked
+        for run, name in zip(runs, names, strict=True)
+    )
     return records, answering(runs)
+
+
+def told_apart(runs: Sequence[LoadedRun]) -> list[str]:
+    """The name of each run, with the folders before it where two would be called the same."""
+    names = [run.name for run in runs]
+    for depth in range(2, 1 + max(len(run.path.resolve().parts) for run in runs)):
+        if len(set(names)) == len({run.path.resolve() for run in runs}):
+            break
+        twice = {name for name in names if names.count(name) > 1}
+        names = [
+            "/".join(run.path.resolve().parts[-depth:]) if name in twice else name
+            for run, name in zip(runs, names, strict=True)
+        ]
+    return names
 
 
 def asked_text(run: LoadedRun, example: Any) -> tuple[str, str]:
@@ -195,15 +231,15 @@ def example_text(run: LoadedRun, example: Any) -> str:
 
 def answering(runs: Sequence[LoadedRun]) -> Live:
     """What a page asks, answered by the run that it names, or by the first."""
-    by_name = {run_name(run): run for run in runs}
+    by_name = dict(zip(told_apart(runs), runs, strict=True))
 
     def answer(payload: Mapping[str, Any]) -> AttentionRecord:
         asked = dict(payload)
         name = asked.pop("model", None)
         if name is not None and name not in by_name:
             raise NotARecord(f"no model {name!r}.{meant(str(name), by_name)}")
-        run = runs[0] if name is None else by_name[name]
-        return look_at(run, Question.from_dict(asked))
+        chosen = next(iter(by_name)) if name is None else name
+        return look_at(by_name[chosen], Question.from_dict(asked), name=chosen)
 
     shown = tuple(name for name, run in by_name.items() if shows_pictures(run.task))
     return Live(tuple(by_name), answer, shown)

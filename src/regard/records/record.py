@@ -18,19 +18,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.records.json_text import json_text
 from regard.records.levels import Levels
 from regard.records.packed_arrays import pack, pack_bits, unpack
 from regard.records.side import NotARecord, Side
 from regard.records.sights import Sight, read_sight
+from regard.words import t
 
 FORMAT = "regard.attention/1"
 
 Array = NDArray[np.float32]
 Box = tuple[float, float, float, float]  # left, top, width, height, as shares of the picture
+LONGEST = 40  # characters of a text in a line
 Places = tuple[tuple[int, int], ...]  # in characters, from start up to end
 
 
-@dataclass(frozen=True)
+def shorten(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+@dataclass(frozen=True, repr=False)
 class AttentionMap:
     """The weights of one kind of attention: L layers, H heads, Q queries, K keys.
 
@@ -60,8 +67,15 @@ class AttentionMap:
     def __post_init__(self) -> None:
         if self.weights.ndim != 4:
             raise NotARecord(
-                f"the weights of a map are (layers, heads, queries, keys), not {self.weights.shape}"
+                t(
+                    "the weights of a map are (layers, heads, queries, keys), not {shape}",
+                    shape=self.weights.shape,
+                )
             )
+
+    def __repr__(self) -> str:
+        shape = " × ".join(map(str, self.weights.shape))
+        return f"<AttentionMap {self.name!r}: {self.queries} → {self.keys}, {shape}>"
 
     def to_dict(self) -> dict[str, Any]:
         shape = self.weights.shape
@@ -181,7 +195,7 @@ class Explanation:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AttentionRecord:
     """What one model attended to in one input."""
 
@@ -206,12 +220,23 @@ class AttentionRecord:
         for each in self.maps:
             for axis, name in ((2, each.queries), (3, each.keys)):
                 if name not in self.sides:
-                    raise NotARecord(f"map {each.name!r} names a side {name!r} that there is not")
+                    raise NotARecord(
+                        t(
+                            "map {name} names a side {given} that there is not",
+                            name=repr(each.name),
+                            given=repr(name),
+                        )
+                    )
                 if each.weights.shape[axis] != len(self.sides[name]):
                     raise NotARecord(
-                        f"map {each.name!r} has {each.weights.shape[axis]} "
-                        f"{'queries' if axis == 2 else 'keys'}, but its side {name!r} has "
-                        f"{len(self.sides[name])} tokens"
+                        t(
+                            "map {name} has {shape} {value}, but its side {given} has {count} tokens",
+                            name=repr(each.name),
+                            shape=each.weights.shape[axis],
+                            value=t("queries") if axis == 2 else t("keys"),
+                            given=repr(name),
+                            count=len(self.sides[name]),
+                        )
                     )
         if self.levels is not None:
             self.levels.check(self.sides)
@@ -235,8 +260,11 @@ class AttentionRecord:
         numbers = np.asarray(weights, dtype=np.float32)
         if numbers.ndim not in (2, 3, 4):
             raise NotARecord(
-                f"weights are (queries, keys), with heads and layers before them if there are any; "
-                f"given {numbers.shape}"
+                t(
+                    "weights are (queries, keys), with heads and layers before them if there are "
+                    "any; given {numbers_shape}",
+                    numbers_shape=numbers.shape,
+                )
             )
         numbers = numbers.reshape((1,) * (4 - numbers.ndim) + numbers.shape)
         rows = queries if isinstance(queries, Side) else Side.of_labels(queries, title="queries")
@@ -252,12 +280,27 @@ class AttentionRecord:
         """Its input, and what was changed: what stands over a picture of it."""
         return " · ".join(filter(None, (self.title, *self.changes)))
 
+    def __repr__(self) -> str:
+        """One line: what was read, what came of it, and the maps with their shapes."""
+        told = [repr(shorten(self.name))] if self.name else []
+        told += [f"→ {shorten(self.output)!r}"] if self.output else []
+        told += [f"by {shorten(self.model)!r}"] if self.model else []
+        told += [f"{each.name} {' × '.join(map(str, each.weights.shape))}" for each in self.maps]
+        told += [f"{self.sight.kind} of a picture"] if self.sight is not None else []
+        return f"<AttentionRecord {' · '.join(told) or 'of nothing'}>".replace(" · →", " →")
+
     def map(self, name: str | None = None) -> AttentionMap:
         """The map of that name; without one, the first."""
         for each in self.maps:
             if name is None or each.name == name:
                 return each
-        raise NotARecord(f"no map {name!r} in this record: {', '.join(m.name for m in self.maps)}")
+        raise NotARecord(
+            t(
+                "no map {name} in this record: {maps}",
+                name=repr(name),
+                maps=", ".join(m.name for m in self.maps),
+            )
+        )
 
     def with_explanations(self, more: Sequence[Explanation]) -> AttentionRecord:
         return replace(self, explanations=(*self.explanations, *more))
@@ -286,13 +329,18 @@ class AttentionRecord:
         }
 
     def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
+        """For people: numbers as numbers, a row of weights to a line; see `regard.records.json_text`."""
+        return json_text(self.to_dict())
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> AttentionRecord:
         if given.get("format") != FORMAT:
             raise NotARecord(
-                f"this is no record of the format {FORMAT}: it says {given.get('format')!r}"
+                t(
+                    "this is no record of the format {format}: it says {get}",
+                    format=FORMAT,
+                    get=repr(given.get("format")),
+                )
             )
         try:
             return cls(
@@ -318,7 +366,7 @@ class AttentionRecord:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise NotARecord(
-                f"a part of the record is missing or of another kind: {error}"
+                t("a part of the record is missing or of another kind: {error}", error=error)
             ) from error
 
     @classmethod
@@ -326,7 +374,7 @@ class AttentionRecord:
         try:
             given = json.loads(text)
         except json.JSONDecodeError as error:
-            raise NotARecord(f"this is no JSON: {error}") from error
+            raise NotARecord(t("this is no JSON: {error}", error=error)) from error
         if not isinstance(given, dict):
-            raise NotARecord(f"a record is a JSON object, not {type(given).__name__}")
+            raise NotARecord(t("a record is a JSON object, not {kind}", kind=type(given).__name__))
         return cls.from_dict(given)

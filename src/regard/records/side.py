@@ -11,6 +11,7 @@ from typing import Any
 
 from regard.records.png_chunks import what_is_missing
 from regard.records.token_words import word_numbers
+from regard.words import t
 
 IMAGE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]*={0,2}\Z")
 MOST_CELLS = 10_000  # of a picture, in a row or a column
@@ -35,12 +36,14 @@ class Picture:
     def __post_init__(self) -> None:
         if not isinstance(self.source, str) or not IMAGE.match(self.source):
             raise NotARecord(
-                f"a picture is a data:image/ URI of a PNG, JPEG, GIF or WebP, not "
-                f"{str(self.source)[:40]!r}"
+                t(
+                    "a picture is a data:image/ URI of a PNG, JPEG, GIF or WebP, not {source}",
+                    source=repr(str(self.source)[:40]),
+                )
             )
         sizes = self.rows, self.columns
         if any(type(size) is not int or not 0 < size <= MOST_CELLS for size in sizes):
-            raise NotARecord(f"a picture has rows and columns of cells, not {sizes}")
+            raise NotARecord(t("a picture has rows and columns of cells, not {sizes}", sizes=sizes))
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Picture:
@@ -49,9 +52,13 @@ class Picture:
         try:
             data = base64.b64decode(made.source.partition(",")[2])
         except binascii.Error:
-            raise NotARecord("a picture of this record is cut off: write the record anew") from None
+            raise NotARecord(
+                t("a picture of this record is cut off: write the record anew")
+            ) from None
         if made.source.startswith("data:image/png") and (wrong := what_is_missing(data)):
-            raise NotARecord(f"a picture of this record {wrong}: write the record anew")
+            raise NotARecord(
+                t("a picture of this record {wrong}: write the record anew", wrong=wrong)
+            )
         return made
 
 
@@ -72,7 +79,10 @@ class Side:
         lengths = {len(x) for x in (self.tokens, self.offsets, self.words, self.special)}
         if len(lengths) != 1:
             raise NotARecord(
-                f"a side needs tokens, offsets, words and special of one length, not {lengths}"
+                t(
+                    "a side needs tokens, offsets, words and special of one length, not {lengths}",
+                    lengths=lengths,
+                )
             )
 
     def __len__(self) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from regard.attention.kernels.kernel_modules import wait_always
@@ -12,6 +13,7 @@ from regard.data.checksums import check_seal, sealed, sha256_of
 from regard.data.problems import Problems
 from regard.data.spec import Spec, named_columns
 from regard.recipe.mistakes import RecipeError
+from regard.report.beside_runs import check_alike, run_names
 from regard.report.report_page import render
 from regard.report.run_report import make_report
 from regard.runs.atomic_files import write_whole
@@ -87,10 +89,10 @@ def _by_trained_columns(spec: Spec, task: Task) -> str | None:
     )
 
 
-def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
+def write_report(folder: RunFolder, say: Callable[[str], None], *, anew: bool = False) -> None:
     """Evaluate the run on its dev and test sets, and write scores.json and report.html.
 
-    Nothing is done if they are there and of the same model, data and search.
+    Nothing is done if they are there and of the same model, data and search, unless `anew`.
     """
     recipe = folder.read_recipe()
     made_of = {
@@ -98,13 +100,26 @@ def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
         "data": recipe.data.model_dump(mode="json"),
         "search": recipe.search.model_dump(mode="json"),
     }
-    if _holds(folder, made_of):
+    if not anew and _holds(folder, made_of):
         say(t("evaluated already: {file}", file=folder.report))
         return
     run = load(folder.path)
     run.recipe = recipe  # the search may have changed since the model was written
-    found: dict[str, Evaluation] = {}
-    for name, spec in (("dev", recipe.data.dev), ("test", recipe.data.test)):
+    found = evaluations(run, say)
+    scores = {name: one.to_dict() for name, one in found.items()}
+    write_whole(folder.report, render(make_report(run, found)))
+    files = {folder.report.name: sha256_of(folder.report)}
+    whole = sealed(folder.scores, {"made_of": made_of, **scores}, files)
+    write_whole(folder.scores, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+    say(t("wrote {file}", file=folder.report))
+
+
+def evaluations(
+    run: LoadedRun, say: Callable[[str], None], sets: Mapping[str, Spec | None] | None = None
+) -> dict[str, Evaluation]:
+    """What was found on each of these sets, of which there may be none; on the run's own if not given."""
+    data, found = run.recipe.data, dict[str, Evaluation]()
+    for name, spec in ({"dev": data.dev, "test": data.test} if sets is None else sets).items():
         if spec is None:
             continue
         if next(run.task.read(spec), None) is None:
@@ -120,12 +135,37 @@ def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
         found[name] = evaluate(run, spec)
         for line in filter(None, (found[name].text, found[name].beside)):
             say(f"{name}: {line}")
-    scores = {name: one.to_dict() for name, one in found.items()}
-    write_whole(folder.report, render(make_report(run, found)))
-    files = {folder.report.name: sha256_of(folder.report)}
-    whole = sealed(folder.scores, {"made_of": made_of, **scores}, files)
-    write_whole(folder.scores, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
-    say(t("wrote {file}", file=folder.report))
+    return found
+
+
+def write_page(
+    runs: Sequence[LoadedRun],
+    out: Path,
+    say: Callable[[str], None],
+    *,
+    data: Spec | None = None,
+) -> None:
+    """The report of the first of these runs, with the others beside it, all of them scored by its sets.
+
+    data: a corpus to score them by instead.
+    """
+    check_alike(runs)
+    first, *others = runs
+    own = {"dev": first.recipe.data.dev, "test": first.recipe.data.test}
+    sets = own if data is None else {"test": data}
+    name, *names = run_names(runs)
+    told = say if not others else lambda line: say(f"{name}: {line}")
+    found = evaluations(first, told, sets)
+    beside = {}
+    for called, other in zip(names, others, strict=True):
+        scored = {each: sets[each] for each in found}
+        beside[called] = (
+            other,
+            evaluations(other, lambda line, called=called: say(f"{called}: {line}"), scored),  # type: ignore[misc]
+        )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(out, render(make_report(first, found, beside, name if others else "")))
+    say(t("wrote {file}", file=out))
 
 
 def _holds(folder: RunFolder, made_of: dict[str, Any]) -> bool:

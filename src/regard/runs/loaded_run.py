@@ -18,16 +18,27 @@ from regard.layers.packed_linear import pack
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.records.reading_notes import reading_notes
+from regard.runs.checkpoint_model import load_checkpoint
 from regard.runs.devices import find_device
 from regard.runs.failures import CannotQuantize, NotARun, WrongTask
 from regard.runs.model_file import load_model
 from regard.runs.run_folder import RunFolder
+from regard.runs.run_names import (
+    EMBEDDED,
+    ZOO,
+    checkpoint_of,
+    embedded_names,
+    path_of,
+    run_path,
+    shown_name,
+)
 from regard.search import Ensemble
 from regard.suggestions import nearest
 from regard.tasks.answer import Answer
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Task
-from regard.tasks.task_module import TaskModule
+from regard.tasks.task_module import TaskModule, Unanswerable
+from regard.words import t
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +50,7 @@ if TYPE_CHECKING:
     from regard.tasks.prediction import Prediction
     from regard.tasks.translate.text_translator import TextTranslator
 
-EMBEDDED = Path(__file__).parent.parent / "models" / "zoo" / "zh-en"
+LENGTH = 200  # tokens that follow a prompt, if nobody says how many
 SHOWN = 5  # other runs named when there is none of that name
 
 
@@ -50,12 +61,25 @@ class LoadedRun:
     translate (and score), classify, generate, imagine or fill.
     """
 
-    def __init__(self, task: Task, module: TaskModule, folder: RunFolder) -> None:
-        self.task, self.module, self.folder = task, module, folder
+    def __init__(
+        self, task: Task, module: TaskModule, folder: RunFolder, *, step: int | None = None
+    ) -> None:
+        """step: of the checkpoint that it is; None: it is the model of the run."""
+        self.task, self.module, self.folder, self.step = task, module, folder, step
 
     def __repr__(self) -> str:
         kind, task = self.recipe.model.kind, self.recipe.task.kind
-        return f"<LoadedRun {self.folder.path}: {kind}, {task}>"
+        return f"<LoadedRun {self.path}: {kind}, {task}>"
+
+    @property
+    def path(self) -> Path:
+        """What `load` loads it by: its folder, of a checkpoint FOLDER@STEP."""
+        return path_of(self)
+
+    @property
+    def name(self) -> str:
+        """What it is called on a page."""
+        return shown_name(self.path)
 
     @property
     def recipe(self) -> Recipe:
@@ -80,7 +104,9 @@ class LoadedRun:
         blank answer: None. attention: with what was looked at, where the model has it.
         """
         if isinstance(examples, str | bytes | Mapping) or not isinstance(examples, Iterable):
-            raise ValueError(f"give a list of examples, as in predict([{_short(examples)}])")
+            raise ValueError(
+                t("give a list of examples, as in predict([{short}])", short=_short(examples))
+            )
         size = self._batch(batch)
         given = self.task.given(examples)
         return self.task.respond(self.module, given, attention=attention, batch=size)
@@ -97,9 +123,15 @@ class LoadedRun:
             cut = [name for name, field in fields.items() if hasattr(field, "tokenizer")]
             there = ", ".join(f"run.task.fields[{name!r}].tokenizer" for name in cut)
             raise WrongTask(
-                f"tokenizers are those of a translator: {self.folder.path} was trained for "
-                f"task.kind={self.recipe.task.kind}",
-                f"it has {there or 'the fields ' + ', '.join(fields) + ', and no tokenizer'}",
+                t(
+                    "tokenizers are those of a translator: {path} was trained for task.kind={kind}",
+                    path=self.folder.path,
+                    kind=self.recipe.task.kind,
+                ),
+                t(
+                    "it has {value}",
+                    value=there or "the fields " + ", ".join(fields) + ", and no tokenizer",
+                ),
             )
         return self.translator.source_tokenizer, self.translator.target_tokenizer
 
@@ -169,24 +201,45 @@ class LoadedRun:
 
     def generate(
         self,
-        prompts: Sequence[str] = ("",),
+        prompts: Sequence[Any] = ("",),
         *,
-        length: int = 200,
+        length: int | None = None,
         beam: int | None = None,
         batch: int | None = None,
         **search: Any,
     ) -> list[Prediction]:
-        """Each prompt and what follows it, at most `length` tokens; without one, from the beginning.
+        """Each prompt and what follows it, at most `length` tokens, 200 if not given; without a prompt, from
+        the beginning. Of a run that tells of something, a prompt is what `predict` takes: a label, a vector,
+        a picture, a text; a text is written of each, as long as the recipe's search lets it be.
 
-        beam: 1, greedy, if not given. search: other settings of `regard.search.Search`, such as
-        method="sample", temperature=0.8, seed=1.
+        beam: of a language model 1, greedy, if not given. search: other settings of `regard.search.Search`,
+        such as method="sample", temperature=0.8, seed=1.
         """
         _check_list(prompts, "generate")
+        if (write := getattr(self.task, "write", None)) is not None:
+            limits = {} if length is None else {"max_length": length}
+            settings = search_settings(self.recipe, beam=beam, **search, **limits)
+            given = self.task.given(prompts)
+            if None in given:
+                raise Unanswerable(
+                    t(
+                        "prompt {index} is blank: there is nothing to tell of",
+                        index=given.index(None) + 1,
+                    ),
+                    t(
+                        "regard {command} -m {path} says what it takes",
+                        command=self.task.command,
+                        path=self.folder.path,
+                    ),
+                )
+            found: list[Prediction] = write(self.module, given, settings, batch=self._batch(batch))
+            return found
         module = self._able_to("generate")
         if search.get("method", "beam") == "beam":
             search["beam"] = beam or 1
         settings = search_settings(self.recipe, **search)
-        return module.generate(prompts, settings, length=length, batch=self._batch(batch))
+        most = LENGTH if length is None else length
+        return module.generate(prompts, settings, length=most, batch=self._batch(batch))
 
     def imagine(self, count: int = 1, *, seed: int = 0) -> NDArray[np.uint8]:
         """New pictures (count, H, W, C), from 0 to 255, of a run that draws; a seed has always the same."""
@@ -210,7 +263,10 @@ class LoadedRun:
             return self.task.batch_for(self.module)
         if not isinstance(batch, int) or batch < 1:
             raise ValueError(
-                f"batch is how many are answered side by side: 1 or more, not {batch!r}"
+                t(
+                    "batch is how many are answered side by side: 1 or more, not {batch}",
+                    batch=repr(batch),
+                )
             )
         return batch
 
@@ -219,8 +275,17 @@ class LoadedRun:
         if hasattr(self.module, method or wish):
             return self.module
         raise WrongTask(
-            f"{self.folder.path} cannot {wish}: it was trained for task.kind={self.recipe.task.kind}",
-            f"regard {self.task.command} -m {self.folder.path} uses it",
+            t(
+                "{path} cannot {wish}: it was trained for task.kind={kind}",
+                path=self.folder.path,
+                wish=wish,
+                kind=self.recipe.task.kind,
+            ),
+            t(
+                "regard {command} -m {path} uses it",
+                command=self.task.command,
+                path=self.folder.path,
+            ),
         )
 
 
@@ -230,19 +295,21 @@ def load(
     device: str | None = None,
     quantize: str | None = None,
 ) -> LoadedRun:
-    """A run folder, several as an ensemble, or (None) the model that comes with the package.
+    """A run folder, several as an ensemble, or (None, or "embedded") the model that comes with the package.
+
+    "runs/zh-en@500" is the checkpoint of step 500; the name of its file is another name of it.
 
     device: cpu, cuda, cuda:1, mps; the best there is if not given or "auto". quantize: "int8", on the CPU,
     for matrices rounded to 8 bits: faster, and nearly the same answers. Nothing is unpickled.
     """
     place = _place(device, quantize)
     if run is None or isinstance(run, str | Path):
-        return _load_one(Path(run) if run is not None else EMBEDDED, place, quantize)
+        return _load_one(run_path(run) if run is not None else EMBEDDED, place, quantize)
     if len(run) == 1:
-        return _load_one(Path(run[0]), place, quantize)
-    runs = [_load_one(Path(one), place, quantize) for one in run]
+        return _load_one(run_path(run[0]), place, quantize)
+    runs = [_load_one(run_path(one), place, quantize) for one in run]
     if not runs:
-        raise ValueError("an ensemble needs at least one run")
+        raise ValueError(t("an ensemble needs at least one run"))
     _check_same_vocabularies(runs)
     first = runs[0]
     ensemble = Ensemble([one.translator.model for one in runs])  # only translators can be joined
@@ -254,20 +321,30 @@ def _place(device: str | None, quantize: str | None) -> torch.device:
     if quantize is None:
         return find_device(device)
     if quantize != "int8":
-        raise CannotQuantize(f"quantize is 'int8', or nothing, not {quantize!r}", "leave it out")
+        raise CannotQuantize(
+            t("quantize is 'int8', or nothing, not {quantize}", quantize=repr(quantize)),
+            t("leave it out"),
+        )
     place = find_device("cpu" if device in (None, "auto") else device)
     if place.type != "cpu":
-        raise CannotQuantize(f"matrices in 8 bits are for the CPU, not for {place}", "--device cpu")
+        raise CannotQuantize(
+            t("matrices in 8 bits are for the CPU, not for {place}", place=place), "--device cpu"
+        )
     return place
 
 
 def _load_one(path: Path, device: torch.device, quantize: str | None = None) -> LoadedRun:
-    folder = RunFolder(path)
-    check_is_run(folder)
-    model, task = load_model(folder)
+    step = None
+    if checkpoint := checkpoint_of(path):
+        folder, step = RunFolder(checkpoint[0]), checkpoint[1]
+        model, task = load_checkpoint(folder, step, path)
+    else:
+        folder = RunFolder(path)
+        check_is_run(folder)
+        model, task = load_model(folder)
     if device.type == "cpu":
         pack(model, "float32" if quantize is None else "int8")
-    return LoadedRun(task, task.for_inference(model).to(device).eval(), folder)
+    return LoadedRun(task, task.for_inference(model).to(device).eval(), folder, step=step)
 
 
 def _short(value: object) -> str:
@@ -276,7 +353,9 @@ def _short(value: object) -> str:
 
 def _check_list(texts: Sequence[str], method: str) -> None:
     if isinstance(texts, str):
-        raise ValueError(f"give a list of texts, as in {method}([{texts!r}])")
+        raise ValueError(
+            t("give a list of texts, as in {method}([{texts}])", method=method, texts=repr(texts))
+        )
 
 
 def check_is_run(folder: RunFolder) -> None:
@@ -284,14 +363,32 @@ def check_is_run(folder: RunFolder) -> None:
     path = folder.path
     if folder.model.is_file():
         if not folder.config.is_file():
-            raise NotARun(f"{path} has a model.safetensors but no {folder.config.name} beside it")
+            raise NotARun(
+                t(
+                    "{path} has a model.safetensors but no {name} beside it",
+                    path=path,
+                    name=folder.config.name,
+                )
+            )
         return
-    if path == EMBEDDED:
-        raise NotARun("no model comes with this installation: name a run with -m")
+    if path.parent == ZOO:
+        if path != EMBEDDED and (there := embedded_names()):
+            raise NotARun(
+                t(
+                    "no model embedded:{name} comes with regard. There is {there}",
+                    name=path.name,
+                    there=", ".join(there),
+                )
+            )
+        raise NotARun(t("no model comes with this installation: name a run with -m"))
     if folder.recipe.is_file():
-        raise NotARun(f"the run in {path} has no model yet: its training has not come to an end")
-    what = "no model.safetensors in" if path.is_dir() else "no folder"
-    raise NotARun(f"{what} {path}, so it is no run{_nearest(path)}")
+        raise NotARun(
+            t("the run in {path} has no model yet: its training has not come to an end", path=path)
+        )
+    what = t("no model.safetensors in") if path.is_dir() else t("no folder")
+    raise NotARun(
+        t("{what} {path}, so it is no run{nearest}", what=what, path=path, nearest=_nearest(path))
+    )
 
 
 def _nearest(path: Path) -> str:
@@ -301,9 +398,9 @@ def _nearest(path: Path) -> str:
     if not found:
         return ""
     if near := nearest(str(path), map(str, found)):
-        return f". Did you mean {near}?"
+        return t(". Did you mean {near}?", near=near)
     latest = sorted(found, key=lambda one: -one.stat().st_mtime)[:SHOWN]
-    return f". There are {', '.join(map(str, latest))}"
+    return t(". There are {map}", map=", ".join(map(str, latest)))
 
 
 def _check_same_vocabularies(runs: Sequence[LoadedRun]) -> None:
@@ -313,7 +410,12 @@ def _check_same_vocabularies(runs: Sequence[LoadedRun]) -> None:
             theirs = other.task.fields.get(side)
             if theirs is None or ours.to_json() != theirs.to_json():
                 raise RecipeError(
-                    f"{first.folder.path} and {other.folder.path} cut text differently "
-                    f"({side} tokenizer): the runs of an ensemble share their tokenizers",
-                    "the same data.train and tokenizer.… give the same; seed may differ",
+                    t(
+                        "{path} and {folder_path} cut text differently ({side} tokenizer): the runs of "
+                        "an ensemble share their tokenizers",
+                        path=first.folder.path,
+                        folder_path=other.folder.path,
+                        side=side,
+                    ),
+                    t("the same data.train and tokenizer.… give the same; seed may differ"),
                 )

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from regard.serve.access import Access
 from regard.serve.http_errors import Refused, refusal
 from regard.serve.request_limits import RequestLimits
+from regard.words import language_asked_for, preferred, speaking, t
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -27,6 +28,7 @@ HEADERS = {
     "cache-control": "no-store",
 }
 JSON = "application/json"
+DESCRIBED = "/models"  # what is said of them is read on the page
 
 
 def write_line(line: str) -> None:
@@ -68,12 +70,19 @@ class Guard:
             await send(message)
 
         try:
-            await self._pass(scope, receive, send_safely)
+            with speaking(self._language(scope)):
+                await self._pass(scope, receive, send_safely)
         except Refused as refused:
             answer = refusal(refused.status_code, refused.detail, refused.headers)
             await answer(scope, receive, send_safely)
         finally:
             self.log(_line(scope, status, time.monotonic() - begin))
+
+    def _language(self, scope: Scope) -> str:
+        """Of answers what the request accepts; of pages what the server was given, if anything."""
+        accepted = preferred(Headers(scope=scope).get("accept-language", ""))
+        asked = scope["path"] in self.asked or scope["path"] == DESCRIBED
+        return accepted if asked else language_asked_for() or accepted
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
@@ -85,7 +94,12 @@ class Guard:
         if kind != JSON:
             seen = f"{kind[:80]!r}" if kind else "none"
             raise Refused(
-                415, f"the body must be JSON, declared by 'Content-Type: {JSON}', not {seen}"
+                415,
+                t(
+                    "the body must be JSON, declared by 'Content-Type: {json}', not {seen}",
+                    json=JSON,
+                    seen=seen,
+                ),
             )
         body = await self._body(headers, receive)
         given = False
@@ -114,13 +128,15 @@ class Guard:
                     if not message.get("more_body", False):
                         break
         except TimeoutError:
-            raise Refused(408, "the body did not arrive in time", connection="close") from None
+            raise Refused(408, t("the body did not arrive in time"), connection="close") from None
         return bytes(body)
 
     def _too_large(self) -> Refused:
-        limit = f"{self.limits.body:,} bytes"
+        limit = t("{body} bytes", body=f"{self.limits.body:,}")
         # what was not read would be taken for the next request
-        return Refused(413, f"a body may have {limit}: send fewer texts", connection="close")
+        return Refused(
+            413, t("a body may have {limit}: send fewer texts", limit=limit), connection="close"
+        )
 
 
 def _line(scope: Scope, status: int, seconds: float) -> str:

@@ -37,4 +37,4 @@ def interruptible(run: LoadedRun, pause: Pause) -> LoadedRun:
 
     for part in twin.modules():
         part.register_forward_pre_hook(before)
-    return LoadedRun(run.task, twin, run.folder)
+    return LoadedRun(run.task, twin, run.folder, step=run.step)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from regard.explanations.work_done import WorkDone
 from regard.serve.interruptible_run import Pause
+from regard.words import language
 
 
 class Wish(Protocol):
@@ -36,6 +37,7 @@ class Job:
     done: WorkDone = field(default_factory=WorkDone)
     arrived: float = field(default_factory=time.monotonic)
     began: float | None = None  # when it was first worked on
+    language: str = field(default_factory=language)  # of what it says
     answer: asyncio.Future[Sequence[Any]] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )

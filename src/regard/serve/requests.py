@@ -81,7 +81,7 @@ class Looking:
         from regard.looking.look import look_at
 
         run = _run(self.served, pause)
-        records = [look_at(run, question) for question in questions]
+        records = [look_at(run, question, name=self.served.shown) for question in questions]
         if pause is not None:
             pause()
         self.served.counts.looks += len(questions)

@@ -28,6 +28,7 @@ from regard.serve.http_errors import Refused
 from regard.serve.interruptible_run import Cancelled, Pause
 from regard.serve.jobs import Job
 from regard.serve.request_limits import SPEED, RequestLimits
+from regard.words import speaking, t
 
 Loaded = TypeVar("Loaded")
 State = Literal["ok", "busy", "overloaded", "stopping", "stuck", "failed"]
@@ -99,15 +100,22 @@ class Worker(Generic[Loaded]):
             if self.waiting + len(job.inputs) > self.limits.waiting:
                 raise Refused(
                     503,
-                    f"{self.waiting} sentences are waiting, of at most {self.limits.waiting}: "
-                    "try again in a moment",
+                    t(
+                        "{waiting} sentences are waiting, of at most {limits_waiting}: try again in a "
+                        "moment",
+                        waiting=self.waiting,
+                        limits_waiting=self.limits.waiting,
+                    ),
                     retry_after="1",
                 )
             if (before := self._pending(job.long)) and before + job.work > self.limits.queued:
                 seconds = math.ceil(before / SPEED)
                 raise Refused(
                     503,
-                    f"about {seconds} s of work are waiting: try again later, or ask for less",
+                    t(
+                        "about {seconds} s of work are waiting: try again later, or ask for less",
+                        seconds=seconds,
+                    ),
                     retry_after=str(seconds),
                 )
             self._waiting[job] = None
@@ -198,7 +206,15 @@ class Worker(Generic[Loaded]):
             return [first]
         jobs, count, longest, work = [first], len(first.inputs), first.longest, first.work
         for job in self._waiting:
-            if job is first or job.long or job.wish != first.wish:
+            if (
+                job is first
+                or job.long
+                or (job.wish, job.language)
+                != (
+                    first.wish,
+                    first.language,
+                )
+            ):
                 continue
             more, width = count + len(job.inputs), max(longest, job.longest)
             if self.limits.fit(more, width) and work + job.work <= JOINED * self.limits.short:
@@ -216,7 +232,7 @@ class Worker(Generic[Loaded]):
         if pause is not None:
             jobs[0].done.told = pause
         try:
-            with listening(jobs[0].done):
+            with speaking(jobs[0].language), listening(jobs[0].done):
                 answers = jobs[0].wish(inputs, pause)
         except Exception as error:
             if len(jobs) > 1:

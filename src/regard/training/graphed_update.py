@@ -24,6 +24,7 @@ from regard.training.flat_gradients import FlatGradients
 from regard.training.pending_numbers import PendingNumbers
 from regard.training.step_graphs import CudaGraphs, NothingRecorded, Recorder, StepGraphs, Tensors
 from regard.training.weight_update import SCALE, Updated, Updater, seed_by
+from regard.words import t
 
 BEHIND = 8  # updates that may be on their way
 PAYS = ("cuda",)  # devices on which auto records: where it was measured, and pays
@@ -148,8 +149,8 @@ def make_updater(
     why = why_not_recorded(fabric, module) if wish != "off" else None
     if wish == "graphs" and why is not None:
         raise RecipeError(
-            f"trainer.compile=graphs cannot be done: {why}",
-            "trainer.compile=auto does it where it can",
+            t("trainer.compile=graphs cannot be done: {why}", why=why),
+            t("trainer.compile=auto does it where it can"),
         )
     if wish == "graphs" or (wish == "auto" and why is None and fabric.device.type in PAYS):
         return GraphedUpdater(recipe, fabric, module, line, warn=warn)

@@ -180,9 +180,13 @@ def _only_model(run: RunFolder, recipe: Recipe) -> bool:
     before, now = (_ends(each.training) for each in (recipe_of(run, config), recipe))
     further = [f"training.{name}={end}" for name, end in now.items() if end > before.get(name, 0)]
     if further or config.get("stopped"):
-        wish = " ".join(further) or "its end"
+        wish = " ".join(further) or t("its end")
         raise NoCheckpoints(
-            f"there are no checkpoints in {run.checkpoints}: the run cannot go on to {wish}"
+            t(
+                "there are no checkpoints in {checkpoints}: the run cannot go on to {wish}",
+                checkpoints=run.checkpoints,
+                wish=wish,
+            )
         )
     return True
 
@@ -217,7 +221,7 @@ def _publish(fit: Fit, run: RunFolder, reporter: Reporter, *, already: bool = Fa
         instead = t("the next best is the model instead")
     for complaint in complaints:
         reporter.warn(f"{complaint}; {instead}")
-    weights = average(best) if best else _last_weights(fit)
+    weights = average(list(best.values())) if best else _last_weights(fit)
     if fit.over and type(fit.task).tune is not Task.tune:
         weights = _tuned(fit, weights)
     spent = {
@@ -226,7 +230,13 @@ def _publish(fit: Fit, run: RunFolder, reporter: Reporter, *, already: bool = Fa
         "memory": state.memory,
         "device": fit.fabric.device.type,
     }
-    save_model(run, fit.task, weights, stopped=not fit.over, spent=spent)
+    kept = {
+        "steps": list(best) or [state.update],
+        "best": bool(best),
+        "validations": state.validations,
+        "end": fit.end,
+    }
+    save_model(run, fit.task, weights, stopped=not fit.over, spent=spent, kept=kept)
 
 
 def _tuned(fit: Fit, weights: Weights) -> Weights:
@@ -263,8 +273,14 @@ def _fabric(recipe: Recipe) -> Fabric:
         )
     except (RuntimeError, TypeError, ValueError, MisconfigurationException) as error:
         raise RecipeError(
-            f"no {given.accelerator} device for trainer.devices={given.devices} and "
-            f"trainer.strategy={given.strategy}: {error}"
+            t(
+                "no {accelerator} device for trainer.devices={devices} and "
+                "trainer.strategy={strategy}: {error}",
+                accelerator=given.accelerator,
+                devices=given.devices,
+                strategy=given.strategy,
+                error=error,
+            )
         ) from error
 
 

@@ -70,12 +70,15 @@ class Fit:
         self._stepped = False  # whether an update of this start is known
         self._saved = -1, -1  # the update, and the update of the last validation
         self._unread: deque[int] = deque()  # the updates of which nothing is known yet
-        self._norm, self._stop = 0.0, False  # what the last update that is known told
+        self._stop = False  # what the last update that is known told
+        self._row: float | None = None  # seconds at the last row; None: not of this start
+        self._paused = 0.0  # seconds of validations since then
 
     def run(self, record: MetricsFile | None) -> None:
         """To the end of the recipe. Only the first process has a record."""
         self.record = record
         self._started, self._before = time.monotonic(), self.state.seconds
+        self._row = None if self.state.tokens else self.state.seconds
         groups = self._groups()
         with self.signals:
             while True:
@@ -130,23 +133,34 @@ class Fit:
         """Stand where a checkpoint stood; one of another run is refused."""
         if tree.get("format") != FORMAT:
             raise OtherRecipe(
-                f"{self.checkpoints.folder} was written by another version of regard: only that version "
-                "can resume it"
+                t(
+                    "{folder} was written by another version of regard: only that version can "
+                    "resume it",
+                    folder=self.checkpoints.folder,
+                )
             )
         learnt_by = Recipe.model_validate(tree["recipe"])
         refuse_other(self.recipe, learnt_by, str(self.checkpoints.folder))
         if changed := [
             name for name, sha in self._assets.items() if tree["assets"].get(name) != sha
         ]:
-            raise Damaged(f"{changed[0]} is not the one that this run began with", LEARN_ANEW)
+            raise Damaged(
+                t("{changed} is not the one that this run began with", changed=changed[0]),
+                LEARN_ANEW,
+            )
         self.state = RunState.from_tree(tree["state"])
         corpus = self.loader.store.content
         rewritten = tree.get("corpus", corpus) != corpus
         if self.state.batch and (rewritten or tree["batches"] != self.loader.batches.fingerprint):
             raise OtherRecipe(
-                f"the number of processes (now {self.fabric.world_size}) or the text of data.train "
-                f"has changed within epoch {self.state.epoch + 1}, after step "
-                f"{self.state.update:,}: the batches of the rest of it would be others"
+                t(
+                    "the number of processes (now {world_size}) or the text of data.train has "
+                    "changed within epoch {epoch}, after step {update}: the batches of the rest of "
+                    "it would be others",
+                    world_size=self.fabric.world_size,
+                    epoch=self.state.epoch + 1,
+                    update=f"{self.state.update:,}",
+                )
             )
         if rewritten:
             self.reporter.warn(
@@ -162,7 +176,10 @@ class Fit:
             self.updater.optimizer.load_state_dict(tree["optimizer"])
         except (RuntimeError, ValueError) as error:
             raise OtherRecipe(
-                f"{self.checkpoints.folder} holds a run of another recipe: its weights do not fit"
+                t(
+                    "{folder} holds a run of another recipe: its weights do not fit",
+                    folder=self.checkpoints.folder,
+                )
             ) from error
         if self.mean is not None:
             self.mean.load(tree["mean"])
@@ -204,6 +221,7 @@ class Fit:
         seconds = self._before + time.monotonic() - self._started
         told = (float(self.signals.received > 0), seconds * (self.fabric.global_rank == 0))
         self._unread.append(state.update + 1)
+        state.learning_rate = rate
         with self._naming_the_step():
             known = self.updater.make(batches, number=number, rate=rate, shared=told)
         state.advance(len(batches), len(self.loader))
@@ -214,7 +232,7 @@ class Fit:
             self._say_first()
         if state.update % ROW_EVERY == 0:
             self._settle()
-            self._write_row(learning_rate=rate, gradient_norm=self._norm)
+            self._write_row()
         if self._stop or self._asked_to_stop():
             self._interrupt()
 
@@ -224,9 +242,14 @@ class Fit:
         try:
             yield
         except Diverged as error:
-            last = self.checkpoints.last() or "none, no checkpoint was due yet"
+            last = self.checkpoints.last() or t("none, no checkpoint was due yet")
             raise Diverged(
-                f"step {self._unread[0]:,}: {error}; the last good checkpoint is {last}"
+                t(
+                    "step {unread}: {error}; the last good checkpoint is {last}",
+                    unread=f"{self._unread[0]:,}",
+                    error=error,
+                    last=last,
+                )
             ) from error
 
     def _settle(self) -> None:
@@ -239,7 +262,8 @@ class Fit:
             for made in known:
                 step = self._unread.popleft()
                 stop, state.seconds = made.shared
-                self._norm, self._stop = made.norm, self._stop or bool(stop)
+                state.gradient_norm = float(made.norm)
+                self._stop = self._stop or bool(stop)
                 state.loss, state.tokens = state.loss + made.loss, state.tokens + made.tokens
                 self.reporter.see(step, state.epoch, self.done, made.loss, made.tokens)
 
@@ -279,6 +303,7 @@ class Fit:
             self._interrupt()
         measures = {"loss": found.loss, **found.measures}
         self._write_row(**{f"dev_{name}": value for name, value in measures.items()})
+        self._paused += time.monotonic() - start
         self.reporter.say(self._words(found, best, time.monotonic() - start))
         self.save()
 
@@ -289,8 +314,13 @@ class Fit:
     def _write_row(self, **values: float) -> None:
         state = self.state
         row = {"step": state.update, "epoch": state.epoch, "seconds": state.seconds, **values}
+        row |= {"learning_rate": state.learning_rate, "gradient_norm": state.gradient_norm}
         if state.tokens:
             row["train_loss"] = state.loss / state.tokens
+            trained = 0.0 if self._row is None else state.seconds - self._row - self._paused
+            if trained > 0:
+                row["speed"] = state.tokens / trained
+            self._row, self._paused = state.seconds, 0.0
         state.loss, state.tokens = 0.0, 0
         if self.record is not None:
             self.record.add(row)
@@ -299,8 +329,12 @@ class Fit:
         self.save()
         number = self.signals.received or signal.SIGTERM  # another process was told
         raise Interrupted(
-            f"stopped by {signal.Signals(number).name} after step {self.state.update:,}; "
-            f"the checkpoint is {self.checkpoints.last()}",
+            t(
+                "stopped by {name} after step {update}; the checkpoint is {last}",
+                name=signal.Signals(number).name,
+                update=f"{self.state.update:,}",
+                last=self.checkpoints.last(),
+            ),
             number,
         )
 

@@ -17,7 +17,7 @@ from regard.view.bundle import module, stylesheet
 from regard.view.markup import text
 from regard.view.page_language import page_language
 from regard.view.terminal_cells import visible
-from regard.words import t
+from regard.words import ENGLISH, t
 
 START = """
 render({
@@ -45,38 +45,44 @@ PAGE = """\
 """
 
 
-def page_html(records: Sequence[AttentionRecord], *, state: Mapping[str, Any] | None = None) -> str:
-    """state: what is shown first, as page/host/view_state.js has it."""
+def page_html(
+    records: Sequence[AttentionRecord],
+    *,
+    state: Mapping[str, Any] | None = None,
+    scored: Sequence[AttentionRecord] = (),
+) -> str:
+    """state: what is shown first, as page/host/view_state.js has it. scored: outputs given to others."""
     # "</script" would end the element, in a string of the code as well
     script = (module() + START).replace("</script", "<\\/script")
     style = stylesheet()
     spoken = page_language()
     given = {
         "records": [record.to_dict() for record in records],
+        **({"scored": [record.to_dict() for record in scored]} if scored else {}),
         "state": dict(state or {}),
         **spoken,
     }
     data = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
     titles = " · ".join(dict.fromkeys(r.name or r.model for r in records if r.name or r.model))
     return PAGE.format(
-        language=spoken.get("lang", "en"),
+        language=spoken.get("lang", ENGLISH),
         needs_script=text(t("This page needs JavaScript.")),
         policy=text(content_policy(script, style)),
         title=text(visible(titles or t("attention"))),
         style=style,
-        data=_harmless(data),
+        data=harmless(data),
         script=script,
     )
 
 
 def content_policy(script: str, style: str) -> str:
     return (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        f"default-src 'none'; script-src '{hash_of(script)}'; style-src '{hash_of(style)}'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 
 
-def _harmless(data: str) -> str:
+def harmless(data: str) -> str:
     r"""JSON in which no text can end the element: < is written \u003c; halves of pairs as well."""
     written = data.replace("<", "\\u003c")
     return "".join(
@@ -85,6 +91,6 @@ def _harmless(data: str) -> str:
     )
 
 
-def _hash(content: str) -> str:
+def hash_of(content: str) -> str:
     digest = hashlib.sha256(content.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,6 +1,6 @@
 """The page in a notebook: an anywidget, whose questions a live run answers where there is one.
 
-A message of the page is {id, kind, payload}; its answer is {id, answer} or {id, error}.
+A message of the page is {id, kind, payload, language}; its answer is {id, answer} or {id, error}.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from regard.records.record import AttentionRecord
 from regard.view.bundle import module, stylesheet
 from regard.view.page_language import page_language
+from regard.words import speaking
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,12 @@ def widget(
     *,
     state: Mapping[str, Any] | None = None,
     live: Live | None = None,
+    scored: Sequence[AttentionRecord] = (),
 ) -> Any:
     """state: what is shown first. live: who answers; without it nothing can be asked."""
     made = _widget_class()(
         records=[record.to_dict() for record in records],
+        scored=[record.to_dict() for record in scored],
         state=dict(state or {}),
         abilities=[] if live is None else ["ask"],
         models=[] if live is None else list(live.models),
@@ -49,7 +52,12 @@ def widget(
 
 
 def reply(message: Mapping[str, Any], live: Live | None) -> dict[str, Any]:
-    """The answer to a message of the page, or what was wrong with it."""
+    """The answer to a message of the page, or what was wrong with it, in the page's language."""
+    with speaking(str(message.get("language") or "")):
+        return _reply(message, live)
+
+
+def _reply(message: Mapping[str, Any], live: Live | None) -> dict[str, Any]:
     try:
         if live is None:
             raise ValueError("needs a running model: regard.look(run, text)")
@@ -75,11 +83,12 @@ def _widget_class() -> type[Any]:
         _esm = module()
         _css = stylesheet()
         records: Any = traitlets.List().tag(sync=True)
+        scored: Any = traitlets.List().tag(sync=True)
         state: Any = traitlets.Dict().tag(sync=True)
         abilities: Any = traitlets.List().tag(sync=True)
         models: Any = traitlets.List().tag(sync=True)
         pictures: Any = traitlets.List().tag(sync=True)
-        lang: Any = traitlets.Unicode("en").tag(sync=True)
-        words: Any = traitlets.Dict().tag(sync=True)
+        lang: Any = traitlets.Unicode("").tag(sync=True)
+        languages: Any = traitlets.Dict().tag(sync=True)
 
     return AttentionWidget

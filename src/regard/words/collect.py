@@ -4,7 +4,8 @@
     python -m regard.words.collect --check    # are en.json and the translations up to date?
 
 en.json: message -> {"where": files that say it, "one": its form for one thing, where it counts any}.
-Messages are what t() is given, the help of commands and of their options, and what a task calls its examples.
+Messages are what t() is given, the help of commands and of their options, what a task calls its examples, the
+hints of errors, and the kinds of problems that data have.
 A translation, zh.json: message -> text, or {"one": text, "other": text}.
 """
 
@@ -15,6 +16,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,9 +28,12 @@ PAGE = "view/page/"
 CAPTIONS = "view/captions.json"  # what pictures and the page both say
 COMMANDS = "cli/"  # whose help is said when it is shown
 TASKS = "tasks/"  # whose classes name what they are about
-COUNTED, NAMED = ("noun",), ("scored", "learns")  # attributes of a task, in words
+COUNTED, NAMED = ("noun",), ("scored", "learns", "verb")  # attributes of a task, in words
 EXAMPLE = re.compile(r"(?:Example|Try): ")  # the rest is a command
 SAID_IN_JS = re.compile(r"(?<![\w.$])t(?:(?P<plural>\.plural)|\.parts)?\(")
+SENTENCE = re.compile(
+    r"[A-Za-z]{2,}[ ,:]+[A-Za-z]{2,}|^[a-z]{3,}$"
+)  # what has to be said in another language
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
 
@@ -61,9 +66,12 @@ def collected(root: Path = REGARD) -> dict[str, dict[str, Any]]:
 
 
 def everything_said(root: Path = REGARD) -> Iterator[Said]:
-    for file in sorted(root.rglob("*.py")):
-        text = file.read_text(encoding="utf-8")
+    sources = {file: file.read_text(encoding="utf-8") for file in sorted(root.rglob("*.py"))}
+    raised = frozenset().union(*map(names_of_errors, sources.values()))
+    for file, text in sources.items():
         where = file.relative_to(root).as_posix()
+        if file.parent != LISTED.parent:
+            yield from said_of_errors(text, where, raised)
         if "regard.words import" in text and file.parent != LISTED.parent:
             yield from said_in_python(text, where)
         if where.startswith(COMMANDS):
@@ -121,6 +129,52 @@ def said_by_tasks(text: str, where: str) -> Iterator[Said]:
                 yield Said(where, node.lineno, said, one, None)
 
 
+def names_of_errors(text: str) -> frozenset[str]:
+    """The constants that errors are made with: ANEW of `raise Damaged(t("…"), ANEW)`."""
+    return frozenset(
+        word.id
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and re.search(r"(?:^|\.)_?[A-Z]\w+$", ast.unparse(node.func))
+        for word in node.args
+        if isinstance(word, ast.Name) and word.id.isupper()
+    )
+
+
+def said_of_errors(text: str, where: str, raised: frozenset[str]) -> Iterator[Said]:
+    """What is said when an error is shown: such constants, and the `hint` of a class of errors.
+
+    And the kinds of problems in data, Unusable("{}lines without a number"), which are kept in English:
+    say_kept says them.
+    """
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            named = node.targets[0].id in raised | {"hint"}
+            if named and _is_sentence(node.value):
+                yield Said(where, node.lineno, _literal(node.value, where), None, None)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Unusable" and node.args:
+            kept = _template(node.args[0])
+            yield from [Said(where, node.lineno, kept, None, None)] if kept else []
+
+
+def _is_sentence(node: ast.expr) -> bool:
+    text = node.value if isinstance(node, ast.Constant) else None
+    plain = isinstance(text, str) and not text.startswith(("<", "pip "))
+    return plain and re.search(r"[a-z]{2,} [a-z]", str(text)) is not None
+
+
+def _template(node: ast.expr) -> str:
+    """A text with {1}, {2} for the values of an f-string; empty of what is none."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if not isinstance(node, ast.JoinedStr):
+        return ""
+    numbers = count(1)
+    return "".join(
+        str(part.value) if isinstance(part, ast.Constant) else f"{{{next(numbers)}}}"
+        for part in node.values
+    )
+
+
 def paragraphs(text: str) -> list[str]:
     """Of a docstring, each in one line."""
     return [" ".join(part.split()) for part in text.strip().split("\n\n")]
@@ -173,8 +227,18 @@ def placeholders(text: str) -> frozenset[str]:
     return frozenset(PLACEHOLDER.findall(text))
 
 
+def untranslated(listed: Mapping[str, Any], translated: Translations) -> list[str]:
+    """Messages without a translation, or with one that says the same English words."""
+    return [
+        message
+        for message in listed
+        if message not in translated
+        or (translated[message] == message and SENTENCE.search(PLACEHOLDER.sub("", message)))
+    ]
+
+
 def translation_problems(listed: Mapping[str, Any], translated: Translations) -> list[str]:
-    """What is wrong in a translation; that a message is missing is not wrong."""
+    """What is wrong in a translation, beside what it lacks."""
     problems = []
     for message, translation in translated.items():
         if message not in listed:
@@ -189,6 +253,8 @@ def translation_problems(listed: Mapping[str, Any], translated: Translations) ->
             problems.append(f'{message!r} needs a text, or {{"one": text, "other": text}}')
             continue
         for form, text in forms.items():
+            if text.count("{}") != message.count("{}"):
+                problems.append(f"{message!r}: {text!r} has another number of {{}}")
             may_lack = {"n"} if form == "one" else set()
             odd = (placeholders(message) ^ placeholders(text)) - may_lack
             if odd:
@@ -202,19 +268,24 @@ def written(messages: Mapping[str, Any]) -> str:
 
 def main(arguments: list[str]) -> int:
     messages = collected()
+    problems = []
     if arguments != ["--check"]:
         LISTED.write_text(written(messages), encoding="utf-8")
         print(f"{len(messages)} messages in {LISTED}")
-        return 0
-    problems = []
-    if not LISTED.is_file() or LISTED.read_text(encoding="utf-8") != written(messages):
+    elif not LISTED.is_file() or LISTED.read_text(encoding="utf-8") != written(messages):
         problems.append(f"{LISTED.name} is stale: python -m regard.words.collect")
-    for file in sorted(LISTED.parent.glob("*.json")):
-        if file != LISTED:
-            translated = json.loads(file.read_text(encoding="utf-8"))
-            problems += [f"{file.name}: {p}" for p in translation_problems(messages, translated)]
-    print("\n".join(problems) or f"{len(messages)} messages, all listed")
-    return 1 if problems else 0
+    for file in catalogues():
+        translated = json.loads(file.read_text(encoding="utf-8"))
+        problems += [f"{file.name}: {p}" for p in translation_problems(messages, translated)]
+        missing = untranslated(messages, translated)
+        problems += [f"{file.name} does not translate {each!r}" for each in missing]
+    print("\n".join(problems) or f"{len(messages)} messages, all listed and translated")
+    return 1 if problems and arguments == ["--check"] else 0
+
+
+def catalogues() -> list[Path]:
+    """The translations."""
+    return [file for file in sorted(LISTED.parent.glob("*.json")) if file != LISTED]
 
 
 def _arguments(code: str, start: int) -> list[str]:

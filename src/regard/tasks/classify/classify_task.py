@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from regard.measures.accuracy import Accuracy
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
 from regard.tasks.answer import Answer, Examples
+from regard.tasks.asked_line import asked_line
 from regard.tasks.classify.classify_module import Classification, Classify
 from regard.tasks.classify.judge import Judgement
 from regard.tasks.classify.judge_task import JudgeTask
@@ -79,8 +81,8 @@ class ClassifyTask(JudgeTask):
 
         if not isinstance(self.source, Text):
             raise Unanswerable(
-                f"labels of {self.noun} are not explained, those of texts are",
-                "regard look shows what they were made of",
+                t("labels of {noun} are not explained, those of texts are", noun=self.noun),
+                t("regard look shows what they were made of"),
             )
         for tokens in positions_read(self.source, self.read_values(examples)):
             yield ClassificationReading(module, tokens.ids) if len(tokens) else None
@@ -94,7 +96,7 @@ class ClassifyTask(JudgeTask):
         answers = module.classify_values(self.read_values(wrong), attention=True)
         pairs = zip(wrong, answers, strict=True)
         surest = sorted(pairs, key=lambda pair: -pair[1].probability)[:SAMPLES]
-        return [_sample(*pair) for pair in surest]
+        return [replace(_sample(*pair), asked=asked_line(self, pair[0])) for pair in surest]
 
     def sample_names(self) -> SampleNames:
         return SampleNames(t("Most confidently wrong"), t("text"), t("label"), t("answer"))

@@ -197,6 +197,7 @@ class LanguageTask(LikelihoodTask):
                 source=prompt,
                 reference=decode(block.ids[: PROMPT + CONTINUED])[len(prompt) :],
                 hypothesis=answer.text[len(prompt) :],
+                asked=answer.text,
             )
             for prompt, block, answer in zip(prompts, chosen, written, strict=True)
         ]

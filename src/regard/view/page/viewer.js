@@ -11,6 +11,7 @@ import { explainPanel } from "./panels/explain/explain_panel.js";
 import { mountExport } from "./stage/export_menu.js";
 import { mountFirstPage } from "./stage/first_page.js";
 import { mountWalk } from "./stage/guided_walk.js";
+import { languageButton } from "./stage/language_button.js";
 import { mountHeader } from "./stage/header.js";
 import { mountHeads } from "./stage/head_thumbnails.js";
 import { Heatmap } from "./stage/heatmap.js";
@@ -30,6 +31,7 @@ import { mountThemeButton } from "./stage/theme_button.js";
 import { mountToolbar } from "./stage/toolbar.js";
 import { mountWorkBar } from "./stage/work_bar.js";
 import { viewOf } from "./drawing/view.js";
+import { keepLanguage, languageOf, spokenBy } from "./words/languages.js";
 import { speak } from "./words/messages.js";
 
 /** @typedef {import("./record/record.js").AttentionRecord} AttentionRecord */
@@ -47,14 +49,17 @@ export class Viewer {
    */
   constructor(model, element) {
     this.model = model;
-    speak(model.get("words"));
-    this.records = recordsOf(model);
-    this.abilities = new Set(model.get("abilities") ?? []);
     this.store = createStore({ ...INITIAL_STATE, ...cleanState(model.get("state")) });
+    this.language = this.wantedLanguage();
+    speak(model.get("languages")?.[this.language], this.language);
+    this.records = recordsOf(model); // which names their maps
+    this.scored = recordsOf(model, "scored"); // what one was given of another's output
+    this.abilities = new Set(model.get("abilities") ?? []);
     this.asking = createAsk(model, (waiting, progress) => this.parts?.workBar.update(waiting, progress));
     this.asked = new AskedRecords(this.asking.ask, model.get("models") ?? []);
     this.newest = 0; // the last question; answers to others come too late
     this.working = false;
+    this.begun = false; // nothing was shown yet
     /** @param {Partial<State>} patch */
     this.set = (patch) => this.store.set(patch);
     /** @type {import("./drawing/view.js").View|null} */
@@ -62,14 +67,47 @@ export class Viewer {
     /** @type {Active|null} */
     this.pointed = null;
     this.frame = 0;
-    this.skeleton = buildSkeleton(this.abilities.has("ask"), element.parentElement === document.body);
-    this.skeleton.root.lang = model.get("lang") || "en";
-    element.replaceChildren(this.skeleton.root);
+    this.element = element;
+    this.whole = element.parentElement === document.body; // a page of its own, not a part of one
+    this.skeleton = this.drawSkeleton();
     this.parts = this.mountParts(this.skeleton.places);
     this.endings = this.listen();
     this.update();
     this.parts.header.start(this.store.get());
     this.follow();
+  }
+
+  wantedLanguage() {
+    const { model } = this;
+    return languageOf({ chosen: this.store.get().language, made: model.get("lang"), languages: model.get("languages") });
+  }
+
+  /** The places of the page in its language, in the place of those that were there. */
+  drawSkeleton() {
+    const skeleton = buildSkeleton(this.abilities.has("ask"), this.whole);
+    skeleton.root.lang = this.language;
+    if (this.whole) document.documentElement.lang = this.language;
+    this.element.replaceChildren(skeleton.root);
+    return skeleton;
+  }
+
+  /** All is said again in another language, also by the model that was asked. */
+  async speakAnew() {
+    const language = this.wantedLanguage();
+    if (language === this.language) return;
+    this.language = language;
+    speak(this.model.get("languages")?.[language], language);
+    await Promise.resolve(this.model.get("describe")).catch(() => {}); // what is known of the models is better than nothing
+    if (this.language !== language) return;
+    for (const end of this.endings) end();
+    this.records = this.records.map((each) => this.asked.readAgain(each));
+    this.skeleton = this.drawSkeleton();
+    this.parts = this.mountParts(this.skeleton.places);
+    this.endings = this.listen();
+    this.update();
+    /** @type {HTMLElement|null} */ (this.skeleton.root.querySelector(".language"))?.focus();
+    const questions = this.records.map((each) => this.asked.questionOf(each));
+    if (this.abilities.has("ask") && questions.length && questions.every((each) => each.text !== "")) this.answered(questions, {});
   }
 
   /** @param {ReturnType<typeof buildSkeleton>["places"]} places */
@@ -81,12 +119,17 @@ export class Viewer {
       pin: (row, col) => this.pin(row, col),
       unpin: () => set({ query: null, key: null }),
     };
+    const languageTool = languageButton(spokenBy(model.get("languages")), this.language, (language) => {
+      keepLanguage(language);
+      set({ language });
+    });
     const themeButton = mountThemeButton(set);
     const exportMenu = mountExport({
       view: () => this.shownView(),
       records: () => this.records,
-      settings: () => ({ state: store.get(), lang: model.get("lang"), words: model.get("words") }),
+      settings: () => ({ state: store.get(), scored: this.knownScored(), lang: this.language, languages: model.get("languages") }),
       assets: () => model.get("assets") ?? { module: model.get("_esm"), stylesheet: model.get("_css") },
+      open: () => this.parts.tabs.open(),
     });
     const header = mountHeader(places.header, {
       canAsk: this.abilities.has("ask"),
@@ -95,7 +138,7 @@ export class Viewer {
       ask: (question) => this.askText(question),
       choose: () => this.update(),
       asIs: () => this.askAsIs(),
-      tools: [themeButton.element, exportMenu.element],
+      tools: [languageTool, themeButton.element, exportMenu.element],
     });
     const about = model.get("about") ?? {};
     return {
@@ -124,6 +167,12 @@ export class Viewer {
   shownView() {
     if (!this.view) throw new Error("nothing is shown yet");
     return this.view;
+  }
+
+  /** What a file of the page needs to compare outputs without a model: these, as they were given. */
+  knownScored() {
+    const asked = [...this.asked.kept.values()].filter((each) => each.question.target && !this.records.includes(each));
+    return [...this.scored, ...asked].map((each) => each.given);
   }
 
   /** @returns {(() => void)[]} what undoes it */
@@ -156,7 +205,6 @@ export class Viewer {
       () => model.off("change:records", newRecords),
       () => scheme.removeEventListener("change", newScheme),
       () => observer.disconnect(),
-      this.asking.stop,
     ];
   }
 
@@ -165,6 +213,7 @@ export class Viewer {
     this.pointed = null;
     this.model.set("state", { ...state });
     this.model.save_changes();
+    if (state.language !== before.language) this.speakAnew();
     const changed = Object.keys(state).filter((name) => state[name] !== before[name]);
     const part = this.view?.levels ? "levels" : this.view?.sight ? "sight" : "";
     if (part && changed.every((name) => name.startsWith(`${part}-`))) this.updateInPlace();
@@ -208,6 +257,8 @@ export class Viewer {
     else for (const part of levels ? [parts.levels] : [parts.heads, parts.sentences, parts.heatmap, parts.legend]) part.update(this.view);
     if (!places.tabs.hidden) parts.tabs.update(this.context(this.view));
     this.highlight();
+    if (!this.begun && state.panel === "compare") places.tabs.scrollIntoView({ block: "start" }); // what a link is about
+    this.begun = true;
   }
 
   /** Over a picture the panel that shows it comes first, and the weights of its cells below. @param {boolean} pictured */
@@ -229,6 +280,8 @@ export class Viewer {
       state: view.state,
       set: this.set,
       look: (patch, fresh) => this.asked.look({ ...this.asked.questionOf(view.record), ...patch }, { like: view.record, fresh }),
+      questionOf: (record) => this.asked.questionOf(record),
+      scored: this.scored,
       abilities: this.abilities,
       models: this.model.get("models") ?? [],
       replaceRecord: (record) => this.replaceRecord(record),
@@ -262,8 +315,9 @@ export class Viewer {
 
   /** A new text; the models that it was compared by are asked too. @param {Question} question */
   askText(question) {
-    const before = this.records.map((each) => this.asked.questionOf(each));
-    const questions = before.length ? withNewText(before, question) : [question];
+    const shown = this.records.map((each) => this.asked.questionOf(each));
+    const before = shown.length ? shown : questionsIn({ ...this.store.get(), ...question }); // a link may name models alone
+    const questions = withNewText(before, question);
     return this.answered(questions, { record: 0, query: null, key: null, walk: null });
   }
 
@@ -349,7 +403,7 @@ export class Viewer {
   }
 
   remove() {
-    for (const end of this.endings) end();
+    for (const end of [...this.endings, this.asking.stop]) end();
     cancelAnimationFrame(this.frame);
     this.skeleton.root.remove();
   }
@@ -358,8 +412,8 @@ export class Viewer {
 /** The first token of a group. @param {number[][]} groups @param {number|null} place */
 const firstOf = (groups, place) => (place === null ? null : (groups[place]?.[0] ?? null));
 
-/** @param {import("./host/questions.js").Model} model @returns {AttentionRecord[]} */
-function recordsOf(model) {
-  const given = model.get("records") ?? [];
+/** @param {import("./host/questions.js").Model} model @param {string} [name] @returns {AttentionRecord[]} */
+function recordsOf(model, name = "records") {
+  const given = model.get(name) ?? [];
   return (typeof given === "string" ? JSON.parse(given) : given).map(readRecord);
 }

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import unicodedata
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from regard.view.colours import RGB, Ramp, contrast, oklch_anchors, shade
-from regard.view.markup import Markup, element
+from regard.view.markup import Markup, element, join
+from regard.view.stills.named_boxes import is_box, spelled
 from regard.view.terminal_cells import END_ISOLATE, fold, shorten, visible, width
 
 LATIN = "system-ui, 'Noto Sans', 'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
@@ -35,7 +36,7 @@ COMMON = 0.62
 
 
 class Theme(NamedTuple):
-    """The ramps are those of the page, from palettes.json, so that a picture looks like the screen."""
+    """What pictures and page share, from palettes.json, so that a picture looks like the screen."""
 
     ground: str
     ink: str
@@ -46,31 +47,19 @@ class Theme(NamedTuple):
     above_zero: Ramp
 
 
-def _ramps(theme: str) -> tuple[Ramp, Ramp, Ramp]:
-    """For weights, for those below zero, for those above."""
-    stops = json.loads((files("regard.view") / "palettes.json").read_text(encoding="utf-8"))[theme]
+def _theme(name: str) -> Theme:
+    """Its grounds and inks, and the ramps for weights, for those below zero, for those above."""
+    shared = json.loads((files("regard.view") / "palettes.json").read_text(encoding="utf-8"))
+    paper, stops = shared["paper"][name], shared[name]
     weights, below, above = (
-        Ramp(oklch_anchors(stops[name]), "") for name in ("sequential", "negative", "positive")
+        Ramp(oklch_anchors(stops[ramp]), "") for ramp in ("sequential", "negative", "positive")
     )
-    return weights, below, above
+    return Theme(
+        paper["ground"], paper["ink"], paper["muted"], paper["rule"], weights, below, above
+    )
 
 
-THEMES = {
-    "light": Theme(
-        "#ffffff",
-        "#1b1f24",
-        "#59636e",
-        "#d5dae0",
-        *_ramps("light"),
-    ),
-    "dark": Theme(
-        "#101319",
-        "#e6edf3",
-        "#93a0ad",
-        "#353d49",
-        *_ramps("dark"),
-    ),
-}
+THEMES = {name: _theme(name) for name in ("light", "dark")}
 
 
 class Scale(NamedTuple):
@@ -105,7 +94,7 @@ def ink_on(ground: RGB) -> str:
 
 def label(text: str) -> str:
     """What is written for a token: one short line that hides nothing."""
-    return shorten(visible(text), LONGEST)
+    return shorten(spelled(visible(text)), LONGEST)
 
 
 def length(text: str, size: float) -> float:
@@ -122,7 +111,7 @@ def set_length(text: str, size: float) -> float:
 def wrapped(text: str, cells: int, lines: int = 2) -> list[str]:
     """Text in lines of at most `cells`, broken between words; words that are longer are folded."""
     found = [""]
-    for word in visible(text).split(" "):
+    for word in spelled(visible(text)).split(" "):
         joined = f"{found[-1]} {word}".lstrip()
         if width(joined) <= cells:
             found[-1] = joined
@@ -172,9 +161,10 @@ def write(
         place = {"transform": f"translate({x:.2f} {y:.2f}) rotate({turned:g})"}
     # isolated, not direction="rtl": that turns `anchor` round in browsers, but not in resvg
     shown = f"{RTL_ISOLATE}{text}{END_ISOLATE}" if runs_right_to_left(text) else text
-    return element(
+    boxed = is_box(text)
+    letters = element(
         "text",
-        shown,
+        text[1:-1] if boxed else shown,
         **place,
         font_family=fonts(text, language),
         font_size=size,
@@ -183,3 +173,22 @@ def write(
         text_anchor=None if anchor == "start" else anchor,
         lang=language or None,
     )
+    return join([_frame(text, x, y, size, fill, anchor, turned), letters]) if boxed else letters
+
+
+def _frame(
+    text: str, x: float, y: float, size: float, fill: str, anchor: str, turned: float
+) -> Markup:
+    """Around the name of a character that no font has."""
+    wide = set_length(text[1:-1], size) * 0.93 + 4
+    before = {"start": 2.0, "middle": wide / 2, "end": wide - 2}[anchor]
+    if turned:
+        place: dict[str, Any] = {
+            "transform": f"translate({x:.2f} {y:.2f}) rotate({turned:g})",
+            "x": round(-before, 2),
+            "y": round(-size * 0.86, 2),
+        }
+    else:
+        place = {"x": round(x - before, 2), "y": round(y - size * 0.86, 2)}
+    shape = {"width": round(wide, 2), "height": round(size * 1.12, 2), "rx": 2}
+    return element("rect", **place, **shape, fill="none", stroke=fill, stroke_width=0.6)

@@ -1,5 +1,7 @@
 // Questions to the host: each has a number, and its answer comes back with it.
 
+import { spoken } from "../words/messages.js";
+
 /**
  * What the page lives in, in anywidget's shape.
  * @typedef {object} Model
@@ -48,7 +50,7 @@ export function createAsk(model, tell = () => {}) {
         last += 1;
         waiting.set(last, { resolve, reject, progress: null });
         changed();
-        model.send({ id: last, kind, payload });
+        model.send({ id: last, kind, payload, language: spoken() });
       }),
     /** Nobody wants the answers any more; only a host that has the ability "stop" is told. */
     stopAll: () => {
