@@ -2,7 +2,7 @@
 
 import { readHeads } from "../drawing/chosen_heads.js";
 import { readCorrections } from "../record/word_correction.js";
-import { readForce, readOff, readQuestions } from "./asked_questions.js";
+import { readFoil, readForce, readOff, readQuestions } from "./asked_questions.js";
 
 const MOST_JSON = 60_000; // characters of a part that is JSON
 const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in a link, as on the page
@@ -32,6 +32,7 @@ const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in
  * @property {string} target the output that was given
  * @property {string} force as JSON: what one step had to attend to
  * @property {string} off as JSON: heads that are switched off
+ * @property {string} foil as JSON: an answer that was not given
  * @property {boolean} explain whether measures were asked for
  * @property {string} also as JSON: the questions of the other records
  * @property {number|null} walk the step of the guided walk; null: there is none
@@ -64,6 +65,7 @@ export const INITIAL_STATE = Object.freeze({
   target: "",
   force: "",
   off: "",
+  foil: "",
   explain: false,
   also: "",
   walk: null,
@@ -119,6 +121,7 @@ const READ_STATE = {
   target: readText(5_000),
   force: readJson(readForce),
   off: readJson(readOff),
+  foil: readJson(readFoil),
   explain: readFlag,
   also: readJson(readQuestions),
   walk: readPlaceOrNone,
