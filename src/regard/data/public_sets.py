@@ -24,7 +24,7 @@ ORIGINS = {
     "sick": "its files SICK_*.txt come from github.com/brmson/dataset-sts (data/sts/sick2014)",
     "reading": "XQuAD comes from github.com/google-deepmind/xquad, CMRC 2018 from github.com/ymcui/cmrc2018",
     "stories": "python benchmarks/reading/stories.py FOLDER/stories writes them",
-    "tang-poems": "couplets and quatrains of github.com/chinese-poetry/chinese-poetry, in simplified characters",
+    "tang-poems": "verses of github.com/chinese-poetry/chinese-poetry, in simplified characters",
     "tatoeba-cmn-eng": "it comes from manythings.org/anki (cmn-eng.zip)",
     "tatoeba-fra-eng": "it comes from manythings.org/anki (fra-eng.zip)",
     "tatoeba-vie-eng": "it comes from manythings.org/anki (vie-eng.zip)",

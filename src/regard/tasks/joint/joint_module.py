@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from regard.aligners import Lexicon
-from regard.data.tokenizer import EOS, Tokens
+from regard.data.tokenizer import BOS, EOS, Tokens
 from regard.layers.contracts import Encoded
 from regard.models.joint.affiliated import Affiliated
 from regard.models.joint.joint_decoder import JointDecoder
@@ -74,6 +74,22 @@ class Joint(Translate):
         first = self.lexicon.first_places(source)
         first[EOS] = len(source)
         return first
+
+    def shares(self, source: Sequence[int], target: Sequence[int]) -> Tensor | None:
+        """(T, S) of a target that is known, every token at its own place; EOS is the last, if it ended."""
+        decoder = cast(JointDecoder, self.model.decoder)
+        places = None
+        if self.lexicon is not None:
+            ended = [len(source)] if target and target[-1] == EOS else []
+            said = target[: len(target) - len(ended)]
+            places = torch.tensor(
+                [[*self.lexicon.places(source, said), *ended]], device=self.device
+            )
+        with self.inference():
+            encoded = self.model.encode(*self.padded([source]))
+            inputs = torch.tensor([[BOS, *target[:-1]]], device=self.device)
+            found = decoder.shares(inputs, encoded, places)
+        return None if found is None else found[0]
 
     @property
     def why_not_static(self) -> str | None:
