@@ -73,3 +73,20 @@ def test_problems_of_data_are_said_in_chinese_and_kept_in_english(said, tmp_path
     file.write_text("a\tb\nc\n\t\nd\te\n", encoding="utf-8")
     assert "1 个空的行（3）" in said("data", "check", str(file), REGARD_LANGUAGE="zh")
     assert "1 empty line (3)" in said("data", "check", str(file), REGARD_LANGUAGE="en")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "english", "chinese"),
+    [
+        (["trian"], "no such command 'trian'. Did you mean 'train'?", "没有命令 'trian'。您是想写"),
+        (["train"], "missing argument 'RECIPE'.", "缺少参数 'RECIPE'。"),
+        (["recipes", "--colour"], "no such option: --colour", "没有选项 --colour"),
+        (["recipes", "one", "two"], "unexpected extra argument", "多余的参数"),
+        (["translate", "--beam", "x"], "should be a valid integer", "值无效：应为整数"),
+        (["translate", "--beam", "0"], "greater than or equal to 1", "值无效：应不小于 1"),
+        (["translate", "--beam"], "requires an argument", "需要一个值"),
+    ],
+)
+def test_mistakes_in_a_command_line_are_told_too(said, arguments, english, chinese) -> None:
+    assert english in said(*arguments, REGARD_LANGUAGE="en")
+    assert chinese in said(*arguments, REGARD_LANGUAGE="zh")
