@@ -116,6 +116,11 @@ class JointDecoder(nn.Module):
         read = self._vectors(self._windows(inputs))
         return self._hidden(read, self._read(encoded, read, places))
 
+    def shares(self, inputs: Tensor, encoded: Encoded, places: Tensor | None) -> Tensor | None:
+        """(B, T, S): the share of each source word in the source vector of each target token, if there are
+        gates; places (B, T) of the tokens, for a model that must be told."""
+        return self._read(encoded, self._vectors(self._windows(inputs)), places).weights
+
     def _come_from(self, encoded: Encoded, tokens: Tensor, last: Tensor) -> Tensor:
         """Where the tokens (N,) that were just said came from; BOS is NOWHERE."""
         assert isinstance(encoded, Affiliated)
