@@ -21,10 +21,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from run_folders import head, row
-
 from regard.measures.verse_form import VerseForm, verse_lines
 from regard.runs.loaded_run import LoadedRun, load
+from run_folders import head, row
 
 Verses = Sequence[tuple[str, str, str]]  # what was given, what was wanted, what was written
 
@@ -36,7 +35,8 @@ def measures(verses: Verses, known: set[str]) -> dict[str, float]:
     characters = sum(map(len, lines))
     answers = [(given, written) for given, _, written in verses if len(verse_lines(written)) == 1]
     found = {
-        "form": sum(VerseForm().score(wanted, written) for _, wanted, written in verses) / len(verses),
+        "form": sum(VerseForm().score(wanted, written) for _, wanted, written in verses)
+        / len(verses),
         "repeated": sum(map(_repeated, lines)) / max(characters, 1),
         "distinct": len(set(pairs)) / max(len(pairs), 1),
         "own": sum(line not in known for line in lines) / max(len(lines), 1),
@@ -92,7 +92,9 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("runs", nargs="+")
-    parser.add_argument("--temperature", type=float, help="draw; without it verses are searched for")
+    parser.add_argument(
+        "--temperature", type=float, help="draw; without it verses are searched for"
+    )
     parser.add_argument("--most", type=int, default=1000, help="examples of the test set")
     asked = parser.parse_args()
     for line in table(asked.runs, asked.temperature, asked.most):

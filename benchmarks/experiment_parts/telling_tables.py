@@ -10,7 +10,10 @@ from experiment_parts.telling_runs import EXPERIMENTS, SEEDS
 from run_folders import each_of, head, interval_of, json_of, mean_of, row
 
 # (set, measure, what it is multiplied by, what it is called); the last has its interval and its seeds.
-WORDS = (("test", "perplexity", 1.0, "perplexity"), ("test", "exact_match", 100.0, "exact match, %"))
+WORDS = (
+    ("test", "perplexity", 1.0, "perplexity"),
+    ("test", "exact_match", 100.0, "exact match, %"),
+)
 VERSES = (("test", "perplexity", 1.0, "perplexity"), ("test", "form", 100.0, "form kept, %"))
 LABELS = (("dev", "accuracy", 100.0, "dev, %"), ("test", "accuracy", 100.0, "test, %"))
 OTHER_ORDER = (

@@ -29,7 +29,7 @@ MOST = 2_000_000  # examples of it
 class Overlap(NamedTuple):
     """Examples whose inputs are in the training set too."""
 
-    count: int
+    twice: int
     examples: int
     whole: bool = True  # whether all of the training set was looked through
 
@@ -102,11 +102,11 @@ def data_section(facts: Mapping[str, CorpusFacts], noun: str) -> Markup:
 def _notes(facts: Mapping[str, CorpusFacts]) -> Iterator[str]:
     for name, one in facts.items():
         found = one.overlap
-        if found is not None and found.count:
+        if found is not None and found.twice:
             yield t(
                 "{count} of {examples} inputs of {set} are in the training set too: its scores are partly "
                 "of what was seen in training.",
-                count=f"{found.count:,}",
+                count=f"{found.twice:,}",
                 examples=f"{found.examples:,}",
                 set=name,
             )
@@ -133,7 +133,7 @@ def _share(found: tuple[int, int] | None) -> str:
 def _overlap_words(found: Overlap | None) -> str:
     if found is None:
         return "–"
-    return f"{found.count:,} ({100 * found.count / max(found.examples, 1):.1f} %)"
+    return f"{found.twice:,} ({100 * found.twice / max(found.examples, 1):.1f} %)"
 
 
 # the training set
@@ -190,8 +190,7 @@ def _judged(task: Task, examples: Sequence[Any], overlap: Overlap | None) -> Cor
         ids = [np.asarray(example.ids) for example in examples if hasattr(example, "ids")]
         name = next(iter(task.fields))
         lengths = {name: np.array([len(each) for each in ids], np.int64)} if ids else {}
-        every = sum(map(len, ids))
-        unknown = {name: (sum(int((each == UNK).sum()) for each in ids), every)} if ids else {}
+        unknown = {name: _unknown(ids)} if ids else {}
         return CorpusFacts(len(examples), lengths, unknown, overlap)
     lengths, unknown = {}, {}
     for name, each in task.fields.items():
@@ -205,9 +204,13 @@ def _judged(task: Task, examples: Sequence[Any], overlap: Overlap | None) -> Cor
         if (found := _lengths(each, counts)) is not None:
             lengths[name] = found
         if isinstance(each, Text):
-            ids = np.concatenate([np.asarray(one[0], np.int64) for one in parts] or [np.empty(0)])
-            unknown[name] = int(np.count_nonzero(ids == UNK)), len(ids)
+            tokens = [np.asarray(one[0]) for one in parts]
+            unknown[name] = _unknown(tokens)
     return CorpusFacts(len(examples), lengths, unknown, overlap)
+
+
+def _unknown(tokens: Sequence[np.ndarray]) -> tuple[int, int]:
+    return sum(int((ids == UNK).sum()) for ids in tokens), sum(map(len, tokens))
 
 
 def _lengths(each: Field, counts: Mapping[str, np.ndarray]) -> np.ndarray | None:
@@ -222,9 +225,9 @@ def _overlap(
     task: Task, spec: Spec | None, one: Any, trained: tuple[np.ndarray, bool]
 ) -> Overlap | None:
     known, whole = trained
+    judged: Spec = spec if spec is not None and str(spec) == one.corpus else one.corpus
     try:
-        same = spec is not None and str(spec) == one.corpus
-        asked = input_hashes(task.read(spec if same else one.corpus), task.fields, task.inputs)
+        asked = input_hashes(task.read(judged), task.fields, task.inputs)
     except (OSError, ValueError, LookupError, TypeError):
         return None
     return Overlap(int(np.isin(asked, known).sum()), len(asked), whole)

@@ -106,11 +106,13 @@ def _check_positions(recipe: Recipe, model: nn.Module) -> None:
         ("task.context", context) if context else ("data.max_length", recipe.data.max_length)
     )
     needed = length + 1 + (getattr(recipe.model, "pool", None) == "first")
+    option = "max_steps" if hasattr(recipe.model, "max_steps") else "max_positions"
     if tables and min(tables) < needed:
         raise RecipeError(
             t(
-                "model.max_positions is {tables}, but {name}={length} needs {needed}, the end "
+                "model.{option} is {tables}, but {name}={length} needs {needed}, the end "
                 "of a sequence counted: set one of the two",
+                option=option,
                 tables=min(tables),
                 name=name,
                 length=length,

@@ -91,5 +91,5 @@ def test_settings_that_are_none_are_refused(said, told, tmp_path):
 
 
 def test_a_column_that_there_is_not_is_told():
-    with pytest.raises(CorpusError, match="no column 'captoin'. Did you mean 'caption'"):
+    with pytest.raises(CorpusError, match=r"no column 'captoin'\. Did you mean 'caption'"):
         parse("moving-digits:dev#frames,captoin", ["image", "caption"])

@@ -96,9 +96,10 @@ class Label(LabelSet):
         return label
 
     def accept(self, value: Cell, *, files: bool = True) -> str:
-        """One of those that were learnt."""
+        """One of those that were learnt, if any were."""
         label = self.read(value)
-        self.number(label)
+        if self.labels:
+            self.number(label)
         return label
 
     def learn(self, values: Iterable[str]) -> None:

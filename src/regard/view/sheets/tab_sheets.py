@@ -15,6 +15,7 @@ from regard.view.picked_matrix import Matrix, Pick, picked
 from regard.view.sheets.drawn_sheet import draw_sheet
 from regard.view.sheets.measures_sheet import measures_sheet
 from regard.view.sheets.sheet_blocks import (
+    Block,
     ColourMap,
     LitPictures,
     NumberTable,
@@ -131,33 +132,34 @@ def _two(
     """Two records on one colour scale, and what lies between them; of one, a head beside the mean."""
     left, right, names = _compared(records, pick, scored)
     common = in_common_words(left, right)
-    if common is not None and not any(common.alone):
-        left, right = common.left, common.right
-    full = largest(left.weights, right.weights)
+    alone = common is None or any(common.alone)
+    one, other = (left, right) if common is None or alone else (common.left, common.right)
+    full = largest(one.weights, other.weights)
     maps = [
-        ColourMap(matrix, full, title=name + matrix.aggregation)
-        for name, matrix in zip(names, (left, right), strict=True)
+        ColourMap(matrix, full, title=name + side.aggregation)
+        for name, matrix, side in zip(names, (one, other), (left, right), strict=True)
     ]
     if common is None:
-        why = why_no_difference(left, right)
-        return _of(records[0], left, [maps, [SheetWords(t("No difference map: {why}.", why=why))]])
+        why = t("No difference map: {why}.", why=why_no_difference(left, right))
+        return _of(records[0], left, [maps, [SheetWords(why)]])
     apart = common.difference
     title = t("difference: right − left")
     maps.append(ColourMap(apart, largest(apart.weights), True, title, t("difference")))
-    said = [_distance(common.left, common.right)]
-    if any(common.alone):
-        said.append(t("of the words that both have"))
-    return _of(records[0], left, [maps, [SheetWords(each) for each in said]])
+    sections: list[list[Block]] = [[*maps], [SheetWords(_distance(common.left, common.right))]]
+    if alone:
+        sections.append([SheetWords(t("of the words that both have"))])
+    return _of(records[0], left, sections)
 
 
 def _compared(
-    records: Sequence[AttentionRecord], pick: Pick, scored: Sequence[AttentionRecord] = ()
+    records: Sequence[AttentionRecord], pick: Pick, scored: Sequence[AttentionRecord]
 ) -> tuple[Matrix, Matrix, tuple[str, str]]:
+    """scored: where the right wrote something else, it is drawn as it writes what the left wrote."""
     left = picked(records[0], pick)
     if len(records) > 1:
-        one, other = records[:2]
-        given = next((each for each in scored if is_given(each, other, one.output)), other)
-        return left, picked(given, pick), record_names(one, other)
+        given = [each for each in scored if is_given(each, records[1], records[0].output)]
+        right = picked(given[0] if given else records[1], pick)
+        return left, right, record_names(records[0], records[1])
     layers, heads = left.map.weights.shape[:2]
     if layers * heads == 1:
         raise NoSuchTab(t("There is one record with one map: nothing to compare it with."))

@@ -1,6 +1,8 @@
 // What is looked at: a small store, and the same as the fragment of a link.
 
-import { readForce, readOff, readQuestions } from "./asked_questions.js";
+import { readHeads } from "../drawing/chosen_heads.js";
+import { readCorrections } from "../record/word_correction.js";
+import { readFoil, readForce, readOff, readQuestions } from "./asked_questions.js";
 
 const MOST_JSON = 60_000; // characters of a part that is JSON
 const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in a link, as on the page
@@ -11,7 +13,9 @@ const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in
  * @property {string} map "" is the first
  * @property {number|"mean"|"max"|"auto"} layer "auto" is what the map says it is best shown by
  * @property {number|"mean"|"max"|"auto"} head
+ * @property {string} heads several at once, each in a colour: "1.2,3.1", from 1; "" is none
  * @property {"words"|"tokens"} units
+ * @property {string} words as JSON: which tokens are words, where somebody corrected that
  * @property {boolean} specials whether special tokens are shown
  * @property {"matrix"|"row"|"one"} scale what the strongest colour stands for: the most of the map, of a row, or 1
  * @property {"auto"|"on"|"off"} reverse the axis of the keys from right to left
@@ -28,6 +32,7 @@ const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in
  * @property {string} target the output that was given
  * @property {string} force as JSON: what one step had to attend to
  * @property {string} off as JSON: heads that are switched off
+ * @property {string} foil as JSON: an answer that was not given
  * @property {boolean} explain whether measures were asked for
  * @property {string} also as JSON: the questions of the other records
  * @property {number|null} walk the step of the guided walk; null: there is none
@@ -41,7 +46,9 @@ export const INITIAL_STATE = Object.freeze({
   map: "",
   layer: "auto",
   head: "auto",
+  heads: "",
   units: "words",
+  words: "",
   specials: true,
   scale: "matrix",
   reverse: "auto",
@@ -58,6 +65,7 @@ export const INITIAL_STATE = Object.freeze({
   target: "",
   force: "",
   off: "",
+  foil: "",
   explain: false,
   also: "",
   walk: null,
@@ -94,7 +102,9 @@ const READ_STATE = {
   map: readText(200),
   layer: readPlaceOrWord,
   head: readPlaceOrWord,
+  heads: readHeads,
   units: readOneOf("words", "tokens"),
+  words: readJson(readCorrections),
   specials: readFlag,
   scale: readOneOf("matrix", "row", "one"),
   reverse: readOneOf("auto", "on", "off"),
@@ -111,6 +121,7 @@ const READ_STATE = {
   target: readText(5_000),
   force: readJson(readForce),
   off: readJson(readOff),
+  foil: readJson(readFoil),
   explain: readFlag,
   also: readJson(readQuestions),
   walk: readPlaceOrNone,

@@ -1,7 +1,10 @@
 // The map and every tab as a sheet that can be drawn: what is seen, with what is chosen in it. As regard/view/sheets has them.
 
 import { leadsToEnd, pathTo, treeLayout } from "../panels/beam/beam_tree.js";
-import { otherOf, recordNames, whyNoDifference } from "../panels/compare/compare_panel.js";
+import { viewTitle } from "../drawing/view.js";
+import { stripesOf } from "../drawing/painted_cells.js";
+import { inCommonWords } from "../panels/compare/common_words.js";
+import { whyNoDifference } from "../panels/compare/compare_panel.js";
 import { cellWeights } from "../panels/picture_panel.js";
 import { currentMatrix, largestSize } from "../panels/panel_parts.js";
 import { meanOf, numberText, rowOf, totalVariation } from "../panels/row_numbers.js";
@@ -18,7 +21,10 @@ import { stepsSheet } from "./steps_sheet.js";
 /** @typedef {import("./sheet_drawing.js").Block} Block */
 /** @typedef {import("../drawing/view.js").View} View */
 
-/** What a panel keeps for itself and a picture of it needs. @typedef {{count?: number, by?: "row"|"col"|"weight", down?: boolean}} Chosen */
+/**
+ * What a panel keeps for itself and a picture of it needs: the table its order, the comparison its two sides.
+ * @typedef {{count?: number, by?: "row"|"col"|"weight", down?: boolean, left?: Matrix, right?: Matrix, names?: string[]}} Chosen
+ */
 
 /** @type {Record<string, (context: PanelContext, chosen: Chosen) => Sheet|Promise<Sheet>>} */
 const SHEETS = {
@@ -43,32 +49,36 @@ export function mapSheet(view, lines) {
   const { matrix, map, record } = view;
   const [queries, keys] = [matrix.rowSide.title || t("queries"), matrix.colSide.title || t("keys")];
   const axes = lines ? t("left: {queries} · right: {keys}", { queries, keys }) : t("rows: {queries} · columns: {keys}", { queries, keys });
-  const plain = { ...plainMatrix({ state: view.state })(matrix), reversed: view.reversed, rest: view.rest };
-  const block = { map: plain, full: largestSize(view.state.scale === "one" ? view.full : matrix.data), signed: view.signed, rows: view.state.scale === "row" ? view.full : undefined, lines };
+  const heads = view.heads.length ? { heads: view.heads.map((each) => ({ short: each.short, colour: each.colour, data: each.matrix.data })), stripes: stripesIn(view) } : {};
+  const plain = { ...plainMatrix({ state: view.state })(matrix), reversed: view.reversed, rest: view.rest, ...heads };
+  const block = { map: plain, full: largestSize(view.state.scale === "one" || view.heads.length ? view.full : matrix.data), signed: view.signed, rows: view.state.scale === "row" ? view.full : undefined, lines };
   const name = nameOf(record);
   return {
     heading: name || record.model || map.name,
-    small: [record.output, record.model, map.mechanism, matrix.title, axes],
+    small: [record.output, record.model, map.mechanism, viewTitle(view), axes],
     sections: [[block]],
     languages: [matrix.colSide.language, matrix.rowSide.language],
-    said: [name || record.model, matrix.title].filter(Boolean).join(": "),
+    said: [name || record.model, viewTitle(view)].filter(Boolean).join(": "),
   };
 }
+
+/** @param {View} view @returns {import("./sheet_cells.js").SheetMatrix["stripes"]} */
+const stripesIn = (view) => (row, col, width) => stripesOf(view, row, col, width);
 
 /** @param {Pick<AttentionRecord, "title"|"changes">} record */
 const nameOf = ({ title, changes }) => [title, ...changes].filter(Boolean).join(" · ");
 
 /** What the drawing needs of a matrix, with other numbers on the same axes. @param {{state: {reverse: string}}} context */
-const plainMatrix = ({ state }) => (/** @type {Matrix} */ matrix, /** @type {ArrayLike<number>|undefined} */ data = undefined) => ({
+const plainMatrix = ({ state }) => (/** @type {import("../panels/small_matrix.js").SmallMatrix} */ matrix, /** @type {ArrayLike<number>|undefined} */ data = undefined) => ({
   data: data ?? matrix.data,
   rows: matrix.rows,
   cols: matrix.cols,
   rowTokens: matrix.rowTokens,
   colTokens: matrix.colTokens,
   allowed: matrix.allowed,
-  rowLanguage: matrix.rowSide.language,
-  colLanguage: matrix.colSide.language,
-  reversed: state.reverse === "on" || (state.reverse !== "off" && matrix.colSide.rightToLeft),
+  rowLanguage: matrix.rowSide?.language ?? "",
+  colLanguage: matrix.colSide?.language ?? "",
+  reversed: state.reverse === "on" || (state.reverse !== "off" && matrix.colSide?.rightToLeft === true),
 });
 
 /** @param {PanelContext} context @param {Matrix} matrix @param {Block[][]} sections @param {string[]} [small] @returns {Sheet} */
@@ -122,26 +132,27 @@ function treeSheet(context) {
   return { heading: nameOf(record) || record.model, small, sections, languages: ["", language] };
 }
 
-/** @param {PanelContext} context @returns {Sheet} */
-function comparisonSheet(context) {
-  const { record, state } = context;
-  const other = otherOf(context);
-  const [left, plain] = [currentMatrix(context), plainMatrix(context)];
-  const right = other.record.matrix(other.map.name, { ...state, layer: other.layer, head: other.head });
-  const full = largestSize(left.data, right.data);
-  const names = recordNames(record, other.record);
+/** @param {PanelContext} context @param {Chosen} chosen @returns {Sheet} */
+function comparisonSheet(context, { left, right, names }) {
+  if (!left || !right || !names) throw new Error(t("There is one record with one map: nothing to compare it with."));
+  const plain = plainMatrix(context);
+  const common = inCommonWords(left, right);
+  const alone = common ? [...common.alone.rows, ...common.alone.cols].some((n) => n > 0) : true;
+  const sides = common && !alone ? [common.left, common.right] : [left, right]; // what both have is drawn as both have it
+  const full = largestSize(sides[0].data, sides[1].data);
   /** @type {Block[]} */
-  const maps = [left, right].map((matrix, at) => ({ map: plain(matrix), full, title: names[at] + matrix.title }));
-  const why = whyNoDifference(left, right);
-  if (why) return sheetOf(context, left, [maps, [{ words: t("No difference map: {why}.", { why }) }]]);
-  const apart = Float32Array.from(right.data, (x, at) => x - left.data[at]);
-  maps.push({ map: plain(right, apart), full: largestSize(apart), signed: true, title: t("difference: right − left"), name: t("difference") });
-  return sheetOf(context, left, [maps, [{ words: distanceText(left, right) }]]);
+  const maps = sides.map((matrix, at) => ({ map: plain(matrix), full, title: names[at] + [left, right][at].title }));
+  if (!common) return sheetOf(context, left, [maps, [{ words: t("No difference map: {why}.", { why: whyNoDifference(left, right) ?? "" }) }]]);
+  const apart = Float32Array.from(common.right.data, (x, at) => x - common.left.data[at]);
+  maps.push({ map: plain(common.right, apart), full: largestSize(apart), signed: true, title: t("difference: right − left"), name: t("difference") });
+  return sheetOf(context, left, [maps, [{ words: distanceText(common.left, common.right) }], ...(alone ? [[{ words: t("of the words that both have") }]] : [])]);
 }
 
-/** @param {Matrix} left @param {Matrix} right */
+/** @param {import("../panels/small_matrix.js").SmallMatrix} left @param {import("../panels/small_matrix.js").SmallMatrix} right */
 function distanceText(left, right) {
-  const rows = Array.from({ length: left.rows }, (_, row) => totalVariation(rowOf(left, row), rowOf(right, row)));
+  /** @param {import("../panels/small_matrix.js").SmallMatrix} matrix @param {number} row */
+  const rowIn = ({ data, cols }, row) => Array.from({ length: cols }, (_, col) => data[row * cols + col]);
+  const rows = Array.from({ length: left.rows }, (_, row) => totalVariation(rowIn(left, row), rowIn(right, row)));
   const mean = meanOf(rows);
   if (mean === 0) return t("They are the same: each row has a total variation of 0.");
   const worst = rows.indexOf(Math.max(...rows));

@@ -47,9 +47,26 @@ export const comparePanel = {
       ask.update(next);
     };
     update(context);
-    return { update };
+    return { update, chosen: () => (hasOther(latest) ? sidesOf(latest, scored) : {}) };
   },
 };
+
+/**
+ * What stands on either side: the weights, and what each side is called.
+ * @param {PanelContext} context @param {ScoredOutputs} scored
+ */
+function sidesOf(context, scored) {
+  const { record, state } = context;
+  const other = otherOf(context);
+  const whose = whoseOutput(context, other.record);
+  const two = haveTwoOutputs(record, other.record);
+  /** @type {[Scored, Scored]} the left given the right’s output, the right given the left’s */
+  const crossed = two ? [scored.of(context, record, other.record.output), scored.of(context, other.record, record.output)] : [{}, {}];
+  const shown = [whose === "right" ? (crossed[0].record ?? record) : record, whose === "left" ? (crossed[1].record ?? other.record) : other.record];
+  const left = shown[0].matrix(shown[0].map(state.map).name, state);
+  const right = shown[1].matrix(other.map.name, { ...state, layer: other.layer, head: other.head });
+  return { other, whose, two, crossed, left, right, names: recordNames(record, other.record) };
+}
 
 /**
  * Why two matrices have no difference; null where they have one.
@@ -71,16 +88,8 @@ export function whyNoDifference(one, other) {
 
 /** @param {HTMLElement} el @param {PanelContext} context @param {ScoredOutputs} scored */
 function draw(el, context, scored) {
-  const { record, state } = context;
-  const other = otherOf(context);
-  const whose = whoseOutput(context, other.record);
-  const two = haveTwoOutputs(record, other.record);
-  /** @type {[Scored, Scored]} the left given the right’s output, the right given the left’s */
-  const crossed = two ? [scored.of(context, record, other.record.output), scored.of(context, other.record, record.output)] : [{}, {}];
-  const shown = [whose === "right" ? (crossed[0].record ?? record) : record, whose === "left" ? (crossed[1].record ?? other.record) : other.record];
-  const left = shown[0].matrix(shown[0].map(state.map).name, state);
-  const right = shown[1].matrix(other.map.name, { ...state, layer: other.layer, head: other.head });
-  const names = recordNames(record, other.record);
+  const { record } = context;
+  const { other, whose, two, crossed, left, right, names } = sidesOf(context, scored);
   const lines = [comparisonControls(context, other), two ? outputChoice(context, whose) : null, outputsOf(names, record, other.record), two ? probabilities(names, record, other.record, crossed) : null];
   fill(el, lines, figures(el, context, { left, right, names }), h("p", { class: "panel-hint", role: "status" }, crossedLine(whose, crossed)));
 }
