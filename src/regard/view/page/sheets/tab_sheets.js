@@ -15,8 +15,8 @@ import { stepsSheet } from "./steps_sheet.js";
 /** @typedef {import("../panels/panel_parts.js").PanelContext} PanelContext */
 /** @typedef {import("../record/record.js").AttentionRecord} AttentionRecord */
 /** @typedef {import("../record/record.js").Matrix} Matrix */
-/** @typedef {import("./sheet_drawing.js").Sheet} Sheet */
-/** @typedef {import("./sheet_drawing.js").Block} Block */
+/** @typedef {import("./sheet_figure.js").Sheet} Sheet */
+/** @typedef {import("./sheet_figure.js").Block} Block */
 /** @typedef {import("../drawing/view.js").View} View */
 
 /**
