@@ -138,8 +138,8 @@ function comparisonSheet(context, { left, right, names }) {
   const maps = sides.map((matrix, at) => ({ map: plain(matrix), full, title: names[at] + [left, right][at].title }));
   if (!common) return sheetOf(context, left, [maps, [{ words: t("No difference map: {why}.", { why: whyNoDifference(left, right) ?? "" }) }]]);
   const apart = Float32Array.from(common.right.data, (x, at) => x - common.left.data[at]);
-  maps.push({ map: plain(common.right, apart), full: largestSize(apart), signed: true, title: t("difference: right − left"), name: t("difference") });
-  return sheetOf(context, left, [maps, [{ words: distanceText(common.left, common.right) }], ...(alone ? [[{ words: t("of the words that both have") }]] : [])]);
+  maps.push({ map: plain(common.right, apart), full: largestSize(apart), signed: true, title: t("difference: right − left") + (alone ? ` · ${t("of the words that both have")}` : ""), name: t("difference") });
+  return sheetOf(context, left, [maps, [{ words: distanceText(common.left, common.right) }]]);
 }
 
 /** @param {import("../panels/small_matrix.js").SmallMatrix} left @param {import("../panels/small_matrix.js").SmallMatrix} right */
