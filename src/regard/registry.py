@@ -276,4 +276,4 @@ def _named_so(entry_points: str, name: str, ours: Collection[str]) -> str:
     """Who is to blame, as the beginning of a sentence: a package, or the name itself."""
     if name in ours or name not in plugins.names(entry_points):
         return repr(name)
-    return f"{plugins.origin(entry_points, name)} cannot be used: it"
+    return t("{origin} cannot be used: it", origin=plugins.origin(entry_points, name))

@@ -220,7 +220,9 @@ def _near_term(name: str, kind: Kind) -> str:
     near = nearest(name, names, cutoff=0.7)
     if near is None or near == names[near]:
         return ""
-    return f" Did you mean {near!r}, which is {names[near]!r} here?"
+    return t(
+        " Did you mean {near}, which is {names} here?", near=repr(near), names=repr(names[near])
+    )
 
 
 def _names(kind: str, table: Mapping[str, type]) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from regard.words import t
+
 ORIGINS = {
     "3am-en-zh": "3AM comes from github.com/MaxyLee/3AM (folder data)",
     "babi": "the bAbI tasks v1.2 are unpacked from research.facebook.com/downloads/babi (en-10k/qa1_….txt)",
@@ -38,5 +40,9 @@ def origin(path: Path) -> str:
     """A sentence for a path inside the folder of a known set; empty for others."""
     for name in path.parts:
         if name in ORIGINS:
-            return f"{name}: {ORIGINS[name]}; set REGARD_DATA to the folder that holds {name}/"
+            return t(
+                "{name}: {origins}; set REGARD_DATA to the folder that holds {name}/",
+                name=name,
+                origins=ORIGINS[name],
+            )
     return ""

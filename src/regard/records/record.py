@@ -302,6 +302,18 @@ class AttentionRecord:
             )
         )
 
+    def with_words(self, side: str, words: Sequence[int]) -> AttentionRecord:
+        """With the tokens of a side as other words, corrected by hand: the number of each token's word."""
+        if side not in self.sides:
+            raise NotARecord(
+                t(
+                    "no side {side} in this record: {sides}",
+                    side=repr(side),
+                    sides=", ".join(self.sides),
+                )
+            )
+        return replace(self, sides={**self.sides, side: self.sides[side].with_words(words)})
+
     def with_explanations(self, more: Sequence[Explanation]) -> AttentionRecord:
         return replace(self, explanations=(*self.explanations, *more))
 

@@ -6,7 +6,8 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from regard.records.png_chunks import what_is_missing
@@ -74,6 +75,7 @@ class Side:
     language: str = ""  # zh, ja, …: which shapes of the characters are meant
     title: str = ""  # "source", "target"
     picture: Picture | None = None
+    corrected: bool = False  # the words were put together by hand, and are shown as they are
 
     def __post_init__(self) -> None:
         lengths = {len(x) for x in (self.tokens, self.offsets, self.words, self.special)}
@@ -145,6 +147,21 @@ class Side:
             language=language,
         )
 
+    def with_words(self, words: Sequence[int]) -> Side:
+        """The same tokens as other words, put together by hand: [0, 0, 1] of 学, 生, 。"""
+        numbers = tuple(words)
+        steps = [later - before for before, later in pairwise((-1, *numbers))]
+        if len(numbers) != len(self) or steps[:1] != [1] * len(steps[:1]) or set(steps) - {0, 1}:
+            raise NotARecord(
+                t(
+                    "words are a number for each of the {count} tokens, from 0, rising without gaps; "
+                    "given {words}",
+                    count=len(self),
+                    words=list(numbers),
+                )
+            )
+        return replace(self, words=numbers, corrected=True)
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "title": self.title,
@@ -155,6 +172,7 @@ class Side:
             "words": list(self.words),
             "special": [int(mark) for mark in self.special],
             "picture": None if self.picture is None else vars(self.picture),
+            **({"corrected": True} if self.corrected else {}),
         }
 
     @classmethod
@@ -169,4 +187,5 @@ class Side:
             given.get("language", ""),
             given.get("title", ""),
             None if picture is None else Picture.from_dict(picture),
+            given.get("corrected") is True,
         )

@@ -50,9 +50,15 @@ def check_alike(runs: Sequence[LoadedRun]) -> None:
         kinds = [run.recipe.task.kind for run in (first, other)]
         if kinds[0] != kinds[1]:
             raise RecipeError(
-                f"{first.folder.path} has task.kind={kinds[0]} and {other.folder.path} {kinds[1]}: they "
-                "cannot be scored by the same examples",
-                "name runs of one task",
+                t(
+                    "{path} has task.kind={kinds} and {folder_path} {value}: they cannot be scored "
+                    "by the same examples",
+                    path=first.folder.path,
+                    kinds=kinds[0],
+                    folder_path=other.folder.path,
+                    value=kinds[1],
+                ),
+                t("name runs of one task"),
             )
 
 

@@ -165,7 +165,7 @@ def _averaged(values: Values) -> Values:
 def _step(row: Mapping[str, float | None]) -> float:
     step = row.get("step")
     if step is None:
-        raise ValueError(f"a row of metrics has no step: {dict(row)}")
+        raise ValueError(t("a row of metrics has no step: {dict}", dict=dict(row)))
     return step
 
 

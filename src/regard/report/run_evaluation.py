@@ -45,7 +45,12 @@ def evaluate(
     for name, given in (("join", join), ("beam", beam)):
         if given is not None and name not in task.evaluated_with:
             raise RecipeError(
-                f"{name} means nothing to {run.folder.path}, whose task.kind is {recipe.task.kind}",
+                t(
+                    "{name} means nothing to {path}, whose task.kind is {kind}",
+                    name=name,
+                    path=run.folder.path,
+                    kind=recipe.task.kind,
+                ),
                 NAME_ONE,
             )
     problems = Problems() if problems is None else problems
@@ -66,16 +71,24 @@ def corpus_examples(
     recipe, task = run.recipe, run.task
     spec = data or recipe.data.test or recipe.data.dev
     if spec is None:
-        raise RecipeError("the recipe has neither data.test nor data.dev", NAME_ONE)
+        raise RecipeError(t("the recipe has neither data.test nor data.dev"), NAME_ONE)
     problems = Problems() if problems is None else problems
     if isinstance(data, str):
         learnt = named_columns(recipe.data.train, list(task.fields))
         spec = with_header(data, list(learnt.values()), list(task.fields))
     examples = task.examples(spec, problems, join=join)
     if not examples:
-        why = problems.report() or "it is empty"
+        why = problems.report() or t("it is empty")
         hint = _by_trained_columns(spec, task) or NAME_ONE
-        raise RecipeError(f"there is no usable {task.noun[:-1]} in {spec}: {why}", hint)
+        raise RecipeError(
+            t(
+                "there is no usable {noun} in {spec}: {why}",
+                noun=task.noun[:-1],
+                spec=spec,
+                why=why,
+            ),
+            hint,
+        )
     return spec, examples
 
 
@@ -84,8 +97,10 @@ def _by_trained_columns(spec: Spec, task: Task) -> str | None:
     learnt = named_columns(task.recipe.data.train, list(task.fields))
     if len(learnt) < len(task.fields) or not isinstance(spec, str) or {*spec} & {*"#@+,"}:
         return None
-    return (
-        f"the run was trained with other names of the columns: {spec}#{','.join(learnt.values())}"
+    return t(
+        "the run was trained with other names of the columns: {spec}#{values}",
+        spec=spec,
+        values=",".join(learnt.values()),
     )
 
 

@@ -82,7 +82,7 @@ class TaskModule(nn.Module):
     @property
     def why_not_static(self) -> str | None:
         """Why its batches cannot be brought into few shapes, or worked on unseen; None: they can."""
-        return f"{type(self).__name__} has no such form"
+        return t("{kind} has no such form", kind=type(self).__name__)
 
     def in_few_shapes(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The batch with more padding, so that the same few shapes come again and again.

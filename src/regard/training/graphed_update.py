@@ -129,11 +129,11 @@ def why_not_recorded(fabric: Fabric, module: TaskModule) -> str | None:
     if (reason := module.why_not_static) is not None:
         return reason
     if fabric.strategy.precision.precision == "16-mixed":
-        return "trainer.precision=16-mixed looks at every gradient before it is used"
+        return t("trainer.precision=16-mixed looks at every gradient before it is used")
     if fabric.world_size > 1 and not isinstance(fabric.strategy, DDPStrategy):
-        return "trainer.strategy is one that shares out the weights"
+        return t("trainer.strategy is one that shares out the weights")
     if len({p.dtype for p in module.parameters() if p.requires_grad}) != 1:
-        return "the weights are not of one type"
+        return t("the weights are not of one type")
     return None
 
 

@@ -204,7 +204,9 @@ class View:
             shown.tolist(), matrix.queries[:MOST_ROWS], matrix.keys, title=title, colour=colour
         )
         hidden = len(matrix.weights) - len(shown)
-        return f"{drawn}\n… {hidden} more queries" if hidden else drawn
+        return (
+            t("{drawn}\n… {hidden} more queries", drawn=drawn, hidden=hidden) if hidden else drawn
+        )
 
     def _who(self, record: AttentionRecord) -> str:
         """The model, where there are several."""

@@ -154,6 +154,13 @@ def said_of_errors(text: str, where: str, raised: frozenset[str]) -> Iterator[Sa
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Unusable" and node.args:
             kept = _template(node.args[0])
             yield from [Said(where, node.lineno, kept, None, None)] if kept else []
+        elif isinstance(node, ast.Return) and node.value and "{}lines" in _template(node.value):
+            yield Said(where, node.lineno, _template(node.value), None, None)
+        elif isinstance(node, ast.arguments):
+            given = zip(reversed(node.args), reversed(node.defaults), strict=False)
+            hints = [value for name, value in given if name.arg == "hint"]
+            for value in filter(_is_sentence, hints):
+                yield Said(where, value.lineno, _literal(value, where), None, None)
 
 
 def _is_sentence(node: ast.expr) -> bool:

@@ -311,7 +311,8 @@ def _print(view: View, saved: bool, *, explain: bool, written: bool) -> None:
     print(f"\n{view.to_text(colour=None)}")
     for record in view.records:
         if record.notes:
-            print("\n" + "\n".join(record.notes))
+            who = f"{record.model}: " if several else ""
+            print("\n" + "\n".join(who + note for note in record.notes))
         said = [f"{each.title}: {each.reading}" for each in record.explanations]
         if explain and not (said or any("is not measured" in note for note in record.notes)):
             said = [t("how far the weights explain this output is not measured for this model")]

@@ -20,6 +20,7 @@ from regard.models.joint.joint_decoder import JointDecoder
 from regard.tasks.loss import smoothed_cross_entropy
 from regard.tasks.task_module import Loss
 from regard.tasks.translate.translate_loss import Translate
+from regard.words import t
 
 
 class Joint(Translate):
@@ -93,5 +94,5 @@ class Joint(Translate):
     @property
     def why_not_static(self) -> str | None:
         if self.lexicon is not None:
-            return "places of source words differ from batch to batch"
+            return t("places of source words differ from batch to batch")
         return super().why_not_static

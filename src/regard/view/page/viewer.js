@@ -20,6 +20,7 @@ import { mountLegend } from "./stage/colour_legend.js";
 import { picturePanel } from "./panels/picture_panel.js";
 import { readoutOf } from "./stage/readout.js";
 import { readRecord } from "./record/record.js";
+import { correctedRecord, readCorrections, withWords } from "./record/word_correction.js";
 import { SightStage } from "./sight/sight_stage.js";
 import { Sentences } from "./stage/sentences.js";
 import { buildSkeleton } from "./stage/skeleton.js";
@@ -57,6 +58,8 @@ export class Viewer {
     this.abilities = new Set(model.get("abilities") ?? []);
     this.asking = createAsk(model, (waiting, progress) => this.parts?.workBar.update(waiting, progress));
     this.asked = new AskedRecords(this.asking.ask, model.get("models") ?? []);
+    /** @type {WeakMap<AttentionRecord, {found: AttentionRecord, by: string}>} of records with corrected words those as they were found */
+    this.found = new WeakMap();
     this.newest = 0; // the last question; answers to others come too late
     this.working = false;
     this.begun = false; // nothing was shown yet
@@ -118,6 +121,7 @@ export class Viewer {
       focus: (active) => this.point(active),
       pin: (row, col) => this.pin(row, col),
       unpin: () => set({ query: null, key: null }),
+      words: (side, starts) => this.setWords(side, starts),
     };
     const languageTool = languageButton(spokenBy(model.get("languages")), this.language, (language) => {
       keepLanguage(language);
@@ -199,12 +203,15 @@ export class Viewer {
       this.update();
     });
     observer.observe(skeleton.root);
+    const keepLabels = () => this.parts.heatmap.keepLabels();
+    document.addEventListener("scroll", keepLabels, { capture: true, passive: true });
     return [
       unsubscribe,
       () => model.off("change:state", newState),
       () => model.off("change:records", newRecords),
       () => scheme.removeEventListener("change", newScheme),
       () => observer.disconnect(),
+      () => document.removeEventListener("scroll", keepLabels, { capture: true }),
     ];
   }
 
@@ -234,6 +241,7 @@ export class Viewer {
     const { parts, store, skeleton, records } = this;
     const { root, places, stage, body } = skeleton;
     const state = store.get();
+    this.correctWords(state.words);
     const record = records[Math.min(state.record, records.length - 1)];
     root.dataset.theme = effectiveTheme(state.theme);
     parts.themeButton.update(state.theme);
@@ -261,6 +269,24 @@ export class Viewer {
     this.begun = true;
   }
 
+  /** Records have the words that the state says; what is exported of them too. @param {string} words */
+  correctWords(words) {
+    const corrections = readCorrections(words) ?? {};
+    this.records.forEach((record, place) => {
+      const { found, by } = this.found.get(record) ?? { found: record, by: "" };
+      if (by === words) return;
+      const given = correctedRecord(found.given, corrections);
+      if (given === found.given) this.records[place] = found;
+      else this.found.set((this.records[place] = this.asked.changed(found, given)), { found, by: words });
+    });
+  }
+
+  /** @param {import("./record/record.js").Side} side @param {number[]|null} starts */
+  setWords(side, starts) {
+    const corrections = withWords(readCorrections(this.store.get().words) ?? {}, side, starts);
+    this.set({ words: Object.keys(corrections).length ? JSON.stringify(corrections) : "" });
+  }
+
   /** Over a picture the panel that shows it comes first, and the weights of its cells below. @param {boolean} pictured */
   arrange(pictured) {
     const { places, body, stage } = this.skeleton;
@@ -278,6 +304,7 @@ export class Viewer {
       records: this.records,
       record: view.record,
       state: view.state,
+      auto: this.store.get().layer === "auto" && this.store.get().head === "auto",
       set: this.set,
       look: (patch, fresh) => this.asked.look({ ...this.asked.questionOf(view.record), ...patch }, { like: view.record, fresh }),
       questionOf: (record) => this.asked.questionOf(record),
@@ -318,7 +345,7 @@ export class Viewer {
     const shown = this.records.map((each) => this.asked.questionOf(each));
     const before = shown.length ? shown : questionsIn({ ...this.store.get(), ...question }); // a link may name models alone
     const questions = withNewText(before, question);
-    return this.answered(questions, { record: 0, query: null, key: null, walk: null });
+    return this.answered(questions, { record: 0, query: null, key: null, walk: null, words: "" });
   }
 
   /** The record that is shown, without what was given or forced. */

@@ -11,6 +11,7 @@ from regard.view.colours import RGB, Ramp, contrast, oklch_anchors, shade
 from regard.view.markup import Markup, element, join
 from regard.view.stills.named_boxes import is_box, spelled
 from regard.view.terminal_cells import END_ISOLATE, fold, shorten, visible, width
+from regard.words import t
 
 LATIN = "system-ui, 'Noto Sans', 'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
 RIGHT_TO_LEFT = "system-ui, 'Noto Sans Arabic', 'Noto Sans Hebrew', 'DejaVu Sans', sans-serif"
@@ -78,7 +79,7 @@ class Scale(NamedTuple):
 
 def theme_named(name: str) -> Theme:
     if name not in THEMES:
-        raise ValueError(f"no theme {name!r}: light or dark")
+        raise ValueError(t("no theme {name}: light or dark", name=repr(name)))
     return THEMES[name]
 
 

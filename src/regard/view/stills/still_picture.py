@@ -44,9 +44,11 @@ def draw(
     Beside two records stands their difference. scored: of either, as it writes what the other wrote.
     """
     if style not in (None, *STYLES):
-        raise ValueError(f"no style {style!r}: {' or '.join(STYLES)}")
+        raise ValueError(
+            t("no style {style}: {styles}", style=repr(style), styles=" or ".join(STYLES))
+        )
     if not records:
-        raise ValueError("there is no record to draw")
+        raise ValueError(t("there is no record to draw"))
     paper = theme_named(theme)
     chosen = pick or Pick()
     found = [_matrix(each, chosen) for each in records]

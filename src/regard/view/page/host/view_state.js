@@ -1,5 +1,7 @@
 // What is looked at: a small store, and the same as the fragment of a link.
 
+import { readHeads } from "../drawing/chosen_heads.js";
+import { readCorrections } from "../record/word_correction.js";
 import { readFoil, readForce, readOff, readQuestions } from "./asked_questions.js";
 
 const MOST_JSON = 60_000; // characters of a part that is JSON
@@ -11,7 +13,9 @@ const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in
  * @property {string} map "" is the first
  * @property {number|"mean"|"max"|"auto"} layer "auto" is what the map says it is best shown by
  * @property {number|"mean"|"max"|"auto"} head
+ * @property {string} heads several at once, each in a colour: "1.2,3.1", from 1; "" is none
  * @property {"words"|"tokens"} units
+ * @property {string} words as JSON: which tokens are words, where somebody corrected that
  * @property {boolean} specials whether special tokens are shown
  * @property {"matrix"|"row"|"one"} scale what the strongest colour stands for: the most of the map, of a row, or 1
  * @property {"auto"|"on"|"off"} reverse the axis of the keys from right to left
@@ -42,7 +46,9 @@ export const INITIAL_STATE = Object.freeze({
   map: "",
   layer: "auto",
   head: "auto",
+  heads: "",
   units: "words",
+  words: "",
   specials: true,
   scale: "matrix",
   reverse: "auto",
@@ -96,7 +102,9 @@ const READ_STATE = {
   map: readText(200),
   layer: readPlaceOrWord,
   head: readPlaceOrWord,
+  heads: readHeads,
   units: readOneOf("words", "tokens"),
+  words: readJson(readCorrections),
   specials: readFlag,
   scale: readOneOf("matrix", "row", "one"),
   reverse: readOneOf("auto", "on", "off"),

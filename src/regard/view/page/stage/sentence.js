@@ -3,9 +3,11 @@
 import { cssColour, inkOn } from "../drawing/colours.js";
 import { fill, h } from "../elements/dom.js";
 import { stepInGrid } from "../elements/grid_keys.js";
+import { joinedAfter, splitAt } from "../record/word_correction.js";
 import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/colours.js").Rgb} Rgb */
+/** @typedef {{ground?: Rgb, stripes?: string}} Tint a colour behind a word; or stripes below it, as an image of CSS */
 
 /** What is done with it: keys are read from; queries read, or are written meanwhile. @param {"queries"|"keys"} part @param {import("../record/record.js").Side} side */
 const sideUse = (part, side) => (part === "keys" ? t("read from") : side.name === "target" ? t("written") : t("reading"));
@@ -34,15 +36,18 @@ export class Sentence {
   /**
    * @param {string[]} tokens
    * @param {import("../record/record.js").Side} side
+   * @param {number|null} chosen the first token of the pinned word; null: none, or tokens are shown
    */
-  update(tokens, side) {
+  update(tokens, side, chosen) {
     const { list, part } = this;
+    const tool = this.caption.querySelector(":focus")?.getAttribute("data-tool");
     const partName = part === "queries" ? t("queries") : t("keys");
     const same = tokens.length === this.shown.length && tokens.every((token, n) => token === this.shown[n]);
     list.dir = side.rightToLeft ? "rtl" : "ltr";
     list.setAttribute("aria-label", t("{side}: {part}", { side: side.title, part: partName }));
-    const role = side.title === part ? null : h("span", { class: "side-role" }, partName);
-    fill(this.caption, h("span", { class: "side-title" }, side.title), role, h("span", { class: "side-use" }, `· ${sideUse(part, side)}`));
+    const role = side.title === partName ? null : h("span", { class: "side-role" }, partName);
+    fill(this.caption, h("span", { class: "side-title" }, side.title), role, h("span", { class: "side-use" }, `· ${sideUse(part, side)}`), chosen === null ? null : this.wordTools(side, chosen));
+    if (tool) this.focusTool(tool);
     if (same && list.lang === side.language) return;
     list.lang = side.language;
     this.shown = tokens;
@@ -54,18 +59,40 @@ export class Sentence {
     fill(list, this.chips);
   }
 
+  /** What can be done with the pinned word: its tokens are other words. @param {import("../record/record.js").Side} side @param {number} chosen */
+  wordTools(side, chosen) {
+    /** @type {(name: string, text: string, starts: number[]|null, hidden: boolean) => HTMLElement} */
+    const tool = (name, text, starts, hidden) =>
+      h("button", { type: "button", class: "word-tool", "data-tool": name, hidden, on: { click: () => this.actions.words(side, starts) } }, text);
+    const [joined, split] = [joinedAfter(side, chosen), splitAt(side, chosen)];
+    return h(
+      "span",
+      { class: "word-tools", role: "group", "aria-label": t("the pinned word") },
+      tool("join", t("Join with the next"), joined, joined === null),
+      tool("split", t("Split into tokens"), split, split === null),
+      tool("found", t("Words as they were found"), null, !side.corrected),
+    );
+  }
+
+  /** The one that was used stays at hand, or the first that is left. @param {string} name */
+  focusTool(name) {
+    const there = /** @type {HTMLElement[]} */ ([...this.caption.querySelectorAll(".word-tool:not([hidden])")]);
+    (there.find((each) => each.dataset.tool === name) ?? there[0])?.focus();
+  }
+
   /**
    * Touches only the words that look different now.
-   * @param {(n: number) => Rgb|null} colour @param {number|null} active @param {number|null} pinned
+   * @param {(n: number) => Tint|null} tint @param {number|null} active @param {number|null} pinned
    */
-  paint(colour, active, pinned) {
+  paint(tint, active, pinned) {
     this.chips.forEach((chip, n) => {
-      const rgb = colour(n);
-      const look = `${rgb ? cssColour(rgb) : ""}|${n === active}|${n === pinned}`;
+      const { ground = null, stripes = "" } = tint(n) ?? {};
+      const look = `${ground ? cssColour(ground) : ""}|${stripes}|${n === active}|${n === pinned}`;
       if (this.looks[n] === look) return;
       this.looks[n] = look;
-      chip.style.setProperty("background-color", rgb ? cssColour(rgb) : "");
-      chip.style.setProperty("color", rgb ? inkOn(rgb) : "");
+      chip.style.setProperty("background-color", ground ? cssColour(ground) : "");
+      chip.style.setProperty("background-image", stripes);
+      chip.style.setProperty("color", ground ? inkOn(ground) : "");
       chip.classList.toggle("active", n === active);
       chip.setAttribute("aria-pressed", String(n === pinned));
     });

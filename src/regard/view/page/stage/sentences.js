@@ -3,6 +3,8 @@
 import { fill, h, s } from "../elements/dom.js";
 import { chooseLinks, drawLinks, MOST_TOKENS_WITH_ALL_LINES } from "../drawing/link_lines.js";
 import { Sentence } from "./sentence.js";
+import { cssColour } from "../drawing/colours.js";
+import { stripesOf } from "../drawing/painted_cells.js";
 import { colourOf, isAllowed, weightAt } from "../drawing/view.js";
 
 /** @typedef {import("../drawing/view.js").View} View */
@@ -33,8 +35,11 @@ export class Sentences {
     this.frame.hidden = view.map.keys.picture !== null; // cells of a picture are no words
     this.long = Math.max(view.matrix.rows, view.matrix.cols) > MOST_TOKENS_WITH_ALL_LINES;
     this.frame.classList.toggle("long", this.long);
-    this.keys.update(view.matrix.colTokens, view.map.keys);
-    this.queries.update(view.matrix.rowTokens, view.map.queries);
+    const { matrix, map, pinned, state } = view;
+    /** @param {number[][]} members @param {number|null} place */
+    const chosen = (members, place) => (state.units === "words" && place !== null ? (members[place]?.[0] ?? null) : null);
+    this.keys.update(matrix.colTokens, map.keys, chosen(matrix.colMembers, pinned.col));
+    this.queries.update(matrix.rowTokens, map.queries, chosen(matrix.rowMembers, pinned.row));
     this.ends = null; // where lines end: measured once, until words or widths change
   }
 
@@ -61,9 +66,17 @@ export class Sentences {
   }
 }
 
-/** @param {View} view @param {number} row @param {number} col */
+/** A stripe for each head below a word, so that the word itself can be read. @param {View} view @param {number} row @param {number} col */
+function stripesUnder(view, row, col) {
+  const parts = stripesOf(view, row, col, 100);
+  const stops = parts.map(({ x, width, colour }) => `${cssColour(colour)} ${x.toFixed(1)}% ${(x + width).toFixed(1)}%`);
+  return `linear-gradient(to right, ${stops.join(", ")})`;
+}
+
+/** @param {View} view @param {number} row @param {number} col @returns {import("./sentence.js").Tint|null} */
 function tint(view, row, col) {
   if (!isAllowed(view, row, col)) return null;
+  if (view.heads.length) return { stripes: stripesUnder(view, row, col) };
   const weight = weightAt(view, row, col);
-  return Math.abs(weight) / view.full[row] < 0.02 ? null : colourOf(view, row, weight);
+  return Math.abs(weight) / view.full[row] < 0.02 ? null : { ground: colourOf(view, row, weight) };
 }
