@@ -18,10 +18,10 @@ from regard.compare.judged_run import Cost, JudgedRun
 from regard.compare.slices import slices
 from regard.measures import Confusion
 from regard.measures.accuracy import WordAccuracy
-from regard.measures.candidate_ranks import MeanReciprocalRank
 from regard.measures.correlation import Pearson
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
+from regard.measures.ranks.candidate_ranks import MeanReciprocalRank
 
 LABELS = "DESC", "ENTY", "HUM", "LOC"
 ITEMS = 160

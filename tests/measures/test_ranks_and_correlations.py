@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from regard.measures.candidate_ranks import MeanAveragePrecision, MeanReciprocalRank
 from regard.measures.correlation import Pearson, Spearman, ranks
+from regard.measures.ranks.candidate_ranks import MeanAveragePrecision, MeanReciprocalRank
 
 QUESTIONS = [("a", False), ("a", True), ("a", True), ("b", True), ("b", False), ("c", False)]
 SCORES = [0.9, 0.8, 0.1, 0.3, 0.4, 0.5]

@@ -13,10 +13,10 @@ from regard.data.fields.numbers import Numbers
 from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.measures.accuracy import Accuracy
-from regard.measures.candidate_ranks import MeanAveragePrecision, MeanReciprocalRank
 from regard.measures.correlation import Pearson, Spearman
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
+from regard.measures.ranks.candidate_ranks import MeanAveragePrecision, MeanReciprocalRank
 from regard.recipe.mistakes import RecipeError
 from regard.tasks.answer import Answer
 from regard.tasks.confused_labels import LabelEvaluation, confusion_drawings
