@@ -4,6 +4,8 @@
     regard.look(run, {"first": "…", "second": "…"})          # … and any example that it predicts
     regard.look(prediction)                                  # an answer that holds its attention
     regard.look(model, tokenizer, "The cat sat.")            # a Hugging Face model
+    regard.look(model, tokenizer, ("The cat sat", "it was tired"))      # two texts that it reads together
+    regard.look(model, processor, "cat.png")                 # … of pictures
     regard.look(captured, tokenizer=tokenizer, inputs=inputs)
     regard.look(weights, ["I", "am"], ["我", "是"])           # any weights and their labels
     regard.look(weights, words, image="dog.jpg", grid=(14, 14))
@@ -17,7 +19,6 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,24 +30,23 @@ from regard.data.picture_files import URI
 from regard.hf.attention_capture import Captured
 from regard.looking.huggingface import (
     captured_record,
-    model_record,
     numbered_record,
     outputs_as_captured,
 )
+from regard.looking.looker import Looker
 from regard.looking.pictures import picture_record
 from regard.looking.predictions import classification_record, prediction_record
+from regard.looking.run_looker import RunLooker, look_at
 from regard.records.png_image import PngImage
-from regard.records.question import LONGEST_NAME, Question
+from regard.records.question import LONGEST_NAME, Force, HeadOff, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
-from regard.runs.loaded_run import EMBEDDED, LoadedRun
+from regard.runs.loaded_run import LoadedRun
 from regard.suggestions import meant
 from regard.tasks.answer import plain_value
 from regard.tasks.classify.classify_module import Classification
 from regard.tasks.prediction import Prediction
-from regard.tasks.task import Task
 from regard.tasks.task_module import accepted
-from regard.tasks.text_look import asked_example
 from regard.view.attention_view import View, read_records
 from regard.view.picked_matrix import Pick
 from regard.view.widget import Live
@@ -72,22 +72,6 @@ def look(*what: Any, **options: Any) -> View:
     _check_options(maker, options)
     records, live = maker(*what, **options)
     return View(records, pick, live)
-
-
-def look_at(run: LoadedRun, question: Question) -> AttentionRecord:
-    """What a run attends to when it is asked this, whatever it was trained for.
-
-    A text may be an example in JSON, as `predict` reads it: {"text": "…"}.
-    """
-    if question.text.lstrip().startswith("{") and len(run.task.inputs) == 1:
-        (value,) = asked_example(run.task, question.text).values()
-        question = replace(question, text=value) if isinstance(value, str) else question
-    return run.task.look(run.module, question, model=run_name(run))
-
-
-def run_name(run: LoadedRun) -> str:
-    folder = run.folder.path
-    return f"{folder.name} (embedded)" if folder == EMBEDDED else folder.resolve().name
 
 
 def _maker(what: Sequence[Any], options: Mapping[str, Any]) -> Callable[..., Records]:
@@ -157,7 +141,7 @@ def _of_runs(
         return Question(text, prefix, beam, nbest, target, None, explain, details, name)
 
     records = tuple(look_at(run, question(run, each)) for each in asked for run in runs)
-    return records, answering(runs)
+    return records, answering([RunLooker(run) for run in runs])
 
 
 def asked_text(run: LoadedRun, example: Any) -> tuple[str, str]:
@@ -187,25 +171,20 @@ def example_text(run: LoadedRun, example: Any) -> str:
         ) from None
 
 
-def answering(runs: Sequence[LoadedRun]) -> Live:
-    """What a page asks, answered by the run that it names, or by the first."""
-    by_name = {run_name(run): run for run in runs}
+def answering(lookers: Sequence[Looker]) -> Live:
+    """What a page asks, answered by who it names, or by the first."""
+    by_name = {each.name: each for each in lookers}
 
     def answer(payload: Mapping[str, Any]) -> AttentionRecord:
         asked = dict(payload)
         name = asked.pop("model", None)
         if name is not None and name not in by_name:
             raise NotARecord(f"no model {name!r}.{meant(str(name), by_name)}")
-        run = runs[0] if name is None else by_name[name]
-        return look_at(run, Question.from_dict(asked))
+        looker = lookers[0] if name is None else by_name[name]
+        return looker.look(Question.from_dict(asked))
 
-    shown = tuple(name for name, run in by_name.items() if shows_pictures(run.task))
-    return Live(tuple(by_name), answer, shown)
-
-
-def shows_pictures(task: Task) -> bool:
-    """Whether a picture is all that it is asked about."""
-    return len(task.inputs) == 1 and isinstance(task.fields[task.inputs[0]], Image)
+    shown = tuple(name for name, each in by_name.items() if each.pictures)
+    return Live(tuple(by_name), answer, shown, tuple(lookers))
 
 
 def _of_weights(
@@ -286,20 +265,42 @@ def _of_outputs(
 
 def _of_model(
     model: Any,
-    tokenizer: Any = None,
-    *texts: str,
+    processor: Any = None,
+    *examples: Any,
+    image: Any = None,
+    sampling_rate: int | None = None,
+    prefix: str = "",
     target: str | None = None,
     beam: int | None = None,
+    nbest: int | None = None,
+    force: Force | None = None,
+    off: Sequence[HeadOff] = (),
     explain: bool = False,
+    details: bool = True,
     title: str = "",
 ) -> Records:
-    if not callable(tokenizer) or not texts:
+    """A Hugging Face model, what prepares its inputs, and texts, pairs (first, second), pictures or sounds.
+
+    A list is several of them.
+    """
+    from regard.looking.guests.guest_input import GuestInput, guest_input
+    from regard.looking.guests.guest_model import GuestModel
+
+    asked = [each for one in examples for each in (one if isinstance(one, list) else [one])]
+    if not asked and image is not None:
+        asked, image = [image], None
+    if not callable(processor) or not asked:
         raise NotARecord("give a tokenizer and a text: regard.look(model, tokenizer, 'text')")
-    records = [
-        model_record(model, tokenizer, text, target=target, beam=beam, explain=explain, title=title)
-        for text in texts
-    ]
-    return tuple(records), None
+    guest = GuestModel(model, processor)
+    wishes = (prefix, beam, nbest, target, force, explain, details)
+
+    def record(each: Any) -> AttentionRecord:
+        if isinstance(each, Question):
+            return guest.record(GuestInput.of_question(each), each, title=title)
+        found = guest_input(each, image=image, rate=sampling_rate)
+        return guest.record(found, Question("", *wishes, off=tuple(off)), title=title)
+
+    return tuple(map(record, asked)), answering([guest])
 
 
 def _numbers(weights: Any) -> Any:

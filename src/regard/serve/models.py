@@ -1,4 +1,4 @@
-"""The runs that are served, by name, and the worker that asks them."""
+"""The models that are served, by name, and the worker that asks them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from regard.recipe.mistakes import RecipeError
-from regard.serve.estimates import Estimates
+from regard.serve.estimates import Estimates, LookEstimates
 from regard.serve.http_errors import Refused
-from regard.serve.model_description import description
 from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import Worker
 from regard.suggestions import meant
 
 if TYPE_CHECKING:
+    from regard.looking.guests.guest_model import GuestModel
+    from regard.looking.looker import Looker
     from regard.runs.loaded_run import LoadedRun
 
 
@@ -36,21 +37,34 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Served:
-    """A run and its name."""
+    """Who is asked, and by which name: a run, or a model of somebody else."""
 
     name: str
-    run: LoadedRun
-    estimates: Estimates
+    estimates: LookEstimates
     counts: Counts = field(default_factory=Counts)
 
     @property
-    def task(self) -> str:
-        return self.run.recipe.task.kind
+    def looker(self) -> Looker:
+        return self.estimates.looker
+
+    @property
+    def run(self) -> LoadedRun:
+        return self.run_estimates.run
+
+    @property
+    def run_estimates(self) -> Estimates:
+        """Of what only a run can be asked for."""
+        if not isinstance(self.estimates, Estimates):
+            raise Refused(
+                422,
+                f"model {self.name!r} is of Hugging Face, and can be looked at here: ask /attention",
+            )
+        return self.estimates
 
     @cached_property
-    def description(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Any]:
         """What the empty page says of it; found once, when somebody asks."""
-        return description(self.run)
+        return self.looker.about()
 
     def must_translate(self) -> None:
         if not self.run.task.searches:
@@ -58,27 +72,36 @@ class Served:
             raise Refused(422, f"model {self.name!r} was trained to {does}, not to translate")
 
 
+def is_guest(model: LoadedRun | GuestModel) -> TypeGuard[GuestModel]:
+    """Whether it answers for itself; a run needs somebody to ask it."""
+    return hasattr(model, "look")
+
+
+def _estimates(model: LoadedRun | GuestModel, limits: RequestLimits) -> LookEstimates:
+    return LookEstimates(model, limits) if is_guest(model) else Estimates(model, limits)
+
+
 class Shelf:
-    """Runs by name; the first is asked where no name is given.
+    """Models by name; the first is asked where no name is given.
 
     beam: of those who do not say; the recipe's if not given.
     """
 
     def __init__(
         self,
-        load: Callable[[], Sequence[LoadedRun]],
+        load: Callable[[], Sequence[LoadedRun | GuestModel]],
         limits: RequestLimits | None = None,
         *,
         beam: int | None = None,
-        warm: Callable[[Sequence[LoadedRun]], None] = lambda runs: None,
+        warm: Callable[[Sequence[LoadedRun | GuestModel]], None] = lambda models: None,
     ) -> None:
         self.limits, self.beam = limits or RequestLimits(), beam
         self.worker = Worker(load, self.limits, warm)
-        runs = self.worker.loaded
-        names = distinct_names([run.folder.path for run in runs])
+        loaded = self.worker.loaded
+        places = [Path(each.name) if is_guest(each) else each.folder.path for each in loaded]
         self._served = {
-            name: Served(name, run, Estimates(run, self.limits))
-            for name, run in zip(names, runs, strict=True)
+            name: Served(name, _estimates(each, self.limits))
+            for name, each in zip(distinct_names(places), loaded, strict=True)
         }
 
     def __iter__(self) -> Iterator[Served]:
