@@ -25,12 +25,18 @@ OTHER_TERMS = (
 
 
 def captured_maps(
-    captured: Captured, rows: Sequence[int], first: int, mask: Sequence[int] | None
+    captured: Captured,
+    rows: Sequence[int],
+    first: int,
+    mask: Sequence[int] | None,
+    *,
+    changed: bool = False,
 ) -> tuple[list[AttentionMap], tuple[str, ...]]:
     """A map of each kind; the names of its sides are not said yet.
 
     rows: the row of the batch at each step, which changes under a beam search. first: the row of
-    the input. mask: which tokens of the input are real; those that fill are left out.
+    the input. mask: which tokens of the input are real; those that fill are left out. changed: weights
+    were given or switched off, so that they are not what their scores lead to.
     """
     keep = None if mask is None or all(mask) else torch.tensor(mask, dtype=torch.bool)
     maps: list[AttentionMap] = []
@@ -48,8 +54,8 @@ def captured_maps(
         filled = (keep if kind != "cross" else None, keep if _reads_input(kind, captured) else None)
         weights = _array(torch.stack([_kept(one, *filled) for one in stacked]))
         scores, values, queries, keys = _details(calls, rows[0], filled)
-        allowed = np.asarray((weights > 0).any(1, keepdims=True))
-        if scores is not None and not _is_softmax(scores, allowed, weights):
+        allowed = _allowed(weights, kind, changed)
+        if scores is not None and not changed and not _is_softmax(scores, allowed, weights):
             scores = None
             beyond.append(kind)
         maps.append(
@@ -69,6 +75,14 @@ def captured_maps(
             )
         )
     return maps, (OTHER_TERMS.format(" and ".join(beyond)),) if beyond else ()
+
+
+def _allowed(weights: Array, kind: str, changed: bool) -> NDArray[np.bool_]:
+    """(L, 1, Q, K): which pairs any head gives a weight; of changed ones, which a decoder could."""
+    if not changed:
+        return np.asarray((weights > 0).any(1, keepdims=True))
+    every = np.ones((len(weights), 1, *weights.shape[2:]), bool)
+    return np.tril(every) if kind == "decoder" else every
 
 
 def _mechanism(layers: Sequence[CapturedLayer]) -> str:

@@ -28,6 +28,8 @@ from torch import nn
 from regard.data.fields import Image
 from regard.data.picture_files import URI
 from regard.hf.attention_capture import Captured
+from regard.looking.guests.guest_input import GuestInput, guest_input
+from regard.looking.guests.guest_model import GuestModel
 from regard.looking.huggingface import (
     captured_record,
     numbered_record,
@@ -52,7 +54,7 @@ from regard.view.picked_matrix import Pick
 from regard.view.widget import Live
 
 Records = tuple[tuple[AttentionRecord, ...], Live | None]
-PICKS = ("map", "layer", "head", "tokens")
+PICKS = ("map", "layer", "head", "tokens", "between")
 KINDS = (
     "a record, a prediction, a run and a text, a Hugging Face model, its tokenizer and a text, what "
     "regard.hf.capture kept, or weights with labels"
@@ -62,7 +64,7 @@ KINDS = (
 def look(*what: Any, **options: Any) -> View:
     """A view of what attends to what: see the top of this file for what can be looked at.
 
-    map, layer, head, tokens: what is shown first, as in `View.picking`. Other options depend on what
+    map, layer, head, tokens, between: what is shown first, as in `View.picking`. Other options depend on what
     is looked at; one that it does not have is refused, and those that it has are named.
     """
     if not what:
@@ -83,6 +85,8 @@ def _maker(what: Sequence[Any], options: Mapping[str, Any]) -> Callable[..., Rec
         return _of_answers
     if isinstance(first, nn.Module):
         return _of_model
+    if isinstance(first, GuestModel):
+        return _of_guest
     if isinstance(first, Captured) or hasattr(first, "to_tuple"):  # every output of transformers
         return _of_outputs
     if hasattr(first, "shape") or isinstance(first, (list, tuple)):
@@ -263,9 +267,15 @@ def _of_outputs(
     return (record,), None
 
 
-def _of_model(
-    model: Any,
-    processor: Any = None,
+def _of_model(model: Any, processor: Any = None, *examples: Any, **options: Any) -> Records:
+    """A Hugging Face model, what prepares its inputs, and what it is asked about."""
+    if not callable(processor) or not (examples or "image" in options):
+        raise NotARecord("give a tokenizer and a text: regard.look(model, tokenizer, 'text')")
+    return _of_guest(GuestModel(model, processor), *examples, **options)
+
+
+def _of_guest(
+    guest: GuestModel,
     *examples: Any,
     image: Any = None,
     sampling_rate: int | None = None,
@@ -279,19 +289,12 @@ def _of_model(
     details: bool = True,
     title: str = "",
 ) -> Records:
-    """A Hugging Face model, what prepares its inputs, and texts, pairs (first, second), pictures or sounds.
-
-    A list is several of them.
-    """
-    from regard.looking.guests.guest_input import GuestInput, guest_input
-    from regard.looking.guests.guest_model import GuestModel
-
+    """Texts, pairs (first, second), pictures or sounds; a list is several of them."""
     asked = [each for one in examples for each in (one if isinstance(one, list) else [one])]
     if not asked and image is not None:
         asked, image = [image], None
-    if not callable(processor) or not asked:
-        raise NotARecord("give a tokenizer and a text: regard.look(model, tokenizer, 'text')")
-    guest = GuestModel(model, processor)
+    if not asked:
+        raise NotARecord("a model needs something to look at: a text, a picture, a sound")
     wishes = (prefix, beam, nbest, target, force, explain, details)
 
     def record(each: Any) -> AttentionRecord:
@@ -314,7 +317,7 @@ def _numbers(weights: Any) -> Any:
 
 
 def _check_options(maker: Callable[..., Records], options: Mapping[str, Any]) -> None:
-    parameters = inspect.signature(maker).parameters
+    parameters = inspect.signature(_of_guest if maker is _of_model else maker).parameters
     named = {n: p for n, p in parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
     for name in options:
         if name not in named:

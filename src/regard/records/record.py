@@ -249,6 +249,9 @@ class AttentionRecord:
     changes: tuple[str, ...] = ()  # what was given or forced, in a few words each
     lens: Lens | None = None  # what is predicted at each position, layer by layer
     command: str = ""  # what puts the model behind the page: "regard serve --hf FOLDER"
+    steerable: str = (
+        ""  # the map whose rows can be forced, of what only reads; "": the cross-attention
+    )
 
     def __post_init__(self) -> None:
         for each in self.maps:
@@ -337,6 +340,7 @@ class AttentionRecord:
             "changes": list(self.changes),
             "lens": None if self.lens is None else self.lens.to_dict(),
             "command": self.command,
+            "steerable": self.steerable,
         }
 
     def to_json(self) -> str:
@@ -369,6 +373,7 @@ class AttentionRecord:
                 tuple(given.get("changes", ())),
                 None if given.get("lens") is None else Lens.from_dict(given["lens"]),
                 given.get("command", ""),
+                given.get("steerable", ""),
             )
         except NotARecord:
             raise

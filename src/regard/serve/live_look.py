@@ -4,15 +4,17 @@
     view.address            # http://127.0.0.1:…
     view.close()
 
-The page is served to this machine alone, by a thread that ends with `close`, or with Ctrl-C once the program
-has nothing else to do.
+The page is served to this machine alone, until `close`, until the end of a session at a prompt, or until
+Ctrl-C where a program has nothing else to do.
 """
 
 from __future__ import annotations
 
+import atexit
+import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -44,12 +46,12 @@ def look(*what: Any, live: bool = False, **options: Any) -> View:
     return served_view(view)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LiveView(View):
     """A view that is also served; everything else is as it was."""
 
     address: str = ""
-    _page: LivePage | None = field(default=None, repr=False)
+    page: LivePage | None = None
 
     def show(self) -> Path:
         """Open the page in a browser; it asks the model."""
@@ -61,8 +63,8 @@ class LiveView(View):
 
     def close(self) -> None:
         """End the server."""
-        if self._page is not None:
-            self._page.close()
+        if self.page is not None:
+            self.page.close()
 
 
 def served_view(view: View) -> LiveView:
@@ -92,10 +94,13 @@ class LivePage:
         models = [getattr(each, "run", each) for each in lookers]
         self._listener = listen(HOST, 0)
         self.address = address_of(self._listener).rstrip("/")
-        self._shelf: Shelf = Shelf(lambda: models)
-        self._server: Server = make_server(make_app(self._shelf, Access()), self._shelf, "")
-        self._thread = threading.Thread(target=self._run, name="regard live page")
+        self._shelf: Shelf = Shelf(lambda: models, daemon=True)
+        app = make_app(self._shelf, Access(), log=lambda line: None)
+        self._server: Server = make_server(app, self._shelf, "")
+        self._thread = threading.Thread(target=self._run, name="regard live page", daemon=True)
         self._thread.start()
+        if not _is_interactive():
+            atexit.register(self._wait)
         while not self._server.started and self._thread.is_alive():
             self._thread.join(0.01)
 
@@ -109,3 +114,17 @@ class LivePage:
     def close(self) -> None:
         self._server.should_exit = True
         self._thread.join()
+
+    def _wait(self) -> None:
+        """At the end of a program: until Ctrl-C."""
+        try:
+            while self._thread.is_alive():
+                self._thread.join(0.2)
+        except KeyboardInterrupt:
+            self.close()
+            print(t("stopped"), flush=True)
+
+
+def _is_interactive() -> bool:
+    """Whether somebody types: a page then lives as long as their session."""
+    return hasattr(sys, "ps1") or "ipykernel" in sys.modules

@@ -94,11 +94,12 @@ class Shelf:
         *,
         beam: int | None = None,
         warm: Callable[[Sequence[LoadedRun | GuestModel]], None] = lambda models: None,
+        daemon: bool = False,
     ) -> None:
         self.limits, self.beam = limits or RequestLimits(), beam
-        self.worker = Worker(load, self.limits, warm)
+        self.worker = Worker(load, self.limits, warm, daemon=daemon)
         loaded = self.worker.loaded
-        places = [Path(each.name) if is_guest(each) else each.folder.path for each in loaded]
+        places = [each.place if is_guest(each) else each.folder.path for each in loaded]
         self._served = {
             name: Served(name, _estimates(each, self.limits))
             for name, each in zip(distinct_names(places), loaded, strict=True)

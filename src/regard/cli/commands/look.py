@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Beam, ComparedRuns, Device
+from regard.cli.options import Beam, ComparedRuns, Device, Guests
 from regard.cli.texts import is_picture
 from regard.words import t
 
@@ -33,6 +33,7 @@ def look(
         ),
     ] = None,
     models: ComparedRuns = None,
+    guests: Guests = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page that needs nothing else.")
     ] = None,
@@ -86,6 +87,8 @@ def look(
     Example: regard look -m runs/zh-en 我是一个学生。 --svg attention.svg
 
     Example: regard look -m runs/ram digit.png --gif digit.gif
+
+    Example: regard look --hf bert-base-uncased "The cat sat."
     """
     picks = {"map": which, "layer": _place(layer), "head": _place(head), "tokens": tokens}
     asked = {"target": target, "beam": beam, "explain": explain}
@@ -101,7 +104,7 @@ def look(
             )
     records = [text for text in given if _is_saved(text)]
     saved = bool(records)
-    if saved and (models or records != given):
+    if saved and (models or guests or records != given):
         raise typer.BadParameter(t("saved records need no model and no text: give them alone"))
     if files and not given:
         raise typer.BadParameter(t("give a TEXT to look at"))
@@ -110,11 +113,11 @@ def look(
     asked_for = asked_for or any(map(is_picture, given))  # which an address has no room for
     if not (files or saved or seen_here) and (no_browser or not asked_for):
         typed = [text for text in given if not is_picture(text)]
-        _serve(models or [], typed, picks, port, beam, device, open_it=not no_browser)
+        _serve(models or [], guests or [], typed, picks, port, beam, device, open_it=not no_browser)
         return
     if not given:
         raise typer.BadParameter(t("give a TEXT to look at: there is no browser to type it in"))
-    view = _view(given, models, saved, asked, picks, device)
+    view = _view(given, models, guests, saved, asked, picks, device)
     if files:
         theme = {"theme": "dark" if dark else "light"}
         styles: dict[Path | None, dict[str, str]] = dict.fromkeys((svg, png, gif, apng), theme)
@@ -131,6 +134,7 @@ def look(
 def _view(
     texts: Sequence[str],
     models: Sequence[Path] | None,
+    guests: Sequence[Path] | None,
     saved: bool,
     asked: dict[str, Any],
     picks: dict[str, Any],
@@ -140,15 +144,28 @@ def _view(
 
     if saved:
         return view_of(*texts, **picks)
+    views = []
+    if guests:
+        from regard.looking.guests.model_folder import load_guest
 
-    from regard.runs.loaded_run import load
+        loaded = [load_guest(folder, device=device) for folder in guests]
+        views = [view_of(guest, *map(_typed_pair, texts), **asked, **picks) for guest in loaded]
+    if models or not guests:
+        from regard.runs.loaded_run import load
 
-    runs = [load(model, device=device) for model in models or []] or [load(device=device)]
-    return view_of(*runs, *texts, **asked, **picks)
+        runs = [load(model, device=device) for model in models or []] or [load(device=device)]
+        views.append(view_of(*runs, *texts, **asked, **picks))
+    return views[0] if len(views) == 1 else view_of(*views, **picks)
+
+
+def _typed_pair(text: str) -> str | tuple[str, ...]:
+    """A TAB stands between two texts that are read together."""
+    return tuple(text.split("\t")) if text.count("\t") == 1 else text
 
 
 def _serve(
     models: list[Path],
+    guests: list[Path],
     texts: Sequence[str],
     picks: dict[str, Any],
     port: int,
@@ -170,16 +187,17 @@ def _serve(
         with socket.create_server((HOST, 0)) as free:
             port = free.getsockname()[1]
     state = {"text": texts[0] if texts else "", **page_state(Pick(**picks))}
-    if len(texts) > 1 or len(models) > 1:
+    both = [*models, *guests]
+    if len(texts) > 1 or len(both) > 1:
         state |= {"panel": "compare", "compare-text": texts[1] if len(texts) > 1 else ""}
-        state |= {"compare-model": distinct_names(models)[1] if len(models) > 1 else ""}
+        state |= {"compare-model": distinct_names(both)[1] if len(both) > 1 else ""}
     shown = {name: value for name, value in counted(state).items() if value not in ("", "words")}
     address = f"http://{HOST}:{port}/" + (f"#{urlencode(shown)}" if shown else "")
     if open_it:
         _open_when_it_answers(address, port)
     else:
         print(address)
-    serve(models, host=HOST, port=port, device=device, beam=beam)
+    serve(models, host=HOST, port=port, device=device, beam=beam, guests=guests)
 
 
 def _open_when_it_answers(address: str, port: int) -> None:

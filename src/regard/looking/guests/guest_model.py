@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -69,15 +70,27 @@ class Seen:
 
 
 class GuestModel:
-    """processor: a tokenizer, an image processor, or one that is both. command: what starts a live page."""
+    """processor: a tokenizer, an image processor, or one that is both. command: what starts a live page.
 
-    def __init__(self, model: Any, processor: Any, *, name: str = "", command: str = "") -> None:
+    place: the folder that it was read from.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        processor: Any,
+        *,
+        name: str = "",
+        command: str = "",
+        place: Path | None = None,
+    ) -> None:
         if not isinstance(model, transformers().PreTrainedModel):
             raise NotARecord(f"a {type(model).__name__} is no model of transformers")
         self.model = model
         self.processors = GuestProcessors(model, processor)
         self.tokenizer = self.processors.tokenizer
         self.name = name or type(model).__name__
+        self.place = Path(self.name) if place is None else place
         self.command = command or "regard.look(model, tokenizer, …, live=True)"
         self.costs = guest_work(model)
 
@@ -108,7 +121,9 @@ class GuestModel:
         return module
 
     def with_module(self, module: nn.Module) -> GuestModel:
-        return GuestModel(module, self.processors.whole, name=self.name, command=self.command)
+        return GuestModel(
+            module, self.processors.whole, name=self.name, command=self.command, place=self.place
+        )
 
     def about(self) -> dict[str, Any]:
         return guest_description(self.model, self.processors)
@@ -271,7 +286,8 @@ class GuestModel:
         sides: dict[str, Side] = {}
         notes: list[str] = []
         for name, captured in towers.items():
-            found, said = captured_maps(captured, [0], 0, None)
+            is_changed = question.force is not None or bool(question.off)
+            found, said = captured_maps(captured, [0], 0, None, changed=is_changed)
             notes += said
             if name == "image":
                 found = [replace(each, name="image") for each in found]
@@ -306,12 +322,18 @@ class GuestModel:
             lens=lens,
             explanations=why,
             command=self.command,
+            steerable=self._steerable(seen, forced),
         )
         return replace(
             made,
             title=title or seen.asked.title,
             question=made.question if text else {},
         )
+
+    def _steerable(self, seen: Seen, forced: Kind) -> str:
+        """The map whose rows can be given, of a model that reads texts and writes nothing."""
+        alone = len(_towers(seen.captured)) == 1 and self.processors.reads == ("text",)
+        return forced if alone and not self.writes else ""
 
     def _sides(self, seen: Seen, maps: Sequence[AttentionMap]) -> dict[str, Side]:
         name = "source" if self.writes else "text"

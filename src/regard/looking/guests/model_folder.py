@@ -40,14 +40,18 @@ def load_guest(folder: str | Path, *, device: str | None = None) -> GuestModel:
     if device is not None:
         model = model.to(device)
     name = place.resolve().name
-    return GuestModel(model.eval(), processor, name=name, command=f"regard serve --hf {folder}")
+    command = f"regard serve --hf {folder}"
+    return GuestModel(model.eval(), processor, name=name, command=command, place=place)
 
 
 def check_folder(place: Path) -> dict[str, Any]:
     """What config.json says; refused is what would need a pickle, code of the folder, or a network."""
     if not place.is_dir():
         raise BadModelFolder(
-            t("{folder} is no folder: nothing is downloaded, give one on this machine", folder=place)
+            t(
+                "{folder} is no folder: nothing is downloaded, give one on this machine",
+                folder=place,
+            )
         )
     file = place / "config.json"
     if not file.is_file():

@@ -56,7 +56,7 @@ export function viewOf(record, asked) {
   };
   const matrix = record.matrix(
     map.name,
-    { layer: state.layer, head: state.head, units: state.units, specials: state.specials },
+    { layer: state.layer, head: state.head, units: state.units, specials: state.specials, between: state.between },
   );
   return {
     record,

@@ -15,7 +15,7 @@ import { speak, t } from "../words/messages.js";
  */
 export function staticModel(given) {
   const model = pageModel({ ...given, abilities: [], assets: inlineAssets() });
-  return { ...model, send: (/** @type {{id: number}} */ { id }) => model.hear({ id, error: t("Needs a running model: regard look") }) };
+  return { ...model, send: (/** @type {{id: number}} */ { id }) => model.hear({ id, error: t("Needs a running model: {command}", { command: "regard look" }) }) };
 }
 
 /**
