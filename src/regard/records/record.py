@@ -267,7 +267,7 @@ class AttentionRecord:
         if self.levels is not None:
             self.levels.check(self.sides)
         if self.lens is not None and self.lens.probabilities.shape[1] != len(
-            self.sides.get(self.lens.side, ())  # type: ignore[arg-type]
+            self.sides.get(self.lens.side, ())
         ):
             raise NotARecord(f"the lens is over another number of tokens than {self.lens.side!r}")
 

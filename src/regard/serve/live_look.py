@@ -71,7 +71,7 @@ def served_view(view: View) -> LiveView:
     assert view.live is not None
     page = LivePage(view.live.lookers)
     state = {**view.records[0].question, **page_state(view.pick)}
-    kept = {
+    kept: dict[str, Any] = {
         name: state[name] for name in ("text", "map", "layer", "head", "units") if name in state
     }
     shown = {name: value for name, value in counted(kept).items() if value not in ("", "words")}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, cast
 
 from regard.recipe.mistakes import RecipeError
 from regard.serve.estimates import Estimates, LookEstimates
@@ -72,13 +72,21 @@ class Served:
             raise Refused(422, f"model {self.name!r} was trained to {does}, not to translate")
 
 
-def is_guest(model: LoadedRun | GuestModel) -> TypeGuard[GuestModel]:
-    """Whether it answers for itself; a run needs somebody to ask it."""
-    return hasattr(model, "look")
+def run_in(model: LoadedRun | GuestModel) -> LoadedRun | None:
+    """None: it is a guest, who answers for itself; a run needs somebody to ask it."""
+    return None if hasattr(model, "look") else cast("LoadedRun", model)
+
+
+def _place(model: LoadedRun | GuestModel) -> Path:
+    run = run_in(model)
+    return cast("GuestModel", model).place if run is None else run.folder.path
 
 
 def _estimates(model: LoadedRun | GuestModel, limits: RequestLimits) -> LookEstimates:
-    return LookEstimates(model, limits) if is_guest(model) else Estimates(model, limits)
+    run = run_in(model)
+    return (
+        LookEstimates(cast("GuestModel", model), limits) if run is None else Estimates(run, limits)
+    )
 
 
 class Shelf:
@@ -99,7 +107,7 @@ class Shelf:
         self.limits, self.beam = limits or RequestLimits(), beam
         self.worker = Worker(load, self.limits, warm, daemon=daemon)
         loaded = self.worker.loaded
-        places = [each.place if is_guest(each) else each.folder.path for each in loaded]
+        places = [_place(each) for each in loaded]
         self._served = {
             name: Served(name, _estimates(each, self.limits))
             for name, each in zip(distinct_names(places), loaded, strict=True)

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from regard.serve.access import Access
 from regard.serve.connections import connection_class, sweep
 from regard.serve.http_app import make_app
-from regard.serve.models import Shelf, distinct_names, is_guest
+from regard.serve.models import Shelf, distinct_names, run_in
 from regard.serve.request_limits import RequestLimits
 from regard.serve.server_address import address_of, check_token, listen
 from regard.words import t
@@ -120,9 +120,8 @@ def _load(
 
 def _warm(models: Sequence[LoadedRun | GuestModel]) -> None:
     """Compile now what long texts need, not while the first client to send one waits."""
-    for each in models:
-        if not is_guest(each):
-            each.task.warm(each.module)
+    for run in filter(None, map(run_in, models)):
+        run.task.warm(run.module)
 
 
 def make_server(app: ASGIApp, shelf: Shelf, greeting: str) -> Server:

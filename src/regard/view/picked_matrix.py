@@ -92,7 +92,7 @@ def picked(record: AttentionRecord, pick: Pick) -> Matrix:
             tuple(labels[n] for n in places)
             for labels, places in zip((queries, keys), chosen, strict=True)
         )
-        first, second = pick.between
+        first, second = pick.between[0], pick.between[1]
         way = t(
             "from text {first} to text {second}, weights as they were", first=first, second=second
         )

@@ -9,8 +9,10 @@ Legend: L layers, H heads, Q queries, K keys, T tokens that were written.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,7 @@ from regard.words import t
 
 EXTRA = 20  # tokens that may be written beyond twice the source, or behind a text
 LENS_WORK = 3e11  # of all lines of a lens together: some seconds
+Changed = Callable[[], AbstractContextManager[None]]
 LABEL = "label"  # the map from the answer of a classifier to its input
 _ONE_AT_A_TIME = (
     threading.RLock()
@@ -142,11 +145,12 @@ class GuestModel:
                 kinds = heads_in(self.model)
                 forced = self._forced_kind(kinds)
                 keys = self._keys(inputs)
-                with changed(self.model, question, kinds, forced, keys):
+                how = partial(changed, self.model, question, kinds, forced, keys)
+                with how():
                     given, written = self._written(inputs, question)
-                with changed(self.model, question, kinds, forced, keys):
+                with how():
                     seen = self._run(asked, given, written, question)
-                return self._made(seen, question, forced, title)
+                return self._made(seen, question, forced, title, how)
         finally:
             self.model.train(training)
 
@@ -280,7 +284,10 @@ class GuestModel:
         added = str(self.tokenizer.decode(ids[read:], skip_special_tokens=True))
         return Seen(asked, inputs, captured, outputs, None, written.beam, added)
 
-    def _made(self, seen: Seen, question: Question, forced: Kind, title: str) -> AttentionRecord:
+    def _made(
+        self, seen: Seen, question: Question, forced: Kind, title: str, how: Changed
+    ) -> AttentionRecord:
+        """how: makes a run of the model one that is changed as the question wants it."""
         towers = _towers(seen.captured)
         maps: list[AttentionMap] = []
         sides: dict[str, Side] = {}
@@ -300,7 +307,7 @@ class GuestModel:
         answer, label = self._answer(seen, forced, maps, sides)
         if label is not None:
             maps = [label, *maps] if seen.asked.picture else [*maps, label]
-        lens = self._lens(seen, forced, sides) if question.details else None
+        lens = self._lens(seen, forced, sides, how) if question.details else None
         why: tuple[Explanation, ...] = ()
         if question.explain:
             why, unmeasured = self._explained(seen)
@@ -336,7 +343,7 @@ class GuestModel:
         return forced if alone and not self.writes else ""
 
     def _sides(self, seen: Seen, maps: Sequence[AttentionMap]) -> dict[str, Side]:
-        name = "source" if self.writes else "text"
+        name = self._read_name
         lengths = {each.name: each.weights.shape[2:] for each in maps}
         read = lengths.get("encoder", next(iter(lengths.values())))[1]
         sides = {name: self._read_side(seen, name, int(read))}
@@ -346,6 +353,14 @@ class GuestModel:
             before = side_of_ids(self.tokenizer, seen.written[:-1], title="what was written before")
             sides |= {"target": target, "prefix": before}
         return sides
+
+    @property
+    def _read_name(self) -> str:
+        """Of the side that is read."""
+        if self.writes:
+            return "source"
+        (first, *_) = self.processors.reads
+        return {"text": "text", "picture": "image", "sound": "sound"}[first]
 
     def _read_side(self, seen: Seen, name: str, length: int) -> Side:
         asked = seen.asked
@@ -382,7 +397,7 @@ class GuestModel:
         if tower == "image":
             sides.setdefault("image", self._patches(seen, each.weights.shape[-1], "image"))
             return replace(each, queries="image", keys="image")
-        read = "source" if self.writes else "text"
+        read = self._read_name
         asking = "target" if seen.written is not None else read
         pair = {
             "encoder": (read, read),
@@ -420,7 +435,7 @@ class GuestModel:
         sides[LABEL] = Side.of_labels([names[best]], title=LABEL)
         row = slice(place, place + 1)
         allowed = None if of.allowed is None else of.allowed[:, :, row]
-        cut = {
+        cut: dict[str, Any] = {
             name: None if (whole := getattr(of, name)) is None else whole[:, :, row]
             for name in ("scores", "query_vectors")
         }
@@ -435,7 +450,7 @@ class GuestModel:
         )
         return said, label
 
-    def _lens(self, seen: Seen, kind: Kind, sides: Mapping[str, Side]) -> Lens | None:
+    def _lens(self, seen: Seen, kind: Kind, sides: Mapping[str, Side], how: Changed) -> Lens | None:
         stack: Kind = "decoder" if kind == "cross" else kind
         if seen.asked.picture or getattr(seen.outputs, "logits", None) is None:
             return None
@@ -446,7 +461,12 @@ class GuestModel:
         tokens = seen.outputs.logits.shape[1]
         whole = self.costs.reading(tokens, tokens) * len(stack_of(self.model, stack))
         layers = whole <= LENS_WORK
-        return logit_lens(self.model, seen.inputs, stack, side, said, layers=layers)
+
+        def run() -> Any:
+            with how():
+                return self.model(**seen.inputs)
+
+        return logit_lens(self.model, run, stack, side, said, layers=layers)
 
     def _said(self, number: int) -> str:
         """What an answer at one position is called: a token, or a label."""
@@ -470,7 +490,7 @@ class GuestModel:
         return explain_guest(self.model, seen.inputs, self.costs, mask_token=mask, label=LABEL)
 
     def _forced_kind(self, kinds: Mapping[Kind, Any]) -> Kind:
-        return next(kind for kind in ("cross", "decoder", "encoder") if kind in kinds)  # type: ignore[return-value]
+        return next(kind for kind in ("cross", "decoder", "encoder") if kind in kinds)
 
     def _keys(self, inputs: Mapping[str, Tensor]) -> int:
         if "input_ids" in inputs:

@@ -26,10 +26,10 @@ class GuestProcessors:
         self.model, self.whole = model, processor
         self.takes = set(inspect.signature(model.forward).parameters)
         tokenizes = hasattr(processor, "all_special_ids")
-        self.tokenizer = processor if tokenizes else getattr(processor, "tokenizer", None)
+        self.tokenizer: Any = processor if tokenizes else getattr(processor, "tokenizer", None)
         makes = tuple(getattr(processor, "model_input_names", ()))
-        self.pictures = getattr(processor, "image_processor", None)
-        self.sounds = getattr(processor, "feature_extractor", None)
+        self.pictures: Any = getattr(processor, "image_processor", None)
+        self.sounds: Any = getattr(processor, "feature_extractor", None)
         if self.sounds is None and set(makes) & set(SOUNDS):
             self.sounds = processor
         alone = self.tokenizer is None and self.sounds is None

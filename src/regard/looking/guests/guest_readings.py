@@ -197,6 +197,7 @@ def _copied(inputs: Mapping[str, Tensor], copies: int) -> dict[str, Tensor]:
     return {name: x.expand(copies, *x.shape[1:]) for name, x in inputs.items()}
 
 
+@torch.no_grad()
 def explain_guest(
     model: Any,
     inputs: Mapping[str, Tensor],
@@ -209,10 +210,10 @@ def explain_guest(
 
     label: the name of the map from the one answer of a classifier to its input.
     """
-    with torch.no_grad(), capture(model) as captured:
+    with capture(model) as captured:
         outputs = model(**inputs)
     kinds = {layer.kind for layer in captured.layers}
-    of: Kind = next(kind for kind in ("cross", "decoder", "encoder") if kind in kinds)  # type: ignore[assignment]
+    of: Kind = next(kind for kind in ("cross", "decoder", "encoder") if kind in kinds)
     logits, notes = getattr(outputs, "logits", None), []
     found: list[Explanation] = []
     can_be = logits is not None and ("input_ids" in inputs or _has_patches(model, inputs))

@@ -7,7 +7,7 @@ Legend: N lines, Q positions, V what can be said, T the likeliest of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -23,7 +23,7 @@ NAMES = ("h", "layer", "layers", "block", "blocks")  # what stacks of layers are
 
 def logit_lens(
     model: Any,
-    inputs: Mapping[str, Tensor],
+    run: Callable[[], Any],
     kind: Kind,
     side: str,
     name: Callable[[int], str],
@@ -32,17 +32,17 @@ def logit_lens(
 ) -> Lens | None:
     """Of one input; None where the model says nothing position by position.
 
-    kind: of the attention in the stack. name: what an answer is called. layers: False, where only what
-    the model itself says is wanted.
+    run: calls the model. kind: of the attention in the stack. name: what an answer is called. layers:
+    False, where only what the model itself says is wanted.
     """
     blocks = stack_of(model, kind) if layers else []
     with torch.no_grad(), _outputs(blocks) as states:
-        logits = getattr(model(**inputs), "logits", None)
+        logits = getattr(run(), "logits", None)
     if logits is None or logits.dim() != 3:
         return None
     lines = [logits]
     if blocks and len(states) == len(blocks) + 1:  # a layer that is used twice has no place
-        lines = [_ended(model, inputs, blocks[-1], state) for state in states[:-1]] + lines
+        lines = [_ended(run, blocks[-1], state) for state in states[:-1]] + lines
     names = ["embedding", *(f"layer {n}" for n in range(1, len(lines) - 1))][: len(lines) - 1]
     best = [line[0].float().softmax(-1).topk(min(LIKELIEST, line.shape[-1])) for line in lines]
     tokens = [[[name(i) for i in place] for place in each.indices.tolist()] for each in best]
@@ -63,7 +63,7 @@ def stack_of(model: Any, kind: Kind) -> list[nn.Module]:
     number = next((n for n, part in enumerate(first) if part.isdigit()), None)
     if number is None:
         return []
-    return list(model.get_submodule(".".join(first[:number])))  # type: ignore[arg-type]
+    return list(model.get_submodule(".".join(first[:number])))
 
 
 def _named_stack(model: Any) -> list[nn.Module]:
@@ -96,7 +96,7 @@ def _outputs(blocks: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
 
 
 @torch.no_grad()
-def _ended(model: Any, inputs: Mapping[str, Tensor], last: nn.Module, state: Tensor) -> Tensor:
+def _ended(run: Callable[[], Any], last: nn.Module, state: Tensor) -> Tensor:
     """The logits of a model whose last layer gives this state."""
 
     def instead(_: nn.Module, args: Any, output: Any) -> Any:
@@ -104,7 +104,7 @@ def _ended(model: Any, inputs: Mapping[str, Tensor], last: nn.Module, state: Ten
 
     hook = last.register_forward_hook(instead)
     try:
-        logits: Tensor = model(**inputs).logits
+        logits: Tensor = run().logits
     finally:
         hook.remove()
     return logits

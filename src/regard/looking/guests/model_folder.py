@@ -121,15 +121,20 @@ def _processor(hf: Any, place: Path) -> Any:
 
 @contextmanager
 def _offline() -> Iterator[None]:
-    """No request leaves, whatever a file names."""
+    """No request leaves, whatever a file names; nothing is drawn meanwhile."""
     from huggingface_hub import constants
 
+    bars = transformers("utils.logging")
+    shown = bars.is_progress_bar_enabled()
     before, named = constants.HF_HUB_OFFLINE, os.environ.get("HF_HUB_OFFLINE")
     constants.HF_HUB_OFFLINE = True
     os.environ["HF_HUB_OFFLINE"] = "1"
+    bars.disable_progress_bar()
     try:
         yield
     finally:
+        if shown:
+            bars.enable_progress_bar()
         constants.HF_HUB_OFFLINE = before
         if named is None:
             del os.environ["HF_HUB_OFFLINE"]

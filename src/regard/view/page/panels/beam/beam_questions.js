@@ -234,7 +234,7 @@ function resultElement(part, { before, after, how }) {
   return h(
     "div",
     { class: "beam-result" },
-    h("dl", null, line(t("before"), was, "del"), line({ forced: t("forced"), continued: t("continued"), without: t("without heads") }[how], is, "ins")),
+    before || after ? h("dl", null, line(t("before"), was, "del"), line({ forced: t("forced"), continued: t("continued"), without: t("without heads") }[how], is, "ins")) : h("p", { class: "panel-hint" }, t("What was read so is the last record.")),
     same && part.context.record.sides.target ? h("p", { class: "panel-hint" }, how === "forced" ? t("The output is the same: reading elsewhere did not change it.") : t("The output is the same.")) : null,
     how === "continued" ? null : compare,
   );
