@@ -51,9 +51,10 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-tables: setup  ## write the tables of options and of names in docs/ again
+tables: setup  ## write the tables of options, names and results in docs/ again
 	$(BIN)/python docs/scripts/option_tables.py
 	$(BIN)/python docs/scripts/name_tables.py
+	$(BIN)/python docs/scripts/results_index.py
 
 pictures: setup  ## draw the pictures of docs/mechanisms again
 	$(BIN)/python docs/scripts/mechanism_pictures.py

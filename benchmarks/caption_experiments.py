@@ -1,4 +1,4 @@
-"""The experiments with captions of docs/results.md: the commands that make them, and their tables.
+"""The experiments with captions of docs/results: the commands that make them, and their tables.
 
     python benchmarks/caption_experiments.py runs --commands           # shell lines, a run each
     python benchmarks/caption_experiments.py runs --commands scenes    # or said, names, questions, small

@@ -1,4 +1,4 @@
-"""The experiments of docs/results.md: the commands that make them, and the tables made of what they wrote.
+"""The experiments of docs/results: the commands that make them, and the tables made of what they wrote.
 
     python benchmarks/experiments.py runs --commands            # shell lines, each a run and its measures
     python benchmarks/experiments.py runs --commands luong      # of luong, length, copy, align, …

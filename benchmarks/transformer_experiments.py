@@ -1,4 +1,4 @@
-"""The experiments with Transformers of docs/results.md: the commands that make them, and their tables.
+"""The experiments with Transformers of docs/results: the commands that make them, and their tables.
 
     python benchmarks/transformer_experiments.py runs --commands          # shell lines, a run each
     python benchmarks/transformer_experiments.py runs --commands parts    # of recipes, parts, norms, …

@@ -47,6 +47,7 @@ SLOW = (
     "test_docs_commands.py",
 )
 SLOW += ("explanations", "tasks/test_classify_explain.py", "tasks/test_translate_explain.py")
+SLOW += ("tasks/test_attributions.py", "tasks/test_language_explain.py")
 SLOW += ("tasks/test_classify_look.py", "tasks/test_translate_look.py")
 SLOW += ("attention/test_torch_features.py", "cli/test_serve_command.py")
 SLOW += ("cli/test_tour_command.py", "cli/test_two_files_to_a_model.py")
@@ -122,11 +123,11 @@ def pytest_terminal_summary(terminalreporter) -> None:
 
 @pytest.fixture
 def made_up_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    """REGARD_LANG is a language with a translation of everything: English in other letters."""
+    """REGARD_LANGUAGE is a language with a translation of everything: English in other letters."""
     from made_up_language import made_up
 
     from regard import words
 
     said = made_up()
-    monkeypatch.setenv("REGARD_LANG", "qps")
+    monkeypatch.setenv("REGARD_LANGUAGE", "qps")
     monkeypatch.setattr(words, "translations", lambda language: said if language == "qps" else {})

@@ -109,6 +109,14 @@ def test_the_tables_of_options_are_as_the_options_are_declared() -> None:
     assert all(f"model.kind={kind}`" in page for kind in BUILT_IN["models"])
 
 
+def test_the_index_of_results_is_as_their_pages_say() -> None:
+    index = runpy.run_path(str(ROOT / "docs" / "scripts" / "results_index.py"))
+    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+    assert index["with_claims"](page) == page, "make tables writes it again"
+    found = {one.file for one in index["result_pages"]()}
+    assert {f"results/{path.name}" for path in ROOT.glob("docs/results/*.md")} <= found
+
+
 @pytest.mark.parametrize("page", ["names.md", "names.zh-CN.md"])
 def test_the_tables_of_names_are_as_the_names_are(page: str) -> None:
     tables = runpy.run_path(str(ROOT / "docs" / "scripts" / "name_tables.py"))

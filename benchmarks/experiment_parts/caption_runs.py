@@ -1,4 +1,4 @@
-"""What is run for captions in docs/results.md: the cells of its tables, and the lines that fill them."""
+"""What is run for captions in docs/results: the cells of its tables, and the lines that fill them."""
 
 from __future__ import annotations
 

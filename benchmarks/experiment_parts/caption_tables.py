@@ -1,4 +1,4 @@
-"""The tables of captions in docs/results.md, from the folders of the runs. What is not there is a dash."""
+"""The tables of captions in docs/results, from the folders of the runs. What is not there is a dash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is run for docs/results.md: the cells of its tables, and the shell lines that fill them."""
+"""What is run for docs/results: the cells of its tables, and the shell lines that fill them."""
 
 from __future__ import annotations
 

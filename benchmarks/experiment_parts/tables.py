@@ -1,4 +1,4 @@
-"""The tables and pictures of docs/results.md, from the folders of the runs. What is not there is a dash."""
+"""The tables and pictures of docs/results, from the folders of the runs. What is not there is a dash."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from experiment_parts.runs import (
 )
 from regard.measures.bleu_by_length import Bucket, LengthCurve, LengthRow
 from regard.view.charts import Axis, Chart, Line, Point
-from regard.view.length_chart import length_chart
+from regard.view.charts.length_chart import length_chart
 from run_folders import each_of, head, interval_of, json_of, mean_of, row, test_of, updates_of
 
 POSITIONS = 5  # tokens in a cell of the position test

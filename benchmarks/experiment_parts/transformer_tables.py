@@ -1,4 +1,4 @@
-"""The tables and pictures of the Transformer in docs/results.md, from the folders of the runs."""
+"""The tables and pictures of the Transformer in docs/results, from the folders of the runs."""
 
 from __future__ import annotations
 

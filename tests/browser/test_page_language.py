@@ -10,10 +10,11 @@ from made_records import document_record, image_record, translation_record
 from reading_pages import expect
 
 from regard import words
+from regard.view.html import page_html
 from regard.words.collect import LISTED
 
 # Names and formulas, which are the same in every language
-SAME = {"regard", "SVG", "PNG", "HTML", "JSON", "log", "nats", "TVD", "JSD"}
+SAME = {"regard", "English", "SVG", "PNG", "HTML", "JSON", "log", "nats", "TVD", "JSD"}
 READ = """() => {
   const said = [], texts = [];
   const walk = document.createTreeWalker(document.querySelector("#regard"), NodeFilter.SHOW_ALL);
@@ -33,7 +34,7 @@ def bracketed(monkeypatch):
     """Messages of the language qps: ⟦Export⟧."""
     listed = json.loads(LISTED.read_text(encoding="utf-8"))
     said = {message: f"⟦{message}⟧" for message in listed}
-    monkeypatch.setenv("REGARD_LANG", "qps")
+    monkeypatch.setenv("REGARD_LANGUAGE", "qps")
     monkeypatch.setattr(words, "translations", lambda language: said if language == "qps" else {})
 
 
@@ -92,7 +93,66 @@ def test_the_exported_file_speaks_the_same_language(bracketed, open_records, ope
     assert again.locator("html").get_attribute("lang") == "qps"
 
 
-def test_english_pages_carry_no_translations(open_records):
+def test_a_switch_changes_the_language_and_the_address_keeps_it(open_records, open_page, keep):
     page = open_records(translation_record())
-    assert "words" not in json.loads(page.locator("#regard-data").text_content())
     assert page.locator("html").get_attribute("lang") == "en"
+    page.get_by_role("tab", name="Table").click()
+    page.get_by_role("button", name="中文").click()
+    expect(page.get_by_text("导出")).to_be_visible()
+    assert page.locator("html").get_attribute("lang") == "zh"
+    assert "language=zh" in page.url
+    assert "panel=table" in page.url
+    expect(page.get_by_role("tab", selected=True)).to_have_text("表格")
+    expect(page.get_by_role("button", name="English")).to_be_focused()
+    keep(page, "language-switched")
+    page.reload()
+    expect(page.get_by_text("导出")).to_be_visible()
+    page.get_by_role("button", name="English").click()
+    expect(page.get_by_text("Export", exact=True)).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("Export", exact=True)).to_be_visible()
+
+
+def test_the_choice_is_kept_for_the_next_page(open_records):
+    page = open_records(translation_record())
+    page.get_by_role("button", name="中文").click()
+    expect(page.get_by_text("导出")).to_be_visible()
+    page.goto(page.url.partition("#")[0])
+    expect(page.get_by_text("导出")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("locale", "asked", "said"),
+    [
+        ("zh-CN", "", "导出"),
+        ("zh-TW", "", "导出"),
+        ("fr-FR", "", "Export"),
+        ("zh-CN", "en", "Export"),
+        ("en-GB", "zh", "导出"),
+    ],
+)
+def test_the_browser_says_the_language_unless_the_page_was_made_in_one(
+    locale, asked, said, browser, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("REGARD_LANGUAGE", asked)
+    file = tmp_path / "page.html"
+    file.write_text(page_html([translation_record()]), encoding="utf-8")
+    context = browser.new_context(locale=locale)
+    try:
+        page = context.new_page()
+        page.goto(file.as_uri())
+        expect(page.locator("summary.tool")).to_have_text(said)
+    finally:
+        context.close()
+
+
+def test_a_served_page_is_switched_with_all_that_the_server_says(open_page, server, keep):
+    page = open_page(server)
+    page.get_by_role("button", name="中文").click()
+    expect(page.locator(".first-about")).to_contain_text("读")
+    page.locator("input.question").fill("我喜欢" * 100)
+    page.keyboard.press("Enter")
+    expect(page.locator(".notes")).to_contain_text("词元")
+    keep(page, "language-served")
+    page.get_by_role("button", name="English").click()
+    expect(page.locator(".notes")).to_contain_text("the text has 300 tokens")

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pytest
 import resvg_py
 
@@ -52,7 +53,8 @@ def _record(text: str) -> AttentionRecord:
 
 
 def test_exports_are_written_and_named(run, asked, tmp_path):
-    paths = {kind: tmp_path / f"out.{kind}" for kind in ("html", "svg", "png", "json")}
+    kinds = ("html", "svg", "png", "pdf", "json", "csv", "npz")
+    paths = {kind: tmp_path / f"out.{kind}" for kind in kinds}
     words = [word for kind, path in paths.items() for word in (f"--{kind}", str(path))]
     done = run("look", TEXT, *words)
     assert (done.status, done.err) == (0, "")
@@ -61,6 +63,36 @@ def test_exports_are_written_and_named(run, asked, tmp_path):
     assert TEXT in "".join(ET.parse(paths["svg"]).getroot().itertext())
     assert paths["png"].read_bytes().startswith(b"\x89PNG")
     assert json.loads(paths["json"].read_text("utf-8"))["title"] == TEXT
+    assert paths["csv"].read_text("utf-8").splitlines() == [",x,y", "a,0.625,0.375"]
+    with np.load(paths["npz"]) as arrays:
+        assert arrays["attention/weights"].tolist() == [[[[0.25, 0.75]], [[1.0, 0.0]]]]
+
+
+def test_a_tab_is_drawn_in_the_place_of_the_map(run, asked, tmp_path):
+    path = tmp_path / "steps.svg"
+    done = run("look", TEXT, "--svg", str(path), "--tab", "steps", "--head", "2", "--query", "a")
+    assert (done.status, done.err) == (0, "")
+    assert "query: a" in path.read_text("utf-8")
+    for words, said in (
+        (["--tab", "steps"], "only one head of one layer has steps"),
+        (["--tab", "stepz"], "no tab 'stepz'"),
+        (["--tab", "steps", "--head", "1", "--query", "b"], "no token 'b' among the queries: a"),
+        (["--query", "a"], "--query goes with --tab steps"),
+    ):
+        done = run("look", TEXT, "--svg", str(path), *words)
+        assert done.status == 2
+        assert said in done.err
+    done = run("look", TEXT, "--tab", "beam")
+    assert (done.status, "--svg, --png or --pdf FILE" in done.err) == (2, True)
+
+
+def test_what_is_too_large_to_be_written_as_numbers_is_told(run, asked, tmp_path, monkeypatch):
+    monkeypatch.setattr("regard.records.json_text.MOST", 3)
+    done = run("look", TEXT, "--json", str(tmp_path / "out.json"))
+    assert done.status == 0
+    assert "base64: maps.attention.weights. --npz FILE" in done.err
+    written = json.loads((tmp_path / "out.json").read_text("utf-8"))["maps"][0]["weights"]
+    assert written["type"] == "float32"
 
 
 @pytest.mark.filterwarnings("default::regard.view.stills.png.NoFont")
@@ -131,7 +163,7 @@ def test_options_reach_the_question_and_the_picture(run, asked, tmp_path):
     cells = path.read_text("utf-8")
     run("look", TEXT, "--svg", str(path), "--lines", "--dark", "--head", "2")
     drawn = path.read_text("utf-8")
-    assert "head 2 of 2" in drawn
+    assert "head 2" in drawn
     assert "left: queries" in drawn
     assert "rows: queries" in cells
     assert "#101319" in drawn

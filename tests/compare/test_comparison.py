@@ -22,10 +22,11 @@ from regard.compare.findings import Closer, Findings
 from regard.compare.judged_run import Cost
 from regard.compare.score_table import ScoreTable, csv_of
 from regard.compare.slices import slices
-from regard.compare.verdicts import amount, sentences
+from regard.compare.verdicts import sentences
 from regard.measures.accuracy import Accuracy
 from regard.measures.likelihood_measures import TokenLoss
 from regard.recipe.recipe_files import read_recipe
+from regard.report.score_words import amount
 from regard.statistics import Looks, compare_scores, holm
 from regard.tasks.simplest_answers import SimplestAnswer
 

@@ -35,6 +35,9 @@ REFUSED = {
     "region Window": {"decoder_attention": {"region": "window(4)"}},
     "region Atrous": {"encoder_attention": {"region": "atrous(2)"}},
     "normaliser Sparsemax": {"cross_attention": {"normalize": "sparsemax"}},
+    "norm=none": {"norm": "none"},
+    "residual=false": {"residual": False},
+    "feed_forward=false": {"feed_forward": False},
     "RecurrentDecoder": {"kind": "rnnsearch", "embedding": 8, "hidden": 8, "maxout": 8},
 }
 

@@ -267,4 +267,5 @@ def test_a_model_is_explained_by_its_gradients_and_its_layers(family, tokenizer)
     np.testing.assert_allclose(names["rollout"].matrix.sum(-1), 1, atol=1e-5)
     for each in record.explanations:
         if each.matrix is not None:
+            assert np.isfinite(each.matrix).all()
             assert each.matrix.shape == record.map(each.map).weights.shape[2:]

@@ -158,8 +158,8 @@ def test_what_is_shown_first_is_what_was_picked():
     stacked = np.stack([[WEIGHTS, WEIGHTS[::-1]]] * 3)
     view = look(stacked, "ab", "xy", layer=2, head=1)
     assert '"layer":1,"head":0,"units":"words"' in view.to_html()
-    assert "layer 2 of 3 · head 1 of 2" in view.to_text()
-    assert "layer 2 of 3 · max over 2 heads" in view.picking(head="max").to_svg()
+    assert "layer 2 · head 1" in view.to_text()
+    assert "layer 2 · max over 2 heads" in view.picking(head="max").to_svg()
 
 
 def test_text_has_a_limit():

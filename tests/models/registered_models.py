@@ -33,6 +33,7 @@ LENGTHS = {
 TASKS = {  # the texts that a model of a task reads
     "translate": ("source",),
     "summarise": ("source",),
+    "joint": ("source",),
     "classify": ("text",),
     "masked": ("text",),
     "tag": ("words",),
@@ -105,7 +106,7 @@ def run(
     (source,), (mask,) = texts.values(), masks
     told = {"lengths": LENGTHS[names[0]]} if told else {}
     match task:
-        case "translate" | "summarise":
+        case "translate" | "summarise" | "joint":
             return model(source, mask, drawn("text", target), **told).outputs
         case "classify":
             return model.decoder.project(model(source, mask, torch.full((2, 1), 3), **told).outputs)

@@ -75,6 +75,7 @@ def check_same(model, settings, source=None):
         {"heads": 1, "positions": "none"},
         {"positions": "rotary"},
         {"share": "all"},
+        {"feed_forward": False},
     ],
     ids=str,
 )

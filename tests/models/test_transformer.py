@@ -256,6 +256,29 @@ def test_beyond_what_was_learnt_there_is_a_clear_error_and_the_others_go_on() ->
         assert make_positions(positions, 8, 20).longest is None
 
 
+@pytest.mark.parametrize("residual", [True, False])
+@pytest.mark.parametrize("norm", ["pre", "post", "none"])
+@pytest.mark.parametrize("fed", [True, False])
+def test_a_block_without_some_of_its_parts(norm: str, residual: bool, fed: bool) -> None:
+    options = {"norm": norm, "residual": residual, "feed_forward": fed, "final_norm": False}
+    model = filled(family.classifier(V, 3, **SMALL | options, layers=1)).double()
+    (block,) = model.encoder.blocks
+    x = torch.randn(2, 5, 16, dtype=torch.float64)
+
+    def around(part, way, x):
+        y = part(way.norm(x) if norm == "pre" else x)
+        y = x + y if residual else y
+        return way.norm(y) if norm == "post" else y
+
+    wanted = around(lambda x: block.attention(x).context, block.around_attention, x)
+    if fed:
+        wanted = around(block.feed_forward, block.around_feed_forward, wanted)
+    assert torch.equal(block(x), wanted)
+    norms = sum(isinstance(part, nn.LayerNorm) for part in block.modules())
+    assert norms == (0 if norm == "none" else 1 + fed)
+    assert (block.feed_forward is None) == (not fed)
+
+
 def test_a_layer_norm_is_over_features_alone() -> None:
     """The output of a position does not change when others do, but through attention."""
     around = Residual(8, "post", 0.0)

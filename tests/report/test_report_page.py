@@ -9,12 +9,15 @@ import pytest
 
 from regard.data.problems import Problems
 from regard.measures import Bucket, LengthCurve, LengthRow, MeasuredScore
-from regard.report.report_page import Report, render
+from regard.report.report_page import Report, render, stylesheet
 from regard.tasks.report_part import Drawing, NextStep
-from regard.view.heat_table import heat_table
-from regard.view.length_chart import length_section
+from regard.view import bundle
+from regard.view.charts.length_chart import length_section
+from regard.view.heat_table import STEPS, heat_stylesheet, heat_table
 from regard.view.markup import Markup, element
+from regard.view.page_palette import palette
 from regard.view.samples import Sample
+from regard.view.stills.paper import THEMES
 
 VOID = {"meta", "br"}
 SIGNATURE = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
@@ -100,7 +103,7 @@ def spoilt(value, evil: str):
     if isinstance(value, NextStep):
         return NextStep(value.command + evil, value.why + evil)
     if isinstance(value, str):
-        return value + evil
+        return value + evil if value else value  # what is not there stays so
     if isinstance(value, Problems):
         return Problems.from_json(spoilt(value.to_json(), evil))
     if dataclasses.is_dataclass(value):
@@ -254,12 +257,30 @@ def test_the_page_can_be_written_whatever_is_in_the_text():
 def test_the_shades_follow_the_weights():
     table = heat_table([[0.05, 0.9, 0.0]], ["I"], ["我", "是", "学"], caption="c")
     low, high, none = re.findall(r"<td (title=.*?)>", table)
-    assert "background:#45" in low
-    assert 'class="faint"' in low
-    assert "--ink:#fff" in low
-    assert "--ink:#000" in high
+    assert 'class="w1 faint"' in low
+    assert f'class="w{STEPS}"' in high  # the strongest of the map has the full colour
     assert 'class="none"' in none
-    assert "background" not in none
+
+
+def test_weights_below_zero_have_another_ramp():
+    table = heat_table([[-0.5, 1.0]], ["I"], ["我", "是"], caption="c")
+    assert re.findall(r'class="(\w+)"', table)[1:] == [f"n{STEPS // 2}", f"p{STEPS}"]
+
+
+def test_the_colours_are_those_of_the_viewer():
+    rules = dict(
+        re.findall(r"\.heat \.(\w+)\{background:(#\w+)", heat_stylesheet().split("@media")[0])
+    )
+    ramp = THEMES["light"].weights.full.split()
+    assert [rules["w0"], rules[f"w{STEPS}"]] == [f"#{ramp[0]}", f"#{ramp[-1]}"]
+    viewer = bundle.stylesheet()
+    for name in ("ground", "raised", "ink", "soft", "accent", "warn"):
+        day, night = re.findall(rf"--{name}: ([^;]+);", palette())
+        assert f"--{name}: {day};" in viewer
+        assert f"--{name}: {night};" in viewer
+    used = set(re.findall(r"var\((--[\w-]+)\)", stylesheet()))
+    set_somewhere = set(re.findall(r"(--[\w-]+):", stylesheet()))
+    assert used <= set_somewhere | {"--share"}  # of a mark, in its element
 
 
 def test_long_labels_are_turned_and_many_keys_are_dense():

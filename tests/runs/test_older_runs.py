@@ -11,8 +11,8 @@ import pytest
 from regard.data.checksums import Damaged
 from regard.runs.loaded_run import LoadedRun, load
 from regard.runs.run_folder import RunFolder
+from regard.runs.tensor_tree import write_tree
 from regard.training.checkpoints import Checkpoints
-from regard.training.tensor_tree import write_tree
 
 HERE = Path(__file__).parent / "format_1"
 ANSWERS = json.loads((HERE / "answers.json").read_text())

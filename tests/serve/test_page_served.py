@@ -48,14 +48,25 @@ def test_the_start_imports_what_the_viewer_exports(client):
 
 def test_the_page_speaks_the_language_of_the_server(client, monkeypatch):
     assert '<html lang="en">' in client.get("/").text
-    assert ", {}).then(" in client.get("/start.js").text
-    monkeypatch.setenv("REGARD_LANG", "zh")
+    assert '"lang"' not in client.get("/start.js").text
+    assert '<html lang="zh">' in client.get("/", headers={"accept-language": "zh-CN,en;q=.5"}).text
+    monkeypatch.setenv("REGARD_LANGUAGE", "zh")
     said = {"Export": "导出", "This page needs JavaScript.": "此页面需要 JavaScript。"}
     monkeypatch.setattr(words, "translations", lambda language: said if language == "zh" else {})
     page = client.get("/").text
     assert '<html lang="zh">' in page
     assert "此页面需要 JavaScript。" in page
-    assert '{"lang": "zh", "words": {"Export": "导出"}}' in client.get("/start.js").text
+    given = '{"lang": "zh", "languages": {"zh": {"Export": "导出"}}}'
+    assert given in client.get("/start.js").text
+    assert '<html lang="zh">' in client.get("/", headers={"accept-language": "en"}).text
+
+
+def test_answers_are_in_the_language_that_was_accepted(client, monkeypatch):
+    said = {"translate": "翻译"}
+    monkeypatch.setattr(words, "translations", lambda language: said if language == "zh" else {})
+    chinese = {"accept-language": "fr, zh-CN;q=0.9, en;q=0.8"}
+    assert client.get("/models", headers=chinese).json()["models"][0]["verb"] == "翻译"
+    assert client.get("/models").json()["models"][0]["verb"] == "translate"
 
 
 def test_without_the_token_there_is_a_form_that_sends_nothing_elsewhere(locked):

@@ -494,3 +494,18 @@ def test_examples_nested_beyond_reason_are_refused(every_task):
     body = f'{{"model": "classify", "examples": [{deep}]}}'
     answer = client.post("/predict", content=body, headers={"content-type": "application/json"})
     assert answer.status_code in (400, 422), answer.text
+
+
+def test_the_embedded_model_is_called_embedded_beside_its_namesake(tmp_path):
+    from regard.runs.run_names import EMBEDDED
+
+    assert distinct_names([EMBEDDED, tmp_path / "b"]) == ["zh-en", "b"]
+    assert distinct_names([tmp_path / "zh-en", EMBEDDED]) == ["zh-en", "embedded"]
+    checkpoints = [tmp_path / "a" / "checkpoints" / "best-00000500.safetensors", tmp_path / "a@20"]
+    assert distinct_names(checkpoints) == ["a@500", "a@20"]
+
+
+def test_the_embedded_model_can_be_asked_by_that_name(embedded):
+    client = client_of(quiet_app(embedded))
+    answer = client.post("/translate", json={"texts": SENTENCES[:1], "model": "embedded"})
+    assert answer.json()["model"] == "zh-en"

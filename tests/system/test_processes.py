@@ -19,8 +19,8 @@ from two_processes import PAIRS, make_task, make_updater
 
 from regard.runs.loaded_run import load
 from regard.runs.metrics_file import read_rows
+from regard.runs.tensor_tree import read_tree
 from regard.training.run_preparation import read_dev
-from regard.training.tensor_tree import read_tree
 from regard.training.validation_pass import validate
 
 HERE = Path(__file__).parent

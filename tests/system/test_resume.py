@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.training.tensor_tree import read_tree
+from regard.runs.tensor_tree import read_tree
 
 PROGRAM = Path(__file__).parent / "killed_runs.py"
 
@@ -63,7 +63,7 @@ def test_metrics_have_each_row_once(folder):
     rows = []
     for run in ("whole", "killed"):
         with (folder / run / "metrics.csv").open() as file:
-            rows.append([{**row, "seconds": None} for row in csv.DictReader(file)])
+            rows.append([{**row, "seconds": None, "speed": None} for row in csv.DictReader(file)])
     assert rows[0] == rows[1]
     assert len(rows[0]) >= 6
 

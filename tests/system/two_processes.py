@@ -16,10 +16,10 @@ from pair_batches import pair_batch
 from regard.data.tokenizer import Tokenizer
 from regard.models.presets import recurrent
 from regard.recipe.recipe import Recipe
+from regard.runs.tensor_tree import read_tree, write_tree
 from regard.tasks.translate.translate_loss import Translate
 from regard.training import graphed_update
 from regard.training.collectives import gather
-from regard.training.tensor_tree import read_tree, write_tree
 from regard.training.weight_update import Updater
 
 PAIRS = [([4, 5, 6], [6, 5, 4]), ([7, 8], [8, 7, 9, 10, 11]), ([9], [9]), ([5, 5], [4])]

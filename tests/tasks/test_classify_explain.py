@@ -21,6 +21,8 @@ from regard.tasks.classify.classify_module import Classify
 LETTERS = Tokenizer.train(["a b c d e f g h"], kind="word")
 LABELS = ["no", "perhaps", "yes"]
 TEXT = "d a f b"
+EVERYWHERE = {"gradient", "leave-one-out", "contrast", "erasure"}
+ALL = EVERYWHERE | {"norm", "value-zeroing"}
 
 
 def task_of(model: nn.Module, *, std: float | None = 0.6) -> Classify:
@@ -40,19 +42,18 @@ def layers(pool: str) -> Classify:
 
 
 def explained(task: Classify) -> dict:
-    return {e.name: e for e in explain_classification(task, LETTERS.encode(TEXT))}
+    found = explain_classification(task, LETTERS.encode(TEXT))
+    return {e.name: e for e in found if e.map != "encoder" or e.name in ("rollout", "flow")}
 
 
 @pytest.mark.parametrize("make", [recurrent, layers])
 def test_a_model_that_pools_by_attention_has_every_measure(make):
     task = make("attention")
     found = explained(task)
-    rolled = {"rollout"} if make is layers else set()
-    assert (
-        set(found) == {"gradient", "leave-one-out", "uniform", "permuted", "adversarial"} | rolled
-    )
-    for each in found.values():
-        assert each.map == ("encoder" if each.name == "rollout" else "pooling")
+    stacked = {"rollout", "flow"} if make is layers else set()
+    assert set(found) == ALL | {"uniform", "permuted", "adversarial"} | stacked
+    for name, each in found.items():
+        assert each.map == ("encoder" if name in stacked else "pooling")
         assert all(len(row) == 1 for row in each.rows.values())
     (judged,) = task.classify([TEXT], attention=True)
     assert found["gradient"].matrix.shape == (1, len(judged.attention))
@@ -64,7 +65,7 @@ def test_a_model_that_pools_by_attention_has_every_measure(make):
 )
 def test_a_model_that_pools_otherwise_has_what_needs_no_attention(make, pool):
     found = explained(make(pool))
-    assert set(found) - {"rollout"} == {"gradient", "leave-one-out"}
+    assert set(found) - {"rollout", "flow"} == EVERYWHERE
     assert found["gradient"].matrix.shape == (1, 5)
 
 

@@ -21,7 +21,7 @@ SIGNATURE = re.compile(r"nrefs:\S+")  # of BLEU and chrF
 
 def texts_of(page: str) -> str:
     """What is read on a page, without commands and the recipe."""
-    page = re.sub(r"<(style|pre)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    page = re.sub(r"<(style|pre|script)\b.*?</\1>", " ", page, flags=re.DOTALL)
     said = re.findall(r' (?:aria-label|title)="([^"]*)"', page)
     return SIGNATURE.sub("", unescape(" | ".join([re.sub(r"<[^>]*>", " ", page), *said])))
 

@@ -27,7 +27,9 @@ V, FIRST = len(LETTERS), len(SPECIALS)
 SOURCE, SAID = [4, 7, 5, 9], [6, 4, 10, EOS]
 EVERY = slice(0, len(SAID))
 NEAR = {"region": "window(1)"}
-ALL = {"gradient", "leave-one-out", "uniform", "permuted", "adversarial"}
+EVERYWHERE = {"gradient", "leave-one-out", "contrast", "erasure"}
+STEERED = {"uniform", "permuted", "adversarial"}
+STACKED = {"rollout", "flow", "encoder value-zeroing", "encoder norm"}
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +94,12 @@ def explained(model: nn.Module, source: list[int] = SOURCE, said: list[int] = SA
     tokens = LETTERS.encode(LETTERS.decode(source))
     assert tokens.ids == source
     translator = TextTranslator(model, LETTERS, LETTERS)
-    return {each.name: each for each in explain_translation(translator, tokens, said)}
+    found = explain_translation(translator, tokens, said)
+    twice = ("norm", "value-zeroing")
+    return {
+        f"encoder {each.name}" if each.map == "encoder" and each.name in twice else each.name: each
+        for each in found
+    }
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -201,12 +208,14 @@ def test_leaving_a_token_out_is_scoring_without_it(name):
 def test_every_model_that_attends_has_every_measure(name):
     found = explained(filled(MODELS[name]()))
     deep = name in ("transformer", "learned", "rotary", "windows")
-    assert set(found) == ALL | ({"rollout"} if deep else set())
-    for each in found.values():
-        if each.name != "rollout":
+    of_one = set() if name == "ensemble" else {"norm", "value-zeroing"}
+    assert set(found) == EVERYWHERE | STEERED | of_one | (STACKED if deep else set())
+    for key, each in found.items():
+        if key not in STACKED:
             assert each.map == "cross"
             assert all(len(row) == len(SAID) for row in each.rows.values())
         assert each.reading.endswith(".")
+        assert not any(math.isnan(x) for row in each.rows.values() for x in row)
     shapes = {found[n].matrix.shape for n in ("gradient", "leave-one-out", "adversarial")}
     assert shapes == {(len(SAID), len(SOURCE) + 1)}
     assert found["gradient"].matrix.sum(-1) == pytest.approx([1.0] * len(SAID))
@@ -216,10 +225,10 @@ def test_every_model_that_attends_has_every_measure(name):
 
 def test_without_attention_nothing_is_compared_and_this_is_said():
     found = explained(filled(small(attention=None, context="mean", feed=("initial", "step"))))
-    assert set(found) == {"gradient", "leave-one-out"}
-    for each in found.values():
-        assert "no attention" in each.reading
-        assert not each.rows
+    assert set(found) == EVERYWHERE
+    for name in ("gradient", "leave-one-out"):
+        assert "no attention" in found[name].reading
+        assert "τ" not in found[name].rows
 
 
 def test_even_attention_of_a_model_that_has_no_other_changes_nothing():

@@ -26,12 +26,12 @@ def test_the_last_two_and_the_best_stay(checkpoints):
 
 def test_the_best_that_are_gone_damaged_or_of_another_run_are_told(checkpoints):
     found, complaints = checkpoints.load_best([15, 10, 5], 3, {})
-    assert [weights["w"][0] for weights in found] == [15, 5]
+    assert [weights["w"][0] for weights in found.values()] == [15, 5]
     assert [complaint.split("/")[-1] for complaint in complaints] == [
         "best-00000010.safetensors is gone"
     ]
     found, complaints = checkpoints.load_best([15, 5], 1, {15: "of another"})
-    assert [weights["w"][0] for weights in found] == [5]
+    assert [weights["w"][0] for weights in found.values()] == [5]
     assert "is not the file that this run wrote" in complaints[0]
 
 

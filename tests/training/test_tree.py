@@ -9,7 +9,7 @@ import torch
 from safetensors import safe_open
 
 from regard.data.checksums import Damaged
-from regard.training.tensor_tree import read_tree, write_tree
+from regard.runs.tensor_tree import read_tree, write_tree
 
 
 def make_tree() -> dict:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from regard.measures import by_length
 from regard.report.learning_curves import learning_charts, learning_table
 from regard.view.charts import Axis, Chart, Line, Point, round_numbers
-from regard.view.length_chart import length_chart, length_table
+from regard.view.charts.length_chart import length_chart, length_table
 from regard.view.terminal_cells import width
 
 SVG = "{http://www.w3.org/2000/svg}"

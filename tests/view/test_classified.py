@@ -7,7 +7,7 @@ import re
 from regard.measures import Confusion
 from regard.report.report_page import Report, render
 from regard.tasks.report_part import Drawing
-from regard.view.confusion_chart import confusion_section, confusion_table, confusion_text
+from regard.view.charts.confusion_chart import confusion_section, confusion_table, confusion_text
 from regard.view.samples import Sample, SampleNames
 from regard.view.terminal_cells import width
 

@@ -17,6 +17,7 @@ from fontTools.ttLib import TTFont
 from PIL import Image
 
 from regard.records.record import AttentionRecord
+from regard.view.attention_view import View
 from regard.view.fonts import FONT
 from regard.view.stills.png import BOX, NoFont, rasterise
 from regard.view.stills.still_picture import draw
@@ -75,6 +76,26 @@ def test_a_character_that_no_font_has_is_a_box_and_told():
     ):
         drawn = pixels(picture("学", HANGUL, EMOJI))
     np.testing.assert_array_equal(drawn, pixels(picture("学", BOX, BOX)))
+
+
+@pytest.mark.usefixtures("no_fonts")
+def test_an_uncovered_emoji_is_a_box_with_its_name(tmp_path):
+    def saved(*keys: str) -> np.ndarray:
+        weights = np.full((1, len(keys)), 1 / len(keys))
+        view = View((AttentionRecord.of(weights, ["x"], list(keys)),))
+        return np.asarray(Image.open(view.save(tmp_path / "out.png")).convert("RGB"))
+
+    with pytest.warns(NoFont, match=r"'\U0001f600' \(grinning face\), so the PNG shows a box"):
+        framed = saved("学", EMOJI)
+    lettered = saved("学", "[grinning face]")
+    assert framed.shape == lettered.shape  # room is made for the name
+    assert (framed < 128).any(2).sum() > (lettered < 128).any(2).sum()  # a frame, not brackets
+    with pytest.warns(NoFont):
+        mixed = saved("学", f"so {EMOJI}")
+    np.testing.assert_array_equal(mixed, saved("学", "so [grinning face]"))
+    svg = picture(EMOJI)
+    assert EMOJI in svg  # what comes after is as before
+    assert "grinning" not in svg
 
 
 def test_the_fonts_of_the_system_come_first(monkeypatch, tmp_path):

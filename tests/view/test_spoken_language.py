@@ -26,7 +26,7 @@ RECORD = AttentionRecord.of([[0.5, 0.5], [0.25, 0.75]], ["I", "am"], ["æˆ‘", "æ˜
 
 @pytest.fixture
 def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REGARD_LANG", "zh")
+    monkeypatch.setenv("REGARD_LANGUAGE", "zh")
     monkeypatch.setattr(words, "translations", lambda language: SAID if language == "zh" else {})
 
 
@@ -36,20 +36,31 @@ def data_of(page: str) -> dict[str, object]:
     return json.loads(found[1])
 
 
-def test_an_english_page_is_given_nothing() -> None:
-    assert page_language() == {}
+def test_a_page_can_be_switched_and_follows_the_browser_where_nothing_is_asked_for() -> None:
+    assert set(page_language()) == {"languages"}
+    assert set(page_language()["languages"]) == {"zh"}
     page = page_html([RECORD])
     assert '<html lang="en">' in page
-    assert set(data_of(page)) == {"records", "state"}
+    assert set(data_of(page)) == {"records", "state", "languages"}
+
+
+@pytest.mark.parametrize("asked", ["en", "zh"])
+def test_what_is_asked_for_is_told_to_the_page(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_LANGUAGE", asked)
+    assert page_language()["lang"] == asked
+    with words.speaking("zh"):
+        assert page_language()["lang"] == "zh"
+    monkeypatch.setenv("REGARD_LANGUAGE", "xx")
+    assert "lang" not in page_language()
 
 
 def test_a_page_is_given_what_it_says_and_no_more(chinese: None) -> None:
     spoken = page_language()
     assert spoken["lang"] == "zh"
-    assert set(spoken["words"]) == set(SAID) - {"The recipe, complete"}
+    assert set(spoken["languages"]["zh"]) == set(SAID) - {"The recipe, complete"}
     page = page_html([RECORD])
     assert '<html lang="zh">' in page
-    assert data_of(page)["words"] == spoken["words"]
+    assert data_of(page)["languages"] == spoken["languages"]
 
 
 def test_still_pictures_say_the_same_words(chinese: None) -> None:

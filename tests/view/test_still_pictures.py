@@ -49,7 +49,7 @@ def fills(svg: str) -> list[str]:
 def test_one_layer_and_head_are_what_is_asked_for():
     matrix = picked(record(), Pick("cross", 2, 3, tokens=True))
     np.testing.assert_array_equal(matrix.weights, record().maps[0].weights[1, 2])
-    assert matrix.aggregation == "cross-attention · layer 2 of 3 · head 3 of 4"
+    assert matrix.aggregation == "cross-attention · layer 2 · head 3"
     assert (matrix.queries, matrix.keys) == (("un", "read", "it"), ("我", "是", "。"))
 
 
@@ -60,7 +60,7 @@ def test_mean_and_max_are_over_heads_then_layers_and_said():
     assert mean.aggregation == "cross-attention · mean over 3 layers · mean over 4 heads"
     both = picked(record(), Pick(layer=1, head="max", tokens=True))
     np.testing.assert_array_equal(both.weights, given[0].max(0))
-    assert both.aggregation.endswith("layer 1 of 3 · max over 4 heads")
+    assert both.aggregation.endswith("layer 1 · max over 4 heads")
 
 
 def test_hops_are_rows_in_the_terminal_unless_one_is_asked_for():
@@ -74,7 +74,7 @@ def test_hops_are_rows_in_the_terminal_unless_one_is_asked_for():
     assert title.strip() == "pooling attention"
     assert [line[:5].strip() for line in lines] == ["hop 1", "hop 2", "mean"]
     title, _, line = view.picking(head=2).to_text().splitlines()
-    assert title.strip() == "pooling attention · head 2 of 2"
+    assert title.strip() == "pooling attention · head 2"
     assert line.startswith("good")
 
 
@@ -107,7 +107,7 @@ def test_a_heat_map_names_everything_and_shows_every_number():
     seen = texts(svg)
     shown = {"我是。", "unread it", "a model", "score: dot", "我", "是", "。", "un", "read", "it"}
     assert shown <= set(seen)
-    assert "cross-attention · layer 1 of 3 · head 2 of 4" in seen
+    assert "cross-attention · layer 1 · head 2" in seen
     assert "rows: target · columns: source" in seen
     for weight in record().maps[0].weights[0, 1].ravel():
         assert f"{weight:.2f}" in seen or weight < 0.005 or weight > 0.995

@@ -116,7 +116,7 @@ def test_every_row_and_every_hop_has_a_text_under_its_name():
     assert "a text for each row: hops" in " ".join(said(view.to_svg()))
     one = said(view.picking(head=2).to_svg())
     assert not set(names) & set(one)
-    assert "pooling attention · head 2 of 5 · words" in " ".join(one)
+    assert "pooling attention · head 2 · words" in " ".join(one)
     many = said(View((record(hops=30),)).to_svg())
     assert many.count("happened") == 6
     assert "mean over 30 heads" in " ".join(many)

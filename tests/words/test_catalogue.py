@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from regard.words import PLACEHOLDER
 from regard.words.collect import (
     LISTED,
     REGARD,
@@ -21,6 +22,7 @@ from regard.words.collect import (
     said_in_javascript,
     said_in_python,
     translation_problems,
+    untranslated,
     without_values,
     written,
 )
@@ -29,7 +31,6 @@ from regard.words.collect import (
 def test_the_list_is_complete_and_has_nothing_stale() -> None:
     listed = LISTED.read_text(encoding="utf-8")
     assert listed == written(collected()), "run: python -m regard.words.collect"
-    assert main(["--check"]) == 0
     assert "Export" in json.loads(listed)
 
 
@@ -67,6 +68,38 @@ def test_translations_fit_their_messages() -> None:
         if file != LISTED:
             translated = json.loads(file.read_text(encoding="utf-8"))
             assert translation_problems(listed, translated) == [], file.name
+
+
+def test_chinese_is_complete(capsys: pytest.CaptureFixture[str]) -> None:
+    """python -m regard.words.collect tells what is missing, docs/translating.md how it is written."""
+    assert main(["--check"]) == 0, capsys.readouterr().out
+
+
+def test_what_is_not_translated_is_told() -> None:
+    listed = dict.fromkeys(["Export", "{n} maps of {all}", "where", "BLEU", "{a}: {b}"])
+    same = {message: message for message in listed}
+    assert untranslated(listed, {}) == list(listed)
+    assert untranslated(listed, same) == ["{n} maps of {all}", "where"]
+
+
+NAMES = {"BLEU", "chrF", "recall@1", "recall@5", "recall@10", "{bound} nats"}
+HAN = "[\u4e00-\u9fff]"
+
+
+def test_chinese_is_written_as_chinese_is() -> None:
+    """Words but names are translated; a blank stands between Chinese and Latin, and marks are full-width."""
+    chinese = json.loads(LISTED.with_name("zh.json").read_text(encoding="utf-8"))
+    texts = {
+        (message, text)
+        for message, said in chinese.items()
+        for text in ([said] if isinstance(said, str) else said.values())
+    }
+    plain = {(message, PLACEHOLDER.sub("", text)) for message, text in texts}
+    assert {m for m, text in plain if text.isascii() and re.search("[A-Za-z]{2}", text)} <= NAMES
+    joined = rf"{HAN}[A-Za-z0-9$<-]|[A-Za-z0-9>%°]{HAN}"
+    assert [text for _, text in plain if re.search(joined, text)] == []
+    marks = rf"{HAN}[,:;?!(]|[,:;?!)]{HAN}|{HAN}\.(\s|$)"
+    assert [text for _, text in texts if re.search(marks, text)] == []
 
 
 def test_what_is_wrong_in_a_translation_is_told() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +17,7 @@ from regard.words import language, t
 def chinese(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """What zh.json would say."""
     said: dict[str, object] = {}
-    monkeypatch.setenv("REGARD_LANG", "zh_CN.UTF-8")
+    monkeypatch.setenv("REGARD_LANGUAGE", "zh_CN.UTF-8")
     monkeypatch.setattr(words, "translations", lambda language: {"zh": said}.get(language, {}))
     return said
 
@@ -59,19 +60,77 @@ def test_a_translation_is_taken_where_there_is_one(chinese: dict[str, object]) -
         ("C.UTF-8", "en"),
         ("../../secrets", "en"),
         ("english", "en"),
+        ("Chinese", "zh"),
+        ("简体中文", "zh"),
     ],
 )
 def test_which_language_a_setting_means(
     said: str, meant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("REGARD_LANG", said)
+    monkeypatch.setenv("REGARD_LANGUAGE", said)
     assert language() == meant
 
 
 def test_a_language_without_a_file_is_english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REGARD_LANG", "xx")
+    monkeypatch.setenv("REGARD_LANGUAGE", "xx")
     assert words.translations("xx") == {}
     assert t("Heat map") == "Heat map"
+
+
+def test_who_says_the_language_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """speaking(), then REGARD_LANGUAGE, then what the command found in the locale, then English."""
+    monkeypatch.setattr(words, "_of_the_process", "")
+    assert language() == "en"
+    words.speak("zh_CN.UTF-8")
+    assert language() == "zh"
+    assert words.language_asked_for() == ""
+    monkeypatch.setenv("REGARD_LANGUAGE", "en")
+    assert language() == "en"
+    with words.speaking("zh"):
+        assert language() == "zh"
+        with words.speaking(""):
+            assert language() == "zh"
+    assert language() == "en"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "meant"),
+    [
+        ("", ""),
+        ("*", ""),
+        ("zh-CN,zh;q=0.9,en;q=0.8", "zh"),
+        ("fr, en;q=0.5, zh;q=0.7", "zh"),
+        ("zh;q=0, en;q=0.1", "en"),
+        ("de;q=x, " * 50, ""),
+        ("en;q=nan,zh;q=1e9", "en"),
+    ],
+)
+def test_which_language_a_browser_accepts(accepted: str, meant: str) -> None:
+    assert words.preferred(accepted) == meant
+
+
+@pytest.mark.parametrize(
+    "broken", [None, 3, ["热图"], {}, {"one": "一"}, {"other": 3}, {"other": None, "one": []}]
+)
+def test_a_broken_translation_is_none(broken: object, chinese: dict[str, object]) -> None:
+    chinese |= {"{n} maps": broken}
+    assert t("{n} maps", n=2) == "2 maps"
+    assert t.plural(2, "one map", "{n} maps") == "2 maps"
+
+
+def test_a_translation_with_other_braces_says_them(chinese: dict[str, object]) -> None:
+    chinese["{n} maps"] = "{} {0.__class__} {n!r} {n:x} {m} {n"
+    assert t("{n} maps", n=2) == "{} {0.__class__} {n!r} {n:x} {m} {n"
+
+
+def test_a_catalogue_that_cannot_be_read_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "__file__", str(tmp_path / "__init__.py"))
+    for number, text in enumerate(["", "{", "[]", '"zh"', "\ud800"]):
+        code = f"q{'abcdef'[number]}"
+        (tmp_path / f"{code}.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+        assert words.translations(code) == {}
 
 
 def test_english_reads_no_file() -> None:

@@ -26,7 +26,10 @@ class CorpusCells:
     starts: Whole  # (T,) the first cell of each target word
     widths: Whole  # (T,) its cells: words of its source, and the null word
     kinds: Whole  # (C,) the kind of word pair of each cell
-    kind_sources: Whole  # (K,) the source word of each kind
+    kind_sources: (
+        Whole  # (K,) the source word of each kind, numbered from 1 in the order they are met
+    )
+    kind_targets: Whole  # (K,) the target word of each kind, numbered from 0 alike
     rows: Whole  # (T,) j: the place of each target word in its sentence
     sentences: Whole  # (T,) and its sentence
     target_lengths: Whole  # (sentences,)
@@ -51,6 +54,7 @@ class CorpusCells:
             widths,
             kinds.reshape(-1),
             known // size,
+            known % size,
             _counted(target_lengths),
             sentences,
             target_lengths,

@@ -13,6 +13,7 @@ from regard.cli.commands.compare import compare
 from regard.cli.commands.data import data
 from regard.cli.commands.demo import demo
 from regard.cli.commands.evaluate import evaluate
+from regard.cli.commands.explain import explain
 from regard.cli.commands.export import export
 from regard.cli.commands.fill import fill
 from regard.cli.commands.generate import generate
@@ -42,6 +43,7 @@ COMMANDS = (
     predict,
     translate,
     look,
+    explain,
     classify,
     generate,
     fill,
@@ -65,6 +67,16 @@ def options(
     debug: Annotated[
         bool, typer.Option("--debug", help="Show where an error happened, as REGARD_DEBUG=1 does.")
     ] = False,
+    language: Annotated[
+        str,
+        typer.Option(
+            "--language",
+            metavar="en|zh",
+            envvar="REGARD_LANGUAGE",
+            help="The language of help, messages, pages and reports: English or Chinese; "
+            "the terminal's, if not given.",
+        ),
+    ] = "",
 ) -> None:
     """Attention you can choose, train, measure and see.
 

@@ -7,21 +7,35 @@ from typing import Annotated
 
 import typer
 
+from regard.runs.run_names import run_path
+
 WIDEST = 1_000  # hypotheses side by side
 LARGEST_SEED = (1 << 63) - 1
 
 Run = Annotated[
     Path | None,
-    typer.Option("-m", "--model", metavar="RUN", help="A run folder; the embedded model if none."),
+    typer.Option(
+        "-m",
+        "--model",
+        metavar="RUN",
+        parser=run_path,
+        help="A run folder, RUN@STEP, or embedded: the model that is used if none.",
+    ),
 ]
-TrainedRun = Annotated[Path, typer.Option("-m", "--model", metavar="RUN", help="A run folder.")]
+TrainedRun = Annotated[
+    Path,
+    typer.Option(
+        "-m", "--model", metavar="RUN", parser=run_path, help="A run folder, or RUN@STEP."
+    ),
+]
 Runs = Annotated[
     list[Path] | None,
     typer.Option(
         "-m",
         "--model",
         metavar="RUN",
-        help="A run folder, the embedded model if none; several decide together.",
+        parser=run_path,
+        help="A run folder, RUN@STEP, or embedded, the default; several decide together.",
     ),
 ]
 ComparedRuns = Annotated[
@@ -30,7 +44,8 @@ ComparedRuns = Annotated[
         "-m",
         "--model",
         metavar="RUN",
-        help="A run folder, the embedded model if none; two are compared.",
+        parser=run_path,
+        help="A run folder, RUN@STEP, or embedded, the default; two stand side by side.",
     ),
 ]
 ServedRuns = Annotated[
@@ -39,7 +54,8 @@ ServedRuns = Annotated[
         "-m",
         "--model",
         metavar="RUN",
-        help="A run folder, the embedded model if none; several are served by name.",
+        parser=run_path,
+        help="A run folder, RUN@STEP, or embedded, the default; several are served by name.",
     ),
 ]
 Guests = Annotated[

@@ -14,7 +14,7 @@ from regard.words import t
 
 CHUNK = 1024  # lines: enough to sort by length, few enough to see them flow
 
-ASKED = ("predict", "look")  # commands that take the file of a picture
+ASKED = ("predict", "look", "generate")  # commands that take the file of a picture
 TABLES = (".csv", ".tsv", ".jsonl")
 PICTURES = (".png", ".jpg", ".jpeg")
 OTHER_PICTURES = (".gif", ".svg", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".avif")

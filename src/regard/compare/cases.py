@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from regard.compare.comparison import Comparison, matched
-from regard.compare.items import Item, in_words, text_of
+from regard.compare.items import Item, in_words
 from regard.compare.judged_run import JudgedRun
 from regard.measures.measure import Measure
 from regard.records.question import BadQuestion, Question
@@ -19,8 +18,7 @@ from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.runs.loaded_run import LoadedRun
 from regard.statistics.influence import influence
-from regard.tasks.answer import plain_value
-from regard.tasks.task import Task
+from regard.tasks.asked_line import asked_line
 from regard.tasks.task_module import Unanswerable
 
 SHOWN = 6  # items: half of them where a is better, half where b is
@@ -110,14 +108,6 @@ def with_records(
             records.append(None)
             why.append(f"{name}: {error}")
     return replace(case, records=(records[0], records[1]), why_not=tuple(why))
-
-
-def asked_line(task: Task, example: Any) -> str:
-    """The line that asks about an example: its text, or all its inputs as JSON."""
-    if not isinstance(example, Mapping):
-        return text_of(task, example)
-    given = plain_value(task.bare(example))
-    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, default=list)
 
 
 def _answer(run: JudgedRun, row: int) -> str:

@@ -8,14 +8,13 @@ from itertools import groupby
 from regard.compare.case_maps import attention_drawing, shown_maps
 from regard.compare.cases import Case
 from regard.compare.findings import Closer, Findings
-from regard.compare.interval_chart import IntervalRow, interval_chart
 from regard.compare.slices import Slice, slice_title
-from regard.compare.verdicts import interval, score, signed, unit
 from regard.measures.measure import Measure
+from regard.report.score_words import interval, score, signed, unit
+from regard.view.charts.interval_chart import IntervalRow, interval_chart
 from regard.view.markup import Markup, element, join
+from regard.view.samples import shortened_text
 from regard.words import t
-
-LONGEST = 600  # characters of a text
 
 
 def closer_section(found: Findings) -> Markup:
@@ -88,11 +87,11 @@ def _case(found: Findings, one: Closer, case: Case, told: set[str]) -> Markup:
     ]
     untold = [why for why in case.why_not if why not in told]
     told.update(untold)
-    wanted = t("wanted: {text}", text=_cut(item.wanted))
+    wanted = t("wanted: {text}", text=shortened_text(item.wanted))
     return element(
         "article",
         element("h4", t("line {line}: {name} is better", line=item.line, name=better)),
-        element("p", _cut(item.text), class_="text", dir="auto"),
+        element("p", shortened_text(item.text), class_="text", dir="auto"),
         element("p", wanted, class_="wanted", dir="auto") if item.wanted else "",
         element("div", *sides, class_="sides"),
         *(element("p", why, class_="note") for why in untold),
@@ -101,8 +100,4 @@ def _case(found: Findings, one: Closer, case: Case, told: set[str]) -> Markup:
 
 
 def _answer(answer: str) -> Markup | str:
-    return element("p", _cut(answer), class_="answer", dir="auto") if answer else ""
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return element("p", shortened_text(answer), class_="answer", dir="auto") if answer else ""

@@ -11,22 +11,14 @@ from regard.compare.closer_look import closer_section
 from regard.compare.comparison import Comparison
 from regard.compare.cost_chart import cost_section
 from regard.compare.findings import Findings
-from regard.compare.interval_chart import IntervalRow, interval_chart
 from regard.compare.score_table import ScoreTable, by_holm, judged_by
-from regard.compare.verdicts import (
-    amount,
-    display_name,
-    interval,
-    resolution,
-    score,
-    sentences,
-    signed,
-    unit,
-)
+from regard.compare.verdicts import resolution, sentences
 from regard.report.report_page import stylesheet as report_stylesheet
+from regard.report.score_words import amount, display_name, interval, score, signed, unit
+from regard.view.charts.interval_chart import IntervalRow, interval_chart
 from regard.view.markup import Markup, element, join
 from regard.view.samples import scrolled
-from regard.view.static_page import static_page
+from regard.view.static_page import masthead, static_page
 from regard.view.terminal_cells import shorten
 from regard.words import t
 
@@ -56,7 +48,7 @@ def _header(found: Findings) -> Markup:
     said = [element("li", *_unbroken(sentence)) for sentence in sentences(found)]
     return element(
         "header",
-        element("p", t("regard · comparison"), class_="eyebrow"),
+        masthead(t("comparison")),
         element("h1", found.title),
         element("p", judged_by(found), class_="judged-by"),
         element("ul", *said, class_="verdicts"),

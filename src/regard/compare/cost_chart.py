@@ -9,8 +9,8 @@ from regard.compare.cost_order import cheaper_in
 from regard.compare.findings import Findings
 from regard.compare.judged_run import Cost
 from regard.compare.score_table import megabytes
-from regard.compare.verdicts import display_name
-from regard.view.charts import BOTTOM, HEIGHT, LEFT, RIGHT, WIDTH, Axis
+from regard.report.score_words import display_name
+from regard.view.charts.line_chart import BOTTOM, HEIGHT, LEFT, RIGHT, WIDTH, Axis
 from regard.view.markup import Markup, element, join
 from regard.view.terminal_cells import shorten, width
 from regard.words import t

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from regard.data.fields import Field, Label, Labels, Text
+from regard.data.fields import Label, Labels
 from regard.data.spec import Spec
 from regard.tasks.answer import answer_parts
+from regard.tasks.asked_line import given_words, text_of
 from regard.tasks.task import Task
 
 # a word of letters, or one character of a script that has no spaces
@@ -58,7 +59,7 @@ def words_in(text: str) -> list[str]:
 
 
 def _item(task: Task, example: Any, seen: Counter[str] | None) -> Item:
-    words = words_in(" ".join(_given(task, example).values()))
+    words = words_in(" ".join(given_words(task, example).values()))
     return Item(
         line=int(getattr(example, "line", 0)),
         text=text_of(task, example),
@@ -67,27 +68,6 @@ def _item(task: Task, example: Any, seen: Counter[str] | None) -> Item:
         rarest=min((seen[word] for word in words), default=None) if seen else None,
         labels=tuple(_labels(task, example)),
     )
-
-
-def text_of(task: Task, example: Any) -> str:
-    """What is given, for people: one value, or a line for each."""
-    given = _given(task, example)
-    if len(given) == 1:
-        return next(iter(given.values()))
-    return "\n".join(f"{name}: {value}" for name, value in given.items())
-
-
-def _given(task: Task, example: Any) -> dict[str, str]:
-    """By input, in words."""
-    if isinstance(example, Mapping):
-        return {name: _read(task.fields[name], example[name]) for name in task.inputs}
-    texts = [field for field in task.fields.values() if isinstance(field, Text)]
-    return {"text": texts[0].tokenizer.decode(example.ids) if texts else str(example)}
-
-
-def _read(field: Field, value: Any) -> str:
-    words = isinstance(value, list) and all(isinstance(word, str) for word in value)
-    return " ".join(value) if words else field.show(value)
 
 
 def _wanted(task: Task, example: Any) -> Any:
@@ -110,7 +90,7 @@ def _trained_words(task: Task, spec: Spec) -> Counter[str] | None:
     found: Counter[str] = Counter()
     try:
         for example in islice(task.read(spec), MOST):
-            found.update(words_in(" ".join(_given(task, example).values())))
+            found.update(words_in(" ".join(given_words(task, example).values())))
     except (OSError, ValueError):
         return None
     return found

@@ -15,8 +15,8 @@ from rich.table import Table
 from regard.clock import clock
 from regard.compare.comparison import Names
 from regard.compare.trainings import PlannedRun
-from regard.compare.verdicts import display_name, score
 from regard.measures.measure import Measure
+from regard.report.score_words import display_name, score
 from regard.words import t
 
 LINE_EVERY = 60.0  # seconds between plain lines

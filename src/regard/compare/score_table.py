@@ -12,7 +12,8 @@ from regard.clock import clock
 from regard.compare.comparison import Comparison
 from regard.compare.findings import Findings
 from regard.compare.judged_run import Cost
-from regard.compare.verdicts import display_name, interval, score, signed, simplest_score
+from regard.compare.verdicts import simplest_score
+from regard.report.score_words import display_name, interval, score, signed
 from regard.view.terminal_cells import pad, width
 from regard.words import t
 

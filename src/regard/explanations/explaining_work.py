@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from regard.explanations.decoder_steps import has_steps
 from regard.explanations.measured import measuring_work
 from regard.explanations.model_work import ModelWork
@@ -9,7 +11,12 @@ from regard.layers.contracts import Decoder
 
 
 def explaining_work(decoder: Decoder, model: ModelWork, source: int, target: int) -> float:
-    """Of explaining an input of so many tokens, EOS among them, whose answer has so many."""
+    """Of explaining an input of so many tokens, EOS among them, whose answer has so many.
+
+    Without a source, the target is what is read, and no answer of it is made with other weights.
+    """
+    if source == 1 < target:
+        return measuring_work(model, target, target, math.inf)
     each = answer_work(model, source, target, has_steps(decoder))
     return measuring_work(model, source, target, each)
 

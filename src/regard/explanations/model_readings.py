@@ -28,6 +28,12 @@ class Reading(Protocol):
     said: Tensor  # (Q,): the answers, each one of V
     answers: Tensor  # (Q, V): the distributions they were taken from
     work: float  # for one answer with other weights
+    whole: float  # for reading the input once
+    seen: Tensor  # bool (Q, K): which keys there are for an answer: of a language model those before it
+    erasable: Tensor  # bool (Q, K): which of them are tokens of the text, and can be taken out
+    steerable: (
+        bool  # whether there is a `steered`: each answer alone can be made with other weights
+    )
 
     def steered(self, weights: Tensor, rows: slice) -> Tensor:
         """The distributions (R, N, V) where each of N answers alone is made with weights (R, N, M, K)."""
@@ -37,10 +43,29 @@ class Reading(Protocol):
         """What the model would report (N, K) of weights (N, M, K)."""
         ...
 
-    def gradients(self) -> Tensor:
-        """Σ_d x_d · ∂ log p(y) / ∂ x_d for each answer y and each embedded token x: (Q, K)"""
+    def gradients(self, against: Tensor | None = None) -> Tensor:
+        """Σ_d x_d · ∂ log p(y) / ∂ x_d for each answer y and each embedded token x: (Q, K)
+
+        against (Q,): other answers z, and log p(y) - log p(z) instead of log p(y).
+        """
+        ...
+
+    def log_probs_without_each(self, tokens: Tensor) -> Tensor:
+        """log p of each of these answers if one key were not there: (A, Q) -> (A, Q, K)"""
         ...
 
     def without_each(self) -> Tensor:
-        """p(y) for each answer y if one token were not there: (Q, K)"""
+        """p(y) for each answer y if one key were not there: (Q, K)"""
+        return self.log_probs_without_each(self.said[None])[0].exp()
+
+    def log_probs(self, kept: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
+        """log p(tokens) (N,) as answers `rows` (N,), if of the keys these alone were there: bool (N, K)"""
+        ...
+
+    def norms(self) -> Tensor | None:
+        """The norm of what each key gives to the context that is reported: (Q, K); None: there is no one."""
+        ...
+
+    def zeroed(self) -> Tensor | None:
+        """How far what an answer is read from turns if the value of one key is 0: (Q, K), cosine distances"""
         ...

@@ -94,7 +94,7 @@ def _encoder(encoder: TransformerEncoder) -> Any:
     _stack(spec, spec.embeddings[0], encoder)
     for layer, block in zip(spec.layer, blocks, strict=True):
         _self_attention(layer.self_attention, block.attention, block.around_attention)
-        _feed_forward(layer.ffn, block.feed_forward, block.around_feed_forward)
+        _feed_forward(layer.ffn, block)
     return spec
 
 
@@ -112,7 +112,7 @@ def _decoder(decoder: TransformerDecoder) -> Any:
         assert block.around_cross is not None
         _self_attention(layer.self_attention, block.attention, block.around_attention)
         _cross_attention(layer.attention, block.cross, block.around_cross)
-        _feed_forward(layer.ffn, block.feed_forward, block.around_feed_forward)
+        _feed_forward(layer.ffn, block)
     return spec
 
 
@@ -121,7 +121,7 @@ def _shape(
 ) -> dict[str, Any]:
     """What the constructors of both halves are told."""
     common = need("ctranslate2.specs.common_spec")
-    attention, feed_forward = blocks[0].attention, blocks[0].feed_forward
+    attention, feed_forward = blocks[0].attention, cast(FeedForward, blocks[0].feed_forward)
     grouped = attention.key_heads != attention.heads
     rotary = attention.rotary
     return {
@@ -174,7 +174,10 @@ def _attention(spec: Any, attention: MultiHead, around: Residual) -> None:
     spec.queries_scale = float(score.scale(attention.head_size) / temperature)
 
 
-def _feed_forward(spec: Any, feed_forward: FeedForward, around: Residual) -> None:
+def _feed_forward(spec: Any, block: EncoderBlock | DecoderBlock) -> None:
+    feed_forward, around = block.feed_forward, block.around_feed_forward
+    assert feed_forward is not None
+    assert around is not None
     _norm(spec.layer_norm, around.norm)
     _join(spec.linear_1, [feed_forward.outer])
     if not feed_forward.gated:
@@ -194,7 +197,8 @@ def _join(spec: Any, layers: Sequence[nn.Linear]) -> None:
         spec.bias = _plain(torch.cat([layer.bias for layer in layers]))
 
 
-def _norm(spec: Any, norm: nn.LayerNorm) -> None:
+def _norm(spec: Any, norm: nn.Module) -> None:
+    assert isinstance(norm, nn.LayerNorm)
     spec.gamma, spec.beta = _plain(norm.weight), _plain(norm.bias)
 
 

@@ -12,9 +12,10 @@ from regard.export.onnx_translator import load_onnx
 from regard.export.run_export import export, known_engine
 from regard.export.unsupported import CannotExport
 from regard.layers.contracts import Translator
-from regard.runs.loaded_run import EMBEDDED, LoadedRun
+from regard.runs.loaded_run import LoadedRun
 from regard.runs.model_file import fingerprint
 from regard.runs.run_folder import RunFolder
+from regard.runs.run_names import EMBEDDED, run_path
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_task import TranslateTask
 
@@ -25,7 +26,7 @@ def load_engine(run: Path | str | None, engine: str, *, device: str | None = Non
     device: cpu or cuda; a GPU that the engine sees if not given.
     """
     engine = known_engine(engine)
-    folder, record = _exported(Path(run) if run is not None else EMBEDDED, engine)
+    folder, record = _exported(run_path(run) if run is not None else EMBEDDED, engine)
     task = TranslateTask(RunFolder(folder).read_recipe())
     RunFolder(folder).load_assets(task)
     tokenizers = task.tokenizers

@@ -51,6 +51,14 @@ def check_for_ctranslate2(model: nn.Module) -> None:
     encoder, decoder = _halves(model, "CTranslate2", "it has no such layers")
     for where, attention, region in _heads(encoder, decoder):
         _check(where, attention, region, "CTranslate2", (Dot, ScaledDot), (Softmax,))
+    block = cast(EncoderBlock, encoder.blocks[0])
+    for option, missing in {
+        "norm=none": block.around_attention.place == "none",
+        "residual=false": not block.around_attention.connected,
+        "feed_forward=false": block.feed_forward is None,
+    }.items():
+        if missing:
+            raise CannotExport(f"CTranslate2 cannot run a Transformer with model.{option}")
 
 
 def check_for_onnx(model: nn.Module) -> None:

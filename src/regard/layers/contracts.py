@@ -27,7 +27,7 @@ class Encoded:
     tokens: Tensor | None = field(default=None, kw_only=True)
     # (B, S): what was read, for a decoder that copies it
 
-    def select(self, sentences: Tensor) -> Encoded:
+    def select(self, sentences: Tensor) -> Self:
         """With its sentences reordered, repeated or dropped."""
         return replace(
             self,

@@ -2,13 +2,17 @@
 
     post:  x <- LN(x + Drop(f(x)))        as published (Vaswani et al. 2017); needs a warm-up
     pre:   x <- x + Drop(f(LN(x)))        trains without one — Xiong et al. 2020
+    none:  x <- x + Drop(f(x))
+
+Without the residual connection "x +" is left out, and without a feed-forward network a block only attends:
+what each part is there for is seen when it is gone.
 
 Legend: N sequences, L positions, D features; a layer norm is over the features of a position alone.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 from torch import Tensor, nn
 
@@ -20,47 +24,74 @@ from regard.layers.dropout import dropout
 from regard.layers.feed_forward import FeedForward
 from regard.layers.names import check_name
 
-Norm = Literal["pre", "post"]
+Norm = Literal["pre", "post", "none"]
 
 
 class Residual(nn.Module):
-    """The way around a sublayer f: y = f(before(x)), then after(x, y)."""
+    """The way around a sublayer f: y = f(before(x)), then after(x, y).
 
-    def __init__(self, size: int, norm: Norm, dropout: float) -> None:
+    connected: x itself takes it; if not, x is lost but for what f makes of it.
+    """
+
+    def __init__(self, size: int, norm: Norm, dropout: float, *, connected: bool = True) -> None:
         super().__init__()
         check_name("place of the layer norm", norm, get_args(Norm))
-        self.norm = nn.LayerNorm(size)
-        self.pre, self.dropout = norm == "pre", dropout
+        self.norm = nn.Identity() if norm == "none" else nn.LayerNorm(size)
+        self.pre, self.dropout, self.connected = norm == "pre", dropout, connected
+        self.place = norm
 
     def before(self, x: Tensor) -> Tensor:
         return self.norm(x) if self.pre else x
 
     def after(self, x: Tensor, y: Tensor) -> Tensor:
-        x = x + dropout(y, self.dropout, self.training)
-        return x if self.pre else self.norm(x)
+        y = dropout(y, self.dropout, self.training)
+        y = x + y if self.connected else y
+        return y if self.pre else self.norm(y)
 
     def extra_repr(self) -> str:
-        return f"{'pre' if self.pre else 'post'}, dropout={self.dropout}"
+        said = f"{self.place}, dropout={self.dropout}"
+        return said if self.connected else f"{said}, connected=False"
 
 
-class EncoderBlock(nn.Module):
-    """Self-attention, then the feed-forward network."""
+class TransformerBlock(nn.Module):
+    """Self-attention, attention to a source and a feed-forward network, if there are such."""
 
     def __init__(
-        self, attention: MultiHead, feed_forward: FeedForward, *, norm: Norm, dropout: float
+        self,
+        attention: MultiHead,
+        feed_forward: FeedForward | None,
+        *,
+        cross: MultiHead | None = None,
+        norm: Norm,
+        dropout: float,
+        residual: bool = True,
     ) -> None:
         super().__init__()
-        size = attention.query_size
-        self.attention, self.feed_forward = attention, feed_forward
-        self.around_attention = Residual(size, norm, dropout)
-        self.around_feed_forward = Residual(size, norm, dropout)
+
+        def around(part: nn.Module | None) -> Residual | None:
+            size = attention.query_size
+            return None if part is None else Residual(size, norm, dropout, connected=residual)
+
+        self.attention, self.cross, self.feed_forward = attention, cross, feed_forward
+        self.around_attention = cast(Residual, around(attention))
+        self.around_cross = around(cross)
+        self.around_feed_forward = around(feed_forward)
+
+    def fed(self, x: Tensor) -> Tensor:
+        """x (..., D), through the feed-forward network"""
+        network, around = self.feed_forward, self.around_feed_forward
+        if network is None or around is None:
+            return x
+        return around.after(x, network(around.before(x)))
+
+
+class EncoderBlock(TransformerBlock):
+    """Every position attends to all others that its region reaches."""
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """x (N, L, D), mask (N, L): True where a position is real."""
         around = self.around_attention
-        x = around.after(x, self.attention(around.before(x), mask=mask).context)
-        around = self.around_feed_forward
-        return around.after(x, self.feed_forward(around.before(x)))
+        return self.fed(around.after(x, self.attention(around.before(x), mask=mask).context))
 
 
 class BlockStep(NamedTuple):
@@ -71,24 +102,8 @@ class BlockStep(NamedTuple):
     attended: Attended | None  # (N, L, D), weights (N, H, L, S) if asked for; None: no source
 
 
-class DecoderBlock(nn.Module):
-    """Self-attention to the past, attention to the source if there is one, the feed-forward network."""
-
-    def __init__(
-        self,
-        attention: MultiHead,
-        feed_forward: FeedForward,
-        *,
-        cross: MultiHead | None = None,
-        norm: Norm,
-        dropout: float,
-    ) -> None:
-        super().__init__()
-        size = attention.query_size
-        self.attention, self.cross, self.feed_forward = attention, cross, feed_forward
-        self.around_attention = Residual(size, norm, dropout)
-        self.around_cross = None if cross is None else Residual(size, norm, dropout)
-        self.around_feed_forward = Residual(size, norm, dropout)
+class DecoderBlock(TransformerBlock):
+    """Every position attends to the past, and to the source if there is one."""
 
     def forward(
         self,
@@ -113,6 +128,4 @@ class DecoderBlock(nn.Module):
             y = around.before(x)
             attended = attend_per_sentence(self.cross, y, source, position=start, weights=weights)
             x = around.after(x, attended.context)
-        around = self.around_feed_forward
-        x = around.after(x, self.feed_forward(around.before(x)))
-        return BlockStep(x, past, attended)
+        return BlockStep(self.fed(x), past, attended)

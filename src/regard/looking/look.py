@@ -38,7 +38,7 @@ from regard.looking.huggingface import (
 from regard.looking.looker import Looker
 from regard.looking.pictures import picture_record
 from regard.looking.predictions import classification_record, prediction_record
-from regard.looking.run_looker import RunLooker, look_at
+from regard.looking.run_looker import RunLooker
 from regard.records.png_image import PngImage
 from regard.records.question import LONGEST_NAME, Force, HeadOff, Question
 from regard.records.record import AttentionRecord
@@ -144,8 +144,23 @@ def _of_runs(
         text, name = asked_text(run, each)
         return Question(text, prefix, beam, nbest, target, None, explain, details, name)
 
-    records = tuple(look_at(run, question(run, each)) for each in asked for run in runs)
-    return records, answering([RunLooker(run) for run in runs])
+    lookers = [RunLooker(run, name) for run, name in zip(runs, told_apart(runs), strict=True)]
+    records = tuple(each.look(question(each.run, one)) for one in asked for each in lookers)
+    return records, answering(lookers)
+
+
+def told_apart(runs: Sequence[LoadedRun]) -> list[str]:
+    """The name of each run, with the folders before it where two would be called the same."""
+    names = [run.name for run in runs]
+    for depth in range(2, 1 + max(len(run.path.resolve().parts) for run in runs)):
+        if len(set(names)) == len({run.path.resolve() for run in runs}):
+            break
+        twice = {name for name in names if names.count(name) > 1}
+        names = [
+            "/".join(run.path.resolve().parts[-depth:]) if name in twice else name
+            for run, name in zip(runs, names, strict=True)
+        ]
+    return names
 
 
 def asked_text(run: LoadedRun, example: Any) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.words import t
+from regard.words import say, t
 
 if TYPE_CHECKING:
     from regard.data.fields import Field
@@ -44,12 +44,12 @@ STORY = {  # of the embedded model, whose weights do not change
 
 def description(run: LoadedRun) -> dict[str, Any]:
     """reads, writes: in words; verb: what it was trained to do; hint: how several inputs are given."""
-    from regard.runs.loaded_run import EMBEDDED
+    from regard.runs.run_names import EMBEDDED
 
     task = run.task
     answered = [name for name in task.fields if name not in task.inputs]
     return {
-        "verb": task.verb,
+        "verb": say(task.verb),
         "reads": _nouns(task, task.inputs),
         "writes": _nouns(task, answered),
         "hint": task.any_example if len(task.inputs) > 1 else "",

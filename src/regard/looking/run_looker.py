@@ -14,27 +14,23 @@ from regard.explanations.model_work import ModelWork
 from regard.recipe.recipe_files import UNDETERMINED
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.runs.loaded_run import EMBEDDED, LoadedRun
+from regard.runs.loaded_run import LoadedRun
 from regard.search.settings import EXTRA_LENGTH
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Extent, Task
 from regard.tasks.text_look import asked_example
 
 
-def look_at(run: LoadedRun, question: Question) -> AttentionRecord:
+def look_at(run: LoadedRun, question: Question, *, name: str = "") -> AttentionRecord:
     """What a run attends to when it is asked this, whatever it was trained for.
 
-    A text may be an example in JSON, as `predict` reads it: {"text": "…"}.
+    A text may be an example in JSON, as `predict` reads it: {"text": "…"}. name: what the run is called, if
+    its own would not tell it from others.
     """
     if question.text.lstrip().startswith("{") and len(run.task.inputs) == 1:
         (value,) = asked_example(run.task, question.text).values()
         question = replace(question, text=value) if isinstance(value, str) else question
-    return run.task.look(run.module, question, model=run_name(run))
-
-
-def run_name(run: LoadedRun) -> str:
-    folder = run.folder.path
-    return f"{folder.name} (embedded)" if folder == EMBEDDED else folder.resolve().name
+    return run.task.look(run.module, question, model=name or run.name)
 
 
 def shows_pictures(task: Task) -> bool:
@@ -46,13 +42,15 @@ class RunLooker:
     """Targets are not known yet: work is that of targets a little longer than their sources, as most are; for
     the size of a record they are counted as long as the search lets them become."""
 
-    def __init__(self, run: LoadedRun) -> None:
+    def __init__(self, run: LoadedRun, name: str = "") -> None:
+        """name: what the run is called, if its own would not tell it from others."""
         self.run, self.costs = run, ModelWork.of(run.model)
         self.settings = search_settings(run.recipe)
+        self._name = name
 
     @property
     def name(self) -> str:
-        return run_name(self.run)
+        return self._name or self.run.name
 
     @property
     def pictures(self) -> bool:
@@ -75,10 +73,12 @@ class RunLooker:
         return self.run.module
 
     def with_module(self, module: nn.Module) -> RunLooker:
-        return RunLooker(LoadedRun(self.run.task, module, self.run.folder))  # type: ignore[arg-type]
+        run = self.run
+        twin = LoadedRun(run.task, module, run.folder, step=run.step)  # type: ignore[arg-type]
+        return RunLooker(twin, self._name)
 
     def look(self, question: Question) -> AttentionRecord:
-        return look_at(self.run, question)
+        return look_at(self.run, question, name=self._name)
 
     def extent(self, question: Question) -> Extent:
         return self.run.task.look_extent(question)

@@ -4,7 +4,7 @@
     for row in curve.rows:
         row.bucket.label, row.sentences, row.bleu
 
-`regard.view.length_chart` draws it as a table and as a plot. — Cho et al. 2014; Bahdanau et al. 2015
+`regard.view.charts.length_chart` draws it as a table and as a plot. — Cho et al. 2014; Bahdanau et al. 2015
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@ They equal `bleu` and `chrf` of the same sentences.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
@@ -32,6 +33,14 @@ class SacrebleuCounts(Measure):
         return np.array(found, dtype=np.float64)
 
 
+class BleuParts(NamedTuple):
+    """BLEU = brevity · (p₁ p₂ p₃ p₄)^¼"""
+
+    precisions: tuple[float, ...]  # p₁ … p₄, in per cent
+    brevity: float
+    length_ratio: float  # hypotheses / references, in tokens
+
+
 class CorpusBleu(SacrebleuCounts):
     """BLEU-4, smoothed; of a sentence: its length, the reference's, n-grams right and n-grams made."""
 
@@ -40,17 +49,32 @@ class CorpusBleu(SacrebleuCounts):
     def __init__(self, tokenize: str = "13a") -> None:
         self._metric = BLEU(tokenize=tokenize, force=True)
 
+    def parts(self, sums: Counts) -> BleuParts:
+        """Of the sums of some sentences, (10,)."""
+        made, wanted = float(sums[0]), float(sums[1])
+        return BleuParts(
+            precisions=tuple(np.nan_to_num(_precisions(sums)).tolist()),
+            brevity=math.exp(min(0.0, 1 - wanted / made)) if made else 0.0,
+            length_ratio=made / wanted if wanted else 0.0,
+        )
+
     def value(self, sums: Counts) -> np.ndarray:
         made, wanted = sums[..., 0], sums[..., 1]
         right, total = sums[..., 2 : 2 + ORDER], sums[..., 2 + ORDER :]
         with np.errstate(divide="ignore", invalid="ignore"):
-            none = (right == 0) & (total > 0)
-            smooth = 2.0 ** none.cumsum(-1)  # the first order without a match counts as half of one
-            precision = 100.0 * np.where(none, 1 / smooth, right) / total
-            mean = np.log(precision).sum(-1) / ORDER
+            mean = np.log(_precisions(sums)).sum(-1) / ORDER
             short = np.where(made < wanted, np.exp(1 - wanted / made), 1.0)
             whole = (total > 0).all(-1) & (right > 0).any(-1)
         return np.where(whole, short * np.exp(np.where(whole, mean, 0.0)), 0.0)
+
+
+def _precisions(sums: Counts) -> np.ndarray:
+    """(..., 10) -> (..., 4), in per cent: the first order without a match counts as half of one."""
+    right, total = sums[..., 2 : 2 + ORDER], sums[..., 2 + ORDER :]
+    none = (right == 0) & (total > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        smoothed: np.ndarray = 100.0 * np.where(none, 0.5 ** none.cumsum(-1), right) / total
+    return smoothed
 
 
 class CorpusChrf(SacrebleuCounts):

@@ -108,8 +108,7 @@ class BeamDecoder:
             x = self._attend_past(x, block, room.pairs[number], state.ancestors)
             if state.sources:
                 x = self._attend_source(x, block, state.sources[number], state.sentences)
-            around = block.around_feed_forward
-            x = around.after(x, block.feed_forward(around.before(x)))
+            x = block.fed(x)
         own = torch.arange(count, dtype=torch.int32)[:, None]
         new = replace(state, room=room, ancestors=torch.cat([state.ancestors, own], 1))
         return Step(self.project(self.decoder.norm(x)), new)

@@ -1,7 +1,7 @@
 """What a recurrent network can map to what, behind the one interface of `EncoderDecoder`:
 `encode(source, mask)`, then `decoder.start`, `step`, `forward` and `project`.
 
-    one-to-many    a vector -> a sequence; the vector enters at the first step or at every step
+    one-to-many    a vector -> a sequence; it enters at the first step, at every step or at chosen ones
     many-to-one    a sequence -> one label
     aligned        a sequence -> an output at every step: a language model
     many-to-many   a sequence -> another sequence: `presets.recurrent`
@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
@@ -17,12 +18,13 @@ from torch import Tensor, nn
 from regard.attention.call import Attended
 from regard.attention.pooling import AttentionPooling
 from regard.layers.contracts import Decoded, Encoded, Step
-from regard.models.decoder import Feed, RecurrentDecoder
+from regard.models.decoder import RecurrentDecoder
 from regard.models.encoder import NoEncoder, RecurrentEncoder, VectorEncoder
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.past_decoder import PastDecoder
 from regard.models.recurrent_options import RecurrentClassifier, RecurrentLanguage
 from regard.models.summary import Summary
+from regard.models.tellers.entering_decoder import EnteringDecoder
 
 
 def one_to_many(
@@ -31,20 +33,30 @@ def one_to_many(
     options: RecurrentLanguage | None = None,
     /,
     *,
-    enters: Literal["first", "every"] = "first",
+    enters: Literal["first", "every"] | Sequence[int] = "first",
+    step_index: Literal["none", "sinusoidal", "learned"] = "none",
     **changes: Any,
 ) -> EncoderDecoder:
-    """y_1 … y_T from one vector x (B, source_size): h_0 = tanh(W x), or h_t = f([E y_(t-1); x], h_(t-1)).
+    """y_1 … y_T from one vector x (B, source_size): h_0 = tanh(W x), or h_t = f([E y_(t-1); x], h_(t-1)),
+    at every step or at those of these numbers, from 1.
 
-    The options are those of a language model, which this is, told of x.
+    The options are those of a language model, which this is, told of x. step_index: whether a step knows its
+    number. `regard.models.tellers.one_to_many` reads labels, pictures and texts too.
     """
-    if enters not in ("first", "every"):
-        raise ValueError(f"x enters at the 'first' step or at 'every' step, not {enters!r}")
     options = RecurrentLanguage.of(options, changes)
     if options.attention is not None:
         raise ValueError("one vector is all there is to attend to: leave `attention` out")
-    summary = Summary("last", source_size, source_size)
-    decoder = _speaker(target, options, summary, ("initial",) if enters == "first" else ("step",))
+    decoder = EnteringDecoder(
+        target,
+        Summary("last", source_size, source_size),
+        options.embedding,
+        options.hidden,
+        enters=enters,
+        step_index=step_index,
+        cell=options.cell,
+        layers=options.layers,
+        dropout=options.dropout,
+    )
     return EncoderDecoder(VectorEncoder(source_size), decoder)
 
 
@@ -58,7 +70,18 @@ def language_model(
     options = RecurrentLanguage.of(options, changes)
     decoder: nn.Module
     if options.attention is None:
-        decoder = _speaker(vocabulary, options, Summary("last", 0, 0), ())
+        decoder = RecurrentDecoder(
+            vocabulary,
+            options.embedding,
+            options.hidden,
+            summary=Summary("last", 0, 0),
+            feed=(),
+            cell=options.cell,
+            layers=options.layers,
+            readout="state",
+            readout_token=False,
+            dropout=options.dropout,
+        )
     else:
         decoder = PastDecoder(
             vocabulary,
@@ -70,24 +93,6 @@ def language_model(
             dropout=options.dropout,
         )
     return EncoderDecoder(NoEncoder(), decoder)
-
-
-def _speaker(
-    vocabulary: int, options: RecurrentLanguage, summary: Summary, feed: tuple[Feed, ...]
-) -> RecurrentDecoder:
-    """A decoder whose output is made of its state alone."""
-    return RecurrentDecoder(
-        vocabulary,
-        options.embedding,
-        options.hidden,
-        summary=summary,
-        feed=feed,
-        cell=options.cell,
-        layers=options.layers,
-        readout="state",
-        readout_token=False,
-        dropout=options.dropout,
-    )
 
 
 def many_to_one(

@@ -16,12 +16,11 @@ from regard.layers.embedding import without_padding
 from regard.layers.positions import Positions, make_positions
 from regard.layers.recurrent import Recurrent
 from regard.layers.special_tokens import PAD
-from regard.layers.transformer_blocks import EncoderBlock
 from regard.models import initialise
 from regard.models.encoder_decoder import token_mask
 from regard.models.tagger_options import RecurrentTagger, TransformerTagger
 from regard.models.transformer import never_empty
-from regard.models.transformer_parts import make_feed_forward, make_last_norm, make_self_attention
+from regard.models.transformer_parts import make_encoder_block, make_last_norm
 
 CHARACTER = 32  # features of a character
 REACH = 3  # characters that a feature of the spelling sees
@@ -107,13 +106,7 @@ class TransformerStates(nn.Module):
             options.positions, options.size, options.max_positions
         )
         self.blocks = nn.ModuleList(
-            EncoderBlock(
-                make_self_attention(options, options.attention, layer, causal=False),
-                make_feed_forward(options),
-                norm=options.norm,
-                dropout=options.dropout,
-            )
-            for layer in range(options.layers)
+            make_encoder_block(options, options.attention, layer) for layer in range(options.layers)
         )
         self.norm = make_last_norm(options)
         self.output_size = options.size

@@ -15,17 +15,16 @@ from regard.attention.call import Attended
 from regard.attention.memory import Memory
 from regard.layers.contracts import Decoded, Decoder, Encoded, Prefilled, Step
 from regard.layers.embedding import without_padding
-from regard.layers.transformer_blocks import DecoderBlock, EncoderBlock
+from regard.layers.transformer_blocks import DecoderBlock
 from regard.models.attention_options import HeadOptions
 from regard.models.beam_decoder import for_beams
 from regard.models.encoder_decoder import first_state
 from regard.models.transformer_options import BlockOptions
 from regard.models.transformer_parts import (
-    make_cross_attention,
+    make_decoder_block,
     make_embedding,
-    make_feed_forward,
+    make_encoder_block,
     make_last_norm,
-    make_self_attention,
 )
 
 
@@ -47,13 +46,7 @@ class TransformerEncoder(nn.Module):
         super().__init__()
         self.embed = make_embedding(options, vocabulary)
         self.blocks = nn.ModuleList(
-            EncoderBlock(
-                make_self_attention(options, attention, layer, causal=False),
-                make_feed_forward(options),
-                norm=options.norm,
-                dropout=options.dropout,
-            )
-            for layer in range(layers)
+            make_encoder_block(options, attention, layer) for layer in range(layers)
         )
         self.norm = make_last_norm(options)
         self.output_size, self.first = options.size, first
@@ -115,14 +108,7 @@ class TransformerDecoder(nn.Module):
         super().__init__()
         self.embed = make_embedding(options, vocabulary)
         self.blocks = nn.ModuleList(
-            DecoderBlock(
-                make_self_attention(options, attention, layer, causal=True),
-                make_feed_forward(options),
-                cross=None if cross is None else make_cross_attention(options, cross, layer),
-                norm=options.norm,
-                dropout=options.dropout,
-            )
-            for layer in range(layers)
+            make_decoder_block(options, attention, cross, layer) for layer in range(layers)
         )
         self.norm = make_last_norm(options)
         self.output = nn.Linear(options.size, vocabulary)

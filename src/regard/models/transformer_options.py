@@ -26,11 +26,15 @@ class BlockOptions(ModelOptions):
     key_heads: Few | None = Field(
         None, description="fewer than heads: groups of heads share keys and values"
     )
+    feed_forward: bool = Field(
+        True, description="a feed-forward network in every block; without, a block only attends"
+    )
     inner: Width = Field(2048, description="width of the feed-forward network")
     activation: Literal["relu", "gelu", "silu", "swiglu"] = Field(
         "relu", description="inside the feed-forward network"
     )
-    norm: Literal["pre", "post"] = Field(
+    residual: bool = Field(True, description="what enters a sublayer is added to what it gives")
+    norm: Literal["pre", "post", "none"] = Field(
         "pre", description="layer norm before a sublayer, or after as published (needs a warm-up)"
     )
     final_norm: bool | None = Field(

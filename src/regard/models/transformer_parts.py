@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import nn
 
 from regard.attention.multi_head import MultiHead
@@ -12,6 +14,7 @@ from regard.attention.rotary import Rotary
 from regard.layers.embedding import Embedding
 from regard.layers.feed_forward import FeedForward
 from regard.layers.positions import make_positions
+from regard.layers.transformer_blocks import DecoderBlock, EncoderBlock
 from regard.models.attention_options import HeadOptions
 from regard.models.transformer_options import BlockOptions
 
@@ -41,15 +44,37 @@ def make_cross_attention(options: BlockOptions, how: HeadOptions, layer: int) ->
     return _heads(options, how, region, options.size, None)
 
 
-def make_feed_forward(options: BlockOptions) -> FeedForward:
-    return FeedForward(
-        options.size, options.inner, activation=options.activation, dropout=options.inner_dropout
+def make_encoder_block(options: BlockOptions, how: HeadOptions, layer: int) -> EncoderBlock:
+    attention = make_self_attention(options, how, layer, causal=False)
+    return EncoderBlock(attention, _feed_forward(options), **_around(options))
+
+
+def make_decoder_block(
+    options: BlockOptions, how: HeadOptions, cross: HeadOptions | None, layer: int
+) -> DecoderBlock:
+    return DecoderBlock(
+        make_self_attention(options, how, layer, causal=True),
+        _feed_forward(options),
+        cross=None if cross is None else make_cross_attention(options, cross, layer),
+        **_around(options),
     )
 
 
 def make_last_norm(options: BlockOptions) -> nn.Module:
     wanted = options.norm == "pre" if options.final_norm is None else options.final_norm
     return nn.LayerNorm(options.size) if wanted else nn.Identity()
+
+
+def _feed_forward(options: BlockOptions) -> FeedForward | None:
+    if not options.feed_forward:
+        return None
+    return FeedForward(
+        options.size, options.inner, activation=options.activation, dropout=options.inner_dropout
+    )
+
+
+def _around(options: BlockOptions) -> dict[str, Any]:
+    return {"norm": options.norm, "dropout": options.dropout, "residual": options.residual}
 
 
 def _heads(

@@ -4,6 +4,8 @@
     float16   up to a million; and more, where they are no weights
     sqrt8     weights beyond that: w = (byte / 255)², exact to 0.00002 near 0 and to 0.004 near 1
     bits      true and false, eight to a byte, the first in the highest bit
+    numbers   no bytes but lists in lists, as people read them; null is NaN
+    flags     the same for bits: 0 and 1
 
 12 layers × 12 heads × 128 × 128 weights are 3.1 MB so.
 """
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 
 SMALL, MIDDLE = 2**17, 2**20  # numbers up to which float32 and float16 are kept
 HALF = 65_000.0  # below the largest that float16 has
+WRITTEN = ("numbers", "flags")  # as lists
 TYPES = {"float32": "<f4", "float16": "<f2", "sqrt8": "u1", "bits": "u1"}
 
 
@@ -39,8 +42,11 @@ def pack_bits(array: NDArray[np.bool_]) -> dict[str, Any]:
 def unpack(packed: dict[str, Any]) -> NDArray[Any]:
     """float32, or bool where bits were packed."""
     kind, shape = packed["type"], tuple(packed["shape"])
+    if kind in WRITTEN:
+        read = np.array([_number(each) for each in _flat(packed["data"], len(shape))], np.float32)
+        return (read.astype(bool) if kind == "flags" else read).reshape(shape)
     if kind not in TYPES:
-        raise ValueError(f"no array of type {kind!r}: {', '.join(TYPES)}")
+        raise ValueError(f"no array of type {kind!r}: {', '.join((*TYPES, *WRITTEN))}")
     raw = np.frombuffer(base64.b64decode(packed["data"], validate=True), TYPES[kind])
     if kind == "bits":
         return np.unpackbits(raw, count=int(np.prod(shape))).astype(bool).reshape(shape)
@@ -52,3 +58,28 @@ def unpack(packed: dict[str, Any]) -> NDArray[Any]:
 def _packed(kind: str, array: NDArray[Any]) -> dict[str, Any]:
     data = base64.b64encode(np.ascontiguousarray(array, TYPES[kind]).tobytes()).decode("ascii")
     return {"type": kind, "shape": list(array.shape), "data": data}
+
+
+def written(packed: dict[str, Any]) -> dict[str, Any]:
+    """The same array as lists of numbers: the shortest decimals that are read back as they were."""
+    array = unpack(packed)
+    flags = array.dtype == bool
+    decimals = np.vectorize(_decimal, otypes=[object])
+    data = array.astype(int) if flags else decimals(array) if array.size else array
+    kind = "flags" if flags else "numbers"
+    return {"type": kind, "shape": packed["shape"], "data": data.tolist()}
+
+
+def _decimal(number: np.float32) -> float | str | None:
+    """0.1 for the float32 that is nearest to it; JSON has neither NaN nor infinity."""
+    if np.isfinite(number):
+        return float(str(np.float32(number)))
+    return None if np.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+
+
+def _number(written: float | str | None) -> float:
+    return float("nan") if written is None else float(written)
+
+
+def _flat(lists: Any, depth: int) -> list[Any]:
+    return [lists] if depth == 0 else [x for each in lists for x in _flat(each, depth - 1)]

@@ -112,6 +112,28 @@ class HeadOff:
 
 
 @dataclass(frozen=True)
+class Foil:
+    """Another answer, for “why this and not that”: a word of a translation, or a label.
+
+    step: at which target token, counted from 0; None: where it was the likeliest to come instead.
+    """
+
+    text: str
+    step: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_text("foil.text", self.text)
+        if not self.text.strip():
+            raise BadQuestion("foil.text is the answer that was not given, and it is blank")
+        if self.step is not None:
+            _check_whole("foil.step", self.step, 0, LONGEST)
+
+    @classmethod
+    def from_dict(cls, given: object) -> Foil:
+        return cls(**_checked(cls, given, "foil", needed=("text",)))
+
+
+@dataclass(frozen=True)
 class Question:
     """A text, and what is to be done with it.
 
@@ -129,6 +151,7 @@ class Question:
     details: bool = True  # also keep scores and values
     name: str = ""  # what a picture is called: digit.png
     off: tuple[HeadOff, ...] = ()  # heads that are switched off
+    foil: Foil | None = None  # with explain: an answer that was not given
 
     def __post_init__(self) -> None:
         pictured = isinstance(self.text, str) and PICTURE.search(self.text) is not None
@@ -145,6 +168,12 @@ class Question:
                 raise BadQuestion(f"{name} is true or false, not {_seen(getattr(self, name))}")
         if self.force is not None and not isinstance(self.force, Force):
             raise BadQuestion(f"force is {{step, keys, …}}, not {_seen(self.force)}")
+        if self.foil is not None and not isinstance(self.foil, Foil):
+            raise BadQuestion(f"foil is {{text, step}}, not {_seen(self.foil)}")
+        if self.foil is not None and not self.explain:
+            raise BadQuestion(
+                "a foil is what the measures of explanation contrast with: ask with explain"
+            )
         if not isinstance(self.off, tuple) or not all(isinstance(o, HeadOff) for o in self.off):
             raise BadQuestion(f"off is a list of {{layer, head, map}}, not {_seen(self.off)}")
         if len(set(self.off)) < len(self.off):
@@ -162,6 +191,8 @@ class Question:
         values = _checked(cls, given, "question", needed=("text",))
         if values.get("force") is not None:
             values["force"] = Force.from_dict(values["force"])
+        if values.get("foil") is not None:
+            values["foil"] = Foil.from_dict(values["foil"])
         if isinstance(values.get("off"), list):
             values["off"] = tuple(map(HeadOff.from_dict, values["off"]))
         return cls(**values)

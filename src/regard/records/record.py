@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.records.json_text import json_text
 from regard.records.levels import Levels
 from regard.records.packed_arrays import pack, pack_bits, unpack
 from regard.records.side import NotARecord, Side
@@ -36,10 +37,15 @@ ARRAYS = (
     "key_vectors",
 )  # of a map
 Box = tuple[float, float, float, float]  # left, top, width, height, as shares of the picture
+LONGEST = 40  # characters of a text in a line
 Places = tuple[tuple[int, int], ...]  # in characters, from start up to end
 
 
-@dataclass(frozen=True)
+def shorten(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+@dataclass(frozen=True, repr=False)
 class AttentionMap:
     """The weights of one kind of attention: L layers, H heads, Q queries, K keys.
 
@@ -73,6 +79,10 @@ class AttentionMap:
             raise NotARecord(
                 f"the weights of a map are (layers, heads, queries, keys), not {self.weights.shape}"
             )
+
+    def __repr__(self) -> str:
+        shape = " × ".join(map(str, self.weights.shape))
+        return f"<AttentionMap {self.name!r}: {self.queries} → {self.keys}, {shape}>"
 
     def to_dict(self) -> dict[str, Any]:
         shape = self.weights.shape
@@ -227,7 +237,7 @@ class Lens:
         return cls(given["side"], tuple(given["layers"]), tokens, probabilities)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AttentionRecord:
     """What one model attended to in one input."""
 
@@ -307,6 +317,15 @@ class AttentionRecord:
         """Its input, and what was changed: what stands over a picture of it."""
         return " · ".join(filter(None, (self.title, *self.changes)))
 
+    def __repr__(self) -> str:
+        """One line: what was read, what came of it, and the maps with their shapes."""
+        told = [repr(shorten(self.name))] if self.name else []
+        told += [f"→ {shorten(self.output)!r}"] if self.output else []
+        told += [f"by {shorten(self.model)!r}"] if self.model else []
+        told += [f"{each.name} {' × '.join(map(str, each.weights.shape))}" for each in self.maps]
+        told += [f"{self.sight.kind} of a picture"] if self.sight is not None else []
+        return f"<AttentionRecord {' · '.join(told) or 'of nothing'}>".replace(" · →", " →")
+
     def map(self, name: str | None = None) -> AttentionMap:
         """The map of that name; without one, the first."""
         for each in self.maps:
@@ -344,7 +363,8 @@ class AttentionRecord:
         }
 
     def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
+        """For people: numbers as numbers, a row of weights to a line; see `regard.records.json_text`."""
+        return json_text(self.to_dict())
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> AttentionRecord:

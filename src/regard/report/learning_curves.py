@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean
 
 from regard.measures.measure import named_as_share
@@ -22,22 +23,67 @@ Values = list[tuple[float, float]]  # (step, value)
 COLUMN = re.compile(r"(train|dev|test)_(.+)")
 RISING = ("bleu", "chrf", "accuracy", "macro_f1")  # better when higher
 FALLING = ("loss", "perplexity", "aer", "bits_per_character", "bits_per_byte")
+UPKEEP = ("learning_rate", "gradient_norm", "speed")  # columns that measure no answers
 MOST = 200  # points of a training line, and rows of the table; more are averaged, or left out
 
 
-def learning_charts(metrics: Metrics) -> list[Chart]:
+@dataclass(frozen=True)
+class Curves:
+    """The rows of a run, and what its measures are called where that is not how they are always called.
+
+    name: of the run, where others are drawn beside it.
+    """
+
+    metrics: Metrics
+    names: Mapping[str, str] = field(default_factory=dict)  # {"bleu": "BLEU, beam 1"}
+    name: str = ""
+    beside: Sequence[Curves] = ()
+
+    @property
+    def all(self) -> list[Curves]:
+        return [self, *self.beside]
+
+
+def learning_charts(metrics: Metrics | Curves) -> list[Chart]:
     """One chart a measure; perplexity is left to the table where there is a loss, which is its log."""
-    measures: dict[str, dict[str, Values]] = {}
-    for column, values in _columns(metrics).items():
-        split, measure = _parts(column)
-        measures.setdefault(measure, {})[split] = values
+    curves = _curves(metrics)
+    measures: dict[str, dict[tuple[str, str], Values]] = {}
+    for run in curves.all:
+        for column, values in _columns(run.metrics).items():
+            split, measure = _parts(column)
+            measures.setdefault(measure, {})[run.name, split] = values
     if "loss" in measures:
         measures.pop("perplexity", None)
-    return [_chart(measure, splits) for measure, splits in measures.items()]
+    return [_chart(curves, measure, lines) for measure, lines in measures.items()]
 
 
-def learning_table(metrics: Metrics) -> Markup:
-    """The numbers of every evaluation, or of some steps where nothing was evaluated."""
+def upkeep_charts(metrics: Metrics | Curves) -> list[Chart]:
+    """How the training went: the learning rate, the norm of the gradient and the speed, step by step."""
+    curves = _curves(metrics)
+    charts = []
+    for column in UPKEEP:
+        lines = {
+            (run.name, "train"): [
+                (_step(row), row[column] or 0.0)
+                for row in run.metrics
+                if math.isfinite(row.get(column) or math.nan)
+            ]
+            for run in curves.all
+        }
+        there = {name: values for name, values in lines.items() if values}
+        if there:
+            charts.append(_chart(curves, column, there))
+    return charts
+
+
+def _curves(given: Metrics | Curves) -> Curves:
+    return given if isinstance(given, Curves) else Curves(given)
+
+
+def learning_table(given: Metrics | Curves) -> Markup:
+    """The numbers of every evaluation, or of some steps where nothing was evaluated; of one run."""
+    curves = _curves(given)
+    metrics = curves.metrics
     columns = list(_columns(metrics))
     merged: dict[float, dict[str, float]] = {}
     for row in metrics:
@@ -46,7 +92,10 @@ def learning_table(metrics: Metrics) -> Markup:
             merged.setdefault(_step(row), {}).update(values)
     evaluated = [s for s, row in merged.items() if any(_parts(c)[0] != "train" for c in row)]
     steps = sorted(evaluated or merged)
-    heads = [t("step"), *(" ".join([_parts(c)[0], _name(_parts(c)[1])]) for c in columns)]
+    heads = [
+        t("step"),
+        *(" ".join([_parts(c)[0], _name(_parts(c)[1], curves.names)]) for c in columns),
+    ]
     rows = [
         element(
             "tr",
@@ -75,20 +124,22 @@ def _columns(metrics: Metrics) -> dict[str, Values]:
     return {name: values for name, values in found.items() if values}
 
 
-def _chart(measure: str, splits: Mapping[str, Values]) -> Chart:
-    lines = []
-    for split, values in splits.items():
+def _chart(curves: Curves, measure: str, given: Mapping[tuple[str, str], Values]) -> Chart:
+    """given: by the run and the split."""
+    lines, splits = [], {split for _, split in given}
+    for (run, split), values in given.items():
         thin = _averaged(values) if split == "train" else values
         points = [Point(s, v, _at(s, v)) for s, v in thin]
-        lines.append(Line(split, points, None if split == "train" else _best(measure, points)))
-    name = _name(measure)
+        called = run if run and len(splits) == 1 else " ".join(filter(None, (run, split)))
+        lines.append(Line(called, points, None if split == "train" else _best(measure, points)))
+    name = _name(measure, curves.names)
     title = name
-    if len(splits) == 1:
+    if len(splits) == 1 and measure not in UPKEEP:
         title = t("{measure} on {split}", measure=name, split=next(iter(splits)))
     shown = [point for line in lines for point in line.points]
     steps = Axis.of(t("step"), [point.x for point in shown], zero=True)
     x = Axis(t("step"), steps.low, max(point.x for point in shown) or 1, _inside(steps, shown))
-    y = Axis.of(name, [point.y for point in shown], zero=measure in RISING)
+    y = Axis.of(name, [point.y for point in shown], zero=measure in (*RISING, *UPKEEP))
     return Chart(title, lines, x, y)
 
 
@@ -135,7 +186,7 @@ def _at(step: float, value: float) -> str:
     return t("{value} at step {step}", value=f"{value:.4g}", step=f"{step:,.0f}")
 
 
-def _name(measure: str) -> str:
+def _name(measure: str, given: Mapping[str, str]) -> str:
     names = {
         "bleu": "BLEU",
         "chrf": "chrF",
@@ -146,6 +197,10 @@ def _name(measure: str) -> str:
         "perplexity": t("Perplexity"),
         "bits_per_character": t("Bits per character"),
         "bits_per_byte": t("Bits per byte"),
+        "learning_rate": t("Learning rate"),
+        "gradient_norm": t("Norm of the gradient"),
+        "speed": t("Tokens per second"),
+        **given,
     }
     plain = measure.replace("_", " ").capitalize()
     return names.get(measure, f"{plain}, %" if named_as_share(measure) else plain)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from regard.attention.kernels.kernel_modules import wait_always
@@ -40,15 +40,31 @@ def evaluate(
     beam: 1 is greedy; the recipe's if not given. Both mean something to some tasks only.
     """
     recipe, task = run.recipe, run.task
-    spec = data or recipe.data.test or recipe.data.dev
-    if spec is None:
-        raise RecipeError("the recipe has neither data.test nor data.dev", NAME_ONE)
     for name, given in (("join", join), ("beam", beam)):
         if given is not None and name not in task.evaluated_with:
             raise RecipeError(
                 f"{name} means nothing to {run.folder.path}, whose task.kind is {recipe.task.kind}",
                 NAME_ONE,
             )
+    problems = Problems() if problems is None else problems
+    spec, examples = corpus_examples(run, data, problems, join=join)
+    task.of_whole_corpora(problems, spec)
+    wait_always()  # scores are the same, to the last digit, whenever they are computed
+    return task.evaluate(run.module, str(spec), examples, beam=beam)
+
+
+def corpus_examples(
+    run: LoadedRun,
+    data: Spec | None = None,
+    problems: Problems | None = None,
+    *,
+    join: int | None = None,
+) -> tuple[Spec, Sequence[Any]]:
+    """The corpus that a run is judged by, its test or else its dev set if none is given, and its examples."""
+    recipe, task = run.recipe, run.task
+    spec = data or recipe.data.test or recipe.data.dev
+    if spec is None:
+        raise RecipeError("the recipe has neither data.test nor data.dev", NAME_ONE)
     problems = Problems() if problems is None else problems
     if isinstance(data, str):
         learnt = named_columns(recipe.data.train, list(task.fields))
@@ -58,9 +74,7 @@ def evaluate(
         why = problems.report() or "it is empty"
         hint = _by_trained_columns(spec, task) or NAME_ONE
         raise RecipeError(f"there is no usable {task.noun[:-1]} in {spec}: {why}", hint)
-    task.of_whole_corpora(problems, spec)
-    wait_always()  # scores are the same, to the last digit, whenever they are computed
-    return task.evaluate(run.module, str(spec), examples, beam=beam)
+    return spec, examples
 
 
 def _by_trained_columns(spec: Spec, task: Task) -> str | None:

@@ -12,18 +12,27 @@ from regard.clock import clock
 from regard.data.problems import Problems
 from regard.data.store import Store
 from regard.recipe.recipe_files import dump_recipe
+from regard.report.kept_checkpoint import kept_checkpoint, validated_by
 from regard.report.report_page import Report
+from regard.report.sample_looks import SampleLooks
+from regard.report.score_tables import scores_section
 from regard.runs.loaded_run import LoadedRun
 from regard.runs.metrics_file import Row, read_rows
-from regard.tasks.evaluation import Evaluation
+from regard.runs.model_file import read_config
+from regard.tasks.evaluation import Evaluation, Measured
 from regard.tasks.report_part import NextStep
-from regard.words import t
+from regard.tasks.task import Task
+from regard.view.markup import Markup
+from regard.words import say, t
 
 
 def make_report(run: LoadedRun, found: Mapping[str, Evaluation]) -> Report:
     """The page of a run, from its folder and from what was found on its dev and test sets."""
     recipe, folder = run.recipe, run.folder
+    config = read_config(folder) if folder.config.is_file() else {}
     metrics, part = read_rows(folder.metrics), run.task.report(run.module, found, folder.path)
+    looks = SampleLooks(run, name=recipe.name)
+    samples, worst = looks.linked(part.samples), looks.linked(part.worst)
     return Report(
         title=recipe.name,
         verdict=part.verdict or t("There were no {noun} to score it on.", noun=run.task.called(0)),
@@ -32,14 +41,31 @@ def make_report(run: LoadedRun, found: Mapping[str, Evaluation]) -> Report:
         command=f"regard train {folder.recipe} --run {folder.path}",
         recipe=dump_recipe(recipe),
         metrics=metrics,
+        curve_names=curve_names(run.task),
+        kept=kept_checkpoint(run.task, config, metrics),
+        scored=_scores(found),
         drawings=part.drawings,
-        samples=part.samples,
+        samples=samples,
         sample_names=part.sample_names,
+        worst=worst,
+        worst_names=part.worst_names,
+        records=looks.records,
         problems=_problems(run),
         next_steps=[*part.next_steps, _train_longer(run)],
         source_language=recipe.data.source,
         target_language=recipe.data.target,
     )
+
+
+def curve_names(task: Task) -> dict[str, str]:
+    """What the numbers of the validations are called: BLEU of another beam is another number."""
+    unit = t("{unit} per second", unit=say(task.scored).capitalize())
+    searched = [one.name for one in task.measured_by()] if task.searches else []
+    return {"speed": unit} | {name: validated_by(task, name) for name in searched}
+
+
+def _scores(found: Mapping[str, Evaluation]) -> Markup:
+    return scores_section({name: one for name, one in found.items() if isinstance(one, Measured)})
 
 
 def _facts(run: LoadedRun, metrics: Sequence[Row]) -> dict[str, str]:

@@ -18,16 +18,26 @@ from regard.layers.packed_linear import pack
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.records.reading_notes import reading_notes
+from regard.runs.checkpoint_model import load_checkpoint
 from regard.runs.devices import find_device
 from regard.runs.failures import CannotQuantize, NotARun, WrongTask
 from regard.runs.model_file import load_model
 from regard.runs.run_folder import RunFolder
+from regard.runs.run_names import (
+    EMBEDDED,
+    ZOO,
+    checkpoint_of,
+    embedded_names,
+    path_of,
+    run_path,
+    shown_name,
+)
 from regard.search import Ensemble
 from regard.suggestions import nearest
 from regard.tasks.answer import Answer
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Task
-from regard.tasks.task_module import TaskModule
+from regard.tasks.task_module import TaskModule, Unanswerable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +49,7 @@ if TYPE_CHECKING:
     from regard.tasks.prediction import Prediction
     from regard.tasks.translate.text_translator import TextTranslator
 
-EMBEDDED = Path(__file__).parent.parent / "models" / "zoo" / "zh-en"
+LENGTH = 200  # tokens that follow a prompt, if nobody says how many
 SHOWN = 5  # other runs named when there is none of that name
 
 
@@ -50,12 +60,25 @@ class LoadedRun:
     translate (and score), classify, generate, imagine or fill.
     """
 
-    def __init__(self, task: Task, module: TaskModule, folder: RunFolder) -> None:
-        self.task, self.module, self.folder = task, module, folder
+    def __init__(
+        self, task: Task, module: TaskModule, folder: RunFolder, *, step: int | None = None
+    ) -> None:
+        """step: of the checkpoint that it is; None: it is the model of the run."""
+        self.task, self.module, self.folder, self.step = task, module, folder, step
 
     def __repr__(self) -> str:
         kind, task = self.recipe.model.kind, self.recipe.task.kind
-        return f"<LoadedRun {self.folder.path}: {kind}, {task}>"
+        return f"<LoadedRun {self.path}: {kind}, {task}>"
+
+    @property
+    def path(self) -> Path:
+        """What `load` loads it by: its folder, of a checkpoint FOLDER@STEP."""
+        return path_of(self)
+
+    @property
+    def name(self) -> str:
+        """What it is called on a page."""
+        return shown_name(self.path)
 
     @property
     def recipe(self) -> Recipe:
@@ -169,24 +192,38 @@ class LoadedRun:
 
     def generate(
         self,
-        prompts: Sequence[str] = ("",),
+        prompts: Sequence[Any] = ("",),
         *,
-        length: int = 200,
+        length: int | None = None,
         beam: int | None = None,
         batch: int | None = None,
         **search: Any,
     ) -> list[Prediction]:
-        """Each prompt and what follows it, at most `length` tokens; without one, from the beginning.
+        """Each prompt and what follows it, at most `length` tokens, 200 if not given; without a prompt, from
+        the beginning. Of a run that tells of something, a prompt is what `predict` takes: a label, a vector,
+        a picture, a text; a text is written of each, as long as the recipe's search lets it be.
 
-        beam: 1, greedy, if not given. search: other settings of `regard.search.Search`, such as
-        method="sample", temperature=0.8, seed=1.
+        beam: of a language model 1, greedy, if not given. search: other settings of `regard.search.Search`,
+        such as method="sample", temperature=0.8, seed=1.
         """
         _check_list(prompts, "generate")
+        if (write := getattr(self.task, "write", None)) is not None:
+            limits = {} if length is None else {"max_length": length + 1}  # EOS is counted
+            settings = search_settings(self.recipe, beam=beam, **search, **limits)
+            given = self.task.given(prompts)
+            if None in given:
+                raise Unanswerable(
+                    f"prompt {given.index(None) + 1} is blank: there is nothing to tell of",
+                    f"regard {self.task.command} -m {self.folder.path} says what it takes",
+                )
+            found: list[Prediction] = write(self.module, given, settings, batch=self._batch(batch))
+            return found
         module = self._able_to("generate")
         if search.get("method", "beam") == "beam":
             search["beam"] = beam or 1
         settings = search_settings(self.recipe, **search)
-        return module.generate(prompts, settings, length=length, batch=self._batch(batch))
+        most = LENGTH if length is None else length
+        return module.generate(prompts, settings, length=most, batch=self._batch(batch))
 
     def imagine(self, count: int = 1, *, seed: int = 0) -> NDArray[np.uint8]:
         """New pictures (count, H, W, C), from 0 to 255, of a run that draws; a seed has always the same."""
@@ -230,17 +267,19 @@ def load(
     device: str | None = None,
     quantize: str | None = None,
 ) -> LoadedRun:
-    """A run folder, several as an ensemble, or (None) the model that comes with the package.
+    """A run folder, several as an ensemble, or (None, or "embedded") the model that comes with the package.
+
+    "runs/zh-en@500" is the checkpoint of step 500; the name of its file is another name of it.
 
     device: cpu, cuda, cuda:1, mps; the best there is if not given or "auto". quantize: "int8", on the CPU,
     for matrices rounded to 8 bits: faster, and nearly the same answers. Nothing is unpickled.
     """
     place = _place(device, quantize)
     if run is None or isinstance(run, str | Path):
-        return _load_one(Path(run) if run is not None else EMBEDDED, place, quantize)
+        return _load_one(run_path(run) if run is not None else EMBEDDED, place, quantize)
     if len(run) == 1:
-        return _load_one(Path(run[0]), place, quantize)
-    runs = [_load_one(Path(one), place, quantize) for one in run]
+        return _load_one(run_path(run[0]), place, quantize)
+    runs = [_load_one(run_path(one), place, quantize) for one in run]
     if not runs:
         raise ValueError("an ensemble needs at least one run")
     _check_same_vocabularies(runs)
@@ -262,12 +301,17 @@ def _place(device: str | None, quantize: str | None) -> torch.device:
 
 
 def _load_one(path: Path, device: torch.device, quantize: str | None = None) -> LoadedRun:
-    folder = RunFolder(path)
-    check_is_run(folder)
-    model, task = load_model(folder)
+    step = None
+    if checkpoint := checkpoint_of(path):
+        folder, step = RunFolder(checkpoint[0]), checkpoint[1]
+        model, task = load_checkpoint(folder, step, path)
+    else:
+        folder = RunFolder(path)
+        check_is_run(folder)
+        model, task = load_model(folder)
     if device.type == "cpu":
         pack(model, "float32" if quantize is None else "int8")
-    return LoadedRun(task, task.for_inference(model).to(device).eval(), folder)
+    return LoadedRun(task, task.for_inference(model).to(device).eval(), folder, step=step)
 
 
 def _short(value: object) -> str:
@@ -286,7 +330,11 @@ def check_is_run(folder: RunFolder) -> None:
         if not folder.config.is_file():
             raise NotARun(f"{path} has a model.safetensors but no {folder.config.name} beside it")
         return
-    if path == EMBEDDED:
+    if path.parent == ZOO:
+        if path != EMBEDDED and (there := embedded_names()):
+            raise NotARun(
+                f"no model embedded:{path.name} comes with regard. There is {', '.join(there)}"
+            )
         raise NotARun("no model comes with this installation: name a run with -m")
     if folder.recipe.is_file():
         raise NotARun(f"the run in {path} has no model yet: its training has not come to an end")

@@ -20,6 +20,7 @@ COLUMNS = (
     "learning_rate",
     "train_loss",
     "gradient_norm",
+    "speed",  # tokens, or whatever is scored, per second of training
     "dev_loss",
 )
 TRANSLATION = ("perplexity", "accuracy", "bleu", "chrf")

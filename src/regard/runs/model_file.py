@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Literal
 
 import torch
@@ -43,15 +44,17 @@ def save_model(
     dtype: Literal["float32", "float16"] = "float32",
     stopped: bool = False,
     spent: Mapping[str, Any] | None = None,
+    kept: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the weights, and what is needed to build the model again.
 
     stopped: on the way, before the end that the recipe sets. spent: steps, seconds and memory of training.
+    kept: which steps the weights are of, out of how many validations, and what ended the training.
     """
     kind = getattr(torch, dtype)
     with torch.device("meta"):
-        names = _once(task.recipe.model.build(task.sizes))
-    kept = {
+        names = weights_once(task.recipe.model.build(task.sizes))
+    stored = {
         name: (value.to(kind) if value.is_floating_point() else value).cpu().contiguous()
         for name, value in weights.items()
         if name in names
@@ -60,14 +63,16 @@ def save_model(
         "format": FORMAT,
         "regard": __version__,
         "sizes": task.sizes,
-        "parameters": sum(value.numel() for value in kept.values()),
+        "parameters": sum(value.numel() for value in stored.values()),
         "dtype": dtype,
         "stopped": stopped,
+        "written": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}",
         **({"spent": dict(spent)} if spent else {}),
+        **({"kept": dict(kept)} if kept else {}),
         "recipe": task.recipe.model_dump(mode="json"),
         needed_packages.KEY: needed_packages.packages_of(task.recipe),
     }
-    data = save(kept, metadata={"format": "pt"})
+    data = save(stored, metadata={"format": "pt"})
     files = {folder.model.name: hashlib.sha256(data).hexdigest()}
     files |= {p.name: sha256_of(p) for p in folder.assets(task) if p.is_file()}
     whole = sealed(folder.config, config, files)
@@ -93,10 +98,41 @@ def load_model(folder: RunFolder) -> tuple[nn.Module, Task]:
     config = read_config(folder)
     check_seal(folder.config, config, ANEW)
     with named_packages(folder.config, config):
-        return _built(folder, config)
+        model, task, older = _built(folder, config)
+    try:
+        weights = load_file(folder.model)
+    except (SafetensorError, UnicodeDecodeError) as error:
+        raise Damaged(f"{folder.model} is damaged: {error}", ANEW) from error
+    weights = older_runs.weights_in(weights, task) if older else weights
+    put_in(model, weights, str(folder.model), str(folder.config))
+    return model, task
 
 
-def _built(folder: RunFolder, config: Mapping[str, Any]) -> tuple[nn.Module, Task]:
+def load_empty(folder: RunFolder) -> tuple[nn.Module, Task]:
+    """The same without its weights, which are those of the first moment."""
+    config = read_config(folder)
+    with named_packages(folder.config, config):
+        model, task, _ = _built(folder, config)
+    return model.eval(), task
+
+
+def put_in(model: nn.Module, weights: Mapping[str, Tensor], where: str, of: str) -> None:
+    """The weights of a file into the model; Damaged, if they are not those that it has."""
+    wanted, found = _shapes(weights_once(model)), _shapes(weights)
+    wrong = sorted(name for name, _ in wanted.items() ^ found.items())
+    if wrong:
+        name = wrong[0]
+        raise Damaged(
+            f"{where} does not fit {of}: {name} is {found.get(name, 'missing')}, "
+            f"wanted is {wanted.get(name, 'no such weight')}",
+            ANEW,
+        )
+    model.load_state_dict(weights, strict=False)  # a tied weight is there under one name only
+    model.eval()
+
+
+def _built(folder: RunFolder, config: Mapping[str, Any]) -> tuple[nn.Module, Task, bool]:
+    """The model, its task, and whether it was written by an older version."""
     task = task_of(recipe_of(folder, config))
     older = config["format"] == older_runs.FORMAT
     sizes = older_runs.sizes_in(config, task) if older else config["sizes"]
@@ -121,22 +157,7 @@ def _built(folder: RunFolder, config: Mapping[str, Any]) -> tuple[nn.Module, Tas
         raise Damaged(
             f"{folder.config} is damaged: no model can be built of it: {said}", ANEW
         ) from error
-    try:
-        weights = load_file(folder.model)
-    except (SafetensorError, UnicodeDecodeError) as error:
-        raise Damaged(f"{folder.model} is damaged: {error}", ANEW) from error
-    weights = older_runs.weights_in(weights, task) if older else weights
-    wanted, found = _shapes(_once(model)), _shapes(weights)
-    wrong = sorted(name for name, _ in wanted.items() ^ found.items())
-    if wrong:
-        name = wrong[0]
-        raise Damaged(
-            f"{folder.model} does not fit {folder.config}: {name} is "
-            f"{found.get(name, 'missing')}, wanted is {wanted.get(name, 'no such weight')}",
-            ANEW,
-        )
-    model.load_state_dict(weights, strict=False)  # a tied weight is there under one name only
-    return model.eval(), task
+    return model, task, older
 
 
 def plain(sizes: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,7 +225,7 @@ def _shapes(weights: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(value.shape) for name, value in weights.items()}
 
 
-def _once(model: nn.Module) -> dict[str, Tensor]:
+def weights_once(model: nn.Module) -> dict[str, Tensor]:
     """Its weights, those that it has under several names under the first of them only."""
     first = {name for name, _ in model.named_parameters()}
     every = {name for name, _ in model.named_parameters(remove_duplicate=False)}

@@ -68,10 +68,11 @@ class Estimates(LookEstimates):
 
     looker: RunLooker
 
-    def __init__(self, run: LoadedRun, limits: RequestLimits) -> None:
+    def __init__(self, run: LoadedRun, limits: RequestLimits, *, name: str = "") -> None:
+        """name: what its records are called, if not by its own."""
         from regard.looking.run_looker import RunLooker
 
-        super().__init__(RunLooker(run), limits)
+        super().__init__(RunLooker(run, name), limits)
         self.run = run
         self.model, self.settings = self.looker.costs, self.looker.settings
 

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from regard.serve.access import Access
 from regard.serve.http_errors import Refused, refusal
 from regard.serve.request_limits import RequestLimits
+from regard.words import language_asked_for, preferred, speaking
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -27,6 +28,7 @@ HEADERS = {
     "cache-control": "no-store",
 }
 JSON = "application/json"
+DESCRIBED = "/models"  # what is said of them is read on the page
 
 
 def write_line(line: str) -> None:
@@ -68,12 +70,19 @@ class Guard:
             await send(message)
 
         try:
-            await self._pass(scope, receive, send_safely)
+            with speaking(self._language(scope)):
+                await self._pass(scope, receive, send_safely)
         except Refused as refused:
             answer = refusal(refused.status_code, refused.detail, refused.headers)
             await answer(scope, receive, send_safely)
         finally:
             self.log(_line(scope, status, time.monotonic() - begin))
+
+    def _language(self, scope: Scope) -> str:
+        """Of answers what the request accepts; of pages what the server was given, if anything."""
+        accepted = preferred(Headers(scope=scope).get("accept-language", ""))
+        asked = scope["path"] in self.asked or scope["path"] == DESCRIBED
+        return accepted if asked else language_asked_for() or accepted
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)

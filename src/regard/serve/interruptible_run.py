@@ -28,7 +28,7 @@ def interruptible(run: LoadedRun, pause: Pause) -> LoadedRun:
     """
     from regard.runs.loaded_run import LoadedRun
 
-    return LoadedRun(run.task, _twin(run.module, pause), run.folder)
+    return LoadedRun(run.task, _twin(run.module, pause), run.folder, step=run.step)
 
 
 def interruptible_looker(looker: Looker, pause: Pause) -> Looker:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from regard.serve.interruptible_run import Pause
+from regard.words import language
 
 
 class Wish(Protocol):
@@ -31,6 +32,7 @@ class Job:
     work: float = 0.0
     long: bool = False  # it pauses for others
     dropped: bool = False  # nobody waits for it any more
+    language: str = field(default_factory=language)  # of what it says
     answer: asyncio.Future[Sequence[Any]] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from regard.recipe.mistakes import RecipeError
+from regard.runs.run_names import EMBEDDED, NAME, checkpoint_of, path_of, shown_name
 from regard.serve.estimates import Estimates, LookEstimates
 from regard.serve.http_errors import Refused
 from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import Worker
 from regard.suggestions import meant
+from regard.words import language, say, t
 
 if TYPE_CHECKING:
     from regard.looking.guests.guest_model import GuestModel
@@ -42,10 +43,16 @@ class Served:
     name: str
     estimates: LookEstimates
     counts: Counts = field(default_factory=Counts)
+    described: dict[str, dict[str, Any]] = field(default_factory=dict)  # by language
 
     @property
     def looker(self) -> Looker:
         return self.estimates.looker
+
+    @property
+    def place(self) -> Path | None:
+        """The folder of a run; None: it is none."""
+        return path_of(self.run) if isinstance(self.estimates, Estimates) else None
 
     @property
     def run(self) -> LoadedRun:
@@ -61,15 +68,23 @@ class Served:
             )
         return self.estimates
 
-    @cached_property
+    @property
     def about(self) -> dict[str, Any]:
-        """What the empty page says of it; found once, when somebody asks."""
-        return self.looker.about()
+        """What the empty page says of it; found once in each language, when somebody asks."""
+        if (spoken := language()) not in self.described:
+            self.described[spoken] = self.looker.about()
+        return self.described[spoken]
 
     def must_translate(self) -> None:
         if not self.run.task.searches:
-            does = self.run.task.verb
-            raise Refused(422, f"model {self.name!r} was trained to {does}, not to translate")
+            raise Refused(
+                422,
+                t(
+                    "model {name} was trained to {verb}, not to translate",
+                    name=repr(self.name),
+                    verb=say(self.run.task.verb),
+                ),
+            )
 
 
 def run_in(model: LoadedRun | GuestModel) -> LoadedRun | None:
@@ -79,14 +94,21 @@ def run_in(model: LoadedRun | GuestModel) -> LoadedRun | None:
 
 def _place(model: LoadedRun | GuestModel) -> Path:
     run = run_in(model)
-    return cast("GuestModel", model).place if run is None else run.folder.path
+    return cast("GuestModel", model).place if run is None else path_of(run)
 
 
-def _estimates(model: LoadedRun | GuestModel, limits: RequestLimits) -> LookEstimates:
+def _shown(path: Path, name: str) -> str:
+    """What records are called: by its own name, where nobody else has that here."""
+    return shown_name(path) if name == path.name else name
+
+
+def _estimates(model: LoadedRun | GuestModel, name: str, limits: RequestLimits) -> LookEstimates:
+    """name: that the model is served by."""
     run = run_in(model)
-    return (
-        LookEstimates(cast("GuestModel", model), limits) if run is None else Estimates(run, limits)
-    )
+    if run is not None:
+        return Estimates(run, limits, name=_shown(path_of(run), name))
+    guest = cast("GuestModel", model)
+    return LookEstimates(guest if guest.name == name else guest.called(name), limits)
 
 
 class Shelf:
@@ -109,7 +131,7 @@ class Shelf:
         loaded = self.worker.loaded
         places = [_place(each) for each in loaded]
         self._served = {
-            name: Served(name, _estimates(each, self.limits))
+            name: Served(name, _estimates(each, name, self.limits))
             for name, each in zip(distinct_names(places), loaded, strict=True)
         }
 
@@ -119,6 +141,10 @@ class Shelf:
     def find(self, name: str | None) -> Served:
         if name is None:
             return next(iter(self))
+        if name == NAME and name not in self._served:  # which it is called everywhere
+            for served in self:
+                if served.place == EMBEDDED:
+                    return served
         if name not in self._served:
             asked, known = name[:80], ", ".join(self._served)
             raise Refused(
@@ -128,12 +154,28 @@ class Shelf:
 
 
 def distinct_names(folders: Sequence[Path]) -> list[str]:
-    """The last part of each path, with those before it where two would be called the same."""
-    paths = [Path(os.path.realpath(folder)) for folder in folders]  # also of a link to itself
+    """The last part of each path, with those before it where two would be called the same.
+
+    A checkpoint is RUN@STEP; the embedded model is called embedded where another run has its name.
+    """
+    paths = [
+        Path(os.path.realpath(_as_named(folder))) for folder in folders
+    ]  # also of a link to itself
     if len(set(paths)) < len(paths):
         twice = next(path for path in paths if paths.count(path) > 1)
         raise RecipeError(f"{twice} is named twice", "name each run once")
     depth = 1
     while len(names := {"/".join(path.parts[-depth:]): None for path in paths}) < len(paths):
         depth += 1
-    return list(names)
+    found = dict(zip(paths, names, strict=True))
+    home = Path(os.path.realpath(EMBEDDED))
+    if depth > 1 and home in found and NAME not in names:
+        others = [path for path in paths if path != home]
+        found = dict(zip(others, distinct_names(others), strict=True)) | {home: NAME}
+    return [found[path] for path in paths]
+
+
+def _as_named(path: Path) -> Path:
+    """A file of a checkpoint by its other name, RUN@STEP."""
+    found = checkpoint_of(path)
+    return found[0].with_name(f"{found[0].name}@{found[1]}") if found else path

@@ -12,7 +12,7 @@ from regard.serve.access import Access
 from regard.serve.guard import CONTENT_POLICY
 from regard.view import bundle
 from regard.view.page_language import page_language
-from regard.words import t
+from regard.words import ENGLISH, t
 
 SHELL = """\
 <!doctype html>
@@ -99,7 +99,7 @@ def _ask(*, wrong: bool) -> Response:
 
 
 def _shell(script: str, body: str) -> str:
-    return SHELL.format(language=page_language().get("lang", "en"), script=script, body=body)
+    return SHELL.format(language=page_language().get("lang", ENGLISH), script=script, body=body)
 
 
 def _signed_in(access: Access, request: Request) -> Response:

@@ -27,6 +27,7 @@ from regard.serve.http_errors import Refused
 from regard.serve.interruptible_run import Cancelled, Pause
 from regard.serve.jobs import Job
 from regard.serve.request_limits import SPEED, RequestLimits
+from regard.words import speaking
 
 Loaded = TypeVar("Loaded")
 State = Literal["ok", "busy", "overloaded", "stopping", "stuck", "failed"]
@@ -202,7 +203,15 @@ class Worker(Generic[Loaded]):
             return [first]
         jobs, count, longest, work = [first], len(first.inputs), first.longest, first.work
         for job in self._waiting:
-            if job is first or job.long or job.wish != first.wish:
+            if (
+                job is first
+                or job.long
+                or (job.wish, job.language)
+                != (
+                    first.wish,
+                    first.language,
+                )
+            ):
                 continue
             more, width = count + len(job.inputs), max(longest, job.longest)
             if self.limits.fit(more, width) and work + job.work <= JOINED * self.limits.short:
@@ -215,7 +224,8 @@ class Worker(Generic[Loaded]):
         inputs = [one for job in jobs for one in job.inputs]
         self._alive, self._running = time.monotonic(), [*self._running, *jobs]
         try:
-            answers = jobs[0].wish(inputs, self._pause(jobs[0]) if jobs[0].long else None)
+            with speaking(jobs[0].language):
+                answers = jobs[0].wish(inputs, self._pause(jobs[0]) if jobs[0].long else None)
         except Exception as error:
             if len(jobs) > 1:
                 half = len(jobs) // 2

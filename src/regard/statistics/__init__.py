@@ -10,8 +10,16 @@ verdicts = looks.verdicts({"dot": found, "cosine": other})
 looks.next({"dot": found, "cosine": other}, verdicts)  # ("cosine", 5): it gets seeds, up to 5
 """
 
+from regard.statistics.bootstrap import bootstrap_interval
 from regard.statistics.difference import Difference, compare_scores
 from regard.statistics.holm import holm
 from regard.statistics.looks import Looks, Verdict
 
-__all__ = ["Difference", "Looks", "Verdict", "compare_scores", "holm"]
+__all__ = [
+    "Difference",
+    "Looks",
+    "Verdict",
+    "bootstrap_interval",
+    "compare_scores",
+    "holm",
+]

@@ -9,7 +9,7 @@ from typing import Any
 from regard.measures import Confusion
 from regard.tasks.evaluation import Measured
 from regard.tasks.report_part import Drawing
-from regard.view.confusion_chart import confusion_section, confusion_text
+from regard.view.charts.confusion_chart import confusion_section, confusion_text
 from regard.words import t
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from regard.clock import clock
+from regard.statistics.bootstrap import bootstrap_interval
+from regard.tasks.judged_items import NO_ITEMS, JudgedItems
 from regard.tasks.simplest_answers import explained, one_answer, simplest_answer
 from regard.tasks.text_doubts import unknown_tokens
 from regard.words import t
@@ -56,6 +60,29 @@ class Measured(Evaluation):
     loss: float  # nats for each that is scored
     measures: Mapping[str, float]
     seconds: float  # of answering
+    items: JudgedItems = NO_ITEMS  # what is counted of each example
+    beam: int | None = None  # that answers were searched for with; None: they were not
+
+    @cached_property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """Of each measure where 95 of 100 scores lie when as many examples are drawn again.
+
+        A measure that is not what its counts make has none, as that of a corpus that a task counts alone.
+        """
+        found = {}
+        for measure, counts in self.items.counts:
+            told = self.measures.get(measure.name, self.loss if measure.name == "loss" else None)
+            if told is None or not len(counts):
+                continue
+            if not math.isclose(float(measure.value(counts.sum(0))), told, rel_tol=1e-4):
+                continue
+            if (interval := bootstrap_interval(counts, measure.value)) is not None:
+                found[measure.name] = interval
+        return found
+
+    def searched(self, name: str) -> bool:
+        """Whether a measure is one of answers that were searched for."""
+        return self.beam is not None and name in {one.name for one in self.task.measured_by()}
 
     @property
     def text(self) -> str:
@@ -96,7 +123,10 @@ class Measured(Evaluation):
         told = t("{count} {noun} of {corpus}", count=count, noun=noun, corpus=self.corpus)
         if not self.answers:
             return told
-        return t("{told}, answered in {time}", told=told, time=clock(self.seconds))
+        known = {"told": told, "time": clock(self.seconds)}
+        if self.beam is not None:
+            return t("{told}, answered with beam {beam} in {time}", beam=self.beam, **known)
+        return t("{told}, answered in {time}", **known)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -105,6 +135,8 @@ class Measured(Evaluation):
             **self.measures,
             "loss": self.loss,
             "seconds": self.seconds,
+            **({"beam": self.beam} if self.beam is not None else {}),
+            "intervals": {name: list(ends) for name, ends in self.intervals.items()},
         }
 
 
@@ -147,6 +179,11 @@ def measures_in_words(measures: Mapping[str, float], shares: Set[str]) -> str:
         else f"{measure_name(name)} {value:.4g}"
         for name, value in measures.items()
     )
+
+
+def with_beam(name: str, beam: int | None) -> str:
+    """`BLEU, beam 5`: what other searches find is measured otherwise."""
+    return name if beam is None else t("{measure}, beam {beam}", measure=name, beam=beam)
 
 
 def listed(parts: Sequence[str]) -> str:

@@ -31,6 +31,13 @@ def plain_names() -> SampleNames:
 
 
 @dataclass(frozen=True)
+class ReportScore(MeasuredScore):
+    """With the interval of a bootstrap, in the same unit, where there is one."""
+
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
 class ReportPart:
     verdict: str = ""  # one line, in words; empty: there was nothing to judge by
     scores: Sequence[MeasuredScore] = ()  # the most important first
@@ -38,4 +45,6 @@ class ReportPart:
     drawings: Sequence[Drawing] = ()
     samples: Sequence[Sample] = ()
     sample_names: SampleNames = field(default_factory=plain_names)
+    worst: Sequence[Sample] = ()  # where the samples are not those
+    worst_names: SampleNames = field(default_factory=plain_names)
     next_steps: Sequence[NextStep] = ()

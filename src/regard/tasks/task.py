@@ -21,6 +21,7 @@ from torch import nn
 from regard.data.batch import Batch, collate
 from regard.data.fields import Field
 from regard.data.spec import named_columns
+from regard.explanations.model_readings import Reading
 from regard.measures.measure import Measure
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
@@ -45,6 +46,7 @@ class Tally(NamedTuple):
     counts: tuple[float, ...]  # these are added up: the loss, how much was scored, and more
     answers: Sequence[Any] = ()  # in plain values, one for each example if there are any
     seconds: float = 0.0  # of answering
+    each: Sequence[Any] = ()  # what is counted of each example beside its answer, of these alone
 
 
 class Extent(NamedTuple):
@@ -341,8 +343,11 @@ class Task(TaskReport):
         Of a task that has a `measure` but no `measured_by` it is the measure of each answer by itself.
         """
         found = self.predict(module, examples, batch=self.batch_for(module))
-        answers = [one.answer for one in found]
-        measures = self.measured_by()
+        return self.judged_items(Tally((), [one.answer for one in found]), examples)
+
+    def judged_items(self, found: Tally, examples: Sequence[Any]) -> JudgedItems:
+        """What is counted of every example, from what was found on all of them."""
+        answers, measures = found.answers, self.measured_by()
         if type(self).measured_by is not Task.measured_by:
             wanted = [self.wanted(example) for example in examples]
             return JudgedItems([(one, one.counts(wanted, answers)) for one in measures], answers)
@@ -376,7 +381,8 @@ class Task(TaskReport):
         self, module: Any, corpus: str, examples: Sequence[Any], *, beam: int | None = None
     ) -> Evaluation:
         """All there is to know about a run on these examples. beam: that of the recipe if not given."""
-        tally = self.tally(module, examples, beam=beam or self.recipe.search.beam)
+        beam = beam or self.recipe.search.beam
+        tally = self.tally(module, examples, beam=beam)
         found = self.validation(tally, examples)
         return self.evaluation(
             task=self,
@@ -387,9 +393,20 @@ class Task(TaskReport):
             loss=found.loss,
             measures=found.measures,
             seconds=tally.seconds,
+            items=self.judged_items(tally, examples),
+            beam=beam if self.searches else None,
         )
 
     # what it looks at
+
+    def readings(self, module: Any, examples: Examples) -> Iterator[Reading | None]:
+        """Each example as the model reads it, in a form that measures of explanation can ask; None: there is
+        nothing to explain. Called, and gone through, under `module.inference()`.
+        """
+        raise Unanswerable(
+            f"answers of task.kind={self.recipe.task.kind} are not explained",
+            "translations, summaries, labels of texts and language models are",
+        )
 
     def look(self, module: Any, question: Question, *, model: str = "") -> AttentionRecord:
         """What the model attends to when it is asked this: every attention over the tokens of the text."""

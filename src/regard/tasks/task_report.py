@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from regard.measures.measure import Measure
 from regard.measures.translation import MeasuredScore
+from regard.records.png_image import PngImage
 from regard.tasks.answer import answer_parts
-from regard.tasks.evaluation import last, listed, measure_name, on_set
-from regard.tasks.report_part import Drawing, NextStep, ReportPart, plain_names
+from regard.tasks.asked_line import asked_line, is_picture
+from regard.tasks.evaluation import last, listed, measure_name, on_set, with_beam
+from regard.tasks.judged_items import worst_first
+from regard.tasks.report_part import Drawing, NextStep, ReportPart, ReportScore, plain_names
 from regard.tasks.task_corpus import TaskCorpus
 from regard.view.samples import Sample, SampleNames
 from regard.words import t
@@ -35,8 +39,14 @@ class TaskReport(TaskCorpus):
             drawings=self.drawings(found) if found else (),
             samples=() if one is None else self.samples(module, one),
             sample_names=self.sample_names(),
+            worst=() if one is None else self.worst(module, one),
+            worst_names=self.worst_names(),
             next_steps=self.next_steps(folder),
         )
+
+    def measured_by(self) -> Sequence[Measure]:
+        """The measures of answers."""
+        return ()
 
     def verdict(self, name: str, one: Any) -> str:
         """How good it is on one set, in half a sentence."""
@@ -51,13 +61,18 @@ class TaskReport(TaskCorpus):
 
     def scores(self, one: Any) -> Sequence[MeasuredScore]:
         """The most important first."""
-        shares = one.task.shares
-        return [
-            MeasuredScore(f"{measure_name(name)}, %", 100 * value, one.corpus)
-            if name in shares
-            else MeasuredScore(measure_name(name), value, one.corpus)
-            for name, value in one.measures.items()
-        ]
+        return [self._score(one, name, one.corpus) for name in one.measures]
+
+    def _score(self, one: Any, name: str, signature: str) -> ReportScore:
+        """A measure as it is shown: with its beam, in per cent if it is a share, and with its interval."""
+        factor, per_cent = (100, ", %") if name in one.task.shares else (1, "")
+        found, ends = one.measures[name], one.intervals.get(name)
+        return ReportScore(
+            with_beam(f"{measure_name(name)}{per_cent}", one.beam if one.searched(name) else None),
+            factor * found,
+            signature,
+            None if ends is None else (factor * ends[0], factor * ends[1]),
+        )
 
     def facts(self, one: Any) -> Mapping[str, str]:
         return {t("loss"): f"{one.loss:.4f}"}
@@ -66,8 +81,26 @@ class TaskReport(TaskCorpus):
         return ()
 
     def samples(self, module: Any, one: Any) -> Sequence[Sample]:
-        """Wrong answers, the first of them."""
-        return [self._sample(*pair) for pair in islice(self.wrong(one), SAMPLES)]
+        """Wrong answers, the worst first."""
+        order = worst_first(one.items, [measure.name for measure in self.measured_by()])
+        places = {id(one.examples[row]): place for place, row in enumerate(order)}
+        wrong = sorted(self.wrong(one), key=lambda pair: places.get(id(pair[0]), 0))
+        return [self.sample_of(*pair) for pair in wrong[:SAMPLES]]
+
+    def worst(self, module: Any, one: Any) -> Sequence[Sample]:
+        """The examples that were answered worst, of a task whose samples are others."""
+        return ()
+
+    def worst_names(self) -> SampleNames:
+        names = self.sample_names()
+        return replace(names, title=t("The worst of them"))
+
+    def sample_of(self, example: Any, answer: Any) -> Sample:
+        """With the line that asks about it, and its picture."""
+        pictures = [example[name] for name in self.inputs if is_picture(example[name])]
+        picture = PngImage.of(pictures[0]).source if pictures else ""
+        line = asked_line(self, example)
+        return replace(self._sample(example, answer), asked=line, picture=picture)
 
     def sample_names(self) -> SampleNames:
         return plain_names()

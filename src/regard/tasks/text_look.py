@@ -22,7 +22,7 @@ from regard.records.maps import (
 from regard.records.pooled_maps import PooledStates, pooling_map
 from regard.records.question import LONGEST_DOCUMENT, BadQuestion, Question
 from regard.records.reading_notes import reading_notes
-from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.record import AttentionMap, AttentionRecord, Explanation
 from regard.records.side import Side
 from regard.records.token_sides import cut_off_note, token_side
 from regard.tasks.answer import Answer, Examples
@@ -168,12 +168,16 @@ def look_at_itself(
     longest: int | None = None,
     model: str = "",
     language: str = "",
+    explain: Callable[[Tokens], tuple[Explanation, ...]] | None = None,
 ) -> AttentionRecord:
     """Map `kind`: a text whose tokens attend to each other, by a module with one tokenizer.
 
     read: the model reads the tokens, once; what it says then, and notes. longest: tokens that it can read.
+    explain: the measures of explanation, if there are any.
     """
     question.check_text_alone(who, LONGEST_DOCUMENT)
+    if question.foil is not None:
+        raise BadQuestion(f"{who} has no foil: its answers are beside the second likeliest ones")
     attentions = attentions_in(module.model)
     check_attends(attentions)
     tokens, layers = module.tokenizer.encode(question.text), attentions[kind]
@@ -196,6 +200,9 @@ def look_at_itself(
         *reading_notes(question.text, tokens, module.tokenizer, language=language),
         in_blocks,
     )
+    measured: tuple[Explanation, ...] = ()
+    if question.explain and explain is not None and size == 1:
+        measured = explain(tokens)
     return record_of(
         question,
         {TEXT: side},
@@ -204,6 +211,8 @@ def look_at_itself(
         output=output,
         title=block_title(question.text, size),
         notes=tuple(filter(None, notes)),
+        after=() if measured else unmeasured_note(question),
+        explanations=measured,
     )
 
 

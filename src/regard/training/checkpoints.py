@@ -13,7 +13,7 @@ from typing import Any
 from torch import Tensor
 
 from regard.data.checksums import Damaged
-from regard.training.tensor_tree import read_tree, write_tree
+from regard.runs.tensor_tree import read_tree, write_tree
 
 KEPT = 2  # to resume from: if the last is damaged, there is the one before
 
@@ -65,15 +65,15 @@ class Checkpoints:
 
     def load_best(
         self, updates: Iterable[int], most: int, sha256: Mapping[int, str]
-    ) -> tuple[list[Weights], list[str]]:
-        """The first so many of these that are whole; and what was wrong with others before them."""
-        found: list[Weights] = []
+    ) -> tuple[dict[int, Weights], list[str]]:
+        """The first so many of these that are whole, by update; what was wrong with others before them."""
+        found: dict[int, Weights] = {}
         complaints: list[str] = []
         for update in updates:
             if len(found) == most:
                 break
             try:
-                found.append(read_tree(self._path("best", update), sha256.get(update)))
+                found[update] = read_tree(self._path("best", update), sha256.get(update))
             except Damaged as damage:
                 complaints.append(str(damage))
         return found, complaints

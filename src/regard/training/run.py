@@ -217,7 +217,7 @@ def _publish(fit: Fit, run: RunFolder, reporter: Reporter, *, already: bool = Fa
         instead = t("the next best is the model instead")
     for complaint in complaints:
         reporter.warn(f"{complaint}; {instead}")
-    weights = average(best) if best else _last_weights(fit)
+    weights = average(list(best.values())) if best else _last_weights(fit)
     if fit.over and type(fit.task).tune is not Task.tune:
         weights = _tuned(fit, weights)
     spent = {
@@ -226,7 +226,13 @@ def _publish(fit: Fit, run: RunFolder, reporter: Reporter, *, already: bool = Fa
         "memory": state.memory,
         "device": fit.fabric.device.type,
     }
-    save_model(run, fit.task, weights, stopped=not fit.over, spent=spent)
+    kept = {
+        "steps": list(best) or [state.update],
+        "best": bool(best),
+        "validations": state.validations,
+        "end": fit.end,
+    }
+    save_model(run, fit.task, weights, stopped=not fit.over, spent=spent, kept=kept)
 
 
 def _tuned(fit: Fit, weights: Weights) -> Weights:

@@ -24,6 +24,9 @@ class RunState:
     loss: float = 0.0  # summed since the last row of metrics.csv
     tokens: int = 0  # the same
     memory: int = 0  # bytes at the peak, over all starts
+    learning_rate: float = 0.0  # of the last update
+    gradient_norm: float = 0.0  # the same
+    validations: int = 0  # made so far
 
     def to_tree(self) -> dict[str, Any]:
         return asdict(self)
@@ -75,7 +78,7 @@ class RunState:
         better = not self.best or merit > self.best[0][:-1]
         every = [*self.best, (*merit, self.update)]  # of equals the earlier stays first
         self.best = sorted(every, key=lambda best: best[:-1], reverse=True)[: training.keep]
-        self.validated = self.update
+        self.validated, self.validations = self.update, self.validations + 1
         self.stale = 0 if better else self.stale + 1
         self.plateau = 0 if better else self.plateau + 1
         if training.schedule.kind == "plateau" and self.plateau > training.schedule.patience:

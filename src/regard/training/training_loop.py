@@ -70,12 +70,15 @@ class Fit:
         self._stepped = False  # whether an update of this start is known
         self._saved = -1, -1  # the update, and the update of the last validation
         self._unread: deque[int] = deque()  # the updates of which nothing is known yet
-        self._norm, self._stop = 0.0, False  # what the last update that is known told
+        self._stop = False  # what the last update that is known told
+        self._row: float | None = None  # seconds at the last row; None: not of this start
+        self._paused = 0.0  # seconds of validations since then
 
     def run(self, record: MetricsFile | None) -> None:
         """To the end of the recipe. Only the first process has a record."""
         self.record = record
         self._started, self._before = time.monotonic(), self.state.seconds
+        self._row = None if self.state.tokens else self.state.seconds
         groups = self._groups()
         with self.signals:
             while True:
@@ -204,6 +207,7 @@ class Fit:
         seconds = self._before + time.monotonic() - self._started
         told = (float(self.signals.received > 0), seconds * (self.fabric.global_rank == 0))
         self._unread.append(state.update + 1)
+        state.learning_rate = rate
         with self._naming_the_step():
             known = self.updater.make(batches, number=number, rate=rate, shared=told)
         state.advance(len(batches), len(self.loader))
@@ -214,7 +218,7 @@ class Fit:
             self._say_first()
         if state.update % ROW_EVERY == 0:
             self._settle()
-            self._write_row(learning_rate=rate, gradient_norm=self._norm)
+            self._write_row()
         if self._stop or self._asked_to_stop():
             self._interrupt()
 
@@ -239,7 +243,8 @@ class Fit:
             for made in known:
                 step = self._unread.popleft()
                 stop, state.seconds = made.shared
-                self._norm, self._stop = made.norm, self._stop or bool(stop)
+                state.gradient_norm = float(made.norm)
+                self._stop = self._stop or bool(stop)
                 state.loss, state.tokens = state.loss + made.loss, state.tokens + made.tokens
                 self.reporter.see(step, state.epoch, self.done, made.loss, made.tokens)
 
@@ -279,6 +284,7 @@ class Fit:
             self._interrupt()
         measures = {"loss": found.loss, **found.measures}
         self._write_row(**{f"dev_{name}": value for name, value in measures.items()})
+        self._paused += time.monotonic() - start
         self.reporter.say(self._words(found, best, time.monotonic() - start))
         self.save()
 
@@ -289,8 +295,13 @@ class Fit:
     def _write_row(self, **values: float) -> None:
         state = self.state
         row = {"step": state.update, "epoch": state.epoch, "seconds": state.seconds, **values}
+        row |= {"learning_rate": state.learning_rate, "gradient_norm": state.gradient_norm}
         if state.tokens:
             row["train_loss"] = state.loss / state.tokens
+            trained = 0.0 if self._row is None else state.seconds - self._row - self._paused
+            if trained > 0:
+                row["speed"] = state.tokens / trained
+            self._row, self._paused = state.seconds, 0.0
         state.loss, state.tokens = 0.0, 0
         if self.record is not None:
             self.record.add(row)

@@ -16,10 +16,13 @@ from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
+from regard.view.pdf.svg_to_pdf import drawn_pdf
 from regard.view.picked_matrix import Pick, by_hop, picked
 from regard.view.shaded_sentences import shaded_sentences
+from regard.view.sheets.number_files import arrays_npz, matrices_csv
+from regard.view.sheets.tab_sheets import Focus, draw_tab
 from regard.view.stills.moving_picture import film
-from regard.view.stills.png import rasterise
+from regard.view.stills.png import drawn_png
 from regard.view.stills.still_picture import draw, shows_sight
 from regard.view.terminal import heat_map
 from regard.view.terminal_sights import pictured_text, sight_text
@@ -28,7 +31,7 @@ from regard.words import t
 
 MOST_ROWS = 60  # that are printed as text
 EVERYTHING = Pick()
-SUFFIXES = (".html", ".svg", ".png", ".gif", ".apng", ".json")
+SUFFIXES = (".html", ".svg", ".png", ".gif", ".apng", ".pdf", ".json", ".csv", ".npz")
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,29 @@ class View:
         """A page that needs nothing else: it opens from disk, offline."""
         return page_html(self.records, state=page_state(self.pick))
 
-    def to_svg(self, *, style: str | None = None, theme: str = "light") -> str:
-        """A still picture; style: cells, lines, text, or what suits best; theme: light or dark."""
+    def to_svg(
+        self,
+        *,
+        style: str | None = None,
+        theme: str = "light",
+        tab: str | None = None,
+        focus: Focus | None = None,
+    ) -> str:
+        """A still picture; style: cells, lines, text, or what suits best; theme: light or dark.
+
+        tab: steps, beam, compare, explain, picture or table, as the page has it; focus: what is chosen in it.
+        """
+        if tab is not None:
+            return draw_tab(self.records, self.pick, tab, focus, theme=theme)
         return draw(self.records, self.pick, style=style, theme=theme)
 
-    def to_png(self, *, style: str | None = None, theme: str = "light", zoom: float = 2.0) -> bytes:
+    def to_png(self, *, zoom: float = 2.0, **options: Any) -> bytes:
         """The same in pixels, with the fonts of this system and the embedded one."""
-        return rasterise(self.to_svg(style=style, theme=theme), zoom=zoom)
+        return drawn_png(lambda: self.to_svg(**options), zoom=zoom)
+
+    def to_pdf(self, **options: Any) -> bytes:
+        """The same on a page: shapes and Latin letters as such, other letters as fine pixels."""
+        return drawn_pdf(lambda: self.to_svg(**options))
 
     def to_gif(self, *, theme: str = "light") -> bytes:
         """A film of the first record: glimpse by glimpse, canvas by canvas, word by word over a picture."""
@@ -80,14 +99,22 @@ class View:
     def to_json(self) -> str:
         """The record; several as a list. `regard.look(path)` reads it back."""
         written = [record.to_json() for record in self.records]
-        return written[0] if len(written) == 1 else f"[{','.join(written)}]"
+        return written[0] if len(written) == 1 else f"[\n{','.join(written)}]\n"
+
+    def to_csv(self) -> str:
+        """The matrix that is shown, whole: a line of keys, then a line for each query."""
+        return matrices_csv(self.records, self.pick)
+
+    def to_npz(self) -> bytes:
+        """All arrays of all layers and heads for `numpy.load`: "cross/weights", "source/tokens", …"""
+        return arrays_npz(self.records)
 
     def to_text(self, *, colour: bool | None = False) -> str:
         """Heat maps for a terminal."""
         return "\n\n".join(self._text(record, colour) for record in self.records)
 
     def save(self, path: str | Path, **options: Any) -> Path:
-        """By the end of its name: .html, .svg, .png, .gif, .apng or .json; options as those of to_svg, …"""
+        """By the end of its name, one of SUFFIXES; options as those of to_svg, …"""
         path = Path(path)
         if path.suffix not in SUFFIXES:
             raise NotARecord(

@@ -1,21 +1,42 @@
 """Attention weights as an HTML table: a row for every query, a column for every key.
 
-The same colours and numbers as in the terminal; a table, so that it can be read aloud and copied.
+The colours of the viewer, by day and by night; a table, so that it can be read aloud and copied.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
-from regard.view import colours
+from regard.view.colours import shade
 from regard.view.markup import Markup, element
-from regard.view.terminal import TerminalScale, number
+from regard.view.stills.paper import THEMES, Theme, hexadecimal, ink_on
+from regard.view.terminal import number
 from regard.view.terminal_cells import visible, width
 
 SHORT = 4  # cells; a longer label of a key is turned
 DENSE = 24  # keys; more get small cells without numbers
 FAINT = 0.1  # smaller weights show as a shade, and as a number under the pointer
+STEPS = 24  # of a ramp of colours
+RAMPS = {"w": "weights", "n": "below_zero", "p": "above_zero"}  # by the class of a cell: w7
+
+
+@cache
+def heat_stylesheet() -> str:
+    """The colours of all cells, for a page that has such tables."""
+    night = _shades(THEMES["dark"])
+    return f"{_shades(THEMES['light'])}\n@media (prefers-color-scheme: dark) {{\n{night}\n}}\n"
+
+
+def _shades(theme: Theme) -> str:
+    rules = []
+    for kind, name in RAMPS.items():
+        for step in range(STEPS + 1):
+            ground = shade(getattr(theme, name), step / STEPS, 24)
+            colour = f"background:{hexadecimal(ground)};--ink:{ink_on(ground)}"
+            rules.append(f".heat .{kind}{step}{{{colour}}}")
+    return "\n".join(rules)
 
 
 def heat_table(
@@ -34,13 +55,14 @@ def heat_table(
             f"but there are labels for {len(queries)} queries and {len(keys)} keys"
         )
     queries, keys = [visible(q) for q in queries], [visible(k) for k in keys]
-    scale = TerminalScale.of([list(row) for row in weights])
+    finite = [weight for row in weights for weight in row if math.isfinite(weight)]
+    full, signed = max(map(abs, finite), default=0.0) or 1.0, min(finite, default=0.0) < 0
     heads = [_label("col", key, key_language) for key in keys]
     rows = [
         element(
             "tr",
             _label("row", query, query_language),
-            *(_cell(w, query, key, scale) for w, key in zip(row, keys, strict=True)),
+            *(_cell(w, query, key, full, signed) for w, key in zip(row, keys, strict=True)),
         )
         for query, row in zip(queries, weights, strict=True)
     ]
@@ -59,20 +81,12 @@ def _label(scope: str, label: str, language: str | None) -> Markup:
     return element("th", written, scope=scope)
 
 
-def _cell(weight: float, query: str, key: str, scale: TerminalScale) -> Markup:
+def _cell(weight: float, query: str, key: str, full: float, signed: bool) -> Markup:
     title = f"{query} ← {key}: {weight:.3f}"
     if weight == 0 or math.isnan(weight):
         return element("td", number(weight), title=title, class_="none")
-    ground = colours.shade(scale.ramp(weight), scale.share(weight), 24)
-    ink = (
-        "#000"
-        if colours.contrast((0, 0, 0), ground) >= colours.contrast((255,) * 3, ground)
-        else "#fff"
-    )
+    share, kind = abs(weight) / full, ("n" if weight < 0 else "p") if signed else "w"
+    shaded = f"{kind}{round(STEPS * min(share, 1.0))}"
     return element(
-        "td",
-        number(weight),
-        title=title,
-        style=f"background:#{bytes(ground).hex()};--ink:{ink}",
-        class_="faint" if scale.share(weight) < FAINT else None,
+        "td", number(weight), title=title, class_=f"{shaded} faint" if share < FAINT else shaded
     )

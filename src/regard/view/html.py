@@ -17,7 +17,7 @@ from regard.view.bundle import module, stylesheet
 from regard.view.markup import text
 from regard.view.page_language import page_language
 from regard.view.terminal_cells import visible
-from regard.words import t
+from regard.words import ENGLISH, t
 
 START = """
 render({
@@ -59,24 +59,24 @@ def page_html(records: Sequence[AttentionRecord], *, state: Mapping[str, Any] | 
     data = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
     titles = " · ".join(dict.fromkeys(r.name or r.model for r in records if r.name or r.model))
     return PAGE.format(
-        language=spoken.get("lang", "en"),
+        language=spoken.get("lang", ENGLISH),
         needs_script=text(t("This page needs JavaScript.")),
         policy=text(content_policy(script, style)),
         title=text(visible(titles or t("attention"))),
         style=style,
-        data=_harmless(data),
+        data=harmless(data),
         script=script,
     )
 
 
 def content_policy(script: str, style: str) -> str:
     return (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        f"default-src 'none'; script-src '{hash_of(script)}'; style-src '{hash_of(style)}'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 
 
-def _harmless(data: str) -> str:
+def harmless(data: str) -> str:
     r"""JSON in which no text can end the element: < is written \u003c; halves of pairs as well."""
     written = data.replace("<", "\\u003c")
     return "".join(
@@ -85,6 +85,6 @@ def _harmless(data: str) -> str:
     )
 
 
-def _hash(content: str) -> str:
+def hash_of(content: str) -> str:
     digest = hashlib.sha256(content.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,4 +1,4 @@
-"""The language that the page speaks: what it is given beside its records where that is not English."""
+"""The languages that the page speaks: what it is given beside its records."""
 
 from __future__ import annotations
 
@@ -13,15 +13,20 @@ SAID_ON_THE_PAGE = ("view/page/", "view/captions.json")
 
 
 def page_language() -> dict[str, Any]:
-    """{"lang": "zh", "words": {"Export": "导出", …}}; nothing for English."""
-    language = words.language()
+    """{"lang": "zh", "languages": {"zh": {"Export": "导出", …}}}
+
+    lang: what was asked for; without it the page speaks as its reader's browser does, if it can.
+    """
+    asked = words.language_asked_for()
+    languages = dict.fromkeys((*words.LANGUAGES, *filter(None, (asked,))))
+    spoken = {each: _words(each) for each in languages if words.translations(each)}
+    known = asked in spoken or asked == words.ENGLISH
+    return {**({"lang": asked} if known else {}), "languages": spoken}
+
+
+def _words(language: str) -> words.Translations:
     translated = words.translations(language)
-    if not translated:
-        return {}
-    return {
-        "lang": language,
-        "words": {message: translated[message] for message in _messages() if message in translated},
-    }
+    return {message: translated[message] for message in _messages() if message in translated}
 
 
 @cache

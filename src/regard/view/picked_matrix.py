@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,7 +50,7 @@ class Matrix:
     keys: tuple[str, ...]
     rows: Side
     columns: Side
-    aggregation: str  # "layer 2 of 3 · mean over 4 heads · words: sum over keys, mean over queries"
+    aggregation: str  # "layer 2 · mean over 4 heads · words: sum over keys, mean over queries"
     map: AttentionMap
 
 
@@ -68,8 +69,8 @@ def picked(record: AttentionRecord, pick: Pick) -> Matrix:
         (_from_one(usual) if wish is None else wish)
         for wish, usual in zip((pick.layer, pick.head), found.shown, strict=True)
     )
-    weights, across_heads = _along(found.weights, 1, "head", head)
-    weights, across_layers = _along(weights, 0, "layer", layer)
+    weights, across_heads = _along(found.weights, 1, "head", head, head_names(found))
+    weights, across_layers = _along(weights, 0, "layer", layer, layer_names(found))
     open_pairs = _any_along(_any_along(allowed, 1, head), 0, layer)
     kind = kind_of(found.name, rows.title or found.queries, columns.title or found.keys)
     said = [kind, across_layers, across_heads]
@@ -147,19 +148,29 @@ def word_labels(side: Side) -> tuple[str, ...]:
     return tuple(labels)
 
 
+def layer_names(found: AttentionMap) -> list[str]:
+    """ "1" is called "layer 1", "decoder 1" as it is."""
+    names = found.layers or [str(n + 1) for n in range(found.weights.shape[0])]
+    return [t("layer {n}", n=name) if name.isdecimal() else name for name in names]
+
+
+def head_names(found: AttentionMap) -> list[str]:
+    return [t("head {n}", n=n + 1) for n in range(found.weights.shape[1])]
+
+
 def _from_one(place: int | str) -> int | str:
     return place + 1 if isinstance(place, int) else place
 
 
-def _along(weights: Array, axis: int, name: str, wish: int | str) -> tuple[Array, str]:
+def _along(
+    weights: Array, axis: int, name: str, wish: int | str, names: Sequence[str]
+) -> tuple[Array, str]:
     """One of the axis, or all together, and how that is called; nothing if there is but one."""
     count = weights.shape[axis]
     if wish not in TOGETHER:
-        chosen = np.take(weights, [_number(wish, count, name)], axis=axis).squeeze(axis)
-        one = t("layer {n} of {count}", n=wish, count=count)
-        if name == "head":
-            one = t("head {n} of {count}", n=wish, count=count)
-        return chosen, one if count > 1 else ""
+        place = _number(wish, count, name)
+        chosen = np.take(weights, [place], axis=axis).squeeze(axis)
+        return chosen, names[place] if count > 1 else ""
     together = np.asarray(weights.mean(axis) if wish == "mean" else weights.max(axis))
     return together, caption(str(wish), name, n=count) if count > 1 else ""
 

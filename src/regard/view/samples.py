@@ -10,6 +10,7 @@ from regard.view.markup import Markup, element, join
 from regard.words import t
 
 BESIDE = 14  # source tokens; the attention of a longer sentence goes below its text
+LONGEST = 600  # characters of a text that is told in a report
 FAINT = 0.05  # of the heaviest mark: lighter ones are not drawn
 
 
@@ -25,6 +26,9 @@ class Sample:
     tokens: Sequence[str] = ()
     attention: Sequence[Sequence[float]] = ()  # (tokens, source_tokens)
     marks: Sequence[tuple[int, int, float]] = ()  # places in the source, and their weights
+    asked: str = ""  # the line that asks a model about it
+    picture: str = ""  # data:image/png;base64,…: shown instead of what the source says of it
+    link: str = ""  # the fragment that opens the viewer on it: #record=3
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,11 @@ def sample_list(
     return join([*written, *(_sample(sample, names, *languages) for sample in samples)])
 
 
+def shortened_text(text: str) -> str:
+    """Of a long text the beginning."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
 def scrolled(content: Markup, label: str) -> Markup:
     """Wide content that scrolls by itself, by the keyboard too."""
     return element("div", content, class_="scroll", role="region", aria_label=label, tabindex="0")
@@ -71,8 +80,12 @@ def _sample(sample: Sample, names: SampleNames, source: str, target: str) -> Mar
     written = [
         element("div", element("dt", name), _sentence(text, language, marks), class_=role)
         for role, name, text, language, marks in texts
-        if text or role != "reference"
+        if name and (text or role != "reference") and not (role == "source" and sample.picture)
     ]
+    if sample.picture:
+        shown = element("img", src=sample.picture, alt=sample.source, class_="picture")
+        term = element("dt", names.source)
+        written.insert(0, element("div", term, element("dd", shown), class_="source"))
     scores = [
         element("span", f"{name} ", element("b", f"{value:.2f}".replace("-", "−")))
         for name, value in sample.scores.items()
@@ -94,6 +107,9 @@ def _sample(sample: Sample, names: SampleNames, source: str, target: str) -> Mar
         "div",
         element("dl", *written),
         element("p", *scores, class_="sample-scores") if scores else "",
+        element("a", t("Open in the viewer"), href=sample.link, class_="open", hidden="")
+        if sample.link
+        else "",
     )
     fits = len(sample.source_tokens) <= BESIDE
     return element("article", words, picture, class_="sample" if fits else "sample wide")

@@ -1,6 +1,6 @@
 """The page in a notebook: an anywidget, whose questions a live run answers where there is one.
 
-A message of the page is {id, kind, payload}; its answer is {id, answer} or {id, error}.
+A message of the page is {id, kind, payload, language}; its answer is {id, answer} or {id, error}.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from regard.records.record import AttentionRecord
 from regard.view.bundle import module, stylesheet
 from regard.view.page_language import page_language
+from regard.words import speaking
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,12 @@ def widget(
 
 
 def reply(message: Mapping[str, Any], live: Live | None) -> dict[str, Any]:
-    """The answer to a message of the page, or what was wrong with it."""
+    """The answer to a message of the page, or what was wrong with it, in the page's language."""
+    with speaking(str(message.get("language") or "")):
+        return _reply(message, live)
+
+
+def _reply(message: Mapping[str, Any], live: Live | None) -> dict[str, Any]:
     try:
         if live is None:
             raise ValueError("needs a running model: regard.look(run, text)")
@@ -80,7 +86,7 @@ def _widget_class() -> type[Any]:
         abilities: Any = traitlets.List().tag(sync=True)
         models: Any = traitlets.List().tag(sync=True)
         pictures: Any = traitlets.List().tag(sync=True)
-        lang: Any = traitlets.Unicode("en").tag(sync=True)
-        words: Any = traitlets.Dict().tag(sync=True)
+        lang: Any = traitlets.Unicode("").tag(sync=True)
+        languages: Any = traitlets.Dict().tag(sync=True)
 
     return AttentionWidget

@@ -26,9 +26,12 @@ PAGE = "view/page/"
 CAPTIONS = "view/captions.json"  # what pictures and the page both say
 COMMANDS = "cli/"  # whose help is said when it is shown
 TASKS = "tasks/"  # whose classes name what they are about
-COUNTED, NAMED = ("noun",), ("scored", "learns")  # attributes of a task, in words
+COUNTED, NAMED = ("noun",), ("scored", "learns", "verb")  # attributes of a task, in words
 EXAMPLE = re.compile(r"(?:Example|Try): ")  # the rest is a command
 SAID_IN_JS = re.compile(r"(?<![\w.$])t(?:(?P<plural>\.plural)|\.parts)?\(")
+SENTENCE = re.compile(
+    r"[A-Za-z]{2,}[ ,:]+[A-Za-z]{2,}|^[a-z]{3,}$"
+)  # what has to be said in another language
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
 
@@ -173,8 +176,18 @@ def placeholders(text: str) -> frozenset[str]:
     return frozenset(PLACEHOLDER.findall(text))
 
 
+def untranslated(listed: Mapping[str, Any], translated: Translations) -> list[str]:
+    """Messages without a translation, or with one that says the same English words."""
+    return [
+        message
+        for message in listed
+        if message not in translated
+        or (translated[message] == message and SENTENCE.search(PLACEHOLDER.sub("", message)))
+    ]
+
+
 def translation_problems(listed: Mapping[str, Any], translated: Translations) -> list[str]:
-    """What is wrong in a translation; that a message is missing is not wrong."""
+    """What is wrong in a translation, beside what it lacks."""
     problems = []
     for message, translation in translated.items():
         if message not in listed:
@@ -202,19 +215,24 @@ def written(messages: Mapping[str, Any]) -> str:
 
 def main(arguments: list[str]) -> int:
     messages = collected()
+    problems = []
     if arguments != ["--check"]:
         LISTED.write_text(written(messages), encoding="utf-8")
         print(f"{len(messages)} messages in {LISTED}")
-        return 0
-    problems = []
-    if not LISTED.is_file() or LISTED.read_text(encoding="utf-8") != written(messages):
+    elif not LISTED.is_file() or LISTED.read_text(encoding="utf-8") != written(messages):
         problems.append(f"{LISTED.name} is stale: python -m regard.words.collect")
-    for file in sorted(LISTED.parent.glob("*.json")):
-        if file != LISTED:
-            translated = json.loads(file.read_text(encoding="utf-8"))
-            problems += [f"{file.name}: {p}" for p in translation_problems(messages, translated)]
-    print("\n".join(problems) or f"{len(messages)} messages, all listed")
-    return 1 if problems else 0
+    for file in catalogues():
+        translated = json.loads(file.read_text(encoding="utf-8"))
+        problems += [f"{file.name}: {p}" for p in translation_problems(messages, translated)]
+        missing = untranslated(messages, translated)
+        problems += [f"{file.name} does not translate {each!r}" for each in missing]
+    print("\n".join(problems) or f"{len(messages)} messages, all listed and translated")
+    return 1 if problems and arguments == ["--check"] else 0
+
+
+def catalogues() -> list[Path]:
+    """The translations."""
+    return [file for file in sorted(LISTED.parent.glob("*.json")) if file != LISTED]
 
 
 def _arguments(code: str, start: int) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.cli.options import Device
+from regard.runs.run_names import run_path
 from regard.words import t
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def compare(
     _check_until(until, first, most, hours, {"--most-seeds": most_seeds, "--hours": hours})
     if out is not None:
         _check_out(out)
-    runs = [Path(word) for word in what if _is_run(word)]
+    runs = [run_path(word) for word in what if _is_run(word)]
     command = f"regard {shlex.join(sys.argv[1:])}"
     if runs:
         if len(runs) < len(what) or vary:
@@ -212,8 +213,8 @@ def _tell(found: Findings, out: Path) -> None:
 
 
 def _is_run(word: str) -> bool:
-    """A folder; one that has = in its name, as those of variants have, holds a run."""
-    path = Path(word)
+    """A folder, or the embedded model; one that has = in its name, as those of variants have, holds a run."""
+    path = run_path(word)
     return path.is_dir() and ("=" not in word or (path / "recipe.yaml").is_file())
 
 

@@ -11,6 +11,7 @@ import typer
 from regard.cli.error_lines import FAILED
 from regard.cli.options import Json
 from regard.cli.plain_help import PlainCommand, PlainGroup
+from regard.runs.run_names import run_path
 from regard.words import t
 
 data = typer.Typer(cls=PlainGroup, rich_markup_mode=None)
@@ -34,7 +35,13 @@ def check_corpus(
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option("-m", "--model", metavar="RUN", help="A run that must know what is in it."),
+        typer.Option(
+            "-m",
+            "--model",
+            metavar="RUN",
+            parser=run_path,
+            help="A run that must know what is in it.",
+        ),
     ] = None,
     train: Annotated[
         str | None,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import Run
+from regard.runs.run_names import ZOO
 from regard.words import t
 
 
@@ -42,7 +43,7 @@ def export(
     """
     from regard.export.unsupported import CannotExport
 
-    if model is None and output is None:
+    if (model is None or model.parent == ZOO) and output is None:
         raise CannotExport(
             t("the embedded model has no folder of yours: say where to"), "-o FOLDER"
         )

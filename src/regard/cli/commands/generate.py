@@ -1,4 +1,4 @@
-"""`regard generate`: a language model writes, a model of pictures draws."""
+"""`regard generate`: a language model writes on, another tells of something, a model of pictures draws."""
 
 from __future__ import annotations
 
@@ -20,12 +20,16 @@ def generate(
     prompts: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PROMPT", help="How it begins; from nothing if none. -: lines of stdin."
+            metavar="PROMPT",
+            help="How it begins, or what is told of: a label, vector, picture, text. -: lines of stdin.",
         ),
     ] = None,
     length: Annotated[
-        int, typer.Option(min=1, max=1_000_000, metavar="N", help="Tokens to add at most.")
-    ] = 200,
+        int | None,
+        typer.Option(
+            min=1, max=1_000_000, metavar="N", help="Tokens to add at most; 200 if not given."
+        ),
+    ] = None,
     count: Annotated[
         int | None,
         typer.Option(min=1, max=MOST, metavar="N", help="Pictures to draw; 16 if not given."),
@@ -40,12 +44,16 @@ def generate(
     output: Output = None,
     device: Device = None,
 ) -> None:
-    """Continue each PROMPT, or draw new pictures.
+    """Continue each PROMPT, tell of it, or draw new pictures.
 
-    Without --sample the likeliest token is taken at each step, which soon repeats itself. Pictures are
-    written as one sheet, -o FILE.png, or each as a file of its own, -o FOLDER; --seed draws others.
+    A language model goes on from PROMPT, or begins from nothing. A run that was trained to tell of labels,
+    vectors, pictures or texts writes of each PROMPT, as long as its recipe lets it. Without --sample the
+    likeliest is taken, which of a language model soon repeats itself. Pictures are written as one sheet,
+    -o FILE.png, or each as a file of its own, -o FOLDER; --seed draws others.
 
     Example: regard generate -m runs/char-language "I am " --sample --temperature 0.8
+
+    Example: regard generate -m runs/quatrain 春夜 --sample --temperature 0.7
 
     Example: regard generate -m runs/draw --count 64 -o digits.png
     """
@@ -70,15 +78,21 @@ def generate(
         return
     if count is not None:
         raise typer.BadParameter(t("--count is for models that draw: this one writes"))
+    tells = hasattr(getattr(run, "task", None), "write")
+    if tells and not prompts:
+        what = " TAB ".join(run.task.inputs)
+        raise typer.BadParameter(t("this run tells of something: give {what}", what=what))
     with written_to(output) as out:
         first = True
         for chunk in chunks(prompts or [""], "generate", full=sample):
-            for one in run.generate(chunk, length=length, **settings):
+            asked = [run.task.of_line(line) for line in chunk] if tells else chunk
+            for one in run.generate(asked, length=length, **settings):
                 if as_json:
                     out.write(json.dumps(one.to_dict(), ensure_ascii=False) + "\n")
                 else:
                     out.write(f"{'' if first else chr(10)}{one.text}\n")
                 first = False
             out.flush()
-            for note in unknown_tokens(run.task, [{"text": prompt} for prompt in chunk]):
+            known = run.task.given(asked) if tells else [{"text": prompt} for prompt in chunk]
+            for note in unknown_tokens(run.task, known):
                 print(t("note: {note}", note=note), file=sys.stderr)

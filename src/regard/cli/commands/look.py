@@ -39,6 +39,7 @@ def look(
     ] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture.")] = None,
     png: Annotated[Path | None, typer.Option(metavar="FILE", help="The same in pixels.")] = None,
+    pdf: Annotated[Path | None, typer.Option(metavar="FILE", help="The same on a page.")] = None,
     gif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A film of a picture that is looked at.")
     ] = None,
@@ -48,6 +49,12 @@ def look(
     as_json: Annotated[
         Path | None,
         typer.Option("--json", metavar="FILE", help="Write the numbers; look FILE reopens them."),
+    ] = None,
+    as_csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="The matrix that is shown.")
+    ] = None,
+    npz: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Every array, for numpy.load.")
     ] = None,
     layer: Annotated[
         str | None, typer.Option(metavar="N", help="Show layer N first, or mean, or max.")
@@ -60,6 +67,17 @@ def look(
         str | None, typer.Option("--map", metavar="NAME", help="cross, encoder, decoder, …")
     ] = None,
     tokens: Annotated[bool, typer.Option("--tokens", help="Show tokens, not words.")] = False,
+    tab: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Draw a tab of the page: steps, beam, compare, explain, picture, table.",
+        ),
+    ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(metavar="WORD", help="Of --tab steps: the token that asks, or its place."),
+    ] = None,
     lines: Annotated[bool, typer.Option("--lines", help="Draw lines, not cells.")] = False,
     dark: Annotated[bool, typer.Option("--dark", help="A dark picture.")] = False,
     explain: Annotated[
@@ -91,11 +109,13 @@ def look(
     Example: regard look --hf bert-base-uncased "The cat sat."
     """
     picks = {"map": which, "layer": _place(layer), "head": _place(head), "tokens": tokens}
-    asked = {"target": target, "beam": beam, "explain": explain}
-    written = {"--html": html, "--svg": svg, "--png": png, "--gif": gif, "--apng": apng}
-    written["--json"] = as_json
+    asked = {"target": target, "beam": beam, "explain": explain or tab == "explain"}
+    written = {"--html": html, "--svg": svg, "--png": png, "--pdf": pdf, "--gif": gif}
+    written["--apng"] = apng
+    written |= {"--json": as_json, "--csv": as_csv, "--npz": npz}
     files = [path for path in written.values() if path is not None]
     _check_files(written)
+    _check_tab(tab, query, drawn=any((svg, png, pdf)))
     given = texts or []
     for file in files:
         if any(is_picture(text) and Path(text).resolve() == file.resolve() for text in given):
@@ -120,15 +140,51 @@ def look(
     view = _view(given, models, guests, saved, asked, picks, device)
     if files:
         theme = {"theme": "dark" if dark else "light"}
-        styles: dict[Path | None, dict[str, str]] = dict.fromkeys((svg, png, gif, apng), theme)
-        for path in (svg, png):
-            styles[path] = theme | ({"style": "lines"} if lines else {})
+        styles: dict[Path | None, dict[str, Any]] = dict.fromkeys((gif, apng), theme)
+        drawn = theme | ({"style": "lines"} if lines else {}) | _tab(view, tab, query)
+        styles |= dict.fromkeys((svg, png, pdf), drawn)
         for path in files:
             _save(view, path, styles.get(path, {}))
+        if as_json is not None:
+            _tell_packed(view)
     if terminal or (seen_here and not files):
         _print(view, saved, explain=explain, written=bool(files))
     elif not files:
         view.show()
+
+
+def _check_tab(tab: str | None, query: str | None, *, drawn: bool) -> None:
+    if query is not None and tab != "steps":
+        raise typer.BadParameter(t("--query goes with --tab steps"))
+    if tab is not None and not drawn:
+        raise typer.BadParameter(t("--tab is for a picture: --svg, --png or --pdf FILE"))
+
+
+def _tab(view: View, tab: str | None, query: str | None) -> dict[str, Any]:
+    """What is drawn in the place of the map."""
+    if tab is None:
+        return {}
+    from regard.view.sheets.tab_sheets import Focus
+
+    record = view.records[0]
+    names: tuple[str, ...] = ()
+    if record.maps:
+        names = record.sides[record.map(view.pick.map).queries].tokens
+    return {"tab": tab, "focus": Focus(query=_token(query, names))}
+
+
+def _token(wish: str | None, names: Sequence[str]) -> int:
+    """The place of a token, from 0: by its text, the first of that text, or by its number."""
+    if wish is None:
+        return 0
+    found = [place for place, name in enumerate(names) if name.strip() == wish.strip()]
+    if found:
+        return found[0]
+    if wish.isdecimal() and int(wish) < len(names):
+        return int(wish)
+    raise typer.BadParameter(
+        t("no token {wish} among the queries: {names}", wish=repr(wish), names=" ".join(names))
+    )
 
 
 def _view(
@@ -256,13 +312,28 @@ def _other_maps(view: View) -> list[str]:
     return [name for name in there if name not in drawn]
 
 
-def _save(view: View, path: Path, style: dict[str, str]) -> None:
+def _save(view: View, path: Path, style: dict[str, Any]) -> None:
     """Its name on standard output; what the picture cannot show, as a warning without its place."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(
             t("warning: {message}", message=message), file=sys.stderr
         )
         print(view.save(path, **style))
+
+
+def _tell_packed(view: View) -> None:
+    """What is too large to be written as numbers is told."""
+    from regard.records.json_text import left_packed
+
+    packed = dict.fromkeys(place for each in view.records for place in left_packed(each.to_dict()))
+    if packed:
+        told = t(
+            "more than {count} numbers each, so they are bytes in base64: {arrays}. "
+            "--npz FILE writes them as numbers",
+            count="65,536",
+            arrays=", ".join(packed),
+        )
+        print(told, file=sys.stderr)
 
 
 def _place(wish: str | None) -> int | str | None:

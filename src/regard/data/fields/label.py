@@ -90,6 +90,12 @@ class Label(LabelSet):
             raise Unusable("empty {}lines")
         return label
 
+    def accept(self, value: Cell, *, files: bool = True) -> str:
+        """One of those that were learnt."""
+        label = self.read(value)
+        self.number(label)
+        return label
+
     def learn(self, values: Iterable[str]) -> None:
         """Labels of which nearly every example has its own, as of a column of numbers, are refused."""
         counts: Counter[str] = Counter()

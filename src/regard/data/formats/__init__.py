@@ -7,7 +7,9 @@ from pathlib import Path
 from regard.data.formats.babi import BabiStories
 from regard.data.formats.comma_table import CommaTable
 from regard.data.formats.conllu import Treebank
+from regard.data.formats.film_file import FilmFile
 from regard.data.formats.format import COMPRESSED, Format, Kin, Row, bare_name
+from regard.data.formats.history_file import HistoryFile
 from regard.data.formats.idx import Idx
 from regard.data.formats.jsonl import JsonLines
 from regard.data.formats.npy import Npy
@@ -31,6 +33,8 @@ FORMATS: tuple[Format, ...] = (
     Sheet(),
     SceneFile(),
     WalkFile(),
+    FilmFile(),
+    HistoryFile(),
 )
 LINES = PlainLines()  # everything else
 

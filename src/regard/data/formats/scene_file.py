@@ -59,7 +59,7 @@ class SceneFile(Format):
         style = next((name for name in named if name in STYLES), "long")
         said = scene_settings(path)
         part = slice(said.pop("from", None), said.pop("to", None))
-        pictures, labels = _digits(said.pop("digits", ""), path)
+        pictures, labels = digits_in(said.pop("digits", ""), path)
         unknown = said.keys() - {field.name for field in fields(SceneSettings)}
         if unknown:
             raise CorpusError(f"{path}: there is no setting {sorted(unknown)[0]!r} of scenes")
@@ -99,7 +99,7 @@ def scene_settings(path: Path) -> dict[str, Any]:
     return said
 
 
-def _digits(spec: str, path: Path) -> tuple[list[Any], list[int]]:
+def digits_in(spec: str, path: Path) -> tuple[list[Any], list[int]]:
     """All pictures and labels of the corpus that the digits are from."""
     from regard.data.rows import read_rows  # which reads all formats, and so this one
     from regard.data.spec import parse

@@ -26,9 +26,9 @@ from regard.looking.captured_maps import captured_maps
 from regard.looking.guests.generated_beam import Generated, generated, plainly_generated
 from regard.looking.guests.guest_changes import changed, forced_line
 from regard.looking.guests.guest_description import guest_description
+from regard.looking.guests.guest_explanations import explain_guest
 from regard.looking.guests.guest_input import GuestInput
 from regard.looking.guests.guest_processors import GuestProcessors
-from regard.looking.guests.guest_readings import explain_guest
 from regard.looking.guests.guest_sides import (
     frame_size,
     of_labels,
@@ -126,6 +126,12 @@ class GuestModel:
     def with_module(self, module: nn.Module) -> GuestModel:
         return GuestModel(
             module, self.processors.whole, name=self.name, command=self.command, place=self.place
+        )
+
+    def called(self, name: str) -> GuestModel:
+        """The same by another name."""
+        return GuestModel(
+            self.model, self.processors.whole, name=name, command=self.command, place=self.place
         )
 
     def about(self) -> dict[str, Any]:
@@ -310,7 +316,7 @@ class GuestModel:
         lens = self._lens(seen, forced, sides, how) if question.details else None
         why: tuple[Explanation, ...] = ()
         if question.explain:
-            why, unmeasured = self._explained(seen)
+            why, unmeasured = self._explained(seen, question, sides)
             notes += unmeasured
         output = sides["target"].text if "target" in sides else seen.added or answer
         asking = sides.get("target") or _first(sides)
@@ -481,13 +487,39 @@ class GuestModel:
         chance = f"{float(lens.probabilities[-1, -1, 0]):.2f}"
         return t("next: {token} ({chance})", token=lens.tokens[-1][-1][0], chance=chance)
 
-    def _explained(self, seen: Seen) -> tuple[tuple[Explanation, ...], tuple[str, ...]]:
+    def _explained(
+        self, seen: Seen, question: Question, sides: Mapping[str, Side]
+    ) -> tuple[tuple[Explanation, ...], tuple[str, ...]]:
         if len(_towers(seen.captured)) > 1 or seen.asked.sound is not None:
             return (), (
                 t("how far the weights explain this output is not measured for this model"),
             )
-        mask = getattr(self.tokenizer, "mask_token_id", None)
-        return explain_guest(self.model, seen.inputs, self.costs, mask_token=mask, label=LABEL)
+        read = sides.get("source") or _first(sides)
+        foils: list[int] = []
+        if (foil := question.foil) is not None:
+            foils = self._answers_called(foil.text)
+        return explain_guest(
+            self.model,
+            seen.inputs,
+            self.costs,
+            said=None if seen.written is None else seen.written[1:],
+            read=read,
+            name=self._said,
+            foil=foil,
+            foils=foils,
+            mask_token=getattr(self.tokenizer, "mask_token_id", None),
+            label=LABEL,
+        )
+
+    def _answers_called(self, text: str) -> list[int]:
+        """The numbers of answers that are written so: a label, or the first token of a word."""
+        if self.model.get_output_embeddings() is None:
+            labels = self.model.config.id2label
+            return [int(number) for number, label in labels.items() if str(label) == text.strip()]
+        cut = (self.tokenizer(each, add_special_tokens=False) for each in (text, f" {text}"))
+        ids = [each["input_ids"][:1] for each in cut]
+        unknown = self.tokenizer.unk_token_id
+        return list(dict.fromkeys(each[0] for each in ids if each and each[0] != unknown))
 
     def _forced_kind(self, kinds: Mapping[Kind, Any]) -> Kind:
         return next(kind for kind in ("cross", "decoder", "encoder") if kind in kinds)

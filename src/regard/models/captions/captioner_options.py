@@ -18,6 +18,8 @@ class ShowAttendTell(ModelOptions):
     """A network of convolutions and an LSTM that attends to its cells, word by word (Xu et al. 2015)."""
 
     task: ClassVar[str] = "caption"
+    reads: ClassVar[tuple[str, ...]] = ("image", "numbers")  # what task.input may be
+    prompted: ClassVar[bool] = True  # whether task.prompt may be
     kind: Literal["show-attend-tell"] = "show-attend-tell"
     filters: Annotated[tuple[Width, ...], Field(max_length=8)] = Field(
         (32, 64),
@@ -27,6 +29,11 @@ class ShowAttendTell(ModelOptions):
         3, description="side of a convolution: how far around it a cell sees"
     )
     size: Width = Field(64, description="features of an annotation vector, one for each cell")
+    frames: Literal["apart", "gru", "lstm", "transformer"] = Field(
+        "apart",
+        description="numbers: vectors as they are, in no order, as of the parts of a picture; or read in "
+        "their order first, as of the frames of a film",
+    )
     norm: bool = Field(False, description="layer norm after each convolution")
     embedding: Width = Field(64, description="features of an embedded word")
     hidden: Width = Field(128, description="features of a state of the LSTM")

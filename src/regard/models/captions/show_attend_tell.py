@@ -11,9 +11,24 @@ from torch import Tensor, nn
 
 from regard.attention.module import Attention
 from regard.layers.contracts import Encoded
+from regard.models import initialise
 from regard.models.captions.caption_decoder import CaptionDecoder, PromptedPicture
 from regard.models.captions.captioner_options import ShowAttendTell
 from regard.models.captions.picture_encoder import FeatureEncoder, PictureEncoder
+from regard.models.classifiers.sequence_encoders import (
+    InputVectors,
+    RecurrentNetwork,
+    SequenceEncoder,
+    TransformerNetwork,
+)
+from regard.models.encoder_decoder import token_mask
+
+
+class FrameEncoder(SequenceEncoder):
+    """Vectors read in their order: features (B, L, D), mask (B, L) -> states (B, L, size)"""
+
+    def forward(self, source: Tensor, mask: Tensor | None = None) -> Encoded:
+        return super().forward(source, token_mask(source, mask, None))
 
 
 class Captioner(nn.Module):
@@ -57,14 +72,14 @@ def show_attend_tell(
     torch.Size([2, 81, 64])
     """
     chosen = ShowAttendTell.of(options, changes)
-    encoder: PictureEncoder | FeatureEncoder
+    encoder: PictureEncoder | FeatureEncoder | FrameEncoder
     if isinstance(picture, int):
-        encoder = FeatureEncoder(picture)
+        encoder = FeatureEncoder(picture) if chosen.frames == "apart" else _frames(picture, chosen)
     else:
         encoder = PictureEncoder(
             picture[0], chosen.filters, chosen.size, window=chosen.window, norm=chosen.norm
         )
-    size, how = encoder.output_size, chosen.attention
+    size, how = int(encoder.output_size), chosen.attention
     attention = None
     if how is not None:
         attention = Attention(chosen.hidden, size, bridge=True, **how.mechanism)
@@ -78,3 +93,17 @@ def show_attend_tell(
         dropout=chosen.dropout,
     )
     return Captioner(encoder, decoder, doubly_stochastic=chosen.doubly_stochastic)
+
+
+def _frames(size: int, options: ShowAttendTell) -> FrameEncoder:
+    """States of what reads vectors of this size in their order."""
+    network: nn.Module
+    features = options.size
+    if options.frames == "transformer":
+        network = TransformerNetwork(features, features, layers=2, heads=4, dropout=0.1)
+        initialise.transformer(network)
+    else:
+        half = -(-features // 2)
+        network = RecurrentNetwork(features, half, cell=options.frames, bidirectional=True)
+        initialise.default(network)
+    return FrameEncoder(InputVectors(size, features, vectors=True), network)

@@ -73,8 +73,14 @@ def _network(options: Classifier) -> nn.Module:
         case "cnn":
             return Convolutions(size, hidden, options.windows, layers)
         case "transformer":
-            shape = {"layers": layers, "heads": options.sharing_heads}
-            network = TransformerNetwork(size, hidden, dropout=options.dropout / 2, **shape)
+            network = TransformerNetwork(
+                size,
+                hidden,
+                layers=layers,
+                heads=options.sharing_heads,
+                dropout=options.dropout / 2,
+                positions=options.positions,
+            )
             initialise.transformer(network)
             return network
         case kind:

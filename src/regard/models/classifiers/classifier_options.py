@@ -59,6 +59,11 @@ class Classifier(JudgeOptions):
         None,
         description="transformer: attentions side by side; none: about 4, so that they share out hidden",
     )
+    positions: Literal["rotary", "sinusoidal", "none"] = Field(
+        "rotary",
+        description="transformer: how places are told apart; none: what is read is a set, whose order means "
+        "nothing if it is pooled by mean, max or attention",
+    )
     dropout: Dropout = 0.5
     word_dropout: WordDropout = 0.0
 

@@ -7,7 +7,7 @@ network, and its states are 0, so that nothing depends on how far a text was pad
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -125,12 +125,26 @@ class Convolutions(nn.Module):
 
 
 class TransformerNetwork(nn.Module):
-    """h of a stack of self-attention with rotary positions"""
+    """h of a stack of self-attention; positions none: of a set, h(P x) = P h(x) for every permutation P"""
 
-    def __init__(self, size: int, hidden: int, *, layers: int, heads: int, dropout: float) -> None:
+    def __init__(
+        self,
+        size: int,
+        hidden: int,
+        *,
+        layers: int,
+        heads: int,
+        dropout: float,
+        positions: Literal["rotary", "sinusoidal", "none"] = "rotary",
+    ) -> None:
         super().__init__()
         options = TransformerTagger(
-            size=hidden, heads=heads, inner=2 * hidden, layers=layers, dropout=dropout
+            size=hidden,
+            heads=heads,
+            inner=2 * hidden,
+            layers=layers,
+            dropout=dropout,
+            positions=positions,
         )
         self.stack = TransformerStates(size, options)
         self.output_size = hidden

@@ -11,7 +11,7 @@ import torch
 
 from regard.attention.recording import Recorded, recording
 from regard.data.batch import Batch
-from regard.data.tokenizer import BOS, EOS
+from regard.data.tokenizer import BOS, EOS, Tokens
 from regard.records.maps import attention_map, attentions_in, check_attends, record_of
 from regard.records.png_image import PngImage
 from regard.records.question import Question
@@ -33,10 +33,14 @@ def look_at_caption(
     task: CaptionTask, module: PictureCaptioner, question: Question, *, model: str = ""
 ) -> AttentionRecord:
     """Map "cross": rows are the words of the caption that was found, or of question.target; columns are the
-    cells of the picture. The caption is read once more, all of it at once: the map is of that.
+    cells of the picture. Map "decoder", where the words attend to those before them: each word, once it is
+    read. The caption is read once more, all of it at once: the map is of that.
     """
     asked = replace(question, target=None, beam=None, nbest=None)
-    asked.check_picture_alone(WHO)
+    if task.options.input in ("text", "label"):
+        asked.check_text_alone("a model that tells of a text or a label")
+    else:
+        asked.check_picture_alone(WHO)
     attentions = attentions_in(module.model)
     check_attends(attentions)
     example = asked_example(task, question.text)
@@ -46,15 +50,23 @@ def look_at_caption(
         recorded = _read(module, batch, [*ids, *[EOS] * finished], question.details)
     _, tokens = spell(module.tokenizer, ids)
     language = task.recipe.data.target
-    sides = {
-        "caption": token_side(text, tokens, end=finished, title="caption", language=language),
-        "image": _picture(task, module, example),
-    }
-    cross = attention_map("cross", "caption", "image", attentions["cross"], recorded)
+    if attentions["cross"]:
+        sides = {
+            "caption": token_side(text, tokens, end=finished, title="caption", language=language),
+            "image": _picture(task, module, example),
+        }
+        cross = attention_map("cross", "caption", "image", attentions["cross"], recorded)
+        maps = [replace(cross, reported="layer 1")]
+    else:
+        if not finished:  # the last token was not read
+            tokens = Tokens(tokens.ids[:-1], tokens.pieces[:-1], tokens.offsets[:-1])
+        side = token_side(text, tokens, start=True, title="caption", language=language)
+        sides = {"caption": side}
+        maps = [attention_map("decoder", "caption", "caption", attentions["decoder"], recorded)]
     return record_of(
         question,
         sides,
-        [replace(cross, reported="layer 1")],
+        maps,
         model=model,
         output=text,
         notes=task.input_doubts([example]),

@@ -28,18 +28,19 @@ class CaptionTraining(PictureCaptioner):
         model: nn.Module,
         tokenizer: Tokenizer,
         *,
+        source: str = "image",
         label_smoothing: float = 0.0,
         reinforce: ChosenCells | None = None,
         reinforce_weight: float = 1.0,
     ) -> None:
-        super().__init__(model, tokenizer)
+        super().__init__(model, tokenizer, source=source)
         self.label_smoothing = label_smoothing
         self.reinforce, self.reinforce_weight = reinforce, reinforce_weight
 
     def forward(self, caption: Tensor, caption_mask: Tensor, **given: Tensor) -> Loss:
         """caption (B, T + 1) = BOS y1 … EOS PAD …; the mask is True where words are real.
 
-        given: image, and image_mask, prompt and prompt_mask, where there are any.
+        given: image, or what else is told of, and its mask, prompt and prompt_mask, where there are any.
         """
         scored, wanted = caption_mask[:, 1:], caption[:, 1:]
         evenly = getattr(self.model, "doubly_stochastic", 0.0) if self.training else 0.0

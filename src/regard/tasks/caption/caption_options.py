@@ -6,17 +6,21 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from regard.options import TaskOptions, Width
+from regard.options import ModelOptions, TaskOptions, Width
 
 
 class CaptionOptions(TaskOptions):
-    """A picture to a text. A corpus has the columns image, prompt (if told), caption, boxes (if told)."""
+    """A picture to a text. A corpus has the columns image, prompt (if told), caption, boxes (if told).
+
+    A label, a vector or another text can be told of too: its column is then called so.
+    """
 
     metrics: ClassVar[tuple[str, ...]] = ("exact_match", "bleu", "loss")
     kind: Literal["caption"] = "caption"
-    input: Literal["image", "numbers"] = Field(
+    input: Literal["image", "numbers", "vector", "label", "text"] = Field(
         "image",
-        description="pictures, or vectors of their parts that were made elsewhere, [[0.1, 2.0], …]",
+        description="what is told of: a picture; a sequence of vectors, [[0.1, 2.0], …], of the parts of a "
+        "picture or the frames of a film; one vector; a label; a text, as a title",
     )
     channels: Literal[1, 3] = Field(1, description="image: grey or colours")
     size: tuple[Width, Width] | None = Field(
@@ -34,12 +38,29 @@ class CaptionOptions(TaskOptions):
     bleu_tokenize: Literal["13a", "intl", "zh", "char", "none"] | None = Field(
         None, description="sacreBLEU's tokeniser; by the language of the captions if not given"
     )
+    verses: bool = Field(
+        False, description="captions are verses: how many answers keep their form is measured too"
+    )
 
     @model_validator(mode="after")
     def _boxes_of_pictures(self) -> CaptionOptions:
         if self.boxes and self.input != "image":
             raise ValueError("boxes are places in a picture: they need input=image")
         return self
+
+    @property
+    def source(self) -> str:
+        """The name of the field that is told of; vectors of parts stand for the picture."""
+        return "image" if self.input == "numbers" else self.input
+
+    def check_model(self, model: ModelOptions) -> None:
+        known = getattr(model, "reads", ("image", "numbers"))
+        if self.input not in known:
+            raise ValueError(
+                f"task.input is {self.input}, but model.kind={model.kind} is for {' or '.join(known)}"
+            )
+        if self.prompt and not getattr(model, "prompted", False):
+            raise ValueError(f"task.prompt is true, but model.kind={model.kind} reads no prompt")
 
     def task(self, recipe: Any) -> Any:
         from regard.tasks.caption.caption_task import CaptionTask

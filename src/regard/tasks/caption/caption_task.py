@@ -1,4 +1,6 @@
-"""Captions: pictures and what is said of them; exact match, BLEU and perplexity."""
+"""Captions: pictures, or what else there is to tell of, and what is said of them; exact match, BLEU and
+perplexity.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,22 @@ from typing import Any, ClassVar
 
 from torch import nn
 
-from regard.data.fields import Field, Image, Numbers, Text
+from regard.data.fields import Field, Image, Label, Numbers, Text
 from regard.data.spec import Spec
 from regard.measures import Likelihood
 from regard.measures.exact_match import ExactMatch
 from regard.measures.measure import Measure
 from regard.measures.translation_measures import CorpusBleu
+from regard.measures.verse_form import VerseForm
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
+from regard.search import Search
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.caption.caption_loss import CaptionTraining, ChosenCells
 from regard.tasks.caption.caption_options import CaptionOptions
 from regard.tasks.caption.captioner import PictureCaptioner, ReadCaption
 from regard.tasks.likelihood_task import LikelihoodTask
+from regard.tasks.prediction import Prediction
 from regard.tasks.report_part import NextStep
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Extent, Tally
@@ -30,6 +35,32 @@ from regard.tasks.translate.translate_evaluation import bleu_tokenizer
 from regard.tasks.translate.translate_task import is_hard
 from regard.view.samples import SampleNames
 from regard.words import t
+
+
+class OfTexts:
+    """What examples that are texts, as titles, are called."""
+
+    noun: ClassVar = "texts"
+
+
+class OfVectors:
+    """What examples that are vectors, or sequences of them, are called."""
+
+    noun: ClassVar = "sequences"
+
+
+class OfLabels:
+    """What examples that are labels are called."""
+
+    noun: ClassVar = "labels"
+
+
+CALLED: dict[str, Any] = {
+    "text": OfTexts,
+    "vector": OfVectors,
+    "numbers": OfVectors,
+    "label": OfLabels,
+}
 
 
 class CaptionTask(LikelihoodTask):
@@ -41,7 +72,7 @@ class CaptionTask(LikelihoodTask):
     searches: ClassVar = True
     evaluated_with: ClassVar = ("beam",)
 
-    image: Image | Numbers
+    source: Image | Numbers | Label | Text  # what is told of
     caption: Text
 
     @property
@@ -51,19 +82,34 @@ class CaptionTask(LikelihoodTask):
 
     def make_fields(self) -> Sequence[Field]:
         given, longest = self.options, self.recipe.data.max_length
-        if given.input == "image":
-            self.image = Image("image", channels=given.channels, size=given.size)
-        else:
-            self.image = Numbers("image", sequence=True, standardise=True)
+        self.source = self._make_source()
+        self.inputs = (given.source,)  # type: ignore[misc]  # by the recipe, not by the class
+        if given.verses:
+            self.columns = (*self.columns, VerseForm.name)  # type: ignore[misc]
+        if given.input in CALLED:
+            self.noun = CALLED[given.input].noun  # type: ignore[misc]
         tokenizer = self.recipe.tokenizer.target.model_dump()
         self.caption = Text("caption", **tokenizer, max_length=longest, bos=True)
-        fields: list[Field] = [self.image, self.caption]
+        fields: list[Field] = [self.source, self.caption]
         if given.prompt:
-            self.inputs = ("image", "prompt")  # type: ignore[misc]  # by the recipe, not by the class
+            self.inputs = (given.source, "prompt")  # type: ignore[misc]
             fields.insert(1, Text("prompt", like=self.caption, eos=False, blank=True))
         if given.boxes:
             fields.append(Numbers("boxes", 6, sequence=True))
         return fields
+
+    def _make_source(self) -> Image | Numbers | Label | Text:
+        given, name = self.options, self.options.source
+        match given.input:
+            case "image":
+                return Image(name, channels=given.channels, size=given.size)
+            case "numbers" | "vector":
+                return Numbers(name, sequence=given.input == "numbers", standardise=True)
+            case "label":
+                return Label(name)
+            case _:
+                cut: dict[str, Any] = self.recipe.tokenizer.source.model_dump()
+                return Text(name, **cut, max_length=self.recipe.data.max_length, cut=True)
 
     def learn(self, spec: Spec) -> None:
         """In one pass, since pictures take their time. Words of prompts are learnt with those of captions."""
@@ -75,9 +121,9 @@ class CaptionTask(LikelihoodTask):
                 texts.extend(one[name] for name in names)
                 if self.options.boxes:
                     boxes.append(one["boxes"])
-                yield one["image"]
+                yield one[self.source.name]
 
-        self.image.learn(pictures())
+        self.source.learn(pictures())
         self.caption.learn(texts)
         if self.options.boxes:
             self.fields["boxes"].learn(boxes)
@@ -96,13 +142,14 @@ class CaptionTask(LikelihoodTask):
         return CaptionTraining(
             model,
             self.caption.tokenizer,
+            source=self.source.name,
             label_smoothing=training.label_smoothing,
             reinforce=reinforce,
             reinforce_weight=given.weight,
         )
 
     def for_inference(self, model: nn.Module) -> PictureCaptioner:
-        return PictureCaptioner(model, self.caption.tokenizer)
+        return PictureCaptioner(model, self.caption.tokenizer, source=self.source.name)
 
     def predict(
         self, module: PictureCaptioner, examples: Examples, *, attention: bool = False, batch: int
@@ -119,24 +166,32 @@ class CaptionTask(LikelihoodTask):
         beam: int | None = None,
     ) -> list[Answer]:
         settings = search_settings(self.recipe, beam=beam, attention=attention)
-        found: dict[int, Answer] = {}
+        answers = []
+        for example, one in zip(
+            examples, self.write(module, examples, settings, batch=batch), strict=True
+        ):
+            answer = Answer(self.bare(example), one.text, one.score)
+            if one.attention is not None:
+                cells = self.cell_names(module, example)
+                answer = replace(answer, attention=one.attention, rows=one.rows, columns=cells)
+            answers.append(answer)
+        return answers
+
+    def write(
+        self, module: PictureCaptioner, examples: Examples, settings: Search, *, batch: int
+    ) -> list[Prediction]:
+        """A caption of each, searched for or drawn as the settings say."""
+        found: dict[int, Prediction] = {}
         with module.inference():
             for rows, tensors in self.batches(examples, module.device, inputs=True, batch=batch):
-                predicted = module.captions(tensors, settings, rows)
-                for row, one in zip(rows, predicted, strict=True):
-                    answer = Answer(self.bare(examples[row]), one.text, one.score)
-                    if one.attention is not None:
-                        cells = self.cell_names(module, examples[row])
-                        answer = replace(
-                            answer, attention=one.attention, rows=one.rows, columns=cells
-                        )
-                    found[row] = answer
-        return [found[row] for row in range(len(examples))]
+                found |= zip(rows, module.captions(tensors, settings, rows), strict=True)
+        shown = (self.fields[self.source.name].show(one[self.source.name]) for one in examples)
+        return [replace(found[row], source=source) for row, source in enumerate(shown)]
 
     def bare(self, example: Mapping[str, Any]) -> Any:
         """Of a picture, what it is like: its pixels are with whoever gave it."""
         shown = {name: self.fields[name].show(example[name]) for name in self.inputs}
-        return shown if len(shown) > 1 else shown["image"]
+        return shown if len(shown) > 1 else shown[self.source.name]
 
     def drawn(self, answer: Answer) -> str:
         """The caption; what it looked at is a picture, which `regard look` shows."""
@@ -144,9 +199,10 @@ class CaptionTask(LikelihoodTask):
 
     def grid(self, module: PictureCaptioner, example: Mapping[str, Any]) -> tuple[int, int]:
         """Rows and columns of the cells of a picture; vectors stand in one row."""
+        value = example[self.source.name]
         if self.options.input != "image":
-            return 1, len(example["image"])
-        grid: tuple[int, int] = module.model.encoder.grid(*example["image"].shape[:2])
+            return 1, len(value)
+        grid: tuple[int, int] = module.model.encoder.grid(*value.shape[:2])
         return grid
 
     def cell_names(self, module: PictureCaptioner, example: Mapping[str, Any]) -> list[str]:
@@ -171,7 +227,8 @@ class CaptionTask(LikelihoodTask):
 
     def measured_by(self) -> Sequence[Measure]:
         tokenize = self.options.bleu_tokenize or bleu_tokenizer(self.recipe)
-        return ExactMatch(self.recipe.data.target), CorpusBleu(tokenize)
+        found = ExactMatch(self.recipe.data.target), CorpusBleu(tokenize)
+        return (*found, VerseForm()) if self.options.verses else found
 
     def tally(
         self, module: PictureCaptioner, examples: Sequence[Any], *, beam: int | None = None
@@ -189,23 +246,30 @@ class CaptionTask(LikelihoodTask):
         start, beam = time.monotonic(), beam or self.recipe.search.validation_beam
         found = self._described(module, examples, batch=self.batch_for(module), beam=beam)
         total, texts = sum(read, Likelihood()), [one.answer for one in found]
-        return Tally((total.nll, total.tokens, total.correct), texts, time.monotonic() - start)
+        seconds = time.monotonic() - start
+        return Tally((total.nll, total.tokens, total.correct), texts, seconds, each=read)
 
     # what is said of it
 
     def sample_names(self) -> SampleNames:
-        title = t("Pictures with another caption")
-        return SampleNames(title, t("picture"), t("reference"), t("caption"))
+        title, told = t("Pictures with another caption"), t("picture")
+        if self.options.input in CALLED:
+            title, told = t("What was told otherwise"), t("told of")
+        return SampleNames(title, told, t("reference"), t("caption"))
 
     def next_steps(self, folder: Path) -> list[NextStep]:
-        seen = t("See what each word looks at.")
-        return [
-            NextStep(f"regard predict -m {folder} PICTURE", t("Describe pictures of your own.")),
-            NextStep(f"regard look -m {folder} PICTURE", seen),
-            NextStep(
-                f"regard evaluate -m {folder} --data SPEC", t("Score it on another test set.")
-            ),
-        ]
+        what = self.options.source.upper() if self.options.input in CALLED else "PICTURE"
+        own = (
+            t("Tell of others.")
+            if self.options.input in CALLED
+            else t("Describe pictures of your own.")
+        )
+        steps = [NextStep(f"regard predict -m {folder} {what}", own)]
+        if getattr(self.recipe.model, "attention", None) is not None:
+            seen = t("See what each word looks at.")
+            steps.append(NextStep(f"regard look -m {folder} {what}", seen))
+        scored = t("Score it on another test set.")
+        return [*steps, NextStep(f"regard evaluate -m {folder} --data SPEC", scored)]
 
     # what it looks at
 

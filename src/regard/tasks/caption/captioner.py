@@ -6,6 +6,7 @@ Legend: B pictures, T words of a caption, L cells of a picture, M real words, V 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
@@ -18,7 +19,7 @@ from regard.tasks.prediction import Prediction
 from regard.tasks.task_module import LikelihoodModule
 
 NOTHING = Tokens([], [], [])
-INPUTS = {"mask": "image_mask", "prompt": "prompt", "prompt_mask": "prompt_mask"}
+PROMPTS = ("prompt", "prompt_mask")
 
 
 class ReadCaption(NamedTuple):
@@ -29,23 +30,31 @@ class ReadCaption(NamedTuple):
 
 
 class PictureCaptioner(LikelihoodModule):
-    """A model that encodes pictures, and whose decoder decodes them into words."""
+    """A model that encodes pictures, or what else there is to tell of, and whose decoder decodes them into
+    words. source: the name of what is told of.
+    """
 
-    def __init__(self, model: nn.Module, tokenizer: Tokenizer) -> None:
+    def __init__(self, model: nn.Module, tokenizer: Tokenizer, *, source: str = "image") -> None:
         super().__init__(model)
-        self.tokenizer = tokenizer
+        self.tokenizer, self.source = tokenizer, source
 
     def encode(self, batch: Mapping[str, Tensor]) -> Encoded:
         """Of the tensors image, image_mask, prompt and prompt_mask, those that there are."""
-        given = {key: batch[name] for key, name in INPUTS.items() if name in batch}
-        encoded: Encoded = self.model.encode(batch["image"], **given)
+        given = {name: batch[name] for name in PROMPTS if name in batch}
+        encoded: Encoded = self.model.encode(
+            batch[self.source], batch.get(f"{self.source}_mask"), **given
+        )
         return encoded
 
     def captions(
         self, batch: Mapping[str, Tensor], settings: Search, numbers: Sequence[int]
     ) -> Iterator[Prediction]:
-        """The best caption of each picture; numbers: that stay the same however pictures are batched."""
-        for ranked in search(self.model.decoder, self.encode(batch), settings, numbers=numbers):
+        """The best caption of each picture; numbers: that stay the same however pictures are batched.
+
+        How much there is to tell of says nothing of how long a caption may be: max_length alone does.
+        """
+        limited = replace(settings, max_ratio=float(settings.max_length))
+        for ranked in search(self.model.decoder, self.encode(batch), limited, numbers=numbers):
             yield Prediction.best(
                 Prediction.of(one, "", NOTHING, self.tokenizer, attention=one.attention)
                 for one in ranked

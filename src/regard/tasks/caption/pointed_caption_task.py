@@ -89,6 +89,18 @@ class PointedCaptionTask(CaptionTask):
     def judge(self, module: PictureCaptioner, examples: Sequence[Any]) -> JudgedItems:
         judged = super().judge(module, examples)
         _, pointed = self.read_and_pointed(module, examples)
+        return self._with_pointed(judged, pointed, examples)
+
+    def judged_items(self, found: Tally, examples: Sequence[Any]) -> JudgedItems:
+        if len(found.each) != len(examples):
+            return super().judged_items(found, examples)
+        read, pointed = [one for one, _ in found.each], [one for _, one in found.each]
+        judged = super().judged_items(found._replace(each=read), examples)
+        return self._with_pointed(judged, pointed, examples)
+
+    def _with_pointed(
+        self, judged: JudgedItems, pointed: Sequence[Pointing], examples: Sequence[Any]
+    ) -> JudgedItems:
         more = [(one, one.counts(examples, pointed)) for one in self.pointed_by]
         return replace(judged, counts=[*judged.counts, *more])
 
@@ -97,7 +109,8 @@ class PointedCaptionTask(CaptionTask):
     ) -> Tally:
         read, pointed = self.read_and_pointed(module, examples)
         tally = self.counted(module, examples, read, beam)
-        return tally._replace(counts=(*tally.counts, *sum(pointed, Pointing()).counts))
+        counts = (*tally.counts, *sum(pointed, Pointing()).counts)
+        return tally._replace(counts=counts, each=list(zip(read, pointed, strict=True)))
 
     def validation(self, found: Tally, examples: Sequence[Any]) -> Validation:
         base = super().validation(found._replace(counts=found.counts[:3]), examples)

@@ -11,20 +11,45 @@ import torch
 from torch import Tensor
 
 from regard.data.tokenizer import BOS, Tokens
+from regard.explanations.context_parts import part_norms
 from regard.explanations.decoder_readings import DecodedReading, differentiable
+from regard.explanations.measured import Contrast
 from regard.explanations.model_readings import Weighed
+from regard.explanations.model_work import GRADIENT
+from regard.explanations.work_done import worked
+from regard.records.question import BadQuestion, Foil
 from regard.records.record import Explanation
+from regard.suggestions import meant
 from regard.tasks.classify.classify_module import Classify
 
 
 def explain_classification(
-    task: Classify, tokens: Tokens, of: str = "pooling"
+    task: Classify, tokens: Tokens, of: str = "pooling", foil: Foil | None = None
 ) -> tuple[Explanation, ...]:
-    """Of the maps `of` (one row, for the likeliest label; columns: tokens, then EOS) and "encoder"."""
+    """Of the maps `of` (one row, for the likeliest label; columns: tokens, then EOS) and "encoder".
+
+    foil: a label that it is not.
+    """
     if not len(tokens):
         return ()
     with task.inference(), differentiable():
-        return ClassificationReading(task, tokens.ids).explained(of)
+        reading = ClassificationReading(task, tokens.ids)
+        contrast = None if foil is None else _contrast(task, reading, tokens, foil)
+        return reading.explained(of, contrast)
+
+
+def _contrast(
+    task: Classify, reading: ClassificationReading, tokens: Tokens, foil: Foil
+) -> Contrast:
+    labels, other = list(task.labels), foil.text.strip()
+    if other not in labels:
+        raise BadQuestion(
+            f"there is no label {other!r}.{meant(other, labels)} There is {', '.join(labels[:20])}"
+        )
+    against = torch.full_like(reading.said, labels.index(other))
+    if bool((against == reading.said).all()):
+        raise BadQuestion(f"{other!r} is the answer: name a label that it is not")
+    return Contrast(against, 0, lambda number: labels[number], [*tokens.pieces, "EOS"])
 
 
 class ClassificationReading(DecodedReading):
@@ -42,8 +67,18 @@ class ClassificationReading(DecodedReading):
             self.weighed = Weighed(weights[:, None], anywhere, weights)
 
     def steered(self, weights: Tensor, rows: slice) -> Tensor:
-        contexts = weights.squeeze(2).to(self.encoded.states) @ self.encoded.states[0]
-        return self._distributions(contexts)
+        runs = GRADIENT if weights.requires_grad else 1
+        worked(runs * len(weights) * weights.shape[1] * self.work)
+        return self._distributions(self.states(weights, rows))
+
+    def states(self, weights: Tensor, rows: slice) -> Tensor:
+        """The vector that is judged."""
+        return weights.squeeze(2).to(self.encoded.states) @ self.encoded.states[0]
+
+    def norms(self) -> Tensor | None:
+        return (
+            None if self.weighed is None else part_norms(self.weighed.weights, self.encoded.states)
+        )
 
     def reported(self, weights: Tensor, rows: slice) -> Tensor:
         return weights.squeeze(1)

@@ -90,7 +90,7 @@ def look_at_judgement(
         model=model,
         output=output,
         notes=(*cut, *reading_notes(text, tokens, tokenizer, language=language)),
-        explanations=_explanations(module, tokens, maps) if question.explain else (),
+        explanations=_explanations(module, tokens, maps, question) if question.explain else (),
         levels=levels,
     )
 
@@ -120,12 +120,13 @@ def _cut_note(module: Judge, value: Any, read: Tokens) -> tuple[str, ...]:
 
 
 def _explanations(
-    module: Judge, tokens: Tokens, maps: Sequence[AttentionMap]
+    module: Judge, tokens: Tokens, maps: Sequence[AttentionMap], question: Question
 ) -> tuple[Explanation, ...]:
     if not isinstance(module, Classify) or not isinstance(module.given, Text):
         return ()
     summed = [each.name for each in maps if each.name in UNATTENDED.values()]
-    return explain_classification(module, tokens, *summed)
+    of = summed[0] if summed else "pooling"
+    return explain_classification(module, tokens, of, question.foil)
 
 
 def _accepted(field: Field, text: str) -> Any:

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from torch import nn
 
 from regard.data.examples import Example
-from regard.data.fields import Label
+from regard.data.fields import Label, Text
+from regard.explanations.model_readings import Reading
 from regard.measures.accuracy import Accuracy
 from regard.measures.macro_f1 import MacroF1
 from regard.measures.measure import Measure
 from regard.tasks.answer import Answer, Examples
+from regard.tasks.asked_line import asked_line
 from regard.tasks.classify.classify_module import Classification, Classify
 from regard.tasks.classify.judge import Judgement
 from regard.tasks.classify.judge_task import JudgeTask
+from regard.tasks.classify.judged_input import positions_read
 from regard.tasks.confused_labels import LabelEvaluation, confusion_drawings
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.task import Tally
+from regard.tasks.task_module import Unanswerable
 from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
@@ -71,6 +76,17 @@ class ClassifyTask(JudgeTask):
 
     # what is said of it
 
+    def readings(self, module: Classify, examples: Examples) -> Iterator[Reading | None]:
+        from regard.tasks.classify.classify_explain import ClassificationReading
+
+        if not isinstance(self.source, Text):
+            raise Unanswerable(
+                f"labels of {self.noun} are not explained, those of texts are",
+                "regard look shows what they were made of",
+            )
+        for tokens in positions_read(self.source, self.read_values(examples)):
+            yield ClassificationReading(module, tokens.ids) if len(tokens) else None
+
     def drawings(self, found: Mapping[str, Any]) -> Sequence[Drawing]:
         return confusion_drawings(found)
 
@@ -80,7 +96,7 @@ class ClassifyTask(JudgeTask):
         answers = module.classify_values(self.read_values(wrong), attention=True)
         pairs = zip(wrong, answers, strict=True)
         surest = sorted(pairs, key=lambda pair: -pair[1].probability)[:SAMPLES]
-        return [_sample(*pair) for pair in surest]
+        return [replace(_sample(*pair), asked=asked_line(self, pair[0])) for pair in surest]
 
     def sample_names(self) -> SampleNames:
         return SampleNames(t("Most confidently wrong"), t("text"), t("label"), t("answer"))

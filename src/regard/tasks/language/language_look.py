@@ -16,6 +16,7 @@ from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer
 from regard.tasks.attended_sides import batch_weights
 from regard.tasks.decoded_tokens import last_label
+from regard.tasks.language.language_explain import explain_language
 from regard.tasks.language.language_module import Language
 from regard.tasks.text_look import look_at_itself
 
@@ -28,8 +29,16 @@ def look_at_language(
     def read(tokens: Tokens) -> tuple[str, tuple[str, ...]]:
         return _next(task, tokens.ids, task.model.decoder.project(task.read(tokens.ids)[-1])), ()
 
-    who = "a language model"
-    return look_at_itself(task, question, "decoder", read, who=who, model=model, language=language)
+    return look_at_itself(
+        task,
+        question,
+        "decoder",
+        read,
+        who="a language model",
+        model=model,
+        language=language,
+        explain=lambda tokens: explain_language(task, tokens.ids),
+    )
 
 
 def with_prompt_attention(task: Language, answer: Answer) -> Answer:

@@ -14,6 +14,7 @@ from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.data.store import Rows, Store, Stored
 from regard.data.text_blocks import TextBlock, blocks
+from regard.explanations.model_readings import Reading
 from regard.measures import Likelihood
 from regard.measures.likelihood_measures import BitsPerCharacter, TokenLoss
 from regard.records.question import Question
@@ -30,6 +31,9 @@ from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
 SAMPLES = 6  # texts continued
+LONGEST_EXPLAINED = (
+    32  # tokens of a text whose answers are explained: each is read again many times
+)
 PROMPT, CONTINUED = 20, 150  # tokens
 TEMPERATURE = 0.8
 DRAW: dict[str, Any] = {"method": "sample", "temperature": TEMPERATURE, "seed": 1}
@@ -159,7 +163,8 @@ class LanguageTask(LikelihoodTask):
         return Extent(1, super().extent(example).source + LENGTH)
 
     def look_extent(self, question: Question) -> Extent:  # all of it is read by the decoder
-        return Extent(1, len(self.text.tokenizer.encode(question.text)) + 1)
+        count = len(self.text.tokenizer.encode(question.text)) + 1
+        return Extent(1, count, explain=question.explain)
 
     # how good it is
 
@@ -192,6 +197,7 @@ class LanguageTask(LikelihoodTask):
                 source=prompt,
                 reference=decode(block.ids[: PROMPT + CONTINUED])[len(prompt) :],
                 hypothesis=answer.text[len(prompt) :],
+                asked=answer.text,
             )
             for prompt, block, answer in zip(prompts, chosen, written, strict=True)
         ]
@@ -206,6 +212,13 @@ class LanguageTask(LikelihoodTask):
         return [NextStep(*first), NextStep(*then)]
 
     # what it looks at
+
+    def readings(self, module: Language, examples: Sequence[TextBlock]) -> Iterator[Reading | None]:
+        from regard.tasks.language.language_explain import LanguageReading
+
+        for block in examples:
+            ids = list(block.ids)[:LONGEST_EXPLAINED]
+            yield LanguageReading(module, ids) if ids else None
 
     def look(self, module: Language, question: Question, *, model: str = "") -> AttentionRecord:
         from regard.tasks.language.language_look import look_at_language

@@ -139,4 +139,5 @@ def _sample(answer: Filling, was: str) -> Sample:
         hypothesis=best[0].token,
         reference=was,
         scores={f"p({guess.token})": guess.probability for guess in best},
+        asked=answer.text,
     )

@@ -107,7 +107,7 @@ class MatchTask(Task):
         pairs = zip(one.examples, one.answers, strict=True)
         off = [(self.error(self.wanted(e), a), n) for n, (e, a) in enumerate(pairs)]
         worst = sorted((pair for pair in off if pair[0] > 0), key=lambda pair: -pair[0])
-        return [self._sample(one.examples[n], one.answers[n]) for _, n in worst[:SAMPLES]]
+        return [self.sample_of(one.examples[n], one.answers[n]) for _, n in worst[:SAMPLES]]
 
     def sample_names(self) -> SampleNames:
         return SampleNames(t("Pairs that are judged wrong"), t("pair"), t("wanted"), t("answer"))

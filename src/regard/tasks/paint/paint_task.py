@@ -19,13 +19,15 @@ from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.evaluation import Measured, measure_name
-from regard.tasks.judged_items import JudgedItems
+from regard.tasks.judged_items import JudgedItems, item_scores, worst_first
 from regard.tasks.paint.paint_module import Paint
 from regard.tasks.paint.paint_options import PaintOptions
 from regard.tasks.report_part import Drawing, NextStep, ReportPart
 from regard.tasks.task import Extent, Tally, Task, Validation
+from regard.tasks.task_report import SAMPLES
 from regard.view.markup import element
 from regard.view.picture_sheet import picture_sheet
+from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
 SHEET = 64  # new pictures in a report
@@ -131,8 +133,11 @@ class PaintTask(Task):
 
     def judge(self, module: Paint, examples: Sequence[Any]) -> JudgedItems:
         found = self.bounds(module, examples, self.options.samples)
+        return self.judged_items(Tally((), each=found), examples)
+
+    def judged_items(self, found: Tally, examples: Sequence[Any]) -> JudgedItems:
         measures: list[Measure] = [BoundLoss(), *self.measured_by()]
-        return JudgedItems([(one, one.counts(found, found)) for one in measures])
+        return JudgedItems([(one, one.counts(found.each, found.each)) for one in measures])
 
     def tally(
         self, module: Paint, examples: Sequence[Any], *, beam: int | None = None, samples: int = 1
@@ -142,7 +147,7 @@ class PaintTask(Task):
         found = self.bounds(module, examples, samples)
         parts = [(b.bound, 1.0, b.reconstruction, b.divergence, b.estimate) for b in found]
         counts = tuple(np.array(parts, np.float64).reshape(-1, 5).sum(0).tolist())
-        return Tally(counts, (), time.monotonic() - start)
+        return Tally(counts, (), time.monotonic() - start, each=found)
 
     def validation(self, found: Tally, examples: Sequence[Any]) -> Validation:
         total, count, reconstruction, divergence, _ = found.counts
@@ -156,7 +161,15 @@ class PaintTask(Task):
         tally = self.tally(module, examples, samples=self.options.samples)
         found = self.validation(tally, examples)
         return PaintEvaluation(
-            self, corpus, examples, (), tally.counts, found.loss, found.measures, tally.seconds
+            task=self,
+            corpus=corpus,
+            examples=examples,
+            answers=(),
+            counts=tally.counts,
+            loss=found.loss,
+            measures=found.measures,
+            seconds=tally.seconds,
+            items=self.judged_items(tally, examples),
         )
 
     # what is said of it
@@ -168,8 +181,23 @@ class PaintTask(Task):
             t("draws of each picture"): f"{one.samples}",
         }
 
-    def samples(self, module: Paint, one: PaintEvaluation) -> list[Any]:
-        return []
+    def samples(self, module: Paint, one: PaintEvaluation) -> list[Sample]:
+        """The pictures that cost most."""
+        known = item_scores(one.items, ["loss"])
+        if known is None:
+            return []
+        rows = worst_first(one.items, ["loss"])[:SAMPLES]
+        return [
+            replace(
+                self.sample_of(one.examples[row], None),
+                hypothesis=t("{bound} nats", bound=f"{known[1][row]:.2f}"),
+                reference="",
+            )
+            for row in rows
+        ]
+
+    def sample_names(self) -> SampleNames:
+        return SampleNames(t("The pictures that cost most"), t("picture"), "", t("cost"))
 
     def report(self, module: Paint, found: Mapping[str, Any], folder: Path) -> ReportPart:
         """With a sheet of new pictures."""

@@ -10,9 +10,9 @@ from regard import scripts
 from regard.measures import BleuScore, LengthCurve, MeasuredScore, bleu, by_length, chrf
 from regard.recipe.recipe import Recipe
 from regard.tasks.evaluation import measures_in_words
-from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
+from regard.tasks.likelihood_task import LikelihoodEvaluation
 from regard.tasks.translate.translate_options import TranslateOptions
-from regard.view.length_chart import length_table
+from regard.view.charts.length_chart import length_table
 
 SHORT = {  # of the codes with three letters
     "zho": "zh",
@@ -50,8 +50,8 @@ class TranslationEvaluation(LikelihoodEvaluation):
 
     @property
     def words(self) -> str:
-        tokens = {name: self.measures[name] for name in LikelihoodTask.columns}
-        return measures_in_words(tokens, self.task.shares)
+        others = {name: one for name, one in self.measures.items() if name not in ("bleu", "chrf")}
+        return measures_in_words(others, self.task.shares)
 
     @property
     def text(self) -> str:

@@ -99,7 +99,9 @@ def look_at_translation(
     maps = [attention_map(kind, *AXES[kind], layers, recorded) for kind, layers in there]
     if maps[0].name == "cross":
         maps[0] = _reported(maps[0], translator)
-    why = explain_translation(translator, source, chosen.ids) if question.explain else ()
+    why: tuple[Explanation, ...] = ()
+    if question.explain:
+        why = explain_translation(translator, source, chosen.ids, question.foil)
     return record_of(
         question,
         sides,

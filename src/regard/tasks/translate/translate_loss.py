@@ -100,6 +100,8 @@ class Translate(TextTranslator):
             return (
                 "with training.teacher_forcing.ratio below 1, what was said decides what comes next"
             )
+        if hasattr(getattr(self.model, "encoder", None), "mark_ends"):
+            return "where sentences end decides how they are laid out"
         return None if self.reinforce is None else "hard attention is trained by what it chose"
 
     def in_few_shapes(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -20,6 +20,10 @@ class TranslateOptions(TaskOptions):
     length_unit: Literal["words", "characters"] | None = Field(
         None, description="for BLEU by length; by the source language if not given"
     )
+    verses: bool = Field(
+        False,
+        description="targets are verses: how many translations keep their form is measured too",
+    )
 
     def task(self, recipe: Any) -> Any:
         from regard.tasks.translate.translate_task import TranslateTask

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -17,25 +18,32 @@ from regard.data.examples import Example, read_examples
 from regard.data.fields import Field, Text
 from regard.data.problems import Problems
 from regard.data.spec import Spec
-from regard.data.tokenizer import Tokenizer
+from regard.data.tokenizer import SPECIALS, Tokenizer
+from regard.explanations.model_readings import Reading
 from regard.layers.contracts import Translator
 from regard.measures import Likelihood, MeasuredScore
 from regard.measures.measure import Measure
 from regard.measures.translation_measures import CorpusBleu, CorpusChrf
+from regard.measures.verse_form import VerseForm
 from regard.recipe.recipe import Recipe
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
+from regard.search import Search
 from regard.tasks.answer import Answer, Examples
-from regard.tasks.evaluation import Measured
+from regard.tasks.asked_line import asked_line
+from regard.tasks.evaluation import Measured, measure_name, with_beam
+from regard.tasks.judged_items import item_scores, worst_first
 from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
+from regard.tasks.prediction import Prediction
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Extent, Tally
+from regard.tasks.task_module import Unanswerable
 from regard.tasks.task_report import spread
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_evaluation import TranslationEvaluation, bleu_tokenizer
 from regard.tasks.translate.translate_loss import Translate
-from regard.view.length_chart import length_section
+from regard.view.charts.length_chart import length_section
 from regard.view.samples import Sample, SampleNames
 from regard.words import t
 
@@ -71,6 +79,8 @@ class TranslateTask(LikelihoodTask):
         common: dict[str, Any] = {"max_length": longest, "file": file}
         self.source = Text("source", **made_as.model_dump(), **common)
         self.target = Text("target", **given.target.model_dump(), **common, bos=True)
+        if self._verses:
+            self.columns = (*self.columns, VerseForm.name)  # type: ignore[misc]
         return self.source, self.target
 
     @property
@@ -116,6 +126,8 @@ class TranslateTask(LikelihoodTask):
         training = self.recipe.training
         given, forcing = training.reinforce, training.teacher_forcing
         baseline = None if given.baseline == "none" else given.baseline
+        if hasattr(encoder := getattr(model, "encoder", None), "mark_ends"):
+            encoder.mark_ends([*SPECIALS, *self.source.tokenizer.labels])  # type: ignore[union-attr]
         return self.trained(
             cast(Translator, model),
             *self.tokenizers,
@@ -133,8 +145,14 @@ class TranslateTask(LikelihoodTask):
         self, module: TextTranslator, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         settings = search_settings(self.recipe, attention=attention)
+        return [one.answer for one in self.write(module, examples, settings, batch=batch)]
+
+    def write(
+        self, module: TextTranslator, examples: Examples, settings: Search, *, batch: int
+    ) -> list[Prediction]:
+        """What is said to each, searched for or drawn as the settings say."""
         texts = [example["source"] for example in examples]
-        return [found.answer for found in module.predict(texts, settings, batch=batch)]
+        return module.predict(texts, settings, batch=batch)
 
     # how good it is
 
@@ -142,7 +160,12 @@ class TranslateTask(LikelihoodTask):
         return module.likelihoods(*_sides(examples), batch=self.batch_for(module))
 
     def measured_by(self) -> Sequence[Measure]:
-        return CorpusBleu(bleu_tokenizer(self.recipe)), CorpusChrf()
+        found = CorpusBleu(bleu_tokenizer(self.recipe)), CorpusChrf()
+        return (*found, VerseForm()) if self._verses else found
+
+    @property
+    def _verses(self) -> bool:
+        return bool(getattr(self.recipe.task, "verses", False))
 
     def tally(
         self, module: TextTranslator, examples: Sequence[Example], *, beam: int | None = None
@@ -155,18 +178,30 @@ class TranslateTask(LikelihoodTask):
         seconds = time.monotonic() - start
         return super().tally(module, examples)._replace(answers=texts, seconds=seconds)
 
+    def readings(self, module: TextTranslator, examples: Examples) -> Iterator[Reading | None]:
+        from regard.tasks.translate.translate_explain import translation_readings
+
+        texts = [example["source"] for example in examples]
+        if getattr(module.model.decoder, "static", False):
+            raise Unanswerable(
+                "this model attends once for a whole translation: no token of it can be explained by itself",
+                "regard look shows its one row of weights",
+            )
+        return translation_readings(module, texts, search_settings(self.recipe))
+
     # what is said of it
 
     def verdict(self, name: str, one: Any) -> str:
         return t(
-            "{bleu} BLEU on {count} {set} sentences",
+            "{bleu} BLEU with beam {beam} on {count} {set} sentences",
             bleu=f"{one.bleu.value:.1f}",
+            beam=one.beam,
             count=f"{len(one.examples):,}",
             set=name,
         )
 
     def scores(self, one: Any) -> Sequence[MeasuredScore]:
-        return one.bleu, one.chrf
+        return [self._score(one, name, getattr(one, name).signature) for name in ("bleu", "chrf")]
 
     def facts(self, one: LikelihoodEvaluation) -> dict[str, str]:
         return {
@@ -176,17 +211,46 @@ class TranslateTask(LikelihoodTask):
 
     def drawings(self, found: Mapping[str, Any]) -> Sequence[Drawing]:
         curves = {name: one.by_length for name, one in found.items()}
-        return [Drawing(t("Short and long sentences"), length_section(curves))]
+        beam = next(iter(found.values())).beam
+        section = length_section(curves, with_beam("BLEU", beam))
+        return [Drawing(t("Short and long sentences"), section)]
 
     def samples(self, module: TextTranslator, one: LikelihoodEvaluation) -> list[Sample]:
         """Sentences from all over the corpus that are not too long to draw."""
         lengths = map(len, self.source.tokenizer.encode_ids(_sides(one.examples)[0]))
         known = zip(one.examples, lengths, strict=True)
-        chosen = spread([each for each, length in known if 0 < length <= LONGEST], SAMPLES)
+        short = [each for each, length in known if 0 < length <= LONGEST]
+        return self._translated(module, spread(short, SAMPLES))
+
+    def worst(self, module: TextTranslator, one: LikelihoodEvaluation) -> list[Sample]:
+        """Those whose answers are the worst by themselves: of BLEU and chrF by chrF."""
+        names = [measure.name for measure in self.measured_by()]
+        known = item_scores(one.items, names)
+        if known is None:
+            return []
+        measure, scores = known
+        rows = worst_first(one.items, names)[:SAMPLES]
+        made = self._translated(module, [one.examples[row] for row in rows])
+        factor = 100 if measure.share else 1
+        return [
+            replace(
+                sample,
+                scores={measure_name(measure.name): factor * float(scores[row]), **sample.scores},
+                attention=sample.attention if len(sample.source_tokens) <= LONGEST else (),
+            )
+            for row, sample in zip(rows, made, strict=True)
+        ]
+
+    def worst_names(self) -> SampleNames:
+        return replace(self.sample_names(), title=t("The worst of them, sentence by sentence"))
+
+    def _translated(self, module: TextTranslator, chosen: Sequence[Example]) -> list[Sample]:
         settings = search_settings(self.recipe, attention=True)
         answers = module.predict([example["source"] for example in chosen], settings)
-        pairs = zip(answers, chosen, strict=True)
-        return [answer.sample(example["target"]) for answer, example in pairs]
+        return [
+            replace(answer.sample(example["target"]), asked=asked_line(self, example))
+            for answer, example in zip(answers, chosen, strict=True)
+        ]
 
     def sample_names(self) -> SampleNames:
         return SampleNames(t("Translations"), t("source"), t("reference"), t("translation"))

@@ -276,6 +276,10 @@ class VisitTask(Task):
 
     def judge(self, module: NextPlace, examples: Sequence[Any]) -> JudgedItems:
         _, _, answers = self.ranked_places(module, examples)
+        return self.judged_items(Tally((), answers), examples)
+
+    def judged_items(self, found: Tally, examples: Sequence[Any]) -> JudgedItems:
+        answers = found.answers
         ranks, wanted = [one.rank for one in answers], [self.wanted(each) for each in examples]
         counts = [(one, one.counts(wanted, ranks)) for one in self.measured_by()]
         return JudgedItems(counts, [one.places for one in answers])

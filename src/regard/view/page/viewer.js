@@ -11,6 +11,7 @@ import { explainPanel } from "./panels/explain/explain_panel.js";
 import { mountExport } from "./stage/export_menu.js";
 import { mountFirstPage } from "./stage/first_page.js";
 import { mountWalk } from "./stage/guided_walk.js";
+import { languageButton } from "./stage/language_button.js";
 import { mountHeader } from "./stage/header.js";
 import { mountHeads } from "./stage/head_thumbnails.js";
 import { Heatmap } from "./stage/heatmap.js";
@@ -30,6 +31,7 @@ import { mountTabs } from "./stage/panel_tabs.js";
 import { mountThemeButton } from "./stage/theme_button.js";
 import { mountToolbar } from "./stage/toolbar.js";
 import { viewOf } from "./drawing/view.js";
+import { keepLanguage, languageOf, spokenBy } from "./words/languages.js";
 import { speak } from "./words/messages.js";
 
 /** @typedef {import("./record/record.js").AttentionRecord} AttentionRecord */
@@ -47,10 +49,11 @@ export class Viewer {
    */
   constructor(model, element) {
     this.model = model;
-    speak(model.get("words"));
-    this.records = recordsOf(model);
-    this.abilities = new Set(model.get("abilities") ?? []);
     this.store = createStore({ ...INITIAL_STATE, ...cleanState(model.get("state")) });
+    this.language = this.wantedLanguage();
+    speak(model.get("languages")?.[this.language], this.language);
+    this.records = recordsOf(model); // which names their maps
+    this.abilities = new Set(model.get("abilities") ?? []);
     this.asking = createAsk(model);
     this.asked = new AskedRecords(this.asking.ask, model.get("models") ?? []);
     this.newest = 0; // the last question; answers to others come too late
@@ -62,14 +65,47 @@ export class Viewer {
     /** @type {Active|null} */
     this.pointed = null;
     this.frame = 0;
-    this.skeleton = buildSkeleton(this.abilities.has("ask"), element.parentElement === document.body);
-    this.skeleton.root.lang = model.get("lang") || "en";
-    element.replaceChildren(this.skeleton.root);
+    this.element = element;
+    this.whole = element.parentElement === document.body; // a page of its own, not a part of one
+    this.skeleton = this.drawSkeleton();
     this.parts = this.mountParts(this.skeleton.places);
     this.endings = this.listen();
     this.update();
     this.parts.header.start(this.store.get());
     this.follow();
+  }
+
+  wantedLanguage() {
+    const { model } = this;
+    return languageOf({ chosen: this.store.get().language, made: model.get("lang"), languages: model.get("languages") });
+  }
+
+  /** The places of the page in its language, in the place of those that were there. */
+  drawSkeleton() {
+    const skeleton = buildSkeleton(this.abilities.has("ask"), this.whole);
+    skeleton.root.lang = this.language;
+    if (this.whole) document.documentElement.lang = this.language;
+    this.element.replaceChildren(skeleton.root);
+    return skeleton;
+  }
+
+  /** All is said again in another language, also by the model that was asked. */
+  async speakAnew() {
+    const language = this.wantedLanguage();
+    if (language === this.language) return;
+    this.language = language;
+    speak(this.model.get("languages")?.[language], language);
+    await Promise.resolve(this.model.get("describe")).catch(() => {}); // what is known of the models is better than nothing
+    if (this.language !== language) return;
+    for (const end of this.endings) end();
+    this.records = this.records.map((each) => this.asked.readAgain(each));
+    this.skeleton = this.drawSkeleton();
+    this.parts = this.mountParts(this.skeleton.places);
+    this.endings = this.listen();
+    this.update();
+    /** @type {HTMLElement|null} */ (this.skeleton.root.querySelector(".language"))?.focus();
+    const questions = this.records.map((each) => this.asked.questionOf(each));
+    if (this.abilities.has("ask") && questions.length && questions.every((each) => each.text !== "")) this.answered(questions, {});
   }
 
   /** @param {ReturnType<typeof buildSkeleton>["places"]} places */
@@ -81,11 +117,15 @@ export class Viewer {
       pin: (row, col) => this.pin(row, col),
       unpin: () => set({ query: null, key: null }),
     };
+    const languageTool = languageButton(spokenBy(model.get("languages")), this.language, (language) => {
+      keepLanguage(language);
+      set({ language });
+    });
     const themeButton = mountThemeButton(set);
     const exportMenu = mountExport({
       view: () => this.shownView(),
       records: () => this.records,
-      settings: () => ({ state: store.get(), lang: model.get("lang"), words: model.get("words") }),
+      settings: () => ({ state: store.get(), lang: this.language, languages: model.get("languages") }),
       assets: () => model.get("assets") ?? { module: model.get("_esm"), stylesheet: model.get("_css") },
     });
     const header = mountHeader(places.header, {
@@ -95,7 +135,7 @@ export class Viewer {
       ask: (question) => this.askText(question),
       choose: () => this.update(),
       asIs: () => this.askAsIs(),
-      tools: [themeButton.element, exportMenu.element],
+      tools: [languageTool, themeButton.element, exportMenu.element],
     });
     const about = model.get("about") ?? {};
     return {
@@ -155,7 +195,6 @@ export class Viewer {
       () => model.off("change:records", newRecords),
       () => scheme.removeEventListener("change", newScheme),
       () => observer.disconnect(),
-      this.asking.stop,
     ];
   }
 
@@ -164,6 +203,7 @@ export class Viewer {
     this.pointed = null;
     this.model.set("state", { ...state });
     this.model.save_changes();
+    if (state.language !== before.language) this.speakAnew();
     const changed = Object.keys(state).filter((name) => state[name] !== before[name]);
     const part = this.view?.levels ? "levels" : this.view?.sight ? "sight" : "";
     if (part && changed.every((name) => name.startsWith(`${part}-`))) this.updateInPlace();
@@ -348,7 +388,7 @@ export class Viewer {
   }
 
   remove() {
-    for (const end of this.endings) end();
+    for (const end of [...this.endings, this.asking.stop]) end();
     cancelAnimationFrame(this.frame);
     this.skeleton.root.remove();
   }

@@ -120,7 +120,7 @@ def _rectangle(x: float, y: float, wide: float, high: float, **style: str) -> Ma
     )
 
 
-def draw_scale(matrix: Matrix, scale: Scale) -> Drawn:
+def draw_scale(matrix: Matrix | None, scale: Scale, name: str = "") -> Drawn:
     """The colours from 0, or from -full, to the largest weight; and what hatching means."""
     bar, steps, high = 132.0, 44, 10.0
     low = -scale.full if scale.signed else 0.0
@@ -133,10 +133,10 @@ def draw_scale(matrix: Matrix, scale: Scale) -> Drawn:
     marks = [
         write(f"{low:.3g}", 0, high + 13, **style),
         write(f"{scale.full:.3g}", bar, high + 13, anchor="end", **style),
-        write(t("weight"), bar / 2, high + 13, anchor="middle", **style),
+        write(name or t("weight"), bar / 2, high + 13, anchor="middle", **style),
     ]
     wide = bar
-    if not matrix.allowed.all():
+    if matrix is not None and not matrix.allowed.all():
         marks += [_hatched([(bar + 20, 0.0)], 10.0, scale)]
         forbidden = caption("not allowed")
         marks += [write(forbidden, bar + 36, high - 1, **style)]

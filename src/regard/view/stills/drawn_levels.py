@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from regard.view.level_lines import NO_COLOUR, LevelLine, heaviest_lines
 from regard.view.markup import Markup, element, join
+from regard.view.stills.named_boxes import spelled
 from regard.view.stills.paper import (
     Scale,
     Theme,
@@ -55,7 +56,7 @@ def _words(line: LevelLine, scale: Scale, top: float) -> tuple[list[Markup], int
     x, row, right = 0.0, 0, TEXT
     from_right = runs_right_to_left(line.text)
     for word, shade in zip(line.words, line.shades, strict=True):
-        text = visible(word)
+        text = spelled(visible(word))
         wide = length(text, LETTERS) + 2 * AROUND
         if x > 0 and x + wide > ROOM:
             x, row = 0.0, row + 1

@@ -12,6 +12,7 @@ from regard.view.picked_matrix import Matrix
 from regard.view.stills.image_size import image_size
 from regard.view.stills.paper import Scale, Theme, label, length, write
 from regard.view.stills.picture_overlay import overlay
+from regard.words import t
 
 ACROSS, GAP, NAME = 4, 14.0, 20.0  # panels side by side; between them; for the word above each
 WIDTH, LARGE = 168.0, 420.0
@@ -55,6 +56,36 @@ def draw_panels(
     across = min(len(matrix.queries), ACROSS)
     down = -(-len(matrix.queries) // ACROSS)
     return join(panels), across * (WIDTH + GAP) - GAP, down * (height + NAME + GAP) - GAP
+
+
+def draw_overlay_scale(theme: Theme) -> tuple[Markup, float, float]:
+    """What the light over a picture stands for: on a ground half dark, half light, as both are met."""
+    bar, steps, high = 132.0, 44, 10.0
+    ground = [
+        element("rect", x=0, y=0, width=bar, height=high / 2, fill="#222222"),
+        element("rect", x=0, y=high / 2, width=bar, height=high / 2, fill="#dddddd"),
+    ]
+    shades = []
+    for n in range(steps):
+        (red, green, blue), opacity = overlay(n / (steps - 1))
+        shades.append(
+            element(
+                "rect",
+                x=round(bar * n / steps, 2),
+                y=0,
+                width=round(bar / steps, 2),
+                height=high,
+                fill=f"#{red:02x}{green:02x}{blue:02x}",
+                fill_opacity=round(opacity, 3),
+            )
+        )
+    said = t("each word is scaled to its own strongest cell")
+    marks = [
+        write("0", 0, high + 13, size=11, fill=theme.muted),
+        write(t("most"), bar, high + 13, size=11, fill=theme.muted, anchor="end"),
+        write(said, bar + 16, high - 1, size=11, fill=theme.muted),
+    ]
+    return join([*ground, *shades, *marks]), bar + 16 + length(said, 11), high + 16
 
 
 def draw_word(

@@ -15,6 +15,7 @@ from regard.view.captions import caption
 from regard.view.level_lines import NO_COLOUR
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Matrix
+from regard.view.stills.named_boxes import spelled
 from regard.view.stills.paper import (
     Scale,
     hexadecimal,
@@ -94,7 +95,7 @@ def _placed(words: Sequence[RunningWord], *, from_right: bool) -> list[PlacedWor
     """Words in lines that are full, from left to right or from right to left."""
     found, x, line = [], 0.0, 0
     for word in words:
-        text = shorten(visible(word.text), MOST_CELLS)
+        text = shorten(spelled(visible(word.text)), MOST_CELLS)
         wide = set_length(text, LETTERS) + 2 * AROUND
         x += BLANK if word.before and x > 0 else 0.0
         if x > 0 and (word.before == BREAK or x + wide > ROOM):

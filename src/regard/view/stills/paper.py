@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import unicodedata
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from regard.view.colours import RGB, Ramp, contrast, oklch_anchors, shade
-from regard.view.markup import Markup, element
+from regard.view.markup import Markup, element, join
+from regard.view.stills.named_boxes import is_box, spelled
 from regard.view.terminal_cells import END_ISOLATE, fold, shorten, visible, width
 
 LATIN = "system-ui, 'Noto Sans', 'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
@@ -105,7 +106,7 @@ def ink_on(ground: RGB) -> str:
 
 def label(text: str) -> str:
     """What is written for a token: one short line that hides nothing."""
-    return shorten(visible(text), LONGEST)
+    return shorten(spelled(visible(text)), LONGEST)
 
 
 def length(text: str, size: float) -> float:
@@ -122,7 +123,7 @@ def set_length(text: str, size: float) -> float:
 def wrapped(text: str, cells: int, lines: int = 2) -> list[str]:
     """Text in lines of at most `cells`, broken between words; words that are longer are folded."""
     found = [""]
-    for word in visible(text).split(" "):
+    for word in spelled(visible(text)).split(" "):
         joined = f"{found[-1]} {word}".lstrip()
         if width(joined) <= cells:
             found[-1] = joined
@@ -172,9 +173,10 @@ def write(
         place = {"transform": f"translate({x:.2f} {y:.2f}) rotate({turned:g})"}
     # isolated, not direction="rtl": that turns `anchor` round in browsers, but not in resvg
     shown = f"{RTL_ISOLATE}{text}{END_ISOLATE}" if runs_right_to_left(text) else text
-    return element(
+    boxed = is_box(text)
+    letters = element(
         "text",
-        shown,
+        text[1:-1] if boxed else shown,
         **place,
         font_family=fonts(text, language),
         font_size=size,
@@ -183,3 +185,22 @@ def write(
         text_anchor=None if anchor == "start" else anchor,
         lang=language or None,
     )
+    return join([_frame(text, x, y, size, fill, anchor, turned), letters]) if boxed else letters
+
+
+def _frame(
+    text: str, x: float, y: float, size: float, fill: str, anchor: str, turned: float
+) -> Markup:
+    """Around the name of a character that no font has."""
+    wide = set_length(text[1:-1], size) * 0.93 + 4
+    before = {"start": 2.0, "middle": wide / 2, "end": wide - 2}[anchor]
+    if turned:
+        place: dict[str, Any] = {
+            "transform": f"translate({x:.2f} {y:.2f}) rotate({turned:g})",
+            "x": round(-before, 2),
+            "y": round(-size * 0.86, 2),
+        }
+    else:
+        place = {"x": round(x - before, 2), "y": round(y - size * 0.86, 2)}
+    shape = {"width": round(wide, 2), "height": round(size * 1.12, 2), "rx": 2}
+    return element("rect", **place, **shape, fill="none", stroke=fill, stroke_width=0.6)

@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 import unicodedata
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from regard.view import fonts
+from regard.view.stills.named_boxes import named
+from regard.words import t
 
 BOX = "□"  # in the place of a character that no font has
 MISSING = "\U0010fffd"  # for private use: no font has it, so it is drawn as all that are missing
@@ -26,14 +29,24 @@ class NoFont(UserWarning):
 
 def rasterise(svg: str, *, zoom: float = 2.0) -> bytes:
     """The PNG of an SVG, `zoom` pixels for each of its units; NoFont is warned of."""
-    if missing := _missing(svg):
-        warnings.warn(_advice(missing), NoFont, stacklevel=2)
+    if missing := missing_characters(svg):
+        warnings.warn(advice(missing), NoFont, stacklevel=2)
         boxes = dict.fromkeys(map(ord, missing), BOX)
         svg = TEXT.sub(lambda found: f"<text{found[1]}>{found[2].translate(boxes)}</text>", svg)
-    return _render(svg, zoom=zoom)
+    return render(svg, zoom=zoom)
 
 
-def _render(svg: str, **options: Any) -> bytes:
+def drawn_png(draw: Callable[[], str], *, zoom: float = 2.0) -> bytes:
+    """The PNG of what `draw` draws; a character that no font has is a box with its name, and warned of."""
+    svg = draw()
+    if not (missing := missing_characters(svg)):
+        return render(svg, zoom=zoom)
+    warnings.warn(advice(missing, t("a box with its name")), NoFont, stacklevel=3)
+    with named(missing):
+        return render(draw(), zoom=zoom)
+
+
+def render(svg: str, **options: Any) -> bytes:
     import resvg_py
 
     return resvg_py.svg_to_bytes(
@@ -44,7 +57,7 @@ def _render(svg: str, **options: Any) -> bytes:
     )
 
 
-def _missing(svg: str) -> list[str]:
+def missing_characters(svg: str) -> list[str]:
     """The characters that no font has."""
     seen: set[tuple[str, str]] = set()
     for attributes, content in TEXT.findall(svg):
@@ -62,12 +75,12 @@ def _missing(svg: str) -> list[str]:
     )
 
 
-def _advice(missing: list[str]) -> str:
-    named = [unicodedata.name(c, f"U+{ord(c):X}") for c in missing]
-    packages = sorted({PACKAGES.get(name.split()[0], "fonts-noto") for name in named})
+def advice(missing: list[str], instead: str = BOX, kind: str = "PNG") -> str:
+    names = [unicodedata.name(c, f"U+{ord(c):X}") for c in missing]
+    packages = sorted({PACKAGES.get(name.split()[0], "fonts-noto") for name in names})
     more = f" and {len(missing) - 1} more" if missing[1:] else ""
     return (
-        f"no font has {missing[0]!r} ({named[0].lower()}){more}, so the PNG shows {BOX}: install one "
+        f"no font has {missing[0]!r} ({names[0].lower()}){more}, so the {kind} shows {instead}: install one "
         f"(Debian: {' '.join(packages)}), or save an .svg or .html file"
     )
 
@@ -75,4 +88,4 @@ def _advice(missing: list[str]) -> str:
 def _glyph(family: str, character: str) -> bytes:
     # it stands in content that was escaped already, and is not ASCII
     text = f'<text x="4" y="30" font-size="24" font-family="{family}">{character}</text>'
-    return _render(f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">{text}</svg>')
+    return render(f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">{text}</svg>')

@@ -9,40 +9,25 @@ are of, and how layers, heads and words were put together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from regard.records.record import AttentionRecord
 from regard.view.level_lines import level_lines, shown_levels
-from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Matrix, Pick, by_hop, picked
+from regard.view.stills.composition import Caption, DrawnPart, below, page, titled
 from regard.view.stills.drawn_cells import draw_cells, draw_scale
 from regard.view.stills.drawn_levels import draw_levels
 from regard.view.stills.drawn_lines import draw_lines
 from regard.view.stills.drawn_picture import draw_panels
 from regard.view.stills.drawn_sights import Part, draw_sight
 from regard.view.stills.drawn_text import draw_marks, draw_text
-from regard.view.stills.paper import BOLD, EM, Scale, Theme, length, theme_named, wrapped, write
+from regard.view.stills.paper import Scale, Theme, theme_named
 from regard.view.stills.running_words import MANY, SEVERAL, runs_on
 from regard.view.stills.sight_words import sight_name
-from regard.view.terminal_cells import visible
 from regard.words import t
 
 STYLES = ("cells", "lines", "text")
-MARGIN, GAP = 20, 36
-NARROWEST = 300  # of a picture: its title needs room
-TITLE, SMALL = 15, 11
-
-
-@dataclass(frozen=True)
-class Block:
-    """A drawing whose upper left corner is 0, 0."""
-
-    markup: Markup
-    wide: float
-    high: float
 
 
 def draw(
@@ -67,17 +52,17 @@ def draw(
     for record, matrix in zip(records, found, strict=True):
         if shows_sight(record, chosen):
             assert record.sight is not None
-            block, caption = Block(*draw_sight(record.sight, paper)), _of_sight(record)
+            block, caption = DrawnPart(*draw_sight(record.sight, paper)), _of_sight(record)
         elif matrix is None:
             lines = level_lines(record, tokens=chosen.tokens)
-            block, caption = Block(*draw_levels(lines, paper)), _of_levels(record)
+            block, caption = DrawnPart(*draw_levels(lines, paper)), _of_levels(record)
         else:
             drawn_as = style or ("text" if runs_on(matrix) else "cells")
             block = _weights(record, matrix, scale, drawn_as)
             caption = _of_matrix(record, matrix, drawn_as)
-        blocks.append(_titled(caption, block, paper))
+        blocks.append(titled(caption, block, paper))
         captions.append(caption)
-    return _page(blocks, captions, paper)
+    return page(blocks, captions, paper)
 
 
 def still_of(record: AttentionRecord, pick: Pick, part: Part, theme: str) -> str:
@@ -88,7 +73,7 @@ def still_of(record: AttentionRecord, pick: Pick, part: Part, theme: str) -> str
         if shows_sight(record, pick)
         else _of_matrix(record, picked(record, pick), "cells")
     )
-    return _page([_titled(caption, Block(*part), paper)], [caption], paper)
+    return page([titled(caption, DrawnPart(*part), paper)], [caption], paper)
 
 
 def shows_sight(record: AttentionRecord, pick: Pick) -> bool:
@@ -104,27 +89,6 @@ def _matrix(record: AttentionRecord, pick: Pick) -> Matrix | None:
     return picked(record, pick) if too_many else rows  # more hops than can be read: their mean
 
 
-def _page(blocks: Sequence[Block], captions: Sequence[Caption], paper: Theme) -> str:
-    wide = sum(block.wide for block in blocks) + GAP * (len(blocks) - 1) + 2 * MARGIN
-    high = max(block.high for block in blocks) + 2 * MARGIN
-    placed, x = [], float(MARGIN)
-    for block in blocks:
-        placed.append(element("g", block.markup, transform=f"translate({x:.1f} {MARGIN})"))
-        x += block.wide + GAP
-    said = "; ".join(caption.said for caption in captions)
-    return element(
-        "svg",
-        element("title", t("attention. {what}", what=visible(said))),
-        element("rect", width=round(wide), height=round(high), fill=paper.ground),
-        *placed,
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {round(wide)} {round(high)}",
-        width=round(wide),
-        height=round(high),
-        role="img",
-    )
-
-
 def common_scale(matrices: Sequence[Matrix], theme: Theme) -> Scale:
     """The strongest colour is the largest weight of all of them."""
     finite = [matrix.weights[np.isfinite(matrix.weights)] for matrix in matrices]
@@ -133,36 +97,19 @@ def common_scale(matrices: Sequence[Matrix], theme: Theme) -> Scale:
     return Scale(full or 1.0, bool(every.size and every.min() < 0), theme)
 
 
-def _weights(record: AttentionRecord, matrix: Matrix, scale: Scale, style: str) -> Block:
+def _weights(record: AttentionRecord, matrix: Matrix, scale: Scale, style: str) -> DrawnPart:
     if matrix.columns.picture is not None:
         boxes = record.glimpses if matrix.map is record.maps[0] else ()
-        return Block(*draw_panels(matrix, matrix.columns.picture, boxes, scale))
+        return DrawnPart(*draw_panels(matrix, matrix.columns.picture, boxes, scale))
     if style == "lines":
-        return Block(*draw_lines(matrix, scale))
-    legend = Block(*draw_scale(matrix, scale))
+        return DrawnPart(*draw_lines(matrix, scale))
+    legend = DrawnPart(*draw_scale(matrix, scale))
     if style == "cells":
-        return _below([Block(*draw_cells(matrix, scale)), legend])
+        return below([DrawnPart(*draw_cells(matrix, scale)), legend])
     answers = record.answer_places.get(matrix.map.keys, ())
-    marks = Block(*draw_marks(matrix, scale, answers))
-    text = Block(*draw_text(matrix, scale, answers))
-    return _below([text, marks, legend] if marks.high else [text, legend])
-
-
-def _below(blocks: Sequence[Block]) -> Block:
-    placed, y = [], 0.0
-    for block in blocks:
-        placed.append(element("g", block.markup, transform=f"translate(0 {y:.1f})"))
-        y += block.high + 16
-    return Block(join(placed), max(block.wide for block in blocks), y - 16)
-
-
-class Caption(NamedTuple):
-    """What stands over the weights: a heading, and lines below it, in the languages of both."""
-
-    heading: str
-    small: Sequence[str]
-    said: str  # the whole in a few words
-    languages: tuple[str, str] = ("", "")
+    marks = DrawnPart(*draw_marks(matrix, scale, answers))
+    text = DrawnPart(*draw_text(matrix, scale, answers))
+    return below([text, marks, legend] if marks.high else [text, legend])
 
 
 def _of_matrix(record: AttentionRecord, matrix: Matrix, style: str) -> Caption:
@@ -191,27 +138,6 @@ def _of_levels(record: AttentionRecord) -> Caption:
     small = ("", record.model, record.levels.mechanism, what)
     said = ": ".join(filter(None, (record.model, record.output, what)))
     return Caption(record.output or record.model or what, small, said)
-
-
-def _titled(caption: Caption, block: Block, theme: Theme) -> Block:
-    """The caption, and the weights below it."""
-    wide = max(block.wide, NARROWEST)
-    lines: list[Markup] = []
-    y = 0.0
-    for number, text in enumerate((caption.heading, *caption.small)):
-        if not text or (number and text == caption.heading):
-            continue
-        size = TITLE if number == 0 else SMALL + (2 if number == 1 else 0)
-        language = caption.languages[min(number, 1)]
-        bold = 600 if number == 0 else None
-        for line in wrapped(text, int(wide / (size * EM * (BOLD if bold else 1)))):
-            y += size * 1.45
-            fill = theme.ink if number < 2 else theme.muted
-            lines.append(write(line, 0, y, size=size, fill=fill, language=language, weight=bold))
-            wide = max(wide, length(line, size))
-    top = y + 20
-    below = element("g", block.markup, transform=f"translate(0 {top:.1f})")
-    return Block(join([*lines, below]), wide, top + block.high)
 
 
 def _axes(matrix: Matrix, style: str) -> str:

@@ -22,6 +22,14 @@ export class AskedRecords {
     this.questions = new WeakMap();
   }
 
+  /** The record in another language; what was answered in the old one is asked again. @param {AttentionRecord} record */
+  readAgain(record) {
+    this.kept.clear();
+    const again = readRecord(record.given);
+    this.questions.set(again, this.questionOf(record));
+    return again;
+  }
+
   /** The question with the name of its model. @param {Question} question @returns {Question} */
   named(question) {
     return plainQuestion({ ...question, model: question.model || this.models[0] });

@@ -3,11 +3,14 @@
 
 import { messageOf } from "./questions.js";
 import { cleanState, INITIAL_STATE, isStep, stateFromHash, stateToHash } from "./view_state.js";
-import { speak, t } from "../words/messages.js";
+import { languageOf } from "../words/languages.js";
+import { speak, spoken, t } from "../words/messages.js";
 
 /** @typedef {{records?: any, state?: object, abilities?: string[], models?: string[], pictures?: string[],
- *   about?: Record<string, import("../stage/first_page.js").About>, assets?: any, lang?: string, words?: import("../words/messages.js").Translations}} Given
- *   pictures: the models that are asked about a picture; about: what a server says of each; lang, words: left out where the page speaks English */
+ *   about?: Record<string, import("../stage/first_page.js").About>, assets?: any, lang?: string,
+ *   languages?: Record<string, import("../words/messages.js").Translations>}} Given
+ *   pictures: the models that are asked about a picture; about: what a server says of each; lang: the language that was asked for, if any;
+ *   languages: the words of each but English */
 
 /**
  * A page that is a file: everything lies in it, nothing can be asked.
@@ -24,10 +27,15 @@ export function staticModel(given) {
  * @param {Given} given what the server has put into the page
  */
 export async function servedModel(baseUrl, given = {}) {
-  speak(given.words);
+  const language = languageOf({ chosen: stateFromHash(location.hash).language, made: given.lang, languages: given.languages });
+  speak(given.languages?.[language], language);
   /** @param {string} path */
   const under = (path) => new URL(path, new URL(baseUrl, document.baseURI)).href;
-  const { models } = JSON.parse(await textOf(under("models")));
+  /** @returns {Promise<any[]>} */
+  const described = async () => JSON.parse(await textOf(under("models"))).models;
+  /** @param {import("../stage/first_page.js").About[]} all */
+  const byName = (all) => Object.fromEntries(all.map((each) => [each.name, each]));
+  const models = await described();
   const assets = async () => ({
     module: await textOf(under("viewer.js")),
     stylesheet: await textOf(under("viewer.css")),
@@ -36,7 +44,8 @@ export async function servedModel(baseUrl, given = {}) {
     records: [],
     abilities: ["ask", "models"],
     models: models.map((/** @type {{name: string}} */ each) => each.name),
-    about: Object.fromEntries(models.map((/** @type {import("../stage/first_page.js").About} */ each) => [each.name, each])),
+    about: byName(models),
+    describe: async () => model.set("about", byName(await described())), // in another language
     pictures: models.flatMap((/** @type {{name: string, pictures?: boolean}} */ each) => (each.pictures ? [each.name] : [])),
     assets,
     ...given,
@@ -119,7 +128,7 @@ function inlineAssets() {
 
 /** @param {string} address */
 async function textOf(address) {
-  const answer = await fetch(address);
+  const answer = await fetch(address, { headers: { "accept-language": spoken() } });
   if (!answer.ok) throw new Error(t("{address} answered {status}.", { address, status: answer.status }));
   return answer.text();
 }
@@ -130,7 +139,7 @@ async function posted(address, payload) {
   try {
     answer = await fetch(
       address,
-      { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(payload) },
+      { method: "POST", headers: { "content-type": "application/json", "accept-language": spoken() }, body: JSON.stringify(payload) },
     );
   } catch {
     throw new Error(t("The server does not answer: is it still running?"));

@@ -1,5 +1,7 @@
 // Questions to the host: each has a number, and its answer comes back with it.
 
+import { spoken } from "../words/messages.js";
+
 /**
  * What the page lives in, in anywidget's shape.
  * @typedef {object} Model
@@ -36,7 +38,7 @@ export function createAsk(model) {
       new Promise((resolve, reject) => {
         last += 1;
         waiting.set(last, { resolve, reject });
-        model.send({ id: last, kind, payload });
+        model.send({ id: last, kind, payload, language: spoken() });
       }),
     stop: () => model.off("msg:custom", hear),
   };

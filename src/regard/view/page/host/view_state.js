@@ -21,6 +21,7 @@ const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in
  * @property {number|null} key the pinned token of the keys
  * @property {string} panel the open panel; "" is none
  * @property {"auto"|"light"|"dark"} theme
+ * @property {string} language "zh"; "" is what the browser prefers
  * @property {string} text the sentence that was asked
  * @property {string} name of a picture that was asked about
  * @property {string} model who was asked; "" is the first
@@ -51,6 +52,7 @@ export const INITIAL_STATE = Object.freeze({
   key: null,
   panel: "",
   theme: "auto",
+  language: "",
   text: "",
   name: "",
   model: "",
@@ -104,6 +106,7 @@ const READ_STATE = {
   key: readPlaceOrNone,
   panel: readText(200),
   theme: readOneOf("auto", "light", "dark"),
+  language: (value) => (/^([a-z]{2,3})?$/.test(value) ? String(value) : undefined),
   text: readText(50_000), // a document
   name: readText(200),
   model: readText(200),
@@ -119,7 +122,7 @@ const READ_STATE = {
 /** What a part of the page keeps for itself: "step", "beam-node", "compare-layer", "levels-open". */
 const PANEL_PART = /^(step|(beam|compare|lens|levels|picture|sight)-[a-z]{1,20})$/;
 /** Words that are pinned, steps that are walked through, looks: Back goes over them. */
-const PASSING = /^(query|key|theme|step|beam-node|(lens|levels|picture|sight)-[a-z]+)$/;
+const PASSING = /^(query|key|theme|language|step|beam-node|(lens|levels|picture|sight)-[a-z]+)$/;
 /** @type {Read} */
 const readPanelPart = (value) => (["number", "string"].includes(typeof value) ? readText(2000)(String(value)) : undefined);
 

@@ -1,23 +1,31 @@
-// Arrays as they are packed in a record: {type, shape, data}, bytes in base64, row by row, little-endian.
+// Arrays as they are packed in a record: {type, shape, data}, bytes in base64, row by row, little-endian; or lists of numbers.
 
 import { t } from "../words/messages.js";
 
-/** @typedef {{type: "float32"|"float16"|"sqrt8"|"bits", shape: number[], data: string}} Packed */
+/** @typedef {{type: "float32"|"float16"|"sqrt8"|"bits", shape: number[], data: string}|{type: "numbers"|"flags", shape: number[], data: any}} Packed */
 
 /**
  * Float32Array of the numbers, or Uint8Array of 0 and 1 where bits were packed.
  * @param {Packed} packed
  */
 export function unpack(packed) {
-  const bytes = fromBase64(packed.data);
   const size = packed.shape.reduce((product, length) => product * length, 1);
+  if (packed.type === "numbers" || packed.type === "flags") return checked(fromLists(packed.data, packed.type), packed.shape, size);
   const reader = READERS[packed.type];
-  if (!reader) throw new Error(t("No array is of type “{type}”: there are {types}.", { type: packed.type, types: Object.keys(READERS).join(", ") }));
-  const numbers = reader(bytes, size);
-  if (numbers.length !== size) {
-    throw new Error(t("An array of {shape} needs {size} numbers, there are {there}.", { shape: packed.shape.join(" × "), size, there: numbers.length }));
-  }
-  return numbers;
+  if (!reader) throw new Error(t("No array is of type “{type}”: there are {types}.", { type: packed.type, types: [...Object.keys(READERS), "numbers", "flags"].join(", ") }));
+  return checked(reader(fromBase64(packed.data), size), packed.shape, size);
+}
+
+/** @param {Float32Array|Uint8Array} numbers @param {number[]} shape @param {number} size */
+function checked(numbers, shape, size) {
+  if (numbers.length === size) return numbers;
+  throw new Error(t("An array of {shape} needs {size} numbers, there are {there}.", { shape: shape.join(" × "), size, there: numbers.length }));
+}
+
+/** Lists in lists; null is NaN, for which JSON has no word. @param {any[]} lists @param {"numbers"|"flags"} type */
+function fromLists(lists, type) {
+  const flat = lists.flat(Infinity);
+  return type === "flags" ? Uint8Array.from(flat) : Float32Array.from(flat, (each) => (each === null ? NaN : Number(each)));
 }
 
 /** @type {Record<string, (bytes: Uint8Array<ArrayBuffer>, size: number) => Float32Array|Uint8Array>} */

@@ -19,7 +19,7 @@ const kinds = () => [
  * @typedef {object} Given
  * @property {() => View} view
  * @property {() => import("../record/record.js").AttentionRecord[]} records
- * @property {() => {state: object, lang?: string, words?: object}} settings what the page is given beside its records
+ * @property {() => {state: object, lang?: string, languages?: object}} settings what the page is given beside its records
  * @property {() => any} assets
  */
 

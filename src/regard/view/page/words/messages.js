@@ -7,11 +7,16 @@ import captions from "../../captions.json" with { type: "json" };
 
 /** @type {Translations} none: English */
 let translations = {};
+let language = "en";
 
-/** From here on, the page says what these translations say. @param {Translations|null|undefined} given */
-export function speak(given) {
+/** From here on, the page says what these translations say. @param {Translations|null|undefined} given @param {string} [named] */
+export function speak(given, named = "en") {
   translations = given ?? {};
+  language = named;
 }
+
+/** The language that the page speaks; questions are asked in it. */
+export const spoken = () => language;
 
 /**
  * The message in the reader's language; {name} stands for a value.
@@ -26,8 +31,8 @@ export function t(message, values) {
  * @param {number} n @param {string} one @param {string} other @param {Record<string, any>} [values]
  */
 t.plural = (n, one, other, values) => {
-  const known = translations[other] !== undefined;
-  return partsOf(n === 1 && !known ? one : translated(other, n === 1), { n, ...values }).join("");
+  const text = found(other, n === 1) || (n === 1 ? one : other);
+  return partsOf(text, { n, ...values }).join("");
 };
 
 /**
@@ -44,10 +49,14 @@ export function caption(text, values) {
 
 export { captions };
 
-/** @param {string} message @param {boolean} [one] */
-function translated(message, one = false) {
-  const found = translations[message] || message;
-  return typeof found === "string" ? found : (one && found.one) || found.other;
+/** @param {string} message */
+const translated = (message) => found(message) || message;
+
+/** The translation; empty where there is none that is a text. @param {string} message @param {boolean} [one] @returns {string} */
+function found(message, one = false) {
+  const given = Object.hasOwn(translations, message) ? translations[message] : "";
+  const text = typeof given === "object" && given !== null ? (one && given.one) || given.other : given;
+  return typeof text === "string" ? text : "";
 }
 
 /** @param {string} text @param {Record<string, any>} [values] */

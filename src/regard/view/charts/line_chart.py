@@ -117,7 +117,7 @@ class Chart:
 
 
 def stylesheet() -> str:
-    return resources.files("regard.view").joinpath("chart.css").read_text("utf-8")
+    return resources.files("regard.view.charts").joinpath("chart.css").read_text("utf-8")
 
 
 @dataclass(frozen=True)

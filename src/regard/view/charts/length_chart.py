@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from regard.measures.bleu_by_length import Bucket, LengthCurve, LengthRow, Unit
-from regard.view.charts import Axis, Chart, Line, Point
+from regard.view.charts.line_chart import Axis, Chart, Line, Point
 from regard.view.markup import Markup, element, join
 from regard.view.samples import scrolled
 from regard.view.terminal_cells import pad, shorten, width
@@ -149,8 +149,8 @@ def _widen(widths: list[int], table: LengthTable) -> list[str]:
     return [line]
 
 
-def length_section(curves: Curves) -> Markup:
-    """The chart and the table of a report."""
+def length_section(curves: Curves, name: str = "BLEU") -> Markup:
+    """The chart and the table of a report; name: what this BLEU is called."""
     cells = LengthTable.of(curves)
     groups = [element("th", name, scope="colgroup", colspan=len(cells.each)) for name in curves]
     once = element("td", colspan=len(cells.shared))
@@ -172,7 +172,7 @@ def length_section(curves: Curves) -> Markup:
         [
             element(
                 "div",
-                element("figure", length_chart(curves, "BLEU").inline()),
+                element("figure", length_chart(curves, name).inline()),
                 scrolled(table, t("Scores by source length")),
                 class_="beside",
             ),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regard.view.charts import Axis
+from regard.view.charts.line_chart import Axis
 from regard.view.markup import Markup, element
 from regard.view.terminal_cells import shorten, width
 

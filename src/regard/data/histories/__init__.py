@@ -1,0 +1,1 @@
+"""Histories of events, made by a seed."""

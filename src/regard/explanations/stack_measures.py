@@ -1,0 +1,91 @@
+"""What can be said of a stack of self-attention as a whole: where its layers lead, together.
+
+Legend: as in `self_stacks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from regard.explanations.attention_flow import attention_flow, flow_work
+from regard.explanations.context_parts import rolled, shares
+from regard.explanations.self_stacks import StackLayer
+from regard.measures.explanation_measures import rollout
+from regard.records.record import Array, Explanation
+
+MOST_FLOW = 5e11  # multiplications: some 5 seconds of a small machine
+ALONE = (
+    "this follows self-attention alone, so it does not reach from an encoder through its decoder "
+    "to a target."
+)
+
+
+def stack_measures(layers: Sequence[StackLayer], of: str) -> tuple[Explanation, ...]:
+    """Of two layers or more: rollout, flow, value zeroing rolled, and the norms of parts."""
+    if len(layers) < 2:
+        return ()
+    weights = [layer.weights for layer in layers]
+    return (
+        stack_rollout(weights, of),
+        stack_flow(weights, of),
+        stack_zeroing([layer.zeroed for layer in layers], of),
+        stack_norms([layer.norms for layer in layers], of),
+    )
+
+
+def stack_rollout(layers: Sequence[Tensor], of: str) -> Explanation:
+    """Rollout of the layers (H, N, N) of a stack of self-attention"""
+    rolled_out = rollout(layers)
+    said = (
+        f"Through all {len(layers)} layers a position has {_own(rolled_out)} of itself on average, heads "
+        f"averaged and residual paths counted as half; {ALONE}"
+    )
+    return Explanation("rollout", "Attention rollout", said, of, _numbers(rolled_out))
+
+
+def stack_flow(layers: Sequence[Tensor], of: str) -> Explanation:
+    """The largest flow from each position to each input, as rows that sum to 1"""
+    tokens, title = layers[0].shape[-1], "Attention flow"
+    if flow_work(len(layers), tokens) > MOST_FLOW:
+        why = f"Left out: the flows between {tokens} tokens through {len(layers)} layers take too long."
+        return Explanation("flow", title, why, of)
+    flows = shares(attention_flow(layers))
+    said = (
+        f"If weights are pipes, {_own(flows)} of what reaches a position through {len(layers)} layers is "
+        "from itself on average: a rollout multiplies along each path, a flow is what all paths carry "
+        "at once."
+    )
+    return Explanation("flow", title, said, of, _numbers(flows))
+
+
+def stack_zeroing(layers: Sequence[Tensor], of: str) -> Explanation:
+    """What each layer mixes, by the values that turn its output (N, N), rolled out"""
+    mixed = rolled([shares(layer) for layer in layers])
+    said = (
+        f"By how far the output of each of {len(layers)} blocks turns if the value of one position is 0, "
+        f"rolled out: {_own(mixed)} of a position is from itself on average. It knows of residual paths, "
+        "norms and feed-forward networks, and of no weights alone."
+    )
+    return Explanation("value-zeroing", "Value zeroing, rolled out", said, of, _numbers(mixed))
+
+
+def stack_norms(layers: Sequence[Tensor], of: str) -> Explanation:
+    """The norms of parts (N, N) of each layer as rows that sum to 1, their mean"""
+    mean = torch.stack([shares(layer) for layer in layers]).mean(0)
+    said = (
+        f"By the size of what each layer takes, the mean over {len(layers)} layers: {_own(mean)} is from the "
+        "position itself on average, residual paths not counted."
+    )
+    return Explanation("norm", "Norm of what is taken", said, of, _numbers(mean))
+
+
+def _own(matrix: Tensor) -> str:
+    return f"{float(matrix.diagonal().mean()):.2f}"
+
+
+def _numbers(matrix: Tensor) -> Array:
+    numbers: Array = matrix.float().cpu().numpy()
+    return numbers

@@ -1,0 +1,206 @@
+"""Every tab of the page as a sheet, by its name in the page's address: steps, beam, compare, …"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from regard.records.record import AttentionRecord
+from regard.records.side import NotARecord
+from regard.view.picked_matrix import Matrix, Pick, picked
+from regard.view.sheets.drawn_sheet import draw_sheet
+from regard.view.sheets.measures_sheet import measures_sheet
+from regard.view.sheets.sheet_blocks import (
+    ColourMap,
+    LitPictures,
+    NumberTable,
+    SheetWords,
+    TableCell,
+    TabSheet,
+    largest,
+    number_text,
+)
+from regard.view.sheets.steps_sheet import steps_sheet
+from regard.view.sheets.tree_sheet import tree_sheet
+from regard.words import t
+
+TABS = ("steps", "beam", "compare", "explain", "picture", "table")
+
+
+class NoSuchTab(NotARecord):
+    """A tab that the page does not have, or has nothing in."""
+
+    hint = "docs/viewer/look.md says what each tab shows"
+
+
+@dataclass(frozen=True)
+class Focus:
+    """What is chosen inside a tab."""
+
+    query: int = 0  # steps: a token, from 0
+    step: int = 4  # steps: up to which
+    node: int | None = None  # beam: None, the end of the best
+    dropped: bool = False  # beam: what others beat is shown
+    count: int = 3  # table: the strongest keys of each query
+
+
+def draw_tab(
+    records: Sequence[AttentionRecord],
+    pick: Pick,
+    tab: str,
+    focus: Focus | None = None,
+    *,
+    theme: str = "light",
+) -> str:
+    """The SVG of a tab of the first record; `compare` is of the first two."""
+    return draw_sheet(tab_sheet(records, pick, tab, focus or Focus()), theme)
+
+
+def tab_sheet(records: Sequence[AttentionRecord], pick: Pick, tab: str, focus: Focus) -> TabSheet:
+    first = records[0]
+    if tab == "steps":
+        return steps_sheet(first, pick, focus.query, focus.step)
+    if tab == "beam":
+        return tree_sheet(first, focus.node, focus.dropped)
+    if tab == "explain":
+        return measures_sheet(first, pick)
+    if tab == "picture":
+        return _picture(first, pick)
+    if tab == "table":
+        return _links(first, pick, focus.count)
+    if tab == "compare":
+        return _two(records, pick)
+    raise NoSuchTab(t("no tab {tab}: there are {tabs}", tab=repr(tab), tabs=", ".join(TABS)))
+
+
+def _links(record: AttentionRecord, pick: Pick, count: int) -> TabSheet:
+    """The strongest keys of each query."""
+    matrix = picked(record, pick)
+    most = largest(matrix.weights) or 1.0
+    lines = [
+        [
+            TableCell(query, language=matrix.rows.language),
+            TableCell(matrix.keys[key], language=matrix.columns.language),
+            TableCell(number_text(weights[key], 3), bar=float(weights[key]) / most),
+        ]
+        for query, weights in zip(matrix.queries, matrix.weights, strict=True)
+        for key in np.argsort(-weights, kind="stable")[:count]
+        if weights[key] != 0
+    ]
+    titles = [
+        matrix.rows.title or t("query"),
+        matrix.columns.title or t("key"),
+        t("weight"),
+    ]
+    said = SheetWords(t("The {n} strongest keys of each query.", n=count))
+    return _of(record, matrix, [[said], [NumberTable(titles, lines)]])
+
+
+def _picture(record: AttentionRecord, pick: Pick) -> TabSheet:
+    with_picture = [each for each in record.maps if record.sides[each.keys].picture is not None]
+    named = [each for each in with_picture if pick.map in (None, each.name)] or with_picture
+    if not named:
+        raise NoSuchTab(t("the keys of this record are no cells of a picture"))
+    found = named[0]
+    matrix = picked(record, replace(pick, map=found.name, tokens=True))
+    picture = matrix.columns.picture
+    assert picture is not None
+    cells = ~np.array(matrix.columns.special, bool)  # marks among the keys are no cells
+    shown = replace(matrix, weights=matrix.weights[:, cells])
+    boxes = record.glimpses if found is record.maps[0] else ()
+    return _of(record, matrix, [[LitPictures(shown, picture, boxes)]])
+
+
+def _two(records: Sequence[AttentionRecord], pick: Pick) -> TabSheet:
+    """Two records on one colour scale, and what lies between them; of one, a head beside the mean."""
+    left, right, names = _compared(records, pick)
+    full = largest(left.weights, right.weights)
+    maps = [
+        ColourMap(matrix, full, title=name + matrix.aggregation)
+        for name, matrix in zip(names, (left, right), strict=True)
+    ]
+    why = why_no_difference(left, right)
+    if why:
+        return _of(records[0], left, [maps, [SheetWords(t("No difference map: {why}.", why=why))]])
+    apart = right.weights - left.weights
+    title = t("difference: right − left")
+    maps.append(
+        ColourMap(replace(right, weights=apart), largest(apart), True, title, t("difference"))
+    )
+    return _of(records[0], left, [maps, [SheetWords(_distance(left, right))]])
+
+
+def _compared(
+    records: Sequence[AttentionRecord], pick: Pick
+) -> tuple[Matrix, Matrix, tuple[str, str]]:
+    left = picked(records[0], pick)
+    if len(records) > 1:
+        return left, picked(records[1], pick), record_names(records[0], records[1])
+    layers, heads = left.map.weights.shape[:2]
+    if layers * heads == 1:
+        raise NoSuchTab(t("There is one record with one map: nothing to compare it with."))
+    # of the same map something else: one head beside the mean, the mean beside one head
+    usual = [each + 1 if isinstance(each, int) else each for each in left.map.shown]
+    layer, head = pick.layer or usual[0], pick.head or usual[1]
+    if layers > 1:
+        layer = layers if layer == "mean" else "mean"
+    else:
+        head = 1 if head == "mean" else "mean"
+    return left, picked(records[0], replace(pick, layer=layer, head=head)), ("", "")
+
+
+def record_names(one: AttentionRecord, other: AttentionRecord) -> tuple[str, str]:
+    """What tells two records apart: their models, their sentences, what was changed, else their sides."""
+    ways = [
+        (one.model, other.model),
+        (one.title, other.title),
+        (" · ".join(one.changes), " · ".join(other.changes)),
+    ]
+    usual = t("left"), t("right")
+    found = next((names for names in ways if names[0] != names[1]), usual)
+    left, right = (name or side for name, side in zip(found, usual, strict=True))
+    return f"{left}: ", f"{right}: "
+
+
+def why_no_difference(one: Matrix, other: Matrix) -> str:
+    """Empty where they have one."""
+    axes = [(one.queries, other.queries, t("queries")), (one.keys, other.keys, t("keys"))]
+    for a, b, name in axes:
+        if len(a) != len(b):
+            return t(
+                "the {axis} are {left} on the left and {right} on the right",
+                axis=name,
+                left=len(a),
+                right=len(b),
+            )
+        for left, right in zip(a, b, strict=True):
+            if left != right:
+                return t(
+                    "the {axis} differ: “{left}” on the left, “{right}” on the right",
+                    axis=name,
+                    left=left,
+                    right=right,
+                )
+    return ""
+
+
+def _distance(left: Matrix, right: Matrix) -> str:
+    rows = np.abs(left.weights.astype(np.float64) - right.weights).sum(-1) / 2
+    if rows.mean() == 0:
+        return t("They are the same: each row has a total variation of 0.")
+    worst = int(rows.argmax())
+    return t(
+        "Mean total variation of a row: {mean} (0: the same, 1: nothing in common). "
+        "They differ most at “{word}”: {most}.",
+        mean=number_text(float(rows.mean()), 3),
+        word=left.queries[worst],
+        most=number_text(float(rows[worst]), 3),
+    )
+
+
+def _of(record: AttentionRecord, matrix: Matrix, sections: Sequence[Sequence[object]]) -> TabSheet:
+    small = (record.output, record.model, matrix.map.mechanism, matrix.aggregation)
+    languages = matrix.columns.language, matrix.rows.language
+    return TabSheet(record.name or record.model or matrix.map.name, small, sections, languages)  # type: ignore[arg-type]
