@@ -9,7 +9,7 @@ import pytest
 from small_runs import small_run
 
 import regard
-from regard.looking.look import look_at
+from regard.looking.run_looker import look_at
 from regard.records.question import Question
 from regard.serve.estimates import Estimates
 from regard.serve.http_errors import Refused
