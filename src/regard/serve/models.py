@@ -89,7 +89,7 @@ class Served:
 
 def run_in(model: LoadedRun | GuestModel) -> LoadedRun | None:
     """None: it is a guest, who answers for itself; a run needs somebody to ask it."""
-    return None if hasattr(model, "look") else model  # type: ignore[return-value]
+    return None if hasattr(model, "look") else model
 
 
 def _place(model: LoadedRun | GuestModel) -> Path:
