@@ -6,28 +6,32 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from regard.suggestions import meant
+from regard.words import t
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-WANTED = {  # pydantic's name of an error, or its first word
-    "int": "a whole number",
-    "float": "a number",
-    "finite": "a finite number",
-    "bool": "true or false",
-    "string": "text",
-    "string_too_short": "text that is not empty",
-    "list": "a list, as in [a, b]",
-    "tuple": "a list, as in [a, b]",
-    "missing": "a longer list",
-    "too": "a shorter list",
-    "too_short": "a longer list",
-    "greater": "greater than {gt}",
-    "greater_than_equal": "{ge} or greater",
-    "less": "less than {lt}",
-    "less_than_equal": "{le} or less",
-}
+
+def _wishes(limits: dict[str, Any]) -> dict[str, str]:
+    """By pydantic's name of an error, or its first word."""
+    return {
+        "int": t("a whole number"),
+        "float": t("a number"),
+        "finite": t("a finite number"),
+        "bool": t("true or false"),
+        "string": t("text"),
+        "string_too_short": t("text that is not empty"),
+        "list": t("a list, as in [a, b]"),
+        "tuple": t("a list, as in [a, b]"),
+        "missing": t("a longer list"),
+        "too": t("a shorter list"),
+        "too_short": t("a longer list"),
+        "greater": t("greater than {limit}", limit=limits.get("gt")),
+        "greater_than_equal": t("{limit} or greater", limit=limits.get("ge")),
+        "less": t("less than {limit}", limit=limits.get("lt")),
+        "less_than_equal": t("{limit} or less", limit=limits.get("le")),
+    }
 
 
 def refused_options(error: ValidationError, names: Iterable[str]) -> str:
@@ -36,7 +40,12 @@ def refused_options(error: ValidationError, names: Iterable[str]) -> str:
     key = ".".join(map(str, detail["loc"]))
     if detail["type"] == "extra_forbidden":
         known = [name for name in names if name != "kind"]
-        return f"no option {key!r}.{meant(key, known)} There are {', '.join(known)}"
+        return t(
+            "no option {key}.{meant} There are {known}",
+            key=repr(key),
+            meant=meant(key, known),
+            known=", ".join(known),
+        )
     return refused_value(detail, key, detail["input"])
 
 
@@ -48,9 +57,21 @@ def refused_value(detail: ErrorDetails, key: str, value: Any, place: str = "") -
     if detail["type"] == "literal_error":
         allowed = [word.strip("'") for word in str(context["expected"]).split(", ")]
         allowed = [*allowed[:-1], *(word.strip("'") for word in allowed[-1].split("' or '"))]
-        near = meant(str(value), allowed)
-        return f"{key} is {seen(value)}{place}.{near} Allowed: {', '.join(allowed)}."
-    return f"{key} is {seen(value)}{place}: it must be {_wanted(detail)}"
+        return t(
+            "{key} is {value}{place}.{meant} Allowed: {allowed}.",
+            key=key,
+            value=seen(value),
+            place=place,
+            meant=meant(str(value), allowed),
+            allowed=", ".join(allowed),
+        )
+    return t(
+        "{key} is {value}{place}: it must be {wanted}",
+        key=key,
+        value=seen(value),
+        place=place,
+        wanted=_wanted(detail),
+    )
 
 
 def seen(value: Any) -> str:
@@ -62,5 +83,5 @@ def seen(value: Any) -> str:
 
 def _wanted(detail: ErrorDetails) -> str:
     name = detail["type"]
-    known = WANTED.get(name) or WANTED.get(name.split("_")[0])
-    return known.format(**detail.get("ctx", {})) if known else detail["msg"]
+    known = _wishes(detail.get("ctx", {}))
+    return known.get(name) or known.get(name.split("_")[0]) or detail["msg"]

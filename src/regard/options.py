@@ -32,6 +32,7 @@ from pydantic_core import PydanticKnownError
 
 from regard.option_errors import refused_options
 from regard.terms import OPTIONS, choice_of
+from regard.words import t
 
 if TYPE_CHECKING:
     from torch import nn
@@ -127,7 +128,9 @@ class ModelOptions(OptionsOfKind):
         translate: source, target; classify: text, label; language and masked: text;
         match: first, second, and label or number.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say how it is built")
+        raise NotImplementedError(
+            t("{kind} does not say how it is built", kind=type(self).__name__)
+        )
 
     def uniform_attention(self, section: str) -> ModelOptions | None:
         """The same model that looks everywhere alike, if it can.
@@ -178,4 +181,4 @@ class TaskOptions(OptionsOfKind):
 
     def task(self, recipe: Any) -> Any:
         """What a run needs of the task, for this recipe."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what does it")
+        raise NotImplementedError(t("{kind} does not say what does it", kind=type(self).__name__))

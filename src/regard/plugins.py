@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from regard.words import t
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -69,7 +71,12 @@ def load(group: str, name: str) -> object:
         except BaseException as error:  # whatever a stranger's module does when it is imported
             what = " ".join(str(error).split())
             raise BrokenPlugin(
-                f"{_origin(point)} cannot be loaded: {type(error).__name__}: {what}"
+                t(
+                    "{origin} cannot be loaded: {kind}: {what}",
+                    origin=_origin(point),
+                    kind=type(error).__name__,
+                    what=what,
+                )
             ) from error
     return _THINGS[group, name]
 

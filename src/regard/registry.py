@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from regard import plugins
 from regard.suggestions import meant
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.data.fields import Field
@@ -131,7 +132,7 @@ def find_field(name: str) -> type[Field]:
     base = class_at("regard.data.fields:Field")
     if not (isinstance(found, type) and issubclass(found, base)):
         said = _named_so("regard.fields", name, FIELDS)
-        raise KindError(f"{said} is no class derived from regard.data.fields.Field")
+        raise KindError(t("{said} is no class derived from regard.data.fields.Field", said=said))
     return found
 
 
@@ -155,7 +156,13 @@ def _named(entry_points: str, name: str, ours: dict[str, str]) -> Any:
     known = tuple(dict.fromkeys([*ours, *brought]))
     group = entry_points.removeprefix("regard.")
     raise UnknownKind(
-        f"no kind {name!r} among {group}.{meant(name, known)} There are {known}",
+        t(
+            "no kind {name} among {group}.{meant} There are {known}",
+            name=repr(name),
+            group=group,
+            meant=meant(name, known),
+            known=known,
+        ),
         needs=(group.removesuffix("s"), name),
     )
 
@@ -216,20 +223,30 @@ def class_at(place: str) -> Any:
         raise
     except BaseException as error:  # whatever a stranger's module does when it is imported
         if isinstance(error, ModuleNotFoundError) and _is_within(error.name, module_name):
-            missing = f"no module {error.name!r}, so no {place!r}"
+            missing = t("no module {name}, so no {place}", name=repr(error.name), place=repr(place))
             if "." in str(error.name):  # the package around it is here
                 raise KindError(missing, PLACES) from error
             raise KindError(
-                f"{missing}: its package is not installed",
+                t("{missing}: its package is not installed", missing=missing),
                 plugins.INSTALL,
                 needs=("module", str(error.name)),
             ) from error
         why = " ".join(f"{type(error).__name__}: {error}".split())
-        hint = f"python -c 'import {module_name}' shows where it fails"
-        raise KindError(f"{module_name} cannot be imported: {why}", hint) from error
+        hint = t("python -c 'import {module_name}' shows where it fails", module_name=module_name)
+        raise KindError(
+            t("{module_name} cannot be imported: {why}", module_name=module_name, why=why), hint
+        ) from error
     if not hasattr(module, name):
         near = meant(name, [n for n, value in vars(module).items() if isinstance(value, type)])
-        raise KindError(f"{module_name} has no {name!r}.{near}", PLACES)
+        raise KindError(
+            t(
+                "{module_name} has no {name}.{near}",
+                module_name=module_name,
+                name=repr(name),
+                near=near,
+            ),
+            PLACES,
+        )
     return getattr(module, name)
 
 
@@ -245,9 +262,13 @@ def _checked(found: object, group: Group, kind: str) -> Any:
     base = getattr(options, name)
     said = _named_so(f"regard.{group}", kind, BUILT_IN[group])
     if not (isinstance(found, type) and issubclass(found, base)):
-        raise KindError(f"{said} is no class derived from regard.options.{name}")
+        raise KindError(
+            t("{said} is no class derived from regard.options.{name}", said=said, name=name)
+        )
     if getattr(found, method) is getattr(base, method):
-        raise KindError(f"{said} has no method {method!r} of its own")
+        raise KindError(
+            t("{said} has no method {method} of its own", said=said, method=repr(method))
+        )
     return found
 
 
@@ -255,4 +276,4 @@ def _named_so(entry_points: str, name: str, ours: Collection[str]) -> str:
     """Who is to blame, as the beginning of a sentence: a package, or the name itself."""
     if name in ours or name not in plugins.names(entry_points):
         return repr(name)
-    return f"{plugins.origin(entry_points, name)} cannot be used: it"
+    return t("{origin} cannot be used: it", origin=plugins.origin(entry_points, name))

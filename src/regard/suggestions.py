@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from regard.words import t
+
 
 def spelt_alike(
     word: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
@@ -25,4 +27,4 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
 def meant(word: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> str:
     """` Did you mean 'hidden'?`, or nothing where no known word is near."""
     near = spelt_alike(word, known, most=most, cutoff=cutoff)
-    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return t(" Did you mean {near}?", near=t(" or ").join(map(repr, near))) if near else ""

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Collection
 from typing import Literal, NamedTuple
 
+from regard.words import t
+
 Kind = Literal["score", "region", "normalizer", "pooling"]
 # The options of a recipe that hold such a name, and of which kind it is.
 OPTIONS: dict[str, Kind] = {
@@ -259,9 +261,11 @@ def meanings_of(name: str, kind: Kind) -> str:
         return ""
     if len(several.meanings) == 1:
         ((what, ours),) = several.meanings
-        return f" It is no {kind} but {what}: write {ours}."
-    each = "; ".join(f"write {ours} for {what}" for what, ours in several.meanings)
-    return f" It means several things: {each}."
+        return t(" It is no {kind} but {what}: write {ours}.", kind=kind, what=what, ours=ours)
+    each = "; ".join(
+        t("write {ours} for {what}", ours=ours, what=what) for what, ours in several.meanings
+    )
+    return t(" It means several things: {each}.", each=each)
 
 
 def in_our_words(text: str, kind: Kind, known: Callable[[], Collection[str]] = tuple) -> str:

@@ -60,7 +60,8 @@ def test_sorting_by_entropy_puts_the_most_focused_head_first(page, keep):
     choose(page, "sort by", "entropy")
     said = [button.get_attribute("aria-label") for button in heads_of(page).all()]
     found = [
-        re.fullmatch(r"decoder (\d), head (\d), entropy ([\d.]+)", each).groups() for each in said
+        re.fullmatch(r"decoder (\d), head (\d), entropy ([\d.]+): \1\.\2", each).groups()
+        for each in said
     ]
     expected = entropies()
     order = np.argsort(expected.ravel())

@@ -286,7 +286,7 @@ def test_an_answer_to_something_else_is_dimmed(open_page, server):
     page.get_by_label(QUESTION).fill("长" * 6000)
     page.get_by_label(QUESTION).press("Enter")
     expect(page.get_by_role("alert")).to_be_visible()
-    expect(page.locator(".headline")).to_have_css("opacity", "0.38")
+    expect(page.locator(".headline")).to_have_css("opacity", "0.72")
     ask(page, "你好。")
     expect(page.get_by_role("alert")).to_be_hidden()
     expect(page.locator(".headline")).to_have_css("opacity", "1")

@@ -281,6 +281,24 @@ def test_two_texts_or_models_are_compared_in_the_page(run, asked, served, monkey
     ]
 
 
+def test_several_models_and_texts_are_in_one_address(run, asked, served, monkeypatch):
+    opened = []
+    monkeypatch.setattr("regard.cli.commands.look._has_browser", lambda: True)
+    monkeypatch.setattr(
+        "regard.cli.commands.look._open_when_it_answers", lambda *a: opened.append(a[0])
+    )
+    run("look", "-m", "runs/a", "-m", "runs/b", "one", "two")
+    run("look", "-m", "runs/a", "-m", "runs/b")  # what is typed is asked of both
+    wished = [parse_qs(urlsplit(address).fragment) for address in opened]
+    also = [json.loads(each.pop("also")[0]) for each in wished]
+    assert also[0] == [{"model": "b"}, {"text": "two"}, {"text": "two", "model": "b"}]
+    assert also[1] == [{"model": "b"}]
+    assert wished == [
+        {"text": ["one"], "panel": ["compare"], "model": ["a"]},
+        {"panel": ["compare"], "model": ["a"]},
+    ]
+
+
 def test_what_was_measured_is_shown_as_a_file_in_the_browser(run, asked, served, monkeypatch):
     shown = []
     monkeypatch.setattr("regard.cli.commands.look._has_browser", lambda: True)

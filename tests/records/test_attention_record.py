@@ -218,3 +218,22 @@ def test_rows_of_words_sum_to_what_they_did(queries, keys, seed):
 def test_keys_of_a_word_are_summed_and_its_queries_averaged():
     weights = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]], np.float32)
     np.testing.assert_allclose(merge_words(weights, [0, 0], [0, 0, 1]), [[0.5, 0.5]], atol=1e-6)
+
+
+def test_words_can_be_corrected_and_json_keeps_that():
+    record = whole_record()
+    corrected = record.with_words("source", [0, 0, 1])
+    side = corrected.sides["source"]
+    assert side.words == (0, 0, 1)
+    assert side.corrected
+    assert AttentionRecord.from_json(corrected.to_json()).sides["source"] == side
+    assert not record.sides["source"].corrected
+    assert "corrected" not in record.sides["source"].to_dict()
+
+
+@pytest.mark.parametrize("words", [[], [0, 1], [1, 1, 2], [0, 2, 3], [0, 1, 0], [0, 0, 0, 1]])
+def test_words_with_gaps_or_of_other_tokens_are_refused(words):
+    with pytest.raises(NotARecord, match="a number for each of the 3 tokens"):
+        whole_record().with_words("source", words)
+    with pytest.raises(NotARecord, match="no side 'sauce'"):
+        whole_record().with_words("sauce", [0])

@@ -99,3 +99,18 @@ def test_the_parts_of_bleu_are_in_the_report(translated):
 
 def test_a_page_without_an_evaluation_has_no_scores():
     assert scores_section({}) == ""
+
+
+def test_the_baseline_is_in_the_file_as_it_is_printed(attending, labelled):
+    _, one = labelled
+    written = json.loads((attending / "dot-1" / "scores.json").read_text())["test"]["baseline"]
+    wanted = [example["label"] for example in one.examples]
+    most = max(set(wanted), key=wanted.count)
+    assert written["answer"] == most
+    assert written["accuracy"] == pytest.approx(wanted.count(most) / len(wanted))
+    assert f"{100 * written['accuracy']:.2f} %" in one.beside
+    assert one.to_dict()["baseline"] == written
+
+
+def test_translations_have_no_baseline(translated):
+    assert "baseline" not in translated[1].to_dict()

@@ -16,6 +16,7 @@ from regard.attention.scores import Score
 from regard.attention.select import is_at_hand
 from regard.attention.sequences.documents import UNSIGNED
 from regard.attention.shapes import broadcast
+from regard.words import t
 
 
 def leading(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
@@ -31,28 +32,44 @@ def check_tensors(query: Tensor, key: Tensor, value: Tensor) -> None:
     for name, x in (("query", query), ("key", key), ("value", value)):
         if not isinstance(x, Tensor):
             raise TypeError(
-                f"query, key and value are tensors; given {name} {type(x).__name__}: "
-                "torch.as_tensor(…) makes one"
+                t(
+                    "query, key and value are tensors; given {name} {kind}: torch.as_tensor(…) "
+                    "makes one",
+                    name=name,
+                    kind=type(x).__name__,
+                )
             )
         if x.layout != torch.strided or x.is_nested or x.device.type == "meta":
             kind = "nested" if x.is_nested else x.device.type if x.is_meta else str(x.layout)[6:]
             raise TypeError(
-                f"query, key and value are ordinary tensors, with numbers in them; given {name} {kind}"
+                t(
+                    "query, key and value are ordinary tensors, with numbers in them; given {name} "
+                    "{kind}",
+                    name=name,
+                    kind=kind,
+                )
             )
     if query.dim() < 2 or key.dim() < 2 or value.dim() < 2:
         given = _shapes(query, key, value)
-        raise ValueError(f"each tensor needs at least two axes (length, size); given {given}")
+        raise ValueError(
+            t("each tensor needs at least two axes (length, size); given {given}", given=given)
+        )
     if key.shape[-2] != value.shape[-2]:
         raise ValueError(
-            "there must be one value for every key: key (..., Lk, Dk), value (..., Lk, Dv); "
-            f"given {_shapes(query, key, value)}"
+            t(
+                "there must be one value for every key: key (..., Lk, Dk), value (..., Lk, "
+                "Dv); given {shapes}",
+                shapes=_shapes(query, key, value),
+            )
         )
     try:
         leading(query, key, value)
     except RuntimeError:
         raise ValueError(
-            "the leading axes must broadcast: (..., length, size); "
-            f"given {_shapes(query, key, value)}"
+            t(
+                "the leading axes must broadcast: (..., length, size); given {shapes}",
+                shapes=_shapes(query, key, value),
+            )
         ) from None
     same = query.dtype == key.dtype == value.dtype
     if query.dtype not in DTYPES or not (same or torch.is_autocast_enabled(query.device.type)):
@@ -61,14 +78,23 @@ def check_tensors(query: Tensor, key: Tensor, value: Tensor) -> None:
             for name, x in (("query", query), ("key", key), ("value", value))
         )
         narrow = query.is_floating_point() and query.dtype not in DTYPES
-        also = ": of 16 bits or more" if narrow else ""
+        also = t(": of 16 bits or more") if narrow else ""
         raise TypeError(
-            f"query, key and value must have one floating-point dtype{also}; given {given}"
+            t(
+                "query, key and value must have one floating-point dtype{also}; given {given}",
+                also=also,
+                given=given,
+            )
         )
 
 
 def _shapes(query: Tensor, key: Tensor, value: Tensor) -> str:
-    return f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+    return t(
+        "query {query_shape}, key {key_shape}, value {value_shape}",
+        query_shape=tuple(query.shape),
+        key_shape=tuple(key.shape),
+        value_shape=tuple(value.shape),
+    )
 
 
 def check_sizes(score: Score, query: Tensor, key: Tensor) -> None:
@@ -76,12 +102,23 @@ def check_sizes(score: Score, query: Tensor, key: Tensor) -> None:
     for what, x, size in (("query", query, score.query_size), ("key", key, score.key_size)):
         if size is not None and x.shape[-1] != size:
             raise ValueError(
-                f"{name} was made for {what} vectors of size {size}, given {what} {tuple(x.shape)}"
+                t(
+                    "{name} was made for {what} vectors of size {size}, given {what} {x_shape}",
+                    name=name,
+                    what=what,
+                    size=size,
+                    x_shape=tuple(x.shape),
+                )
             )
     if score.query_size is None and score.key_size is None and query.shape[-1] != key.shape[-1]:
         raise ValueError(
-            f"{name} needs queries and keys of one size, given query {tuple(query.shape)} and "
-            f"key {tuple(key.shape)}; Bilinear and Additive take different sizes"
+            t(
+                "{name} needs queries and keys of one size, given query {query_shape} and key "
+                "{key_shape}; Bilinear and Additive take different sizes",
+                name=name,
+                query_shape=tuple(query.shape),
+                key_shape=tuple(key.shape),
+            )
         )
 
 
@@ -91,12 +128,18 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
         return None
     if not isinstance(mask, Tensor):
         raise TypeError(
-            f"the mask is a bool tensor, True where a key may be attended; given {type(mask).__name__}"
+            t(
+                "the mask is a bool tensor, True where a key may be attended; given {kind}",
+                kind=type(mask).__name__,
+            )
         )
     if mask.dtype != torch.bool:
         raise TypeError(
-            f"the mask must be bool, True where a key may be attended; given {mask.dtype}. "
-            "For 1/0 write mask.bool(), for 0/-inf write mask == 0"
+            t(
+                "the mask must be bool, True where a key may be attended; given {dtype}. For "
+                "1/0 write mask.bool(), for 0/-inf write mask == 0",
+                dtype=mask.dtype,
+            )
         )
     mask = mask if mask.dim() else mask[None]
     expected = (*leading(query, key, value), query.shape[-2], key.shape[-2])
@@ -104,10 +147,20 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
     by_row = names_rows(given, expected)
     if by_row or not _fits(given, expected):
         fewer, axes = len(given) < len(expected), "None, " * (len(expected) - 2)
-        hint = f" A mask of padded keys (B, Lk) is written mask[:, {axes}:]." if fewer else ""
-        also = " One pattern (Lq, Lk) for all rows is written mask[None]." if by_row else ""
+        hint = (
+            t(" A mask of padded keys (B, Lk) is written mask[:, {axes}:].", axes=axes)
+            if fewer
+            else ""
+        )
+        also = t(" One pattern (Lq, Lk) for all rows is written mask[None].") if by_row else ""
         raise ValueError(
-            f"the mask must broadcast to (..., Lq, Lk) = {expected}; given {given}.{hint}{also}"
+            t(
+                "the mask must broadcast to (..., Lq, Lk) = {expected}; given {given}.{hint}{also}",
+                expected=expected,
+                given=given,
+                hint=hint,
+                also=also,
+            )
         )
     return mask if mask.dim() > 1 else mask[None]
 
@@ -143,17 +196,25 @@ def real_mask(
         return mask
     if mask is not None:
         raise ValueError(
-            "give mask or lengths, not both: torch.arange(L) < lengths[..., None] is the mask of lengths"
+            t(
+                "give mask or lengths, not both: torch.arange(L) < lengths[..., None] is the "
+                "mask of lengths"
+            )
         )
     if isinstance(lengths, list | tuple):
         lengths = _listed(lengths, positions, device)
     if not isinstance(lengths, Tensor):
-        what = "a tensor or a list of whole numbers"
-        raise TypeError(f"lengths must be {what}, not {type(lengths).__name__}")
+        what = t("a tensor or a list of whole numbers")
+        raise TypeError(
+            t("lengths must be {what}, not {kind}", what=what, kind=type(lengths).__name__)
+        )
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         raise TypeError(
-            f"lengths must be whole numbers, how many are real; given {lengths.dtype}. "
-            "Which are real is said by mask="
+            t(
+                "lengths must be whole numbers, how many are real; given {dtype}. Which are "
+                "real is said by mask=",
+                dtype=lengths.dtype,
+            )
         )
     given, expected = tuple(lengths.shape), tuple(lead)
     fits = len(given) == len(expected) and all(
@@ -161,9 +222,15 @@ def real_mask(
     )
     if not fits:
         axes = ", None" * (len(expected) - len(given)) if given else ""
-        hint = f" Those of rows (B,) are written lengths[:{axes}]." if axes else ""
+        hint = t(" Those of rows (B,) are written lengths[:{axes}].", axes=axes) if axes else ""
         raise ValueError(
-            f"lengths must be {expected}, one for every sequence (an axis may be 1); given {given}.{hint}"
+            t(
+                "lengths must be {expected}, one for every sequence (an axis may be 1); given "
+                "{given}.{hint}",
+                expected=expected,
+                given=given,
+                hint=hint,
+            )
         )
     if lengths.dtype in UNSIGNED:
         lengths = lengths.long()
@@ -175,7 +242,9 @@ def _listed(lengths: Sequence[int], positions: int, device: torch.device | None)
     """A list of lengths as a tensor; its numbers are at hand, whatever the device."""
     for n in lengths:
         if not _is_whole(n):
-            raise TypeError(f"lengths must be whole numbers, and one of the list is {n!r}")
+            raise TypeError(
+                t("lengths must be whole numbers, and one of the list is {n}", n=repr(n))
+            )
         if not 0 <= n <= positions:
             raise _not_within(n, positions)
     return torch.tensor([int(n) for n in lengths], dtype=torch.int64, device=device)
@@ -187,7 +256,11 @@ def _is_whole(given: Any) -> bool:
 
 def _not_within(length: int, positions: int) -> ValueError:
     return ValueError(
-        f"lengths must be from 0 to {positions}, the positions that there are; given {length}"
+        t(
+            "lengths must be from 0 to {positions}, the positions that there are; given {length}",
+            positions=positions,
+            length=length,
+        )
     )
 
 
@@ -204,20 +277,28 @@ def _check_lengths(lengths: Tensor, positions: int) -> None:
 def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """The bias as (..., Lq or 1, Lk), once it is certain that it can be added to the scores."""
     if not isinstance(bias, Tensor):
-        raise TypeError(f"the bias must be a tensor (..., Lq, Lk), not {type(bias).__name__}")
+        raise TypeError(
+            t("the bias must be a tensor (..., Lq, Lk), not {kind}", kind=type(bias).__name__)
+        )
     if bias.dtype == torch.bool:
         raise TypeError(
-            "the bias is added to the scores, and the one given is bool: "
-            "where keys may be attended is said by mask="
+            t(
+                "the bias is added to the scores, and the one given is bool: where keys may be "
+                "attended is said by mask="
+            )
         )
     single = bias.dtype == torch.float32 and query.dtype in (torch.float16, torch.bfloat16)
     same = bias.dtype == query.dtype or single
     cast = torch.is_autocast_enabled(query.device.type) and bias.dtype != torch.float64
     if not bias.is_floating_point() or not (same or cast):
-        also = ", or float32" if query.dtype in (torch.float16, torch.bfloat16) else ""
+        also = t(", or float32") if query.dtype in (torch.float16, torch.bfloat16) else ""
         raise TypeError(
-            f"the bias must have the dtype of the query, {str(query.dtype)[6:]}{also}; "
-            f"given {str(bias.dtype)[6:]}"
+            t(
+                "the bias must have the dtype of the query, {dtype}{also}; given {value}",
+                dtype=str(query.dtype)[6:],
+                also=also,
+                value=str(bias.dtype)[6:],
+            )
         )
     expected = (
         *leading(query, key, value),
@@ -230,7 +311,13 @@ def check_bias(bias: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tenso
         by_row = f". One of the keys of each row (B, Lk) is written bias[:, {axes}:]"
         hint = by_row if names_rows(given, expected) else ""
         raise ValueError(
-            f"the bias must broadcast to (..., {heads}Lq, Lk) = {expected}; given {given}{hint}"
+            t(
+                "the bias must broadcast to (..., {heads}Lq, Lk) = {expected}; given {given}{hint}",
+                heads=heads,
+                expected=expected,
+                given=given,
+                hint=hint,
+            )
         )
     bias = bias if bias.dim() > 1 else bias[(None,) * (2 - bias.dim())]
     return for_every_key(bias, key.shape[-2])
@@ -241,11 +328,15 @@ def check_cap(cap: float | None) -> float:
     if cap is None:
         return 0.0
     if isinstance(cap, bool) or not isinstance(cap, Real):
-        raise TypeError(f"cap bounds the scores, cap · tanh(score / cap): a number, not {cap!r}")
+        raise TypeError(
+            t("cap bounds the scores, cap · tanh(score / cap): a number, not {cap}", cap=repr(cap))
+        )
     if not 0.0 < cap < math.inf:
-        raise ValueError(f"cap bounds the scores, cap · tanh(score / cap): above 0, not {cap}")
+        raise ValueError(
+            t("cap bounds the scores, cap · tanh(score / cap): above 0, not {cap}", cap=cap)
+        )
     if not SINGLE.tiny <= cap <= SINGLE.max:
-        raise ValueError(f"cap is a number that float32 has, not {str(cap)[:20]}")
+        raise ValueError(t("cap is a number that float32 has, not {cap}", cap=str(cap)[:20]))
     return float(cap)
 
 
@@ -253,11 +344,18 @@ def check_sinks(sinks: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Ten
     """The sinks as (..., 1, 1), beside the scores (..., Lq, Lk)."""
     if not isinstance(sinks, Tensor) or not sinks.is_floating_point():
         seen = sinks.dtype if isinstance(sinks, Tensor) else type(sinks).__name__
-        raise TypeError(f"sinks are a tensor of numbers, one for every head; given {seen}")
+        raise TypeError(
+            t("sinks are a tensor of numbers, one for every head; given {seen}", seen=seen)
+        )
     lead = leading(query, key, value)
     if not _fits(sinks.shape, lead):
         raise ValueError(
-            f"sinks must broadcast to the leading axes {lead}, (heads,) as a rule; given {tuple(sinks.shape)}"
+            t(
+                "sinks must broadcast to the leading axes {lead}, (heads,) as a rule; given "
+                "{sinks_shape}",
+                lead=lead,
+                sinks_shape=tuple(sinks.shape),
+            )
         )
     return sinks[..., None, None]
 
@@ -278,10 +376,16 @@ def check_region(region: Region, lead: tuple[int, ...]) -> None:
         )
         if by_row or len(given) > len(lead) or not _fits(given, lead):
             axes = ", None" * (len(lead) - len(given))
-            hint = f" Those of rows (B,) are written [:{axes}]." if by_row else ""
+            hint = t(" Those of rows (B,) are written [:{axes}].", axes=axes) if by_row else ""
             raise ValueError(
-                f"the region {region!r} is for leading axes {given}, and those of this attention are "
-                f"{lead}.{hint}"
+                t(
+                    "the region {region} is for leading axes {given}, and those of this attention "
+                    "are {lead}.{hint}",
+                    region=repr(region),
+                    given=given,
+                    lead=lead,
+                    hint=hint,
+                )
             )
 
 
@@ -291,15 +395,24 @@ def check_counts(**counts: int | None) -> None:
         if count is None:
             continue
         if not _is_whole(count):
-            raise TypeError(f"{name} must be a whole number, not {count!r}")
+            raise TypeError(
+                t("{name} must be a whole number, not {count}", name=name, count=repr(count))
+            )
         if count < 1:
-            raise ValueError(f"{name} must be at least 1, not {count}")
+            raise ValueError(t("{name} must be at least 1, not {count}", name=name, count=count))
 
 
 def check_width(what: str, x: Tensor, size: int) -> None:
     """Whether vectors have the size that an attention was made for."""
     if x.dim() < 2 or x.shape[-1] != size:
-        raise ValueError(f"{what} must be (..., length, {size}), given {tuple(x.shape)}")
+        raise ValueError(
+            t(
+                "{what} must be (..., length, {size}), given {x_shape}",
+                what=what,
+                size=size,
+                x_shape=tuple(x.shape),
+            )
+        )
 
 
 def check_pairs(pairs: Tensor, query: Tensor, keys: int) -> None:
@@ -308,8 +421,13 @@ def check_pairs(pairs: Tensor, query: Tensor, keys: int) -> None:
     fits = pairs.dim() == len(expected) and _fits(pairs.shape, expected)
     if pairs.dtype != torch.bool or not fits:
         raise ValueError(
-            f"the mask must be bool, (..., Lq, Lk) = {expected} (an axis may be 1), or "
-            f"(..., Lk) with states as the source; given {pairs.dtype} {tuple(pairs.shape)}"
+            t(
+                "the mask must be bool, (..., Lq, Lk) = {expected} (an axis may be 1), or "
+                "(..., Lk) with states as the source; given {dtype} {pairs_shape}",
+                expected=expected,
+                dtype=pairs.dtype,
+                pairs_shape=tuple(pairs.shape),
+            )
         )
 
 
@@ -318,10 +436,16 @@ def check_score_sizes(score: Score, query_size: int, key_size: int) -> None:
     made = (score.query_size or query_size, score.key_size or key_size)
     any_size = takes_any_size(score)
     if made != (query_size, key_size) or (any_size and query_size != key_size):
-        expected = "queries and keys of one size" if any_size else f"sizes {made}"
+        expected = t("queries and keys of one size") if any_size else t("sizes {made}", made=made)
         raise ValueError(
-            f"{type(score).__name__} is for {expected}, but the queries have size {query_size} "
-            f"and the keys {key_size}"
+            t(
+                "{kind} is for {expected}, but the queries have size {query_size} and the keys "
+                "{key_size}",
+                kind=type(score).__name__,
+                expected=expected,
+                query_size=query_size,
+                key_size=key_size,
+            )
         )
 
 

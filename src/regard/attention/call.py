@@ -25,6 +25,7 @@ from regard.attention.shapes import broadcast, of_rank
 from regard.attention.weights.asked_weights import Weights, check_asked
 from regard.attention.weights.weight_tiles import summarised
 from regard.suggestions import meant
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.attention.memory import Memory
@@ -93,14 +94,19 @@ class AttentionCall:
     ) -> AttentionCall:
         """A call with projected queries and keys of any ranks. `more`: the other fields, as they are."""
         if isinstance(dropout, str) or not 0.0 <= dropout < 1.0:
-            raise ValueError(f"dropout must be at least 0 and below 1, not {dropout}")
+            raise ValueError(
+                t("dropout must be at least 0 and below 1, not {dropout}", dropout=dropout)
+            )
         if bias is not None:
             bias = check_bias(bias, query, key, value)
         if sinks is not None:
             sinks = check_sinks(sinks, query, key, value)
             if not usual_softmax(normalize):
                 raise ValueError(
-                    f"sinks stand in the sum of a softmax: {normalize!r} has no such sum"
+                    t(
+                        "sinks stand in the sum of a softmax: {normalize} has no such sum",
+                        normalize=repr(normalize),
+                    )
                 )
         given = (query, key, value, bias, limits.mask, limits.inside, limits.factor)
         rank = max(x.dim() for x in given if x is not None)
@@ -252,5 +258,13 @@ def refusal(
     except TypeError as wrong:
         taken = [option for option in inspect.signature(model).parameters if option != "self"]
         near = next((meant(option, taken) for option in choices if option not in taken), "")
-        return TypeError(f"{name}() {wrong}.{near} It takes {', '.join(taken)}")
+        return TypeError(
+            t(
+                "{name}() {wrong}.{near} It takes {taken}",
+                name=name,
+                wrong=wrong,
+                near=near,
+                taken=", ".join(taken),
+            )
+        )
     return error

@@ -22,6 +22,7 @@ from regard import plugins
 from regard.registry import KindError, UnknownKind, class_at
 from regard.suggestions import meant, nearest
 from regard.terms import Kind, in_our_words, meanings_of, names_of, plain
+from regard.words import t
 
 PLACE = re.compile(r"""(?<![\w.'"])([A-Za-z_][\w.]*):([A-Za-z_]\w*)""")
 AT = ".__at__."  # in its place, so that Python can read it
@@ -45,11 +46,20 @@ def build(text: str, kind: str, table: Mapping[str, type], **sizes: Any) -> Any:
     except SyntaxError as error:
         place = " " * max(min(error.offset or 1, len(written) + 1) - 1, 0) + "^"
         raise ValueError(
-            f"cannot read the {kind} {text!r}:\n  {written}\n  {place}\n"
-            f"write a name, or a name with arguments: {_examples(kind)}"
+            t(
+                "cannot read the {kind} {text}:\n  {written}\n  {place}\nwrite a name, or a name "
+                "with arguments: {examples}",
+                kind=kind,
+                text=repr(text),
+                written=written,
+                place=place,
+                examples=_examples(kind),
+            )
         ) from None
     except (RecursionError, MemoryError):
-        raise ValueError(f"the {kind} {text[:60]!r} … is joined of too many parts") from None
+        raise ValueError(
+            t("the {kind} {text} … is joined of too many parts", kind=kind, text=repr(text[:60]))
+        ) from None
 
 
 def _evaluate(
@@ -71,8 +81,14 @@ def _evaluate(
         case _ if name := _name(node):
             return _make(name, [], {}, kind, table, sizes)
     raise ValueError(
-        f"cannot read {ast.unparse(node)!r} in the {kind} {text!r}: "
-        f"write a name, or a name with arguments: {_examples(kind)}"
+        t(
+            "cannot read {unparse} in the {kind} {text}: write a name, or a name with "
+            "arguments: {examples}",
+            unparse=repr(ast.unparse(node)),
+            kind=kind,
+            text=repr(text),
+            examples=_examples(kind),
+        )
     )
 
 
@@ -91,8 +107,13 @@ def _constant(node: ast.expr, text: str, kind: str) -> Any:
         return ast.literal_eval(node)
     except ValueError:
         raise ValueError(
-            f"cannot read the argument {ast.unparse(node)!r} in the {kind} {text!r}: "
-            "write a number, a word, true, false or none"
+            t(
+                "cannot read the argument {unparse} in the {kind} {text}: write a number, a "
+                "word, true, false or none",
+                unparse=repr(ast.unparse(node)),
+                kind=kind,
+                text=repr(text),
+            )
         ) from None
 
 
@@ -112,28 +133,58 @@ def _make(
     written = [p.name for p in free if p.kind is not p.KEYWORD_ONLY]
     usage = f"{spelling(cls, kind, table) or name}({', '.join(str(p) for p in _untyped(free))})"
     if len(args) > len(written):
-        raise ValueError(f"{usage} was given {len(args)} arguments: {', '.join(map(repr, args))}")
+        raise ValueError(
+            t(
+                "{usage} was given {count} arguments: {map}",
+                usage=usage,
+                count=len(args),
+                map=", ".join(map(repr, args)),
+            )
+        )
     named = dict(zip(written, args, strict=False)) | named
     for key in named:
         if key not in parameters:
-            raise ValueError(f"{usage} has no argument {key!r}.{meant(key, parameters)}")
+            raise ValueError(
+                t(
+                    "{usage} has no argument {key}.{meant}",
+                    usage=usage,
+                    key=repr(key),
+                    meant=meant(key, parameters),
+                )
+            )
     missing = [p.name for p in free if p.default is p.empty and p.name not in named]
     if missing:
-        raise ValueError(f"{usage} needs {', '.join(missing)}")
+        raise ValueError(t("{usage} needs {missing}", usage=usage, missing=", ".join(missing)))
     for key, value in named.items():
         if isinstance(parameters[key].default, bool) and not isinstance(value, bool):
-            raise ValueError(f"{key} of {usage} must be true or false, not {value!r}")
+            raise ValueError(
+                t(
+                    "{key} of {usage} must be true or false, not {value}",
+                    key=key,
+                    usage=usage,
+                    value=repr(value),
+                )
+            )
     try:
         return cls(**named, **known)
     except TypeError as error:
-        raise ValueError(f"{usage} cannot be made of {named}: {error}") from None
+        raise ValueError(
+            t("{usage} cannot be made of {named}: {error}", usage=usage, named=named, error=error)
+        ) from None
     except ValueError:
         raise
     except Exception as error:
         if cls in table.values():
             raise
         said = " ".join(f"{type(error).__name__}: {error}".split())
-        raise plugins.BrokenPlugin(f"{usage} of {cls.__module__} cannot be made: {said}") from error
+        raise plugins.BrokenPlugin(
+            t(
+                "{usage} of {module} cannot be made: {said}",
+                usage=usage,
+                module=cls.__module__,
+                said=said,
+            )
+        ) from error
 
 
 def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:
@@ -150,9 +201,15 @@ def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:
     hint = meanings_of(name, cast(Kind, kind)) or meant(written, known)
     hint = hint or _near_term(written, cast(Kind, kind)) or meant(written, known, cutoff=0.5)
     if kind == "region" and (made := OF_TENSORS.get(plain(name))):
-        hint = f" It takes a tensor, which no text holds: give {made}."
+        hint = t(" It takes a tensor, which no text holds: give {made}.", made=made)
     raise UnknownKind(
-        f"no {kind} {written!r}.{hint} The {kind}s: {', '.join(sorted(known))}.",
+        t(
+            "no {kind} {written}.{hint} The {kind}s: {known}.",
+            kind=kind,
+            written=repr(written),
+            hint=hint,
+            known=", ".join(sorted(known)),
+        ),
         needs=(kind, written),
     )
 
@@ -163,7 +220,9 @@ def _near_term(name: str, kind: Kind) -> str:
     near = nearest(name, names, cutoff=0.7)
     if near is None or near == names[near]:
         return ""
-    return f" Did you mean {near!r}, which is {names[near]!r} here?"
+    return t(
+        " Did you mean {near}, which is {names} here?", near=repr(near), names=repr(names[near])
+    )
 
 
 def _names(kind: str, table: Mapping[str, type]) -> tuple[str, ...]:
@@ -177,7 +236,11 @@ def _brought(name: str, kind: str, table: Mapping[str, type]) -> type:
     if isinstance(found, type) and issubclass(found, _base(kind, table)):
         return found
     raise plugins.BrokenPlugin(
-        f"{plugins.origin(_group(kind), name)} cannot be used: it is no {kind.capitalize()} but "
+        t(
+            "{origin} cannot be used: it is no {capitalize} but ",
+            origin=plugins.origin(_group(kind), name),
+            capitalize=kind.capitalize(),
+        )
         + reprlib.repr(found)
     )
 
@@ -191,7 +254,13 @@ def _standing_at(place: str, kind: str, table: Mapping[str, type]) -> type:
     if isinstance(found, type) and issubclass(found, _base(kind, table)):
         return found
     raise plugins.BrokenPlugin(
-        f"{place} is no {kind.capitalize()} but {reprlib.repr(found)}", plugins.UnusableName.hint
+        t(
+            "{place} is no {capitalize} but {repr}",
+            place=place,
+            capitalize=kind.capitalize(),
+            repr=reprlib.repr(found),
+        ),
+        plugins.UnusableName.hint,
     )
 
 

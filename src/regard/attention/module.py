@@ -37,6 +37,7 @@ from regard.attention.scores import Score, as_score
 from regard.attention.select import without
 from regard.attention.shapes import as_summed, broadcast
 from regard.attention.weights.asked_weights import Weights
+from regard.words import t
 
 
 class AttentionModule(nn.Module):
@@ -115,9 +116,14 @@ class AttentionModule(nn.Module):
         if mask is not None:
             if mask.shape != states.shape[:-1] or mask.dtype != torch.bool:
                 raise ValueError(
-                    f"the mask of states {tuple(states.shape)} must be bool "
-                    f"{tuple(states.shape[:-1])}, True where a state is real; given {mask.dtype} "
-                    f"{tuple(mask.shape)}"
+                    t(
+                        "the mask of states {states_shape} must be bool {value}, True where a state is "
+                        "real; given {dtype} {mask_shape}",
+                        states_shape=tuple(states.shape),
+                        value=tuple(states.shape[:-1]),
+                        dtype=mask.dtype,
+                        mask_shape=tuple(mask.shape),
+                    )
                 )
             if self.nan_safe:  # before what is not real meets a parameter: NaN times 0 is NaN
                 states = without(states, ~mask)
@@ -155,10 +161,12 @@ class AttentionModule(nn.Module):
         """What `forward` runs and `explain` explains. The arguments are told at `forward`."""
         check_width("query", query, self.query_size)
         if isinstance(weights, Weights) and weights.heads is not None and not self.heads_axis:
-            raise ValueError(f"{type(self).__name__} has one head: leave heads out")
+            raise ValueError(t("{kind} has one head: leave heads out", kind=type(self).__name__))
         if lengths is not None:
             if isinstance(source, Memory):
-                raise ValueError("a Memory knows which states are real: give lengths to remember")
+                raise ValueError(
+                    t("a Memory knows which states are real: give lengths to remember")
+                )
             mask = real_states(mask, lengths, query if source is None else source)
         if self.region.leads:
             check_region(self.region, self._lead(query, source))
@@ -235,7 +243,10 @@ class AttentionModule(nn.Module):
         """What stands beside the scores; the normaliser is there already."""
         if sinks and not usual_softmax(self.normalize):
             raise ValueError(
-                f"sinks stand in the sum of a softmax: {self.normalize!r} has no such sum"
+                t(
+                    "sinks stand in the sum of a softmax: {normalize} has no such sum",
+                    normalize=repr(self.normalize),
+                )
             )
         self.cap = check_cap(cap) or None
         self.sinks = nn.Parameter(torch.zeros(heads)) if sinks else None
@@ -250,15 +261,19 @@ class AttentionModule(nn.Module):
         """The query, what it attends to, and the mask of pairs, if that is what was given."""
         if isinstance(source, Memory):
             if source.attention is not self:
-                raise ValueError("this Memory was made by another attention: use its own remember")
+                raise ValueError(
+                    t("this Memory was made by another attention: use its own remember")
+                )
             if mask is not None:
                 check_pairs(mask, query, source.length)
             return query, source, mask
         states = query if source is None else source
         if source is None and self.key_size is not None:
             raise ValueError(
-                "this attention was made for a source of its own (key_size was given): pass "
-                "states or a Memory. For self-attention leave key_size out"
+                t(
+                    "this attention was made for a source of its own (key_size was given): pass "
+                    "states or a Memory. For self-attention leave key_size out"
+                )
             )
         real = mask if mask is not None and mask.dim() == states.dim() - 1 else None
         pairs = mask if real is None else None

@@ -18,6 +18,7 @@ from regard.attention.region import Region
 from regard.attention.regions import as_region
 from regard.attention.rotary import Rotary
 from regard.attention.scores import Score, as_score
+from regard.words import t
 
 
 class MultiHead(AttentionModule):
@@ -63,18 +64,28 @@ class MultiHead(AttentionModule):
             head_size=head_size,
         )
         if rotary is not None and not isinstance(rotary, Rotary):
-            raise TypeError(f"rotary must be a Rotary or None, not {rotary!r}")
+            raise TypeError(t("rotary must be a Rotary or None, not {rotary}", rotary=repr(rotary)))
         self.query_size, self.key_size = query_size, key_size
         self.dropout, self.rotary, self.nan_safe = dropout, rotary, nan_safe
         self.heads, self.key_heads = heads, key_heads or heads
         self.head_size = head_size or (query_size if wide else query_size // heads)
         if head_size is None and not wide and query_size % heads:
             raise ValueError(
-                f"{heads} heads do not divide query_size {query_size}: choose another number, "
-                "give head_size, or wide=True"
+                t(
+                    "{heads} heads do not divide query_size {query_size}: choose another number, "
+                    "give head_size, or wide=True",
+                    heads=heads,
+                    query_size=query_size,
+                )
             )
         if heads % self.key_heads:
-            raise ValueError(f"key_heads {self.key_heads} must divide heads {heads}")
+            raise ValueError(
+                t(
+                    "key_heads {key_heads} must divide heads {heads}",
+                    key_heads=self.key_heads,
+                    heads=heads,
+                )
+            )
         sizes: dict[str, Any] = {"query_size": self.head_size, "key_size": self.head_size}
         self.score = as_score(score, **sizes, heads=heads)
         self.region = as_region(region, query_size=query_size)

@@ -14,6 +14,7 @@ from torch import Generator, Tensor
 
 from regard.attention.language import build
 from regard.attention.reinforce import MovingAverage, Reinforce
+from regard.words import t
 
 __all__ = [
     "NORMALIZERS",
@@ -262,8 +263,8 @@ def as_normalizer(given: Normalizer | str | None, **sizes: Any) -> Normalizer:
     if isinstance(given, Normalizer):
         return given
     raise TypeError(
-        f"normalize must be a Normalizer, a name or None, not {given!r}"
-        + (" — call it to make one" if isinstance(given, type) else "")
+        t("normalize must be a Normalizer, a name or None, not {given}", given=repr(given))
+        + (t(" — call it to make one") if isinstance(given, type) else "")
     )
 
 
@@ -341,9 +342,20 @@ def _one_hot(index: Tensor, scores: Tensor) -> Tensor:
 def _check_temperature(normalizer: Any) -> None:
     name, temperature = type(normalizer).__name__, normalizer.temperature
     if not temperature > 0:
-        raise ValueError(f"the temperature of {name} must be above 0, not {temperature}")
+        raise ValueError(
+            t(
+                "the temperature of {name} must be above 0, not {temperature}",
+                name=name,
+                temperature=temperature,
+            )
+        )
     if temperature < COLDEST:
         raise ValueError(
-            f"the temperature of {name} is {temperature}, below {COLDEST:.2g}, the least that float32 has: "
-            "'hard' looks up the best key"
+            t(
+                "the temperature of {name} is {temperature}, below {coldest}, the least that "
+                "float32 has: 'hard' looks up the best key",
+                name=name,
+                temperature=temperature,
+                coldest=f"{COLDEST:.2g}",
+            )
         )

@@ -27,6 +27,7 @@ from regard.attention.limits import source_lengths
 from regard.attention.normalizers import Normalizer
 from regard.attention.scores import Dot
 from regard.attention.shapes import at_least_single
+from regard.words import t
 
 
 class Pooled(NamedTuple):
@@ -134,7 +135,13 @@ class AttentionPooling(nn.Module):
     ) -> Pooled:
         states, mask = _batch_first(states, mask, lengths, self.batch_first)
         if states.shape[-1] != (size := self._size()):
-            raise ValueError(f"states must be (..., L, {size}), given {tuple(states.shape)}")
+            raise ValueError(
+                t(
+                    "states must be (..., L, {size}), given {states_shape}",
+                    size=size,
+                    states_shape=tuple(states.shape),
+                )
+            )
         if mask is not None:  # before a parameter meets them
             states = states.masked_fill(~mask[..., None], 0.0)
         key = states if self.hidden is None else torch.tanh(self.hidden(states))
@@ -231,15 +238,23 @@ def _batch_first(
     states: Tensor, mask: Tensor | None, lengths: Tensor | Sequence[int] | None, batch_first: bool
 ) -> tuple[Tensor, Tensor | None]:
     if states.dim() < 2:
-        raise ValueError(f"states must be (..., L, D), given {tuple(states.shape)}")
+        raise ValueError(
+            t("states must be (..., L, D), given {states_shape}", states_shape=tuple(states.shape))
+        )
     if lengths is not None:
         states = states if batch_first else states.movedim(0, -2)
         real = real_mask(mask, lengths, states.shape[:-2], states.shape[-2], states.device)
         return states, None if real is None else real.expand(states.shape[:-1])
     if mask is not None and (mask.shape != states.shape[:-1] or mask.dtype != torch.bool):
         raise ValueError(
-            f"the mask of states {tuple(states.shape)} must be bool {tuple(states.shape[:-1])}, "
-            f"True where a state is real; given {mask.dtype} {tuple(mask.shape)}"
+            t(
+                "the mask of states {states_shape} must be bool {value}, True where a state is "
+                "real; given {dtype} {mask_shape}",
+                states_shape=tuple(states.shape),
+                value=tuple(states.shape[:-1]),
+                dtype=mask.dtype,
+                mask_shape=tuple(mask.shape),
+            )
         )
     if batch_first:
         return states, mask

@@ -10,6 +10,7 @@ from torch.nn.parameter import UninitializedParameter
 
 from regard.attention.region import Region
 from regard.attention.shapes import at_least_single
+from regard.words import t
 
 WIDEST = 1e15  # keys: its square is a number that float32 has
 
@@ -32,7 +33,12 @@ class PredictedWindow(nn.Module, Region):
         super().__init__()
         if not 0 < width <= WIDEST:
             raise ValueError(
-                f"the width of a predicted window must be above 0, and at most {WIDEST:g}, not {width}"
+                t(
+                    "the width of a predicted window must be above 0, and at most {widest}, not "
+                    "{width}",
+                    widest=f"{WIDEST:g}",
+                    width=width,
+                )
             )
         self.width, self.renormalize = float(width), renormalize
         self.weight: Tensor = UninitializedParameter()

@@ -15,6 +15,7 @@ from regard.attention.mechanism_text import mechanism, written_normalizer
 from regard.attention.module import AttentionModule
 from regard.attention.paths import split_bias
 from regard.attention.weights.asked_weights import Weights, WeightSummary
+from regard.words import t
 
 
 class Recorded(NamedTuple):
@@ -73,7 +74,7 @@ def recording(
     >>> [(each.name, each.weights.shape) for each in recorded]
     """
     if details and weights is not None:
-        raise ValueError("details are of all weights: leave them out, or weights=Weights(…)")
+        raise ValueError(t("details are of all weights: leave them out, or weights=Weights(…)"))
     recorded: list[Any] = []
     with ExitStack() as undo:
         for name, part in module.named_modules():

@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 from torch import Tensor
 
+from regard.words import t
+
 FARTHEST = 1 << 40  # a position no tensor has
 
 Align = Literal["start", "end"] | int | None
@@ -116,13 +118,17 @@ class Region:
         self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
     ) -> Tensor:
         """True where allowed: (queries, keys), or (..., queries, keys) for `lengths` (..., 1, 1)."""
-        raise NotImplementedError(f"{type(self).__name__} does not say where a query may look")
+        raise NotImplementedError(
+            t("{kind} does not say where a query may look", kind=type(self).__name__)
+        )
 
     def place(
         self, query: Tensor, keys: int, lengths: Tensor | None
     ) -> tuple[Tensor, Tensor | None]:
         """True where allowed, and what the weights are multiplied by, if anything: (..., Lq, keys)."""
-        raise NotImplementedError(f"{type(self).__name__} does not say where a query may look")
+        raise NotImplementedError(
+            t("{kind} does not say where a query may look", kind=type(self).__name__)
+        )
 
     def __and__(self, other: Region) -> Region:
         refuse_to_compose(self)
@@ -136,8 +142,8 @@ class Region:
 
 def refuse_to_compose(given: Any) -> NoReturn:
     raise TypeError(
-        f"{type(given).__name__} is not a mask, so &, | and ~ do not apply to it"
-        + ("; pass what else restricts it as mask=" if isinstance(given, Region) else "")
+        t("{kind} is not a mask, so &, | and ~ do not apply to it", kind=type(given).__name__)
+        + (t("; pass what else restricts it as mask=") if isinstance(given, Region) else "")
     )
 
 
@@ -145,11 +151,24 @@ def check_count(region: Any, name: str, least: int) -> None:
     value = getattr(region, name)
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ValueError(
-            f"{name} of {type(region).__name__} must be a whole number of at least {least}, "
-            f"not {value!r}"
+            t(
+                "{name} of {kind} must be a whole number of at least {least}, not {value}",
+                name=name,
+                kind=type(region).__name__,
+                least=least,
+                value=repr(value),
+            )
         )
     if value > FARTHEST:
-        raise ValueError(f"{name} of {type(region).__name__} is {value}: at most it is {FARTHEST}")
+        raise ValueError(
+            t(
+                "{name} of {kind} is {value}: at most it is {farthest}",
+                name=name,
+                kind=type(region).__name__,
+                value=value,
+                farthest=FARTHEST,
+            )
+        )
 
 
 def check_align(region: Any) -> None:
@@ -157,5 +176,9 @@ def check_align(region: Any) -> None:
     placed = isinstance(align, int) and abs(align) <= FARTHEST and not isinstance(align, bool)
     if align not in ("start", "end", None) and not placed:
         raise ValueError(
-            f"align of {type(region).__name__} must be 'start', 'end' or a position, not {align!r}"
+            t(
+                "align of {kind} must be 'start', 'end' or a position, not {align}",
+                kind=type(region).__name__,
+                align=repr(align),
+            )
         )

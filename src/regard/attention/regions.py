@@ -30,6 +30,7 @@ from regard.attention.region import (
     check_count,
     refuse_to_compose,
 )
+from regard.words import t
 
 
 class Mask(Region):
@@ -147,9 +148,13 @@ class Causal(Relative):
     def offset(self, queries: int, keys: int) -> int:
         if self.align is None and queries != keys:
             raise ValueError(
-                f"causal over {queries} queries and {keys} keys can be meant in two ways: "
-                "Causal('start') puts the first query at the first key, "
-                "Causal('end') the last query at the last key"
+                t(
+                    "causal over {queries} queries and {keys} keys can be meant in two ways: "
+                    "Causal('start') puts the first query at the first key, Causal('end') the last "
+                    "query at the last key",
+                    queries=queries,
+                    keys=keys,
+                )
             )
         return super().offset(queries, keys)
 
@@ -380,8 +385,8 @@ def as_region(given: Region | str | None, **sizes: Any) -> Region:
     if isinstance(given, Region):
         return given
     raise TypeError(
-        f"region must be a Region, a name or None, not {given!r}"
-        + (" — call it to make one" if isinstance(given, type) else "")
+        t("region must be a Region, a name or None, not {given}", given=repr(given))
+        + (t(" — call it to make one") if isinstance(given, type) else "")
     )
 
 

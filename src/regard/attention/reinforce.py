@@ -7,6 +7,8 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from regard.words import t
+
 
 class Chosen(Protocol):
     @property
@@ -59,7 +61,12 @@ class Reinforce(nn.Module):
         super().__init__()
         if isinstance(baseline, str):
             if baseline != "moving":
-                raise ValueError(f"baseline must be 'moving', a module or None, not {baseline!r}")
+                raise ValueError(
+                    t(
+                        "baseline must be 'moving', a module or None, not {baseline}",
+                        baseline=repr(baseline),
+                    )
+                )
             baseline = MovingAverage(decay)
         self.baseline, self.entropy = baseline, entropy
 
@@ -70,12 +77,21 @@ class Reinforce(nn.Module):
             reward = each.expand(log_prob.shape)
         except RuntimeError:
             raise ValueError(
-                f"the reward must be one for each choice {tuple(log_prob.shape)} or one for each "
-                f"row {tuple(log_prob.shape[:-1])}, given {tuple(reward.shape)}"
+                t(
+                    "the reward must be one for each choice {log_prob_shape} or one for each row "
+                    "{value}, given {reward_shape}",
+                    log_prob_shape=tuple(log_prob.shape),
+                    value=tuple(log_prob.shape[:-1]),
+                    reward_shape=tuple(reward.shape),
+                )
             ) from None
         if each.dim() != log_prob.dim():
             raise ValueError(
-                f"a reward of {reward.dim()} axes does not fit choices {tuple(log_prob.shape)}"
+                t(
+                    "a reward of {dim} axes does not fit choices {log_prob_shape}",
+                    dim=reward.dim(),
+                    log_prob_shape=tuple(log_prob.shape),
+                )
             )
         made = choice.index >= 0  # a query with no allowed key chose nothing
         count = made.sum().clamp(min=1)
@@ -96,7 +112,9 @@ class Reinforce(nn.Module):
                 self.baseline.update(reward[made])
             return value.to(reward), zero
         if features is None:
-            raise ValueError("a learned baseline needs features=, what is known before the choice")
+            raise ValueError(
+                t("a learned baseline needs features=, what is known before the choice")
+            )
         guess = self.baseline(features)
         guess = guess.squeeze(-1) if guess.dim() == reward.dim() + 1 else guess
         error = (guess - reward).square().masked_fill(~made, 0.0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from regard.words import t
+
 KEPT = 1024  # positions whose cosines and sines are not computed again each time
 TABLES = 16  # of such positions, for different sizes, types and devices
 _TURNS: dict[tuple[float, int, torch.dtype, torch.device], tuple[Tensor, Tensor]] = {}
@@ -19,14 +21,18 @@ class Rotary:
 
     def __init__(self, base: float = 10_000.0) -> None:
         if not base > 0:
-            raise ValueError(f"the base of rotary positions must be above 0, not {base}")
+            raise ValueError(
+                t("the base of rotary positions must be above 0, not {base}", base=base)
+            )
         self.base = base
 
     def turn(self, x: Tensor, start: int) -> Tensor:
         """x (..., L, D), the first of the L at position `start`."""
         length, size = x.shape[-2:]
         if size % 2:
-            raise ValueError(f"rotary positions pair up features: {size} in a head is odd")
+            raise ValueError(
+                t("rotary positions pair up features: {size} in a head is odd", size=size)
+            )
         cosine, sine = self._turns(length, start, x)
         first, second = x.chunk(2, -1)
         return x * cosine + torch.cat([second, first], -1) * sine

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from regard.attention.kernels.additive import additive_scores
 from regard.attention.language import build
 from regard.attention.shapes import broadcast
+from regard.words import t
 
 
 class Score(nn.Module):
@@ -61,7 +62,7 @@ class Score(nn.Module):
         return key
 
     def pair(self, query: Tensor, key: Tensor) -> Tensor:
-        raise NotImplementedError(f"{type(self).__name__} does not say how to pair")
+        raise NotImplementedError(t("{kind} does not say how to pair", kind=type(self).__name__))
 
     def fill_as_published(self) -> None:
         """The values that its paper starts from, where they are not those of the rest of the network."""
@@ -125,8 +126,11 @@ class Cosine(DotLike):
         super().__init__()
         if not torch.finfo(torch.float32).tiny <= temperature < math.inf:
             raise ValueError(
-                "the temperature of a cosine must be above 0, and a number that float32 has, "
-                f"not {temperature}"
+                t(
+                    "the temperature of a cosine must be above 0, and a number that float32 has, "
+                    "not {temperature}",
+                    temperature=temperature,
+                )
             )
         self.fixed = temperature
         log = nn.Parameter(torch.tensor(math.log(temperature))) if learned else None
@@ -212,8 +216,13 @@ class Additive(Score):
         size, width = matrix.shape
         if not 0 < query_size < width or vector.shape != (size,):
             raise ValueError(
-                f"expected a matrix (size, query_size + key_size) and a vector (size,), given "
-                f"{tuple(matrix.shape)}, {tuple(vector.shape)} and query_size={query_size}"
+                t(
+                    "expected a matrix (size, query_size + key_size) and a vector (size,), given "
+                    "{matrix_shape}, {vector_shape} and query_size={query_size}",
+                    matrix_shape=tuple(matrix.shape),
+                    vector_shape=tuple(vector.shape),
+                    query_size=query_size,
+                )
             )
         score = cls(query_size, width - query_size, size).to(matrix)
         with torch.no_grad():
@@ -317,8 +326,8 @@ def as_score(given: Score | str | None, **sizes: Any) -> Score:
     if isinstance(given, Score):
         return given
     raise TypeError(
-        f"score must be a Score, a name or None, not {given!r}"
-        + (" — call it to make one" if isinstance(given, type) else "")
+        t("score must be a Score, a name or None, not {given}", given=repr(given))
+        + (t(" — call it to make one") if isinstance(given, type) else "")
     )
 
 
@@ -333,7 +342,7 @@ def _heads(heads: int | None) -> tuple[int, ...]:
 
 def _check_size(what: str, size: int | None) -> None:
     if size is not None and size < 1:
-        raise ValueError(f"{what} is 1 or more, not {size}")
+        raise ValueError(t("{what} is 1 or more, not {size}", what=what, size=size))
 
 
 def _matrix(heads: int | None, rows: int, columns: int) -> nn.Parameter:

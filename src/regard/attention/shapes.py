@@ -8,6 +8,8 @@ from itertools import zip_longest
 import torch
 from torch import Tensor
 
+from regard.words import t
+
 
 def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
     """The shape that all of them broadcast to; a RuntimeError if there is none, as in torch.
@@ -21,7 +23,9 @@ def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
     for axis in zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
         wide = [size for size in axis if size != 1]  # no set: a size of a graph has no hash
         if any(size != wide[0] for size in wide):
-            raise RuntimeError(f"shapes {[tuple(shape) for shape in shapes]} do not broadcast")
+            raise RuntimeError(
+                t("shapes {shapes} do not broadcast", shapes=[tuple(shape) for shape in shapes])
+            )
         sizes.append(wide[0] if wide else 1)
     return tuple(reversed(sizes))
 

@@ -15,6 +15,7 @@ from regard.attention.memory import Memory
 from regard.attention.module import AttentionModule
 from regard.attention.recording import ask_for_weights
 from regard.suggestions import meant
+from regard.words import t
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,21 @@ class Steer:
         weights, rows = self.weights, self.rows
         if rows.dtype != torch.bool or rows.dim() not in (2, 3):
             raise ValueError(
-                "the rows to steer must be bool (B or 1, Q), or (B or 1, heads, Q), given "
-                f"{rows.dtype} {tuple(rows.shape)}"
+                t(
+                    "the rows to steer must be bool (B or 1, Q), or (B or 1, heads, Q), given "
+                    "{dtype} {rows_shape}",
+                    dtype=rows.dtype,
+                    rows_shape=tuple(rows.shape),
+                )
             )
         if weights.dim() not in (rows.dim() + 1, 4) or weights.shape[-2] != rows.shape[-1]:
             raise ValueError(
-                f"the weights to steer by must be (B or 1, [heads,] Q, K) with the Q of the rows, "
-                f"given weights {tuple(weights.shape)} and rows {tuple(rows.shape)}"
+                t(
+                    "the weights to steer by must be (B or 1, [heads,] Q, K) with the Q of the "
+                    "rows, given weights {weights_shape} and rows {rows_shape}",
+                    weights_shape=tuple(weights.shape),
+                    rows_shape=tuple(rows.shape),
+                )
             )
 
     @property
@@ -63,8 +72,12 @@ def steering(module: nn.Module, plan: Mapping[str, Steer]) -> Iterator[None]:
         for name, steer in plan.items():
             if name not in attentions:
                 raise ValueError(
-                    f"no attention {name!r} in this model.{meant(name, attentions)} "
-                    f"There are {', '.join(map(repr, attentions)) or 'none'}"
+                    t(
+                        "no attention {name} in this model.{meant} There are {value}",
+                        name=repr(name),
+                        meant=meant(name, attentions),
+                        value=", ".join(map(repr, attentions)) or t("none"),
+                    )
                 )
             hook = _Steered(name, steer)
             if steer.by_head:
@@ -137,14 +150,24 @@ class _Steered:
         if weights.dim() != 3 + len(attention.heads_axis):
             axes = "(B or 1, heads, Q, K)" if attention.heads_axis else "(B or 1, Q, K)"
             raise ValueError(
-                f"the attention {self.name!r} is steered by weights {axes}, given {tuple(weights.shape)}"
+                t(
+                    "the attention {name} is steered by weights {axes}, given {weights_shape}",
+                    name=repr(self.name),
+                    axes=axes,
+                    weights_shape=tuple(weights.shape),
+                )
             )
         if attention.key_size is None:  # a past that grows
             weights = weights[..., memory.start : memory.start + memory.length]
         if weights.shape[-1] != memory.length:
             raise ValueError(
-                f"the attention {self.name!r} has {memory.length} keys, but the weights to steer it by "
-                f"are for {weights.shape[-1]}"
+                t(
+                    "the attention {name} has {length} keys, but the weights to steer it by are "
+                    "for {weights_shape}",
+                    name=repr(self.name),
+                    length=memory.length,
+                    weights_shape=weights.shape[-1],
+                )
             )
         inside = at < rows.shape[-1]
         at = at.clamp(max=rows.shape[-1] - 1).to(weights.device)
@@ -156,8 +179,13 @@ class _Steered:
         """(B or 1, ...) -> (N, ...), N = B · k, those of a sentence side by side."""
         if batch % len(given):
             raise ValueError(
-                f"the attention {self.name!r} is steered for {len(given)} sentences, but {batch} came: "
-                "give weights for all of them, or for one"
+                t(
+                    "the attention {name} is steered for {count} sentences, but {batch} came: give "
+                    "weights for all of them, or for one",
+                    name=repr(self.name),
+                    count=len(given),
+                    batch=batch,
+                )
             )
         return given.repeat_interleave(batch // len(given), 0)
 

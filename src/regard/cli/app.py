@@ -20,6 +20,7 @@ from regard.cli.commands.generate import generate
 from regard.cli.commands.look import look
 from regard.cli.commands.predict import predict
 from regard.cli.commands.recipes import recipes
+from regard.cli.commands.report import report
 from regard.cli.commands.schema import schema
 from regard.cli.commands.score import score
 from regard.cli.commands.serve import serve
@@ -40,6 +41,7 @@ COMMANDS = (
     train,
     compare,
     evaluate,
+    report,
     predict,
     translate,
     look,

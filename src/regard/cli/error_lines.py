@@ -7,7 +7,7 @@ import sys
 
 from regard.recipe.mistakes import RecipeError, shortened
 from regard.runs.failures import OtherRecipe
-from regard.words import t
+from regard.words import say, t
 
 DEBUG = "REGARD_DEBUG"
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
@@ -41,8 +41,8 @@ def complain(error: Exception) -> int:
         hint = t("ls -l says who may read and write it")
     elif read_only or (isinstance(error, OSError) and error.errno == errno.ENOSPC):
         hint = t("free some space, or write elsewhere")
-    print(t("error: {message}", message=_sentence(message)), file=sys.stderr)
-    print(t("hint: {hint}", hint=hint), file=sys.stderr)
+    print(t("error: {message}", message=_sentence(say(message))), file=sys.stderr)
+    print(t("hint: {hint}", hint=say(hint)), file=sys.stderr)
     return status
 
 

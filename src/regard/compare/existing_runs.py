@@ -38,13 +38,13 @@ def compare_runs(
     """What differs between these runs, by the items of one corpus; written to the folder `out`."""
     recipes = {path: _recipe(path) for path in paths}
     if len(recipes) < len(paths):
-        raise RecipeError("a run is named twice", "name each once")
+        raise RecipeError(t("a run is named twice"), t("name each once"))
     check_one_task(recipes)
     variants = _variants(recipes)
     if len(variants) < 2:
         raise RecipeError(
-            "all these runs are of one variant: their recipes differ in the seed alone",
-            "name runs of two variants or more",
+            t("all these runs are of one variant: their recipes differ in the seed alone"),
+            t("name runs of two variants or more"),
         )
     judge = RunJudge(_judged_on(recipes, data), out / "judged", measure, find_device(device))
     judge.check(next(iter(recipes.values())))
@@ -97,14 +97,22 @@ def _judged_on(recipes: Mapping[Path, Recipe], data: str | None) -> Set:
         if len(found) > 1:
             (one, (first, _)), (other, (second, _)) = list(found.items())[:2]
             raise RecipeError(
-                f"{first} and {second} have different {part} sets: {one} and {other}",
-                "--data SPEC names one to judge all of them by",
+                t(
+                    "{first} and {second} have different {part} sets: {one} and {other}",
+                    first=first,
+                    second=second,
+                    part=part,
+                    one=one,
+                    other=other,
+                ),
+                t("--data SPEC names one to judge all of them by"),
             )
         spec = getattr(next(iter(recipes.values())).data, part)
         if spec is not None:
             return Set(spec, part)
     raise RecipeError(
-        "the runs have neither data.test nor data.dev", "--data SPEC names a corpus to judge by"
+        t("the runs have neither data.test nor data.dev"),
+        t("--data SPEC names a corpus to judge by"),
     )
 
 

@@ -23,6 +23,7 @@ from regard.recipe.recipe import Recipe, Trainer
 from regard.runs.devices import find_device
 from regard.runs.run_folder import RunFolder
 from regard.statistics import Looks, Verdict
+from regard.words import t
 
 HOUR = 3600.0
 
@@ -99,8 +100,11 @@ def judged_on(given: VariantPlan, data: str | None) -> Set:
     named = {str(variant.recipe.data.test) for variant in given.variants}
     if len(named) > 1:
         raise RecipeError(
-            f"the variants have different test sets: {' and '.join(sorted(named)[:2])}",
-            "--data SPEC names one to judge all of them by",
+            t(
+                "the variants have different test sets: {named}",
+                named=" and ".join(sorted(named)[:2]),
+            ),
+            t("--data SPEC names one to judge all of them by"),
         )
     recipe = given.recipe.data
     if recipe.test is not None:
@@ -108,7 +112,8 @@ def judged_on(given: VariantPlan, data: str | None) -> Set:
     if recipe.dev is not None:
         return Set(recipe.dev, "dev")
     raise RecipeError(
-        "the recipe has neither data.test nor data.dev", "--data SPEC names a corpus to judge by"
+        t("the recipe has neither data.test nor data.dev"),
+        t("--data SPEC names a corpus to judge by"),
     )
 
 

@@ -25,6 +25,7 @@ from regard.runs.metrics_file import read_rows
 from regard.runs.model_file import fingerprint, read_config
 from regard.tasks.task import Task
 from regard.tasks.task_module import Unanswerable
+from regard.words import t
 
 FORMAT = 1
 TIMED, REPEATS = 64, 3  # items that are answered to tell how fast, and how often
@@ -111,10 +112,15 @@ def read_items(run: LoadedRun, spec: Spec, problems: Problems) -> list[Any]:
     """The examples to judge by; RecipeError if there are none."""
     examples = run.task.examples(spec, problems)
     if not examples:
-        why = problems.report() or "it is empty"
+        why = problems.report() or t("it is empty")
         raise RecipeError(
-            f"there is no usable {run.task.noun[:-1]} in {spec}: {why}",
-            "--data SPEC names others to judge by",
+            t(
+                "there is no usable {noun} in {spec}: {why}",
+                noun=run.task.noun[:-1],
+                spec=spec,
+                why=why,
+            ),
+            t("--data SPEC names others to judge by"),
         )
     return examples
 
@@ -146,7 +152,7 @@ def _seconds(run: LoadedRun, examples: Sequence[Any]) -> float:
     start = time.perf_counter()
     try:
         if not all(isinstance(example, Mapping) for example in examples):
-            raise Unanswerable("blocks of a text", "")
+            raise Unanswerable(t("blocks of a text"), "")
         run.task.predict(run.module, examples, batch=run.task.batch_for(run.module))
     except Unanswerable:
         run.task.judge(run.module, examples)

@@ -47,16 +47,27 @@ def check_one_task(recipes: Mapping[Any, Recipe]) -> None:
     for name, other in others:
         if other.task.kind != recipe.task.kind:
             raise RecipeError(
-                f"different tasks: {first} is for task.kind={recipe.task.kind}, {name} for "
-                f"task.kind={other.task.kind}",
-                "what does the same can be compared",
+                t(
+                    "different tasks: {first} is for task.kind={kind}, {name} for "
+                    "task.kind={task_kind}",
+                    first=first,
+                    kind=recipe.task.kind,
+                    name=name,
+                    task_kind=other.task.kind,
+                ),
+                t("what does the same can be compared"),
             )
         known, found = task_of(recipe).columns, task_of(other).columns
         if known != found:
             raise RecipeError(
-                f"different answers: {first} is measured by {', '.join(known)}, {name} by "
-                f"{', '.join(found)}",
-                "what answers alike can be compared",
+                t(
+                    "different answers: {first} is measured by {known}, {name} by {found}",
+                    first=first,
+                    known=", ".join(known),
+                    name=name,
+                    found=", ".join(found),
+                ),
+                t("what answers alike can be compared"),
             )
 
 
@@ -88,8 +99,16 @@ class RunJudge:
         spelt = {_plainly(name): name for name in known}.get(_plainly(self.wanted))
         if spelt is None:
             raise RecipeError(
-                f"items are not measured by {self.wanted!r}.{meant(self.wanted, known)}",
-                f"task.kind={recipe.task.kind} has --measure {', '.join(known)}",
+                t(
+                    "items are not measured by {wanted}.{meant}",
+                    wanted=repr(self.wanted),
+                    meant=meant(self.wanted, known),
+                ),
+                t(
+                    "task.kind={kind} has --measure {known}",
+                    kind=recipe.task.kind,
+                    known=", ".join(known),
+                ),
             )
         self.wanted = spelt
 
@@ -100,8 +119,12 @@ class RunJudge:
         assert self._first is not None
         if self.wanted is not None and self.wanted not in named:
             raise RecipeError(
-                f"items are not measured by {self.wanted!r}.{meant(self.wanted, named)}",
-                f"--measure takes {', '.join(named)}",
+                t(
+                    "items are not measured by {wanted}.{meant}",
+                    wanted=repr(self.wanted),
+                    meant=meant(self.wanted, named),
+                ),
+                t("--measure takes {named}", named=", ".join(named)),
             )
         return named.get(self.wanted or self.usual, self.measures[0])
 
@@ -135,9 +158,14 @@ class RunJudge:
         seeds = self.judged.setdefault(variant, {})
         if found.seed in seeds and seeds[found.seed].path != path:
             raise RecipeError(
-                f"{seeds[found.seed].path} and {path} are one variant and have one seed, "
-                f"{found.seed}: nothing is learnt of the same run twice",
-                "name one of them",
+                t(
+                    "{path} and {value} are one variant and have one seed, {seed}: nothing is "
+                    "learnt of the same run twice",
+                    path=seeds[found.seed].path,
+                    value=path,
+                    seed=found.seed,
+                ),
+                t("name one of them"),
             )
         seeds[found.seed] = found
         return float(self.measure.value(found.counts[self.measure.name].sum(0)))
@@ -251,9 +279,14 @@ class RunJudge:
             for other in runs.values():
                 if other.items != found.items:
                     raise RecipeError(
-                        f"{other.path} and {found.path} are not judged by the same items of "
-                        f"{self.items.spec}: they read or cut them differently",
-                        "the same data.… and tokenizer.… give the same items",
+                        t(
+                            "{path} and {found_path} are not judged by the same items of {spec}: they read "
+                            "or cut them differently",
+                            path=other.path,
+                            found_path=found.path,
+                            spec=self.items.spec,
+                        ),
+                        t("the same data.… and tokenizer.… give the same items"),
                     )
                 shapes = [
                     {name: counts.shape for name, counts in each.counts.items()}
@@ -261,8 +294,11 @@ class RunJudge:
                 ]
                 if shapes[0] != shapes[1]:
                     raise RecipeError(
-                        f"{other.path} and {found.path} are not measured alike: they know different "
-                        "labels",
-                        "train them on the same corpus",
+                        t(
+                            "{path} and {found_path} are not measured alike: they know different labels",
+                            path=other.path,
+                            found_path=found.path,
+                        ),
+                        t("train them on the same corpus"),
                     )
                 return

@@ -26,6 +26,7 @@ from regard.runs.failures import RunEnded
 from regard.runs.metrics_file import read_rows
 from regard.runs.model_file import is_whole, read_config, recipe_of
 from regard.runs.run_folder import RunFolder, check_recipe, flat
+from regard.words import t
 
 POLL = 0.2  # seconds
 LEAST, KNOWN = (
@@ -99,9 +100,14 @@ class PlannedRun:
             if further := [n for n in LIMITS if before.get(n, 0) > now.get(n, 0)]:
                 name = further[0]
                 raise RecipeError(
-                    f"{self.folder.path} was trained with training.{name}={before[name]}, further than "
-                    f"it is now to be: the variants would not have equal budgets",
-                    "--out names another folder",
+                    t(
+                        "{path} was trained with training.{name}={before}, further than it is now to "
+                        "be: the variants would not have equal budgets",
+                        path=self.folder.path,
+                        name=name,
+                        before=before[name],
+                    ),
+                    t("--out names another folder"),
                 )
         self._see_whether_done()
 
@@ -238,8 +244,14 @@ def train_all(
     if failed := [each for each in trainings if each.failure]:
         first = failed[0]
         raise TrainingFailed(
-            f"{len(failed)} of {len(trainings)} trainings failed; {first.variant}, seed "
-            f"{first.recipe.seed}: {first.failure}"
+            t(
+                "{count} of {trainings} trainings failed; {variant}, seed {seed}: {failure}",
+                count=len(failed),
+                trainings=len(trainings),
+                variant=first.variant,
+                seed=first.recipe.seed,
+                failure=first.failure,
+            )
         )
 
 

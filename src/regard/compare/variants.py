@@ -72,12 +72,17 @@ def plan(
     words = [*words, *usual]
     choices = dict(map(_choices, vary))
     if len(choices) < len(vary):
-        raise RecipeError("a key is varied twice: name all its values at once", VARY)
+        raise RecipeError(t("a key is varied twice: name all its values at once"), VARY)
     if (count := math.prod(map(len, choices.values()))) > most:
         raise RecipeError(
-            f"--vary makes {count:,} variants, more than {most:,}: that is {math.comb(count, 2):,} pairs "
-            "to tell apart, and several trainings of each",
-            f"name fewer values, or allow it with --most-variants {count}",
+            t(
+                "--vary makes {count} variants, more than {most}: that is {comb} pairs to tell "
+                "apart, and several trainings of each",
+                count=f"{count:,}",
+                most=f"{most:,}",
+                comb=f"{math.comb(count, 2):,}",
+            ),
+            t("name fewer values, or allow it with --most-variants {count}", count=count),
         )
     base = read_recipe(recipe, words)
     variants = []
@@ -87,7 +92,7 @@ def plan(
         variants.append(Variant(variant_name(changes), made, changes))
     _check_differ(variants)
     if len(variants) < 2:
-        raise RecipeError("there is one variant: vary a key by two values or more", VARY)
+        raise RecipeError(t("there is one variant: vary a key by two values or more"), VARY)
     variants, notes = _with_baselines(base, choices, variants)
     return VariantPlan(base, _distinct(variants), notes)
 
@@ -124,11 +129,11 @@ def _choices(given: str) -> tuple[str, list[str]]:
     key, equals, text = given.partition("=")
     values = split_values(text)
     if not equals or not key.strip() or not all(values):
-        raise RecipeError(f"--vary {given!r} is not key=value,value", VARY)
+        raise RecipeError(t("--vary {given} is not key=value,value", given=repr(given)), VARY)
     if key.strip() == "seed":
-        raise RecipeError("seed is not varied: every variant has the same seeds", "--seeds N")
+        raise RecipeError(t("seed is not varied: every variant has the same seeds"), "--seeds N")
     if len(set(values)) < len(values):
-        raise RecipeError(f"--vary {given!r} names a value twice", VARY)
+        raise RecipeError(t("--vary {given} names a value twice", given=repr(given)), VARY)
     return key.strip(), values
 
 
@@ -142,7 +147,10 @@ def _check_differ(variants: Sequence[Variant]) -> None:
                 ", ".join(f"{key}={value}" for key, value in variant.changes.items())
                 for variant in (before, each)
             )
-            raise RecipeError(f"--vary: {one} and {other} are the same variant", "name it once")
+            raise RecipeError(
+                t("--vary: {one} and {other} are the same variant", one=one, other=other),
+                t("name it once"),
+            )
 
 
 def _given(key: str, words: Sequence[str]) -> bool:

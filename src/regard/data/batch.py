@@ -18,6 +18,7 @@ from torch import Tensor
 from regard.data.fields import Field, Parts
 from regard.data.length_batches import LengthBatches
 from regard.data.store import Store
+from regard.words import t
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,10 @@ class Loader:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         if state["batches"] != self.batches.fingerprint:
             raise ValueError(
-                "the corpus, the batch size, the seed or the number of processes has changed since "
-                "the checkpoint: its place in the epoch means nothing now. Start a new run"
+                t(
+                    "the corpus, the batch size, the seed or the number of processes has changed "
+                    "since the checkpoint: its place in the epoch means nothing now. Start a new "
+                    "run"
+                )
             )
         self._epoch, self._given = state["epoch"], state["given"]

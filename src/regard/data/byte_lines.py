@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from regard.data.problems import CorpusError
+from regard.words import t
 
 STANDARD_INPUT = "-"
 AT_ONCE = 1 << 16  # bytes
@@ -88,7 +89,14 @@ def old_byte_lines(path: Path | str, *, longest: int) -> Iterator[bytes | None]:
 
 
 def _damaged(path: Path | str, number: int, error: Exception) -> CorpusError:
-    return CorpusError(f"{path} is damaged or cut off after line {number:,}: {error}")
+    return CorpusError(
+        t(
+            "{path} is damaged or cut off after line {number}: {error}",
+            path=path,
+            number=f"{number:,}",
+            error=error,
+        )
+    )
 
 
 def refuse_utf16(name: Path | str, start: bytes) -> None:
@@ -98,6 +106,10 @@ def refuse_utf16(name: Path | str, start: bytes) -> None:
     if marked or (len(start) > 3 and even != odd):
         kind = "UTF-16" if marked else "UTF-16BE" if even else "UTF-16LE"
         raise CorpusError(
-            f"{name} is UTF-16, not UTF-8: convert it with `iconv -f {kind} -t UTF-8`",
-            f"iconv -f {kind} -t UTF-8 OLD > NEW, then name NEW",
+            t(
+                "{name} is UTF-16, not UTF-8: convert it with `iconv -f {kind} -t UTF-8`",
+                name=name,
+                kind=kind,
+            ),
+            t("iconv -f {kind} -t UTF-8 OLD > NEW, then name NEW", kind=kind),
         )

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from regard.words import t
+
 SEAL = "sha256"  # the key of {name of a file: its SHA-256}
 
 
@@ -36,16 +38,31 @@ def check_seal(path: Path, content: Mapping[str, Any], hint: str = Damaged.hint)
     """Damaged if the content of `path`, or a file that its seal names, is not as it was sealed."""
     seal = content.get(SEAL, {})
     if not isinstance(seal, dict):
-        raise Damaged(f"{path} is damaged: its {SEAL} is {seal!r:.60}", hint)
+        raise Damaged(
+            t(
+                "{path} is damaged: its {seal} is {given}",
+                path=path,
+                seal=SEAL,
+                given=f"{seal!r:.60}",
+            ),
+            hint,
+        )
     for name, written in seal.items():
         file = path.parent / name
         try:
             found = _of_content(content) if file == path else sha256_of(file)
         except (FileNotFoundError, IsADirectoryError):
-            raise Damaged(f"there is no file {file}, which {path} names", hint) from None
+            raise Damaged(
+                t("there is no file {file}, which {path} names", file=file, path=path), hint
+            ) from None
         if found != written:
             raise Damaged(
-                f"{file} is damaged or was changed: its SHA-256 is not the one in {path}", hint
+                t(
+                    "{file} is damaged or was changed: its SHA-256 is not the one in {path}",
+                    file=file,
+                    path=path,
+                ),
+                hint,
             )
 
 

@@ -22,6 +22,7 @@ from regard.data.problems import Problems, before_noun
 from regard.data.rows import read_rows
 from regard.data.spec import Corpus, Spec, parse
 from regard.scripts import stands_close
+from regard.words import t
 
 HELD_OUT = 1_000  # examples of @dev and of @test are used, at most
 
@@ -146,9 +147,9 @@ def joined(
     How many are joined is drawn evenly from a generator of this seed: the same for the same corpus.
     """
     if most < 1:
-        raise ValueError(f"join must be 1 or more, given {most}")
+        raise ValueError(t("join must be 1 or more, given {most}", most=most))
     if not all(isinstance(field, Text) for field in fields):
-        raise ValueError("only texts can be joined")
+        raise ValueError(t("only texts can be joined"))
     draw = np.random.default_rng(seed)
     while (longer := next(examples, None)) is not None:
         for _ in range(int(draw.integers(most))):

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.words import t
+
 Array = NDArray[np.int64]
 ROWS = 32  # up to so many examples, the number of a batch is rounded as lengths are
 
@@ -41,14 +43,27 @@ class LengthBatches:
         shuffle: bool = True,
     ) -> None:
         if tokens is None and sentences is None:
-            raise ValueError("the size of a batch is missing: give tokens, sentences or both")
+            raise ValueError(t("the size of a batch is missing: give tokens, sentences or both"))
         if any(limit is not None and limit < 1 for limit in (tokens, sentences)):
-            raise ValueError(f"a batch of {tokens} tokens, {sentences} sentences holds nothing")
+            raise ValueError(
+                t(
+                    "a batch of {tokens} tokens, {sentences} sentences holds nothing",
+                    tokens=tokens,
+                    sentences=sentences,
+                )
+            )
         if not 0 <= rank < world:
-            raise ValueError(f"rank {rank} is not one of {world} processes (0 to {world - 1})")
+            raise ValueError(
+                t(
+                    "rank {rank} is not one of {world} processes (0 to {value})",
+                    rank=rank,
+                    world=world,
+                    value=world - 1,
+                )
+            )
         self.seed, self.rank, self.world, self.shuffle = seed, rank, world, shuffle
         if not lengths:
-            raise ValueError("there is no field to count by: give one length for every example")
+            raise ValueError(t("there is no field to count by: give one length for every example"))
         rounded = [_rounded(np.asarray(x)) for x in lengths]
         self._order, self._classes = _by_length(rounded)
         sizes = _cut([x[self._order] for x in rounded], tokens, sentences)
@@ -135,7 +150,13 @@ def _dealt_evenly(sizes: list[int], world: int) -> list[int]:
     """As many batches as `world` divides: the largest are halved, or, of single examples, some joined."""
     sizes, over = list(sizes), len(sizes) % world
     if sum(sizes) < world:
-        raise ValueError(f"{sum(sizes)} examples cannot be shared by {world} processes")
+        raise ValueError(
+            t(
+                "{sizes} examples cannot be shared by {world} processes",
+                sizes=sum(sizes),
+                world=world,
+            )
+        )
     if over and sum(sizes) >= len(sizes) + world - over:
         for _ in range(world - over):
             largest = int(np.argmax(sizes))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from regard.words import say_kept, t
+
 SHOWN = 5  # line numbers kept of each kind
 NO_TEXT = "lines without a text '{}'"  # of a value that is none
 
@@ -37,6 +39,9 @@ def said_of_value(said: object, name: str) -> str:
     >>> said_of_value("{}lines that are not numbers", "number")
     'number value that is not numbers'
     """
+    of_lines = str(said).replace("'{}'", repr(name), 1).replace("{}", f"{before_noun(name)} ", 1)
+    if (translated := say_kept(of_lines)) != of_lines:
+        return translated
     text = _of_one(str(said), "value").replace("'{}'", repr(name), 1)
     return text.replace("{}", f"{before_noun(name)} ", 1)
 
@@ -119,6 +124,9 @@ class Problems:
 
 
 def _words(kind: str, found: Found) -> str:
-    name = _of_one(kind, "line") if found.count == 1 else kind
+    name = say_kept(kind)
+    if found.count == 1 and name == kind:
+        name = _of_one(kind, "line")
     more = ", …" if found.count > len(found.first) else ""
-    return f"{found.count:,} {name} ({', '.join(map(str, found.first))}{more})"
+    lines = ", ".join(map(str, found.first)) + more
+    return t("{count} {kind} ({lines})", count=f"{found.count:,}", kind=name, lines=lines)

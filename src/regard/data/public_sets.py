@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from regard.words import t
+
 ORIGINS = {
     "3am-en-zh": "3AM comes from github.com/MaxyLee/3AM (folder data)",
     "babi": "the bAbI tasks v1.2 are unpacked from research.facebook.com/downloads/babi (en-10k/qa1_….txt)",
@@ -22,6 +24,7 @@ ORIGINS = {
     "sick": "its files SICK_*.txt come from github.com/brmson/dataset-sts (data/sts/sick2014)",
     "reading": "XQuAD comes from github.com/google-deepmind/xquad, CMRC 2018 from github.com/ymcui/cmrc2018",
     "stories": "python benchmarks/reading/stories.py FOLDER/stories writes them",
+    "tang-poems": "verses of github.com/chinese-poetry/chinese-poetry, in simplified characters",
     "tatoeba-cmn-eng": "it comes from manythings.org/anki (cmn-eng.zip)",
     "tatoeba-fra-eng": "it comes from manythings.org/anki (fra-eng.zip)",
     "tatoeba-vie-eng": "it comes from manythings.org/anki (vie-eng.zip)",
@@ -37,5 +40,9 @@ def origin(path: Path) -> str:
     """A sentence for a path inside the folder of a known set; empty for others."""
     for name in path.parts:
         if name in ORIGINS:
-            return f"{name}: {ORIGINS[name]}; set REGARD_DATA to the folder that holds {name}/"
+            return t(
+                "{name}: {origins}; set REGARD_DATA to the folder that holds {name}/",
+                name=name,
+                origins=ORIGINS[name],
+            )
     return ""

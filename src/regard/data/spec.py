@@ -70,6 +70,7 @@ from regard.data.parts import PARTS
 from regard.data.problems import CorpusError
 from regard.data.public_sets import origin
 from regard.suggestions import meant
+from regard.words import t
 
 Spec: TypeAlias = "str | Path | Sequence[Spec]"
 
@@ -136,9 +137,11 @@ def locate(path: str | Path) -> Path:
             if found.is_file() or str(found) == os.devnull:
                 return found
     if any((folder / path).is_dir() for folder in _roots(path)):
-        raise IsADirectoryError(f"'{path}' is a folder: name files, as in a.zh,a.en")
+        raise IsADirectoryError(t("'{path}' is a folder: name files, as in a.zh,a.en", path=path))
     if path.exists():
-        raise CorpusError(f"'{path}' is no file that can be read twice: use - for standard input")
+        raise CorpusError(
+            t("'{path}' is no file that can be read twice: use - for standard input", path=path)
+        )
     raise FileNotFoundError(_missing(path))
 
 
@@ -229,13 +232,34 @@ def _aligned(files: Sequence[str], fields: Sequence[str]) -> Corpus:
     name, wanted = ",".join(files), ",".join(fields)
     if len(fields) == 1:
         raise CorpusError(
-            f"'{name}' names {_number(len(files))} files: a {fields[0]} is one file, and + adds another"
+            t(
+                "'{name}' names {number} files: a {fields} is one file, and + adds another",
+                name=name,
+                number=_number(len(files)),
+                fields=fields[0],
+            )
         )
-    what = "a pair is" if len(fields) == 2 else f"{len(fields)} files are"
+    what = t("a pair is") if len(fields) == 2 else t("{count} files are", count=len(fields))
     if len(files) != len(fields):
-        raise CorpusError(f"'{name}' names {len(files)} files: {what} '{wanted}'")
+        raise CorpusError(
+            t(
+                "'{name}' names {count} files: {what} '{wanted}'",
+                name=name,
+                count=len(files),
+                what=what,
+                wanted=wanted,
+            )
+        )
     if not all(files):
-        raise CorpusError(f"'{name}': {what} '{wanted}', {_number(len(fields))} files")
+        raise CorpusError(
+            t(
+                "'{name}': {what} '{wanted}', {number} files",
+                name=name,
+                what=what,
+                wanted=wanted,
+                number=_number(len(fields)),
+            )
+        )
     paths, columns = zip(*map(_one_column, files, fields), strict=True)
     return Corpus(name, paths, columns)
 
@@ -262,8 +286,13 @@ def _of_columns(
     names = tuple(wanted or fields)
     if len(names) != len(fields) or not set(names) <= set(files):
         raise CorpusError(
-            f"'{text}': the columns for {', '.join(fields)} are {len(fields)} of "
-            f"{', '.join(sorted(files))}, after #"
+            t(
+                "'{text}': the columns for {fields} are {count} of {files}, after #",
+                text=text,
+                fields=", ".join(fields),
+                count=len(fields),
+                files=", ".join(sorted(files)),
+            )
         )
     return Corpus(text, tuple(files[name] for name in names), ("",) * len(names))
 
@@ -320,7 +349,13 @@ def _embedded(name: str) -> dict[str, Path]:
         if (stem, rest[0]) == (corpus, part):
             found["" if len(rest) == 2 else rest[1]] = path
     if not found:
-        raise FileNotFoundError(f"no embedded corpus '{name}'{_nearest(name, sorted(set(known)))}")
+        raise FileNotFoundError(
+            t(
+                "no embedded corpus '{name}'{nearest}",
+                name=name,
+                nearest=_nearest(name, sorted(set(known))),
+            )
+        )
     return found
 
 
@@ -344,7 +379,9 @@ def _missing(path: Path) -> str:
         if folder.is_dir() and not nearest:
             nearest = _nearest(path.name, [p.name for p in folder.iterdir()])
     hint = "" if nearest else origin(path)
-    return f"no file '{path}'{looked}{nearest}" + (f". {hint}" if hint else "")
+    return t("no file '{path}'{looked}{nearest}", path=path, looked=looked, nearest=nearest) + (
+        f". {hint}" if hint else ""
+    )
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:

@@ -28,6 +28,7 @@ from regard.data.disk_sync import sync
 from regard.data.fields import Field, Parts
 from regard.data.problems import Problems
 from regard.data.spec import Corpus
+from regard.words import t
 
 Numbers: TypeAlias = NDArray[Any]
 
@@ -63,7 +64,9 @@ class Store:
             field, part = name.rsplit(".", 1)
             numbers, ends = self._map(name, kind), self._map(f"{name}{ENDS}", "<i8")
             if len(ends) != len(self) or len(numbers) != (ends[-1] if len(ends) else 0):
-                raise ValueError(f"{name} and {name}{ENDS} do not fit together")
+                raise ValueError(
+                    t("{name} and {name}{ends} do not fit together", name=name, ends=ENDS)
+                )
             self._columns.setdefault(field, []).append((part, numbers, ends))
 
     @classmethod
@@ -73,7 +76,13 @@ class Store:
             settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
             return cls(folder, settings)
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-            raise ValueError(f"{folder} is not a token store, or a damaged one: {error}") from error
+            raise ValueError(
+                t(
+                    "{folder} is not a token store, or a damaged one: {error}",
+                    folder=folder,
+                    error=error,
+                )
+            ) from error
 
     def verify(self) -> None:
         """Read every file once: Damaged if one is not as it was written."""
@@ -98,10 +107,17 @@ class Store:
         """Positions that the field takes in a padded batch, for every example; None: it has no length."""
         return field.length(self.counts(field.name))
 
+    def occurrences(self, field: str, number: int) -> tuple[int, int]:
+        """How often a number is in the first part of a field, and how many numbers are there."""
+        _, numbers, _ = self._columns[field][0]
+        return int(np.count_nonzero(numbers == number)), len(numbers)
+
     def example(self, row: int) -> dict[str, tuple[Numbers, ...]]:
         """The numbers of each field."""
         if not 0 <= row < len(self):
-            raise IndexError(f"row {row} of a store of {len(self)} examples")
+            raise IndexError(
+                t("row {row} of a store of {count} examples", row=row, count=len(self))
+            )
         return {
             field: tuple(
                 numbers[ends[row - 1] if row else 0 : ends[row]] for _, numbers, ends in parts
@@ -144,7 +160,10 @@ def make_store(
         damage = str(error)
         if not _holds_a_store(folder):
             raise ValueError(
-                f"{folder} holds other things than a token store: name another folder"
+                t(
+                    "{folder} holds other things than a token store: name another folder",
+                    folder=folder,
+                )
             ) from None
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
@@ -229,7 +248,13 @@ def _write(folder: Path, rows: Rows, fields: Sequence[Field], noun: str) -> dict
                     ends_files[name].write(steps.tobytes())
                     ends[name] += len(flat)
     if not count:
-        raise ValueError(f"no {noun} can be used. {problems.report() or 'The corpus is empty'}")
+        raise ValueError(
+            t(
+                "no {noun} can be used. {value}",
+                noun=noun,
+                value=problems.report() or "The corpus is empty",
+            )
+        )
     return {"examples": count, "types": types, "problems": problems.to_json()}
 
 

@@ -33,6 +33,7 @@ from regard import scripts
 from regard.data.text_beginnings import beginnings
 from regard.data.vocabulary import SPACE, SPECIALS, learn
 from regard.layers.special_tokens import BOS, EOS, PAD, UNK
+from regard.words import t
 
 __all__ = ["BOS", "EOS", "KINDS", "MASK", "PAD", "SPECIALS", "UNK", "Tokenizer", "Tokens"]
 
@@ -102,8 +103,11 @@ class Tokenizer:
         self._texts = [str(inner.id_to_token(i)) for i in range(inner.get_vocab_size())]
         if tuple(self._texts[:4]) != SPECIALS:
             raise ValueError(
-                f"a vocabulary of regard begins with {', '.join(SPECIALS)}; this one with "
-                f"{', '.join(self._texts[:4])}"
+                t(
+                    "a vocabulary of regard begins with {specials}; this one with {texts}",
+                    specials=", ".join(SPECIALS),
+                    texts=", ".join(self._texts[:4]),
+                )
             )
 
     @classmethod
@@ -124,10 +128,16 @@ class Tokenizer:
         marks: whole words remember the space before them, so that they can be decoded as they stood.
         """
         if kind not in KINDS:
-            raise ValueError(f"no tokenizer kind '{kind}': {', '.join(KINDS)}")
+            raise ValueError(
+                t("no tokenizer kind '{kind}': {kinds}", kind=kind, kinds=", ".join(KINDS))
+            )
         if size <= len(SPECIALS):
             raise ValueError(
-                f"a vocabulary has {len(SPECIALS)} special tokens, size {size} has no room"
+                t(
+                    "a vocabulary has {count} special tokens, size {size} has no room",
+                    count=len(SPECIALS),
+                    size=size,
+                )
             )
         inner = tokenizers.Tokenizer(models.BPE())
         marked = marks or kind != "word" or verbatim
@@ -229,7 +239,9 @@ class Tokenizer:
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except ValueError as error:
-            raise ValueError(f"{path} is not a tokenizer file: {error}") from error
+            raise ValueError(
+                t("{path} is not a tokenizer file: {error}", path=path, error=error)
+            ) from error
 
     @classmethod
     def from_json(cls, text: str) -> Tokenizer:
@@ -290,7 +302,13 @@ def _kind(settings: dict[str, Any]) -> str:
     kinds = {"BPE": "bpe", "Unigram": "unigram", "WordLevel": "word"}
     model = settings["model"]["type"]
     if model not in kinds:
-        raise ValueError(f"a tokenizer of regard is one of {', '.join(kinds)}; this one is {model}")
+        raise ValueError(
+            t(
+                "a tokenizer of regard is one of {kinds}; this one is {model}",
+                kinds=", ".join(kinds),
+                model=model,
+            )
+        )
     return kinds[model]
 
 

@@ -16,6 +16,8 @@ from typing import Any
 import tokenizers
 from tokenizers import models, trainers
 
+from regard.words import t
+
 SPACE = "▁"
 SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
 SAMPLE = 1_000_000  # texts; more teach no better pieces
@@ -30,7 +32,7 @@ def learn(
     """`inner`, whose normaliser and pre-tokeniser are set, with a model of this kind."""
     normal = [inner.normalizer.normalize_str(text) for text in sample(texts)]
     if not any(normal):
-        raise ValueError("there is no text to learn a vocabulary from")
+        raise ValueError(t("there is no text to learn a vocabulary from"))
     if kind in ("bpe", "unigram"):
         return _train_pieces(inner, normal, kind, size)
     counts = Counter(unit for text in normal for unit in _units(inner, text))

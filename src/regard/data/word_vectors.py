@@ -20,6 +20,7 @@ from regard.data.byte_lines import byte_lines
 from regard.data.problems import CorpusError
 from regard.data.tokenizer import Tokenizer
 from regard.data.vocabulary import SPACE, SPECIALS
+from regard.words import t
 
 MOST_MALFORMED = 100  # one line in so many, and one in any file: a download may be cut off
 
@@ -36,7 +37,9 @@ def vector_size(path: Path) -> int:
     """How many numbers a vector of the file has, by its first line."""
     first = next(byte_lines(path), None)
     if first is None:
-        raise CorpusError(f"{path} is empty: it should hold a word and its vector in every line")
+        raise CorpusError(
+            t("{path} is empty: it should hold a word and its vector in every line", path=path)
+        )
     head = _fields(first)
     if len(head) == 2 and head[0].isdigit() and head[1].isdigit():
         return int(head[1])
@@ -47,8 +50,12 @@ def vector_size(path: Path) -> int:
     if len(head) < 2:
         shown = first[:40].decode("utf-8", errors="replace")
         raise CorpusError(
-            f"{path} begins with {shown!r}: a line should be a word and its numbers, as word2vec and GloVe "
-            "write them in text"
+            t(
+                "{path} begins with {shown}: a line should be a word and its numbers, as "
+                "word2vec and GloVe write them in text",
+                path=path,
+                shown=repr(shown),
+            )
         )
     return len(head) - 1
 
@@ -93,12 +100,26 @@ def _lines(
             continue
         vector = _vector(_fields(line)[1:])
         if vector is None:
-            raise CorpusError(f"{path}, line {number}: the vector of {word!r} is not all numbers")
+            raise CorpusError(
+                t(
+                    "{path}, line {number}: the vector of {word} is not all numbers",
+                    path=path,
+                    number=number,
+                    word=repr(word),
+                )
+            )
         yield word, vector
     if len(malformed) > max(1, number // MOST_MALFORMED):
         raise CorpusError(
-            f"{path}, line {malformed[0]}: it is not a word and {size} numbers, as the file begins; nor are "
-            f"{len(malformed) - 1:,} of the other {number - 1:,} lines"
+            t(
+                "{path}, line {malformed}: it is not a word and {size} numbers, as the file "
+                "begins; nor are {count} of the other {number} lines",
+                path=path,
+                malformed=malformed[0],
+                size=size,
+                count=f"{len(malformed) - 1:,}",
+                number=f"{number - 1:,}",
+            )
         )
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.words import t
+
 Embedded = list[
     tuple[Tensor, Tensor]
 ]  # ids (B, S') and their vectors (B, S', D), from which gradients start
@@ -49,6 +51,11 @@ def _in_order(shares: Tensor, ids: Tensor, source: Tensor) -> Tensor:
     if torch.equal(ids[:, 1:], source):
         return shares[:, 1:]
     raise ValueError(
-        f"an embedding of this encoder was asked for {tuple(ids.shape)} ids that are not those of the "
-        f"source {tuple(source.shape)}: what the answer owes to each token cannot be told"
+        t(
+            "an embedding of this encoder was asked for {ids_shape} ids that are not those "
+            "of the source {source_shape}: what the answer owes to each token cannot be "
+            "told",
+            ids_shape=tuple(ids.shape),
+            source_shape=tuple(source.shape),
+        )
     )

@@ -30,6 +30,7 @@ from regard.search.settings import coverage
 from regard.tasks.longest_first import BATCH
 from regard.tasks.prediction import Prediction
 from regard.tasks.translate.text_translator import TextTranslator
+from regard.words import t
 
 TOGETHER = 1024  # sentences that are handed over at once
 NO_EARLY_EXIT = 1e-9  # length^α is 1 in float32, yet the engine does not stop at a first end
@@ -73,8 +74,8 @@ class CTranslate2Translator(TextTranslator):
 
     def _force(self, *_: Any, **__: Any) -> NoReturn:
         raise CannotExport(
-            "this engine translates only: targets that are given are scored by the run itself",
-            "leave the engine out",
+            t("this engine translates only: targets that are given are scored by the run itself"),
+            t("leave the engine out"),
         )
 
     def _search(
@@ -186,8 +187,12 @@ class CTranslate2Translator(TextTranslator):
         length, most = max(map(len, sources), default=0) + 1, self.longest[0]
         if most is not None and length > most:
             raise TooLong(
-                f"a source of {length} tokens (its end counted) is longer than the {most} positions "
-                "that were exported: shorten it"
+                t(
+                    "a source of {length} tokens (its end counted) is longer than the {most} "
+                    "positions that were exported: shorten it",
+                    length=length,
+                    most=most,
+                )
             )
 
 
@@ -198,7 +203,9 @@ def _open(folder: Path, device: str | None) -> Any:
         place = find_device(device)
         kind, index = place.type, place.index or 0
     if kind not in ("cpu", "cuda"):
-        raise CannotExport(f"CTranslate2 runs on cpu and cuda, not on {kind}", "--device cpu")
+        raise CannotExport(
+            t("CTranslate2 runs on cpu and cuda, not on {kind}", kind=kind), "--device cpu"
+        )
     return engine.Translator(
         str(folder), device=kind, device_index=index, intra_threads=torch.get_num_threads()
     )
@@ -214,7 +221,9 @@ def _check_settings(settings: Search, prefix: Sequence[Sequence[int]] | None) ->
     }
     for what, asked in refused.items():
         if asked:
-            raise CannotExport(f"CTranslate2's {what} differ from those of regard's search")
+            raise CannotExport(
+                t("CTranslate2's {what} differ from those of regard's search", what=what)
+            )
 
 
 def _engine_penalty(settings: Search, length: float) -> float:

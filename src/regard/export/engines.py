@@ -18,6 +18,7 @@ from regard.runs.run_folder import RunFolder
 from regard.runs.run_names import EMBEDDED, run_path
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_task import TranslateTask
+from regard.words import t
 
 
 def load_engine(run: Path | str | None, engine: str, *, device: str | None = None) -> LoadedRun:
@@ -45,8 +46,11 @@ def only_one(runs: Sequence[Path | str] | None) -> Path | str | None:
     """The run; an ensemble is no run."""
     if runs is not None and len(runs) > 1:
         raise CannotExport(
-            f"an engine runs one model, and {len(runs)} were given: an ensemble takes the mean of its "
-            "models' probabilities at every step"
+            t(
+                "an engine runs one model, and {count} were given: an ensemble takes the mean "
+                "of its models' probabilities at every step",
+                count=len(runs),
+            )
         )
     return runs[0] if runs else None
 
@@ -56,8 +60,17 @@ def _exported(path: Path, engine: Engine) -> tuple[Path, ExportRecord]:
     if record is not None:
         if record.engine != engine:
             raise CannotExport(
-                f"{path} was exported for {record.engine}, not for {engine}",
-                f"--engine {record.engine}, or regard export --to {engine} with the run itself",
+                t(
+                    "{path} was exported for {engine}, not for {value}",
+                    path=path,
+                    engine=record.engine,
+                    value=engine,
+                ),
+                t(
+                    "--engine {engine}, or regard export --to {value} with the run itself",
+                    engine=record.engine,
+                    value=engine,
+                ),
             )
         return path, record
     folder, run = default_folder(path, engine), RunFolder(path)

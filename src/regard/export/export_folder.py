@@ -16,6 +16,7 @@ from regard.data.checksums import Damaged
 from regard.recipe.recipe_files import dump_recipe
 from regard.runs.run_folder import RunFolder
 from regard.tasks.task import Task
+from regard.words import t
 
 Engine = Literal["ctranslate2", "onnx"]
 RECORD = "export.json"
@@ -56,7 +57,8 @@ def read_record(folder: Path) -> ExportRecord | None:
         return None
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise Damaged(
-            f"{path} is damaged: {error}", "remove that folder, and regard export writes it anew"
+            t("{path} is damaged: {error}", path=path, error=error),
+            t("remove that folder, and regard export writes it anew"),
         ) from None
 
 
@@ -92,4 +94,4 @@ def _check_replaceable(path: Path) -> None:
     if not path.exists() or (path / RECORD).is_file():
         return
     if not path.is_dir() or any(path.iterdir()):
-        raise FolderTaken(f"{path} is there already and is no export")
+        raise FolderTaken(t("{path} is there already and is no export", path=path))

@@ -34,6 +34,7 @@ from regard.layers.positions import KEPT, Sinusoidal
 from regard.layers.transformer_blocks import DecoderBlock
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.transformer import TransformerDecoder, TransformerEncoder, TransformerState
+from regard.words import t
 
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
 EXAMPLE = (3, 6, 4)  # sentences, source tokens, tokens of the past: sizes to trace with, no limit
@@ -213,7 +214,9 @@ def _save(
         Exception
     ) as error:  # whatever the tracer meets; it has no class of its own for all of it
         reason = str(error).strip().splitlines()[-1]
-        raise CannotExport(f"torch cannot write this model as ONNX: {reason}") from error
+        raise CannotExport(
+            t("torch cannot write this model as ONNX: {reason}", reason=reason)
+        ) from error
     finally:
         talk.setLevel(level)
     assert program is not None

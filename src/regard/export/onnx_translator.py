@@ -14,6 +14,7 @@ from regard.export.onnx import DECODER, ENCODER
 from regard.export.unsupported import CannotExport, need
 from regard.layers.contracts import Decoded, Encoded, State, Step
 from regard.layers.positions import TooLong
+from regard.words import t
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,12 @@ class OnnxModel(nn.Module):
     def encode(self, source: Tensor, mask: Tensor) -> OnnxEncoded:
         if self.longest is not None and source.shape[1] > self.longest:
             raise TooLong(
-                f"a source of {source.shape[1]} tokens (its end counted) is longer than the "
-                f"{self.longest} positions that were exported: shorten it"
+                t(
+                    "a source of {source_shape} tokens (its end counted) is longer than the "
+                    "{longest} positions that were exported: shorten it",
+                    source_shape=source.shape[1],
+                    longest=self.longest,
+                )
             )
         states, *memories = _run(self._encoder, {"source": source, "mask": mask})
         return OnnxEncoded(states, mask, states[:, 0], (), tuple(memories))
@@ -104,7 +109,9 @@ def load_onnx(
     folder: Path, longest: tuple[int | None, int | None], *, device: str | None = None
 ) -> OnnxModel:
     if device not in (None, "auto", "cpu"):
-        raise CannotExport(f"the ONNX graphs run on the CPU here, not on {device}", "--device cpu")
+        raise CannotExport(
+            t("the ONNX graphs run on the CPU here, not on {device}", device=device), "--device cpu"
+        )
     runtime = need("onnxruntime")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = torch.get_num_threads()

@@ -19,6 +19,7 @@ from regard.export.unsupported import CannotExport, check_for_ctranslate2, check
 from regard.runs.loaded_run import LoadedRun, load
 from regard.runs.model_file import fingerprint
 from regard.suggestions import meant
+from regard.words import t
 
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 MODULES = {"ctranslate2": ("ctranslate2",), "onnx": ("onnx", "onnxscript", "onnxruntime")}
@@ -41,8 +42,16 @@ def export(
     if not hasattr(loaded.module, "score"):
         kind, path = loaded.recipe.task.kind, loaded.folder.path
         raise CannotExport(
-            f"{path} was trained for task.kind={kind}: only translators can be exported",
-            f"regard {loaded.task.command} -m {path} uses it as it is",
+            t(
+                "{path} was trained for task.kind={kind}: only translators can be exported",
+                path=path,
+                kind=kind,
+            ),
+            t(
+                "regard {command} -m {path} uses it as it is",
+                command=loaded.task.command,
+                path=path,
+            ),
         )
     model = loaded.translator.model
     assert isinstance(model, nn.Module)
@@ -62,19 +71,27 @@ def known_engine(name: str) -> Engine:
         if engine == name:
             return engine
     raise CannotExport(
-        f"no engine {name!r}.{meant(name, ENGINES)} There are {' and '.join(ENGINES)}"
+        t(
+            "no engine {name}.{meant} There are {engines}",
+            name=repr(name),
+            meant=meant(name, ENGINES),
+            engines=" and ".join(ENGINES),
+        )
     )
 
 
 def _known_quantization(engine: Engine, name: str | None) -> ctranslate2.Quantization:
     if name is not None and engine != "ctranslate2":
-        raise CannotExport(f"{engine} is written in float32", "leave --quantization out")
+        raise CannotExport(
+            t("{engine} is written in float32", engine=engine), t("leave --quantization out")
+        )
     known: tuple[ctranslate2.Quantization, ...] = get_args(ctranslate2.Quantization)
     for quantization in known:
         if quantization == (name or "float32"):
             return quantization
     raise CannotExport(
-        f"no quantization {name!r}.{meant(str(name), known)}", f"there are {', '.join(known)}"
+        t("no quantization {name}.{meant}", name=repr(name), meant=meant(str(name), known)),
+        t("there are {known}", known=", ".join(known)),
     )
 
 

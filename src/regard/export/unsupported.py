@@ -17,6 +17,7 @@ from regard.attention.scores import Additive, Bilinear, Concat, Cosine, Dot, Sca
 from regard.layers.transformer_blocks import DecoderBlock, EncoderBlock
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.transformer import TransformerDecoder, TransformerEncoder
+from regard.words import t
 
 ONNX_SCORES = (Dot, ScaledDot, Bilinear, Cosine, Concat, Additive)
 NATIVE = "regard translate without --engine runs every model"
@@ -43,7 +44,9 @@ def need(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise MissingEngine(f"{name} is not installed: {MissingEngine.hint}") from error
+        raise MissingEngine(
+            t("{name} is not installed: {hint}", name=name, hint=MissingEngine.hint)
+        ) from error
 
 
 def check_for_ctranslate2(model: nn.Module) -> None:
@@ -58,7 +61,9 @@ def check_for_ctranslate2(model: nn.Module) -> None:
         "feed_forward=false": block.feed_forward is None,
     }.items():
         if missing:
-            raise CannotExport(f"CTranslate2 cannot run a Transformer with model.{option}")
+            raise CannotExport(
+                t("CTranslate2 cannot run a Transformer with model.{option}", option=option)
+            )
 
 
 def check_for_onnx(model: nn.Module) -> None:
@@ -82,7 +87,12 @@ def _halves(
         if isinstance(encoder, TransformerEncoder) and isinstance(decoder, TransformerDecoder):
             return encoder, decoder
     raise CannotExport(
-        f"{engine} takes models of kind transformer only, and this one has a {_parts(model)}: {reason}"
+        t(
+            "{engine} takes models of kind transformer only, and this one has a {parts}: {reason}",
+            engine=engine,
+            parts=_parts(model),
+            reason=reason,
+        )
     )
 
 
@@ -125,8 +135,14 @@ def _check(
         seen = f"{slot} of its scores", "no such thing"
     if seen:
         raise CannotExport(
-            f"{engine} cannot run model.{where} with the {seen[0]}: it has {seen[1]}",
-            f"train with one that it has, or try the other engine; {NATIVE}",
+            t(
+                "{engine} cannot run model.{where} with the {seen}: it has {value}",
+                engine=engine,
+                where=where,
+                seen=seen[0],
+                value=seen[1],
+            ),
+            t("train with one that it has, or try the other engine; {native}", native=NATIVE),
         )
 
 

@@ -10,6 +10,7 @@ from regard.export.unsupported import CannotExport
 from regard.runs.loaded_run import load
 from regard.tasks.embed.embed_module import Embed
 from regard.tasks.embed.embed_task import EmbedTask
+from regard.words import t
 
 FILE = "vectors.txt"
 
@@ -20,8 +21,13 @@ def export_vectors(run: Path | str | None, output: Path | str | None = None) -> 
     if not isinstance(loaded.task, EmbedTask):
         kind, path = loaded.recipe.task.kind, loaded.folder.path
         raise CannotExport(
-            f"{path} was trained for task.kind={kind}: only task.kind=embed has vectors to write",
-            "regard train embed makes some",
+            t(
+                "{path} was trained for task.kind={kind}: only task.kind=embed has vectors to "
+                "write",
+                path=path,
+                kind=kind,
+            ),
+            t("regard train embed makes some"),
         )
     file = Path(output) if output is not None else Path(loaded.folder.path) / FILE
     write_vectors(file, *loaded.task.word_vectors(cast(Embed, loaded.module)))

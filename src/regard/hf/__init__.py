@@ -18,6 +18,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from regard.words import t
+
 if TYPE_CHECKING:
     from regard.hf.attention_capture import Captured, CapturedLayer, capture
     from regard.hf.hf_equipment import equip
@@ -39,7 +41,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'regard.hf' has no attribute {name!r}")
+    raise AttributeError(t("module 'regard.hf' has no attribute {name}", name=repr(name)))
 
 
 def __dir__() -> list[str]:

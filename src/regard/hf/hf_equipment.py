@@ -13,6 +13,7 @@ from regard.attention.regions import as_region
 from regard.attention.scores import Score, as_score
 from regard.hf.hf_mechanisms import Equipment, register
 from regard.hf.modules import attending, head_sizes
+from regard.words import t
 
 
 def equip(
@@ -32,8 +33,11 @@ def equip(
     found = attending(model)
     if not found:
         raise ValueError(
-            f"{type(model).__name__} does not use the attention interface of transformers, so its "
-            "attention cannot be replaced"
+            t(
+                "{kind} does not use the attention interface of transformers, so its attention "
+                "cannot be replaced",
+                kind=type(model).__name__,
+            )
         )
     (name,) = register(score=score or "scaled-dot", region=region, normalize=normalize)
     for each in found:
@@ -60,7 +64,13 @@ def _load(model: nn.Module, folder: Path) -> None:
         saved |= {name: x for name, x in load_file(file).items() if name in wanted}
     if missing := sorted(wanted - saved.keys()):
         raise ValueError(
-            f"{folder} has no {missing[0]!r} ({len(missing)} of {len(wanted)} missing): was the "
-            "model saved there equipped with the same score and region?"
+            t(
+                "{folder} has no {missing} ({count} of {wanted} missing): was the model saved "
+                "there equipped with the same score and region?",
+                folder=folder,
+                missing=repr(missing[0]),
+                count=len(missing),
+                wanted=len(wanted),
+            )
         )
     model.load_state_dict(saved, strict=False)

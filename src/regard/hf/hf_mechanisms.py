@@ -17,6 +17,7 @@ from regard.attention.regions import Causal, Everywhere, as_region
 from regard.attention.scores import SCORES, Score, as_score
 from regard.hf.modules import kind_of, may_read_another, transformers
 from regard.hf.terms import Capped, ModelScaledDot, WithSink, split_mask, total_bias
+from regard.words import t
 
 # The names that `register()` makes; sizes that must be written are these.
 STANDARD_SCORES = tuple("location(512)" if name == "location" else name for name in SCORES)
@@ -75,8 +76,11 @@ def _register(
     for given, made in ((score, mechanism.scores_by), (region, mechanism.within)):
         if given is made and has_parameters(made):
             raise ValueError(
-                f"this {type(made).__name__} has parameters, and every layer needs its own: pass its "
-                "name instead, and equip the model with it: regard.hf.equip(model, ...)"
+                t(
+                    "this {kind} has parameters, and every layer needs its own: pass its name "
+                    "instead, and equip the model with it: regard.hf.equip(model, ...)",
+                    kind=type(made).__name__,
+                )
             )
     _check_name(mechanism.name)
     # together: without a mask function transformers gives no mask, and causality is gone
@@ -96,7 +100,13 @@ def name_of(
 
 def _check_name(name: str) -> None:
     if found := [mark for mark in MEANT_OTHERWISE if mark in name]:
-        raise ValueError(f"transformers means something else by a name with {found[0]!r}: {name!r}")
+        raise ValueError(
+            t(
+                "transformers means something else by a name with {found}: {name}",
+                found=repr(found[0]),
+                name=repr(name),
+            )
+        )
 
 
 def has_parameters(mechanism: object) -> bool:
@@ -188,10 +198,20 @@ class Mechanism:
         if not isinstance(equipment, Equipment) or equipment.name != self.name:
             asked = (("score", self.score), ("region", self.region))
             parts = ", ".join(f"{what}={part!r}" for what, part in asked if part is not None)
-            seen = f" it is equipped for {equipment.name!r};" if equipment is not None else ""
+            seen = (
+                t(" it is equipped for {name};", name=repr(equipment.name))
+                if equipment is not None
+                else ""
+            )
             raise ValueError(
-                f"{self.name!r} has parameters, which {type(module).__name__} does not have:{seen} "
-                f"call regard.hf.equip(model, {parts}) first, before an optimiser is made"
+                t(
+                    "{name} has parameters, which {kind} does not have:{seen} call "
+                    "regard.hf.equip(model, {parts}) first, before an optimiser is made",
+                    name=repr(self.name),
+                    kind=type(module).__name__,
+                    seen=seen,
+                    parts=parts,
+                )
             )
         return equipment.score, equipment.region
 
@@ -199,15 +219,23 @@ class Mechanism:
         for term in UNKNOWN_TERMS:
             if kwargs.get(term) is not None:
                 raise ValueError(
-                    f"{type(module).__name__} chooses its keys by {term!r}, which {self.name!r} "
-                    "cannot honour: use attn_implementation='eager' or 'sdpa' for this model"
+                    t(
+                        "{kind} chooses its keys by {term}, which {name} cannot honour: use "
+                        "attn_implementation='eager' or 'sdpa' for this model",
+                        kind=type(module).__name__,
+                        term=repr(term),
+                        name=repr(self.name),
+                    )
                 )
 
     def _refuse_choice(self, module: nn.Module, attended: Attended) -> None:
         if attended.choice is not None and module.training:
             raise ValueError(
-                f"{self.name!r} makes hard choices, which learn by their log-probabilities, and a "
-                "Hugging Face model has no place for these: use normalize='gumbel' to train"
+                t(
+                    "{name} makes hard choices, which learn by their log-probabilities, and a "
+                    "Hugging Face model has no place for these: use normalize='gumbel' to train",
+                    name=repr(self.name),
+                )
             )
 
 
@@ -225,8 +253,12 @@ def place(
         return Everywhere()
     if may_read_another(module):
         raise ValueError(
-            f"cannot tell whether {type(module).__name__} reads its own sequence or another, and "
-            f"{region!r} has a meaning only in its own: use a score without a region here"
+            t(
+                "cannot tell whether {kind} reads its own sequence or another, and {region} "
+                "has a meaning only in its own: use a score without a region here",
+                kind=type(module).__name__,
+                region=repr(region),
+            )
         )
     last = keys - 1
     if keys > queries and allowed is not None:

@@ -41,6 +41,7 @@ from regard.runs.loaded_run import LoadedRun
 from regard.runs.model_file import save_model
 from regard.runs.run_folder import RunFolder
 from regard.tasks.translate.translate_task import TranslateTask
+from regard.words import t
 
 
 def load_marian(
@@ -53,7 +54,9 @@ def load_marian(
     """
     place = None if save is None else RunFolder(Path(save))
     if place is not None and place.begun:
-        raise FileExistsError(f"{place.path} holds a run already: save this one in another folder")
+        raise FileExistsError(
+            t("{path} holds a run already: save this one in another folder", path=place.path)
+        )
     checkpoint = read_checkpoint(Path(folder))
     vocabularies, tokenizers = _vocabularies(checkpoint)
     recipe = make_recipe(checkpoint, (len(tokenizers[0]), len(tokenizers[1])))
@@ -93,7 +96,11 @@ def _model(
     except (IndexError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         raise ValueError(
-            f"the weights in {checkpoint.path} do not fit its config.json: {reason}"
+            t(
+                "the weights in {path} do not fit its config.json: {reason}",
+                path=checkpoint.path,
+                reason=reason,
+            )
         ) from error
     return model
 
@@ -105,7 +112,9 @@ def _vocabularies(
     path, shared = checkpoint.path, checkpoint.shares_embeddings
     separate = (path / "target_vocab.json").is_file()
     if shared and separate:
-        raise ValueError(f"{path} has two vocabularies, but config.json says they share embeddings")
+        raise ValueError(
+            t("{path} has two vocabularies, but config.json says they share embeddings", path=path)
+        )
     from_source, from_target = (
         read_sentencepiece(find_file(path, f"{side}.spm")) for side in ("source", "target")
     )
@@ -127,11 +136,22 @@ def _special(checkpoint: Checkpoint, ids: Mapping[str, int], rows: int) -> Speci
     start = checkpoint.generation.get("decoder_start_token_id", pad)
     if ids.get("</s>") != eos or "<unk>" not in ids:
         raise ValueError(
-            f"the vocabulary of {path} must have <unk>, and </s> as number {eos}, which config.json "
-            f"calls the end; it has {ids.get('<unk>')} and {ids.get('</s>')}"
+            t(
+                "the vocabulary of {path} must have <unk>, and </s> as number {eos}, which "
+                "config.json calls the end; it has {get} and {value}",
+                path=path,
+                eos=eos,
+                get=ids.get("<unk>"),
+                value=ids.get("</s>"),
+            )
         )
     if (last := max(*ids.values(), pad, start)) >= rows:
         raise ValueError(
-            f"the vocabulary of {path} goes up to {last}, but there are only {rows} embeddings"
+            t(
+                "the vocabulary of {path} goes up to {last}, but there are only {rows} embeddings",
+                path=path,
+                last=last,
+                rows=rows,
+            )
         )
     return SpecialRows(pad=pad, unk=ids["<unk>"], start=start, eos=eos)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from regard.models.transformer_options import Transformer
 from regard.recipe.recipe import Data, Recipe, SearchOptions, Tokenizers, VocabularyOptions
+from regard.words import t
 
 Activation = Literal["relu", "gelu", "silu"]
 ACTIVATIONS: dict[str, Activation] = {
@@ -69,21 +70,36 @@ def read_checkpoint(path: Path) -> Checkpoint:
     """What the folder says, if regard can compute the same."""
     if not path.is_dir():
         raise FileNotFoundError(
-            f"no folder {path}: a Marian checkpoint is a folder with config.json, weights, vocab.json, "
-            "source.spm and target.spm, as downloaded from the Hugging Face hub"
+            t(
+                "no folder {path}: a Marian checkpoint is a folder with config.json, weights, "
+                "vocab.json, source.spm and target.spm, as downloaded from the Hugging Face hub",
+                path=path,
+            )
         )
     config = read_object(path, "config.json")
     if config.get("model_type") != "marian":
         raise ValueError(
-            f"{path}/config.json is of model_type {config.get('model_type')!r}, not 'marian'"
+            t(
+                "{path}/config.json is of model_type {get}, not 'marian'",
+                path=path,
+                get=repr(config.get("model_type")),
+            )
         )
     if missing := [name for name in NEEDED if name not in config]:
-        raise ValueError(f"{path}/config.json does not say {', '.join(missing)}")
+        raise ValueError(
+            t("{path}/config.json does not say {missing}", path=path, missing=", ".join(missing))
+        )
     for name, value in FIXED.items():
         if config.get(name, value) != value:
             raise ValueError(
-                f"{path}/config.json says {name}: {json.dumps(config[name])}, and regard reads only "
-                f"checkpoints with {json.dumps(value)}, the only ones that transformers computes right"
+                t(
+                    "{path}/config.json says {name}: {dumps}, and regard reads only checkpoints "
+                    "with {value}, the only ones that transformers computes right",
+                    path=path,
+                    name=name,
+                    dumps=json.dumps(config[name]),
+                    value=json.dumps(value),
+                )
             )
     generation = read_object(path, "generation_config.json", optional=True)
     return Checkpoint(path, config, {**config, **generation})
@@ -113,8 +129,13 @@ def model_section(checkpoint: Checkpoint) -> Transformer:
     activation = config["activation_function"]
     if activation not in ACTIVATIONS:
         raise ValueError(
-            f"{checkpoint.path}/config.json has activation_function {activation!r}; regard knows "
-            f"{', '.join(ACTIVATIONS)}"
+            t(
+                "{path}/config.json has activation_function {activation}; regard knows "
+                "{activations}",
+                path=checkpoint.path,
+                activation=repr(activation),
+                activations=", ".join(ACTIVATIONS),
+            )
         )
     shared: Literal["all", "target"] = "all" if checkpoint.shares_embeddings else "target"
     return Transformer(
@@ -139,8 +160,14 @@ def _same_for_both(checkpoint: Checkpoint, name: str) -> int:
     encoder, decoder = (checkpoint.config[f"{side}_{name}"] for side in SIDES)
     if encoder != decoder:
         raise ValueError(
-            f"{checkpoint.path}/config.json has encoder_{name} {encoder} and decoder_{name} {decoder}; "
-            "in a Transformer of regard both sides have the same"
+            t(
+                "{path}/config.json has encoder_{name} {encoder} and decoder_{name} {decoder}; "
+                "in a Transformer of regard both sides have the same",
+                path=checkpoint.path,
+                name=name,
+                encoder=encoder,
+                decoder=decoder,
+            )
         )
     return int(encoder)
 
@@ -152,13 +179,15 @@ def read_object(path: Path, name: str, *, optional: bool = False) -> dict[str, A
     try:
         found = json.loads(find_file(path, name).read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ValueError(f"{path / name} is not JSON: {error}") from error
+        raise ValueError(t("{path} is not JSON: {error}", path=path / name, error=error)) from error
     if not isinstance(found, dict):
-        raise ValueError(f"{path / name} is not a JSON object")
+        raise ValueError(t("{path} is not a JSON object", path=path / name))
     return {key: value for key, value in found.items() if value is not None}
 
 
 def find_file(path: Path, name: str) -> Path:
     if not (path / name).is_file():
-        raise FileNotFoundError(f"there is no {name} in {path}, which a Marian checkpoint needs")
+        raise FileNotFoundError(
+            t("there is no {name} in {path}, which a Marian checkpoint needs", name=name, path=path)
+        )
     return path / name

@@ -15,6 +15,7 @@ from regard.data.tokenizer import PAD
 from regard.hf.marian_tokenizer import MarianVocabulary
 from regard.layers.positions import Sinusoidal
 from regard.models.transformer_options import Sharing
+from regard.words import t
 
 NEVER = -1e4  # as a logit: e^-10000 is 0, and in float16 it is still a number
 ATTENTION = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
@@ -42,15 +43,23 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
             found = torch.load(old, map_location="cpu", weights_only=True)
         else:
             raise FileNotFoundError(
-                f"there is neither model.safetensors nor pytorch_model.bin in {folder}"
+                t(
+                    "there is neither model.safetensors nor pytorch_model.bin in {folder}",
+                    folder=folder,
+                )
             )
     except pickle.UnpicklingError as error:
         raise ValueError(
-            f"{old} holds more than tensors, and what else is in such a file can run as a program: "
-            "regard does not read it. Save the model as safetensors"
+            t(
+                "{old} holds more than tensors, and what else is in such a file can run as a "
+                "program: regard does not read it. Save the model as safetensors",
+                old=old,
+            )
         ) from error
     except (SafetensorError, EOFError, RuntimeError) as error:
-        raise ValueError(f"the weights in {folder} are damaged: {error}") from error
+        raise ValueError(
+            t("the weights in {folder} are damaged: {error}", folder=folder, error=error)
+        ) from error
     return {name: value.float() for name, value in found.items()}
 
 
@@ -111,7 +120,10 @@ def _first(weights: Mapping[str, Tensor], *names: str) -> Tensor:
         if name in weights:
             return weights[name]
     raise ValueError(
-        f"the checkpoint has no {' or '.join(names)}: is it a Marian translation model?"
+        t(
+            "the checkpoint has no {names}: is it a Marian translation model?",
+            names=" or ".join(names),
+        )
     )
 
 
@@ -122,6 +134,8 @@ def _check_positions(table: Tensor | None) -> None:
     sines = Sinusoidal(table.shape[1], halves=True)(len(table))
     if not torch.allclose(table, sines, atol=1e-3):
         raise ValueError(
-            "the positions of this checkpoint are not the sines and cosines of Marian: they were "
-            "learnt, and regard has no place for them in such a model"
+            t(
+                "the positions of this checkpoint are not the sines and cosines of Marian: "
+                "they were learnt, and regard has no place for them in such a model"
+            )
         )

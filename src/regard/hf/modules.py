@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from torch import nn
 
+from regard.words import t
+
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
 INTERFACE = (
@@ -34,7 +36,7 @@ def transformers(part: str = "") -> ModuleType:
     try:
         return importlib.import_module(f"transformers{part and '.'}{part}")
     except ImportError as error:
-        raise ImportError('regard.hf needs transformers 5: pip install "regard[hf]"') from error
+        raise ImportError(t('regard.hf needs transformers 5: pip install "regard[hf]"')) from error
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,13 @@ def head_sizes(module: nn.Module) -> tuple[int, int]:
     size = next(_numbers((module,), sizes), None)
     if count is None or size is None:
         raise ValueError(
-            f"{type(module).__name__} does not say how many heads it has and of what size, so no "
-            f"score with parameters can be made for it; looked for {', '.join(heads)} and "
-            f"{', '.join(sizes)}"
+            t(
+                "{kind} does not say how many heads it has and of what size, so no score with "
+                "parameters can be made for it; looked for {heads} and {sizes}",
+                kind=type(module).__name__,
+                heads=", ".join(heads),
+                sizes=", ".join(sizes),
+            )
         )
     return count, size
 

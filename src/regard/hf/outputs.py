@@ -10,6 +10,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from regard.hf.modules import Kind
+from regard.words import t
 
 Keep = Callable[[Kind, int, Tensor], None]
 
@@ -37,8 +38,11 @@ def _watch(
     name = type(model).__name__
     if "output_attentions" not in inspect.signature(module.forward).parameters:
         raise ValueError(
-            f"{name} has no attention weights to give: it neither uses the attention interface of "
-            "transformers nor takes output_attentions"
+            t(
+                "{name} has no attention weights to give: it neither uses the attention "
+                "interface of transformers nor takes output_attentions",
+                name=name,
+            )
         )
 
     def ask(_: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -49,9 +53,13 @@ def _watch(
             given = getattr(output, field, None)
             if not given:
                 raise ValueError(
-                    f"{name} gave no {field}, though it was asked for them; it does not use the "
-                    "attention interface of transformers. Load it with attn_implementation='eager' "
-                    "and without return_dict=False"
+                    t(
+                        "{name} gave no {field}, though it was asked for them; it does not use the "
+                        "attention interface of transformers. Load it with attn_implementation='eager' "
+                        "and without return_dict=False",
+                        name=name,
+                        field=field,
+                    )
                 )
             for layer, weights in enumerate(given):
                 check_weights(weights, kind, name, training=module.training)
@@ -65,13 +73,22 @@ def check_weights(weights: Any, kind: Kind, name: str, *, training: bool) -> Non
     """Refuse what some models return under the name of attentions."""
     what = None
     if not isinstance(weights, Tensor) or weights.dim() != 4:
-        what = "something else than one tensor (B, H, Lq, Lk) a layer"
+        what = t("something else than one tensor (B, H, Lq, Lk) a layer")
     elif not training and (weights.min() < 0 or weights.sum(-1).max() > 1.01):
-        what = "numbers that are not weights (below 0, or more than 1 in a row)"
+        what = t("numbers that are not weights (below 0, or more than 1 in a row)")
     elif kind == "encoder" and weights.shape[-2] != weights.shape[-1]:
-        what = f"weights over {weights.shape[-1]} places for {weights.shape[-2]} positions"
+        what = t(
+            "weights over {weights_shape} places for {value} positions",
+            weights_shape=weights.shape[-1],
+            value=weights.shape[-2],
+        )
     if what is not None:
         raise ValueError(
-            f"{name} cannot be captured: it does not use the attention interface of transformers, "
-            f"and as its {kind} attentions it returns {what}"
+            t(
+                "{name} cannot be captured: it does not use the attention interface of "
+                "transformers, and as its {kind} attentions it returns {what}",
+                name=name,
+                kind=kind,
+                what=what,
+            )
         )

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from regard.words import t
+
 VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5  # how a field is written
 NORMAL, USER_DEFINED, BYTE = (
     1,
@@ -36,10 +38,14 @@ def read_sentencepiece(path: Path) -> SentencePiece:
         pieces = [_piece(value) for number, value in message if number == 1]
         trainer, normalizer = (_last(message, number) for number in (2, 3))
     except (IndexError, struct.error, TypeError, UnicodeDecodeError, ValueError) as error:
-        raise ValueError(f"{path} is not a sentencepiece model, or damaged: {error}") from error
+        raise ValueError(
+            t("{path} is not a sentencepiece model, or damaged: {error}", path=path, error=error)
+        ) from error
     scores = {text: score for text, score, kind in pieces if kind == NORMAL}
     if not scores:
-        raise ValueError(f"{path} is not a sentencepiece model: there are no pieces in it")
+        raise ValueError(
+            t("{path} is not a sentencepiece model: there are no pieces in it", path=path)
+        )
     refused = {
         "it is no unigram model": trainer.get(3, UNIGRAM) != UNIGRAM,
         "it marks spaces behind words": trainer.get(24, 0),
@@ -50,7 +56,13 @@ def read_sentencepiece(path: Path) -> SentencePiece:
     }
     for reason, holds in refused.items():
         if holds:
-            raise ValueError(f"{path} cannot be used: {reason}, which regard cannot reproduce")
+            raise ValueError(
+                t(
+                    "{path} cannot be used: {reason}, which regard cannot reproduce",
+                    path=path,
+                    reason=reason,
+                )
+            )
     charsmap = normalizer.get(2, b"")
     assert isinstance(charsmap, bytes)
     return SentencePiece(scores, charsmap, bool(normalizer.get(3, 1)))
@@ -61,7 +73,7 @@ def _piece(value: int | bytes) -> tuple[str, float, int]:
     fields = dict(_fields(value))
     text, score, kind = fields.get(1, b""), fields.get(2, bytes(4)), fields.get(3, NORMAL)
     if not isinstance(text, bytes) or not isinstance(score, bytes) or not isinstance(kind, int):
-        raise ValueError("a piece is not as it should be")
+        raise ValueError(t("a piece is not as it should be"))
     return text.decode(), struct.unpack("<f", score)[0], kind
 
 
@@ -73,7 +85,7 @@ def _last(message: list[tuple[int, int | bytes]], wanted: int) -> dict[int, int 
 def _fields(message: int | bytes) -> Iterator[tuple[int, int | bytes]]:
     """Number and value of every field."""
     if isinstance(message, int):
-        raise ValueError("a number stands where a message should")
+        raise ValueError(t("a number stands where a message should"))
     at = 0
     while at < len(message):
         tag, at = _varint(message, at)
@@ -87,9 +99,9 @@ def _fields(message: int | bytes) -> Iterator[tuple[int, int | bytes]]:
         elif how in (EIGHT_BYTES, FOUR_BYTES):
             size = 8 if how == EIGHT_BYTES else 4
         else:
-            raise ValueError(f"field {number} is written in an unknown way")
+            raise ValueError(t("field {number} is written in an unknown way", number=number))
         if at + size > len(message):
-            raise ValueError("the file ends too early")
+            raise ValueError(t("the file ends too early"))
         yield number, message[at : at + size]
         at += size
 

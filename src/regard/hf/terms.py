@@ -7,6 +7,7 @@ from torch import Generator, Tensor
 
 from regard.attention.normalizers import HardChoice, Normalizer
 from regard.attention.scores import DotLike, Score
+from regard.words import t
 
 MASKED = -1e4  # no bias is meant to be this low: it is a mask, and exp(-10000) is 0
 
@@ -75,8 +76,12 @@ def split_mask(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
         return mask, None
     if not mask.is_floating_point():
         raise TypeError(
-            f"the attention mask must be bool (True: may be attended) or float (added to the "
-            f"scores), given {mask.dtype} {tuple(mask.shape)}"
+            t(
+                "the attention mask must be bool (True: may be attended) or float (added to "
+                "the scores), given {dtype} {mask_shape}",
+                dtype=mask.dtype,
+                mask_shape=tuple(mask.shape),
+            )
         )
     allowed = mask > MASKED
     return allowed, mask.masked_fill(~allowed, 0.0)

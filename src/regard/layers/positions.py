@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.layers.names import check_name
+from regard.words import t
 
 Kind = Literal["learned", "sinusoidal", "sinusoidal-halves", "rotary", "none"]
 KEPT = 1024  # positions whose sines are not computed again each time
@@ -44,9 +45,13 @@ class Learned(nn.Module):
         """(L, size), from position `start` on."""
         if start + length > self.longest:
             raise TooLong(
-                f"a sequence of {start + length} tokens (its end counted) is longer than the {self.longest} "
-                "positions that this model has learnt: shorten it, or train with a larger max_positions "
-                "or with positions sinusoidal or rotary, which have no end"
+                t(
+                    "a sequence of {start} tokens (its end counted) is longer than the {longest} "
+                    "positions that this model has learnt: shorten it, or train with a larger "
+                    "max_positions or with positions sinusoidal or rotary, which have no end",
+                    start=start + length,
+                    longest=self.longest,
+                )
             )
         return self.table.weight[start : start + length]
 
@@ -63,7 +68,7 @@ class Sinusoidal(nn.Module):
     def __init__(self, size: int, *, halves: bool = False) -> None:
         super().__init__()
         if size % 2:
-            raise ValueError(f"sinusoidal positions need an even size, not {size}")
+            raise ValueError(t("sinusoidal positions need an even size, not {size}", size=size))
         self.size, self.halves = size, halves
         kept = self._compute(KEPT, 0, torch.get_default_device())
         self.register_buffer("_kept", kept, persistent=False)

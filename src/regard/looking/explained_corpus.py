@@ -137,7 +137,9 @@ def explain_corpus(
         if not table.items:
             raise
     if not table.items:
-        raise BadQuestion(f"there is nothing to explain in {spec}: its texts are empty")
+        raise BadQuestion(
+            t("there is nothing to explain in {spec}: its texts are empty", spec=spec)
+        )
     rows = table.rows()
     there = {row.name for row in rows}
     return ExplainedCorpus(
@@ -158,10 +160,15 @@ def check_methods(methods: Sequence[str]) -> None:
     for name in methods:
         if name not in METHODS:
             raise BadQuestion(
-                f"there is no method {name!r}.{meant(name, METHODS)} There is {', '.join(METHODS)}"
+                t(
+                    "there is no method {name}.{meant} There is {methods}",
+                    name=repr(name),
+                    meant=meant(name, METHODS),
+                    methods=", ".join(METHODS),
+                )
             )
     if not methods:
-        raise BadQuestion(f"name a method or more: {', '.join(METHODS)}")
+        raise BadQuestion(t("name a method or more: {methods}", methods=", ".join(METHODS)))
 
 
 def _readings(run: LoadedRun, examples: Sequence[Any]) -> Iterator[Reading | None]:

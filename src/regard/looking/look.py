@@ -19,6 +19,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ from regard.looking.pictures import picture_record
 from regard.looking.predictions import classification_record, prediction_record
 from regard.looking.run_looker import RunLooker
 from regard.records.png_image import PngImage
-from regard.records.question import LONGEST_NAME, Force, HeadOff, Question
+from regard.records.question import LONGEST_NAME, BadQuestion, Force, HeadOff, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.runs.loaded_run import LoadedRun
@@ -73,7 +74,27 @@ def look(*what: Any, **options: Any) -> View:
     maker = _maker(what, options)
     _check_options(maker, options)
     records, live = maker(*what, **options)
-    return View(records, pick, live)
+    return View(records, pick, live, _scored(records, live))
+
+
+def _scored(records: Sequence[AttentionRecord], live: Live | None) -> tuple[AttentionRecord, ...]:
+    """Two that wrote different things of one text: each as it writes what the other wrote."""
+    if live is None or len(records) != 2:
+        return ()
+    left, right = records
+    same_text = left.question.get("text") == right.question.get("text")
+    if (
+        left.output == right.output
+        or not same_text
+        or not all("target" in r.sides for r in records)
+    ):
+        return ()
+    found = []
+    for record, output in ((right, left.output), (left, right.output)):
+        given = {"prefix": "", "target": output, "explain": False, "details": False}
+        with suppress(BadQuestion):  # a model that is given nothing, or cannot write it
+            found.append(live.look({**record.question, **given, "model": record.model}))
+    return tuple(found)
 
 
 def _maker(what: Sequence[Any], options: Mapping[str, Any]) -> Callable[..., Records]:

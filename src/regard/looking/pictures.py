@@ -16,6 +16,7 @@ import numpy as np
 from regard.records.png_image import data_uri, encode_png
 from regard.records.record import AttentionMap, AttentionRecord, Box
 from regard.records.side import NotARecord, Side
+from regard.words import t
 
 MAGIC = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
 
@@ -67,7 +68,9 @@ def _encoded(data: bytes, name: str) -> str:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         kind = "webp"
     if kind is None:
-        raise NotARecord(f"{name}: a picture is a PNG, JPEG, GIF or WebP file, and this is none")
+        raise NotARecord(
+            t("{name}: a picture is a PNG, JPEG, GIF or WebP file, and this is none", name=name)
+        )
     return data_uri(data, kind)
 
 
@@ -77,9 +80,13 @@ def _pixels(image: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
         pixels = np.repeat(pixels[..., None], 3, -1)
     if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] not in (3, 4):
         raise NotARecord(
-            f"a picture is an array (height, width, 3) of bytes from 0 to 255, given "
-            f"{pixels.shape} of {pixels.dtype}: (image * 255).astype('uint8') makes bytes of shares, "
-            "image.transpose(1, 2, 0) puts the colours last"
+            t(
+                "a picture is an array (height, width, 3) of bytes from 0 to 255, given "
+                "{pixels_shape} of {dtype}: (image * 255).astype('uint8') makes bytes of "
+                "shares, image.transpose(1, 2, 0) puts the colours last",
+                pixels_shape=pixels.shape,
+                dtype=pixels.dtype,
+            )
         )
     return pixels
 
@@ -87,7 +94,12 @@ def _pixels(image: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
 def _over_cells(weights: Any, grid: tuple[int, int] | None) -> tuple[Any, tuple[int, int]]:
     """(layers, heads, words, cells), and the grid"""
     if weights.ndim < 2:
-        raise NotARecord(f"weights are (words, cells of the picture), given {weights.shape}")
+        raise NotARecord(
+            t(
+                "weights are (words, cells of the picture), given {weights_shape}",
+                weights_shape=weights.shape,
+            )
+        )
     if grid is not None and weights.ndim > 2 and weights.shape[-2:] == tuple(grid):
         weights = weights.reshape(*weights.shape[:-2], -1)
     cells = weights.shape[-1]
@@ -95,18 +107,32 @@ def _over_cells(weights: Any, grid: tuple[int, int] | None) -> tuple[Any, tuple[
         side = math.isqrt(cells)
         if side * side != cells:
             raise NotARecord(
-                f"{cells} cells are no square: say how many rows and columns, grid=(rows, columns)"
+                t(
+                    "{cells} cells are no square: say how many rows and columns, grid=(rows, "
+                    "columns)",
+                    cells=cells,
+                )
             )
         grid = (side, side)
     if grid[0] * grid[1] != cells:
-        more = " (without that of a class token: weights[..., 1:])"
+        more = t(" (without that of a class token: weights[..., 1:])")
         raise NotARecord(
-            f"a grid of {grid[0]} × {grid[1]} has {grid[0] * grid[1]} cells, but there are weights "
-            f"for {cells}{more if grid[0] * grid[1] == cells - 1 else ''}"
+            t(
+                "a grid of {grid} × {value} has {other} cells, but there are weights for "
+                "{cells}{more}",
+                grid=grid[0],
+                value=grid[1],
+                other=grid[0] * grid[1],
+                cells=cells,
+                more=more if grid[0] * grid[1] == cells - 1 else "",
+            )
         )
     if weights.ndim > 4:
         raise NotARecord(
-            f"weights are (layers, heads, words, cells) at most, given {weights.shape}"
+            t(
+                "weights are (layers, heads, words, cells) at most, given {weights_shape}",
+                weights_shape=weights.shape,
+            )
         )
     return weights.reshape((1,) * (4 - weights.ndim) + weights.shape), grid
 
@@ -115,14 +141,23 @@ def _boxes(glimpses: Sequence[Any], words: int) -> tuple[tuple[Box, ...], ...]:
     if not len(glimpses):
         return ()
     if len(glimpses) != words:
-        raise NotARecord(f"there are glimpses for {len(glimpses)} words, and {words} words")
+        raise NotARecord(
+            t(
+                "there are glimpses for {count} words, and {words} words",
+                count=len(glimpses),
+                words=words,
+            )
+        )
     found = []
     for each in glimpses:
         boxes = np.asarray(each, np.float64).reshape(-1, 4)
         if (boxes < -1e-6).any() or (boxes > 1 + 1e-6).any():
             raise NotARecord(
-                "a glimpse is (left, top, width, height) in shares of the picture, from 0 to 1; "
-                f"given {boxes.round(3).tolist()}"
+                t(
+                    "a glimpse is (left, top, width, height) in shares of the picture, from 0 to "
+                    "1; given {round}",
+                    round=boxes.round(3).tolist(),
+                )
             )
         found.append(tuple((float(a), float(b), float(c), float(d)) for a, b, c, d in boxes))
     return tuple(found)

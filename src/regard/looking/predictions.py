@@ -11,6 +11,7 @@ from regard.records.side import END, NotARecord, Side
 from regard.records.token_sides import label_of, token_side
 from regard.tasks.classify.classify_module import Classification
 from regard.tasks.prediction import Prediction
+from regard.words import t
 
 LIVE = "or look at the run itself: regard.look(run, text)"
 
@@ -21,14 +22,17 @@ def prediction_record(
     """What each token of a translation looked at; its n-best list as a tree."""
     if prediction.attention is None:
         raise NotARecord(
-            "this prediction holds no attention: ask for it, run.translate([…], attention=True), "
-            f"{LIVE}"
+            t(
+                "this prediction holds no attention: ask for it, run.translate([…], "
+                "attention=True), {live}",
+                live=LIVE,
+            )
         )
     source = token_side(prediction.source, prediction.source_tokens, end=True, title="source")
     target = token_side(prediction.text, prediction.tokens, end=prediction.finished, title="target")
     weights = prediction.attention.float().cpu().numpy()
     if not weights.size:
-        raise NotARecord("this prediction is of a blank text: there is nothing to look at")
+        raise NotARecord(t("this prediction is of a blank text: there is nothing to look at"))
     return AttentionRecord(
         {"source": source, "target": target},
         (AttentionMap("cross", "target", "source", weights[None, None]),),
@@ -46,9 +50,12 @@ def classification_record(
     """How much each token weighed in the vector that was judged."""
     if classification.attention is None:
         raise NotARecord(
-            "this classification holds no attention: ask for it, run.classify([…], "
-            "attention=True); a model that does not pool by attention has none. "
-            f"Its other attentions are seen if you {LIVE.removeprefix('or ')}"
+            t(
+                "this classification holds no attention: ask for it, run.classify([…], "
+                "attention=True); a model that does not pool by attention has none. Its other "
+                "attentions are seen if you {removeprefix}",
+                removeprefix=LIVE.removeprefix("or "),
+            )
         )
     answer = f"{classification.label} ({classification.probability:.2f})"
     weights = classification.attention.float().cpu().numpy()

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from regard.measures.alignment import Links
 from regard.measures.bleu_by_length import Unit
+from regard.words import t
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -30,7 +31,7 @@ Weights = NDArray[np.float64]
 def spans(text: str, unit: Unit = "words") -> list[Span]:
     """Where the words of a text are: between blanks, or each character that is not a blank."""
     if unit not in ("words", "characters"):
-        raise ValueError(f"no unit {unit!r}: choose 'words' or 'characters'")
+        raise ValueError(t("no unit {unit}: choose 'words' or 'characters'", unit=repr(unit)))
     return [match.span() for match in re.finditer(r"\S+" if unit == "words" else r"\S", text)]
 
 
@@ -70,11 +71,16 @@ def word_weights(
     rows, columns = len(target_tokens), len(source_tokens)
     if tokens.ndim != 2 or not _fits(tokens.shape[0], rows) or not _fits(tokens.shape[1], columns):
         raise ValueError(
-            f"the attention is {' × '.join(map(str, tokens.shape))}, but there are {rows} target "
-            f"and {columns} source tokens (one row and one column more would be those of EOS)"
+            t(
+                "the attention is {map}, but there are {rows} target and {columns} source "
+                "tokens (one row and one column more would be those of EOS)",
+                map=" × ".join(map(str, tokens.shape)),
+                rows=rows,
+                columns=columns,
+            )
         )
     if not np.isfinite(tokens).all():
-        raise ValueError("the attention holds NaN or infinity: no word can be aligned by it")
+        raise ValueError(t("the attention holds NaN or infinity: no word can be aligned by it"))
     source, target = shares(source_tokens, source_words), shares(target_tokens, target_words)
     pieces = np.maximum(target.sum(0), np.finfo(float).tiny)  # of each target word
     return (target / pieces).T @ tokens[:rows, :columns] @ source

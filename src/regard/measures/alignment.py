@@ -71,8 +71,12 @@ def aer(predicted: Sequence[AbstractSet[Link]], gold: Sequence[Alignment]) -> Al
     """Alignment error rate of a corpus: links are counted over all sentences, then divided once."""
     if len(predicted) != len(gold):
         raise ValueError(
-            f"there are {len(predicted):,} predicted alignments but {len(gold):,} gold ones: "
-            "one is needed for every sentence, empty ones too"
+            t(
+                "there are {count} predicted alignments but {gold} gold ones: one is needed "
+                "for every sentence, empty ones too",
+                count=f"{len(predicted):,}",
+                gold=f"{len(gold):,}",
+            )
         )
     pairs = list(zip(predicted, gold, strict=True))
     score = AlignmentScore(
@@ -83,5 +87,5 @@ def aer(predicted: Sequence[AbstractSet[Link]], gold: Sequence[Alignment]) -> Al
         possible_found=sum(len(links & wanted.possible) for links, wanted in pairs),
     )
     if not score.predicted + score.sure:
-        raise ValueError("no error rate: there is neither a predicted nor a sure link")
+        raise ValueError(t("no error rate: there is neither a predicted nor a sure link"))
     return score

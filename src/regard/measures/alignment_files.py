@@ -86,7 +86,12 @@ def from_pharaoh(line: str, *, first: First) -> Alignment:
     for written in line.split():
         found = LINK.fullmatch(written)
         if not found:
-            raise ValueError(f"{written!r} is not a link; write 3-4, or 3p4 for a possible one")
+            raise ValueError(
+                t(
+                    "{written} is not a link; write 3-4, or 3p4 for a possible one",
+                    written=repr(written),
+                )
+            )
         source, mark, target = found.groups()
         link = _counted_from_0(int(source), int(target), first, written)
         (sure if mark == "-" else possible).add(link)
@@ -129,7 +134,7 @@ def read_numbered(
         with _placed(path, number):
             at, link, is_sure = _numbered_link(line, first)
             if sentences is not None and at > sentences:
-                raise ValueError(f"sentence {at} of {sentences}")
+                raise ValueError(t("sentence {at} of {sentences}", at=at, sentences=sentences))
             (sure if is_sure else possible).setdefault(at, set()).add(link)
     count = max([*sure, *possible], default=0) if sentences is None else sentences
     return [
@@ -149,7 +154,10 @@ def read_jsonl(path: str | Path) -> tuple[list[WordPair], list[Alignment]]:
                 links = frozenset((int(i), int(j)) for i, j in entry["alignment"])
             except (KeyError, TypeError, ValueError) as error:
                 raise ValueError(
-                    f"not an object with src_words, tgt_words and alignment ({error})"
+                    t(
+                        "not an object with src_words, tgt_words and alignment ({error})",
+                        error=error,
+                    )
                 ) from error
             alignments.append(Alignment(links))
     return pairs, alignments
@@ -161,8 +169,14 @@ def read_pairs(path: str | Path, target: str | Path | None = None) -> list[WordP
         sources, targets = ([line.split() for _, line in _lines(p)] for p in (path, target))
         if len(sources) != len(targets):
             raise ValueError(
-                f"{path} has {len(sources):,} lines but {target} has {len(targets):,}: "
-                "line n of one must translate line n of the other"
+                t(
+                    "{path} has {count} lines but {target} has {targets}: line n of one must "
+                    "translate line n of the other",
+                    path=path,
+                    count=f"{len(sources):,}",
+                    target=target,
+                    targets=f"{len(targets):,}",
+                )
             )
         return [WordPair(s, t) for s, t in zip(sources, targets, strict=True)]
     pairs = []
@@ -170,7 +184,9 @@ def read_pairs(path: str | Path, target: str | Path | None = None) -> list[WordP
         with _placed(path, number):
             halves = line.split("|||")
             if len(halves) != 2:
-                raise ValueError(f"expected 'source ||| target', found {line[:60]!r}")
+                raise ValueError(
+                    t("expected 'source ||| target', found {line}", line=repr(line[:60]))
+                )
             pairs.append(WordPair(halves[0].split(), halves[1].split()))
     return pairs
 
@@ -179,7 +195,11 @@ def within(alignments: Sequence[Alignment], pairs: Sequence[WordPair]) -> Inside
     """Drop the links that point past the end of their sentence, and tell which they were."""
     if len(alignments) != len(pairs):
         raise AlignmentError(
-            f"there are {len(alignments):,} alignments for {len(pairs):,} sentence pairs"
+            t(
+                "there are {count} alignments for {pairs} sentence pairs",
+                count=f"{len(alignments):,}",
+                pairs=f"{len(pairs):,}",
+            )
         )
     kept, outside = [], []
     for sentence, (alignment, pair) in enumerate(zip(alignments, pairs, strict=True), start=1):
@@ -199,16 +219,23 @@ def _numbered_link(line: str, first: First) -> tuple[int, Link, bool]:
     kind = fields[3].upper() if len(fields) > 3 else "S"
     numbers = fields[:3]
     if len(numbers) < 3 or not all(n.isdecimal() for n in numbers) or kind not in ("S", "P"):
-        raise ValueError(f"expected 'sentence source target S', found {line.strip()[:60]!r}")
+        raise ValueError(
+            t("expected 'sentence source target S', found {line}", line=repr(line.strip()[:60]))
+        )
     at, source, target = map(int, numbers)
     if at < 1:
-        raise ValueError("sentences are counted from 1, found sentence 0")
+        raise ValueError(t("sentences are counted from 1, found sentence 0"))
     return at, _counted_from_0(source, target, first, f"{source} {target}"), kind == "S"
 
 
 def _counted_from_0(source: int, target: int, first: First, written: str) -> Link:
     if min(source, target) < first:
-        raise ValueError(f"the link {written!r} has a 0, but words are counted from 1: try first=0")
+        raise ValueError(
+            t(
+                "the link {written} has a 0, but words are counted from 1: try first=0",
+                written=repr(written),
+            )
+        )
     return source - first, target - first
 
 
@@ -218,14 +245,23 @@ def _placed(path: str | Path, line: int) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise AlignmentError(f"{path}, line {line}: {error}") from error
+        raise AlignmentError(
+            t("{path}, line {line}: {error}", path=path, line=line, error=error)
+        ) from error
 
 
 def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
     if not Path(path).exists():
-        raise FileNotFoundError(f"no file {path}")
+        raise FileNotFoundError(t("no file {path}", path=path))
     for number, line in enumerate(byte_lines(path), start=1):
         try:
             yield number, (line or b"").decode()
         except UnicodeDecodeError as error:
-            raise AlignmentError(f"{path}, line {number}: not UTF-8 ({error.reason})") from error
+            raise AlignmentError(
+                t(
+                    "{path}, line {number}: not UTF-8 ({reason})",
+                    path=path,
+                    number=number,
+                    reason=error.reason,
+                )
+            ) from error

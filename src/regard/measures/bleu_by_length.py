@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from regard.measures.translation import bleu, check_parallel, chrf
+from regard.words import t
 
 Unit = Literal["words", "characters"]
 EDGES = (10, 20, 30, 40, 50, 60)
@@ -69,7 +70,13 @@ def by_length(
     """
     check_parallel(hypotheses, references)
     if len(sources) != len(hypotheses):
-        raise ValueError(f"there are {len(sources):,} sources but {len(hypotheses):,} hypotheses")
+        raise ValueError(
+            t(
+                "there are {count} sources but {hypotheses} hypotheses",
+                count=f"{len(sources):,}",
+                hypotheses=f"{len(hypotheses):,}",
+            )
+        )
     lengths = [source_length(source, unit) for source in sources]
     rows, signature = [], ""
     for bucket in buckets(edges):
@@ -98,7 +105,11 @@ def buckets(edges: Sequence[int]) -> list[Bucket]:
     """1 … e₁, e₁+1 … e₂, …, and what is longer; empty sources are a bucket of their own."""
     if not edges or edges[0] < 1 or list(edges) != sorted(set(edges)):
         raise ValueError(
-            f"the edges of the buckets must be positive and rise, as in 10, 20, 30; given {edges}"
+            t(
+                "the edges of the buckets must be positive and rise, as in 10, 20, 30; given "
+                "{edges}",
+                edges=edges,
+            )
         )
     lows = [1, *(edge + 1 for edge in edges)]
     return [Bucket(0, 0), *map(Bucket, lows, edges), Bucket(lows[-1])]
@@ -109,4 +120,4 @@ def source_length(source: str, unit: Unit) -> int:
         return len(source.split())
     if unit == "characters":
         return sum(not c.isspace() for c in source)
-    raise ValueError(f"no unit of length {unit!r}: choose 'words' or 'characters'")
+    raise ValueError(t("no unit of length {unit}: choose 'words' or 'characters'", unit=repr(unit)))

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from regard.measures.measure import Counts, Mean
+from regard.words import t
 
 
 class Ranking(Mean):
@@ -31,7 +32,7 @@ class Ranking(Mean):
         questions: dict[Any, list[tuple[int, bool, float]]] = {}
         for row, ((question, right), score) in enumerate(zip(wanted, answers, strict=True)):
             if math.isnan(score):
-                raise ValueError(f"candidate {row + 1} has no score: it is not a number")
+                raise ValueError(t("candidate {row} has no score: it is not a number", row=row + 1))
             questions.setdefault(question, []).append((row, bool(right), float(score)))
         counts = np.zeros((sum(map(len, questions.values())), 2))
         for candidates in questions.values():
@@ -39,7 +40,7 @@ class Ranking(Mean):
             if any(rights):
                 counts[rows[0]] = self.count(rights, scores)
         if questions and not counts[:, 1].any():
-            raise ValueError("no question has a right candidate: nothing can be ranked")
+            raise ValueError(t("no question has a right candidate: nothing can be ranked"))
         return counts
 
 

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from regard.words import t
+
 
 @dataclass(frozen=True)
 class Confusion:
@@ -21,7 +23,7 @@ class Confusion:
     @classmethod
     def of(cls, labels: Sequence[str], answers: Sequence[str]) -> Confusion:
         if not labels:
-            raise ValueError("nothing to score: there are no labels")
+            raise ValueError(t("nothing to score: there are no labels"))
         return cls(Counter(zip(labels, answers, strict=True)))
 
     @property

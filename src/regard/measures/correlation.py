@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.measures.measure import Counts, Measure
+from regard.words import t
 
 ROUNDING = 1e-12  # of a variance, as a share of the mean square: what is below is none
 
@@ -61,7 +62,7 @@ def ranks(numbers: Iterable[float]) -> NDArray[np.float64]:
     """
     given = np.array(list(numbers), np.float64)
     if np.isnan(given).any():
-        raise ValueError("ranks need numbers, and NaN is none")
+        raise ValueError(t("ranks need numbers, and NaN is none"))
     _, place, count = np.unique(given, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     shared: NDArray[np.float64] = (last - (count - 1) / 2)[place]
@@ -75,7 +76,7 @@ def _centred(numbers: Iterable[float]) -> NDArray[np.float64]:
     """
     x = np.array(list(numbers), np.float64)
     if not np.isfinite(x).all():
-        raise ValueError("a correlation needs numbers that are finite")
+        raise ValueError(t("a correlation needs numbers that are finite"))
     if not x.size:
         return x
     x = x / 2.0 ** (np.frexp(np.abs(x).max())[1] - 1)  # by a power of two: none is 2 or more

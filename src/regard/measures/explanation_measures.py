@@ -14,6 +14,7 @@ import torch
 from torch import Generator, Tensor
 
 from regard.attention.normalizers import masked_softmax
+from regard.words import t
 
 MOST_PAIRS = 2**22  # of keys that are compared at once: memory
 
@@ -78,7 +79,7 @@ def rollout(weights: Sequence[Tensor] | Tensor) -> Tensor:
         mixed = mixed / mixed.sum(-1, keepdim=True)
         rolled = mixed if rolled is None else mixed @ rolled
     if rolled is None:
-        raise ValueError("a rollout needs the weights of at least one layer")
+        raise ValueError(t("a rollout needs the weights of at least one layer"))
     return rolled
 
 

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from regard.words import t
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -78,5 +80,5 @@ class Likelihood:
 
     def _counted(self) -> int:
         if not self.tokens:
-            raise ValueError("no tokens were counted: perplexity and accuracy need at least one")
+            raise ValueError(t("no tokens were counted: perplexity and accuracy need at least one"))
         return self.tokens

@@ -9,6 +9,7 @@ import numpy as np
 
 from regard.measures.measure import Counts, Measure
 from regard.suggestions import meant
+from regard.words import t
 
 SHOWN = 12  # labels in a message
 
@@ -35,7 +36,14 @@ class MacroF1(Measure):
             known = ", ".join(list(self.labels)[:SHOWN]) + (
                 " …" if len(self.labels) > SHOWN else ""
             )
-            raise ValueError(f"no label {unknown[0]!r}.{near} There are {known}")
+            raise ValueError(
+                t(
+                    "no label {unknown}.{near} There are {known}",
+                    unknown=repr(unknown[0]),
+                    near=near,
+                    known=known,
+                )
+            )
         counts = np.zeros((len(self.labels), 2))
         counts[self.labels[wanted], 0] = wanted == answer
         counts[self.labels[wanted], 1] += 1

@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from regard.words import t
+
 Counts = np.ndarray  # (..., K): float64
 SHARES = ("accuracy", "exact_match", "f1", "precision", "recall", "error_rate")  # in names
 
@@ -59,7 +61,7 @@ class Measure(ABC):
         """The measure of the answers to all of the items."""
         counts = self.counts(wanted, answers)
         if not len(counts):
-            raise ValueError(f"nothing to measure: {self.name} of no items")
+            raise ValueError(t("nothing to measure: {name} of no items", name=self.name))
         return float(self.value(counts.sum(0)))
 
 

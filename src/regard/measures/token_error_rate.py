@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from regard.measures.measure import Counts, Measure
+from regard.words import t
 
 
 class TokenErrorRate(Measure):
@@ -34,7 +35,7 @@ class TokenErrorRate(Measure):
     def count(self, wanted: Any, answer: Any) -> tuple[float, float]:
         """answer: None, no answer, is one of no tokens"""
         if wanted is None:
-            raise ValueError(f"{self.name} needs something that was wanted, not None")
+            raise ValueError(t("{name} needs something that was wanted, not None", name=self.name))
         wanted, answer = self.tokens(wanted), () if answer is None else self.tokens(answer)
         return float(edit_distance(wanted, answer)), float(len(wanted))
 

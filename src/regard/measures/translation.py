@@ -16,6 +16,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from regard.suggestions import meant
+from regard.words import t
 
 TOKENIZERS = ("13a", "intl", "zh", "char", "none")  # those that need no download
 
@@ -62,7 +63,12 @@ def bleu(
     if tokenize not in TOKENIZERS:
         hint = meant(tokenize, TOKENIZERS, cutoff=0.3)
         raise ValueError(
-            f"no BLEU tokenizer {tokenize!r}.{hint} There are {', '.join(TOKENIZERS)}."
+            t(
+                "no BLEU tokenizer {tokenize}.{hint} There are {tokenizers}.",
+                tokenize=repr(tokenize),
+                hint=hint,
+                tokenizers=", ".join(TOKENIZERS),
+            )
         )
     check_parallel(hypotheses, references)
     # force: whether the text was tokenised before is the caller's choice, not a warning in a log
@@ -90,20 +96,34 @@ def chrf(hypotheses: Sequence[str], *references: Sequence[str], words: int = 0) 
 def check_parallel(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
     """Every text must be a list of lines, and all lists equally long."""
     if not references:
-        raise ValueError("no references: give at least one list of them, one line a hypothesis")
+        raise ValueError(t("no references: give at least one list of them, one line a hypothesis"))
     for name, lines in (("hypotheses", hypotheses), *(("references", r) for r in references)):
         if isinstance(lines, str):
-            raise ValueError(f"the {name} are one string; give a list of lines, as in [{lines!r}]")
+            raise ValueError(
+                t(
+                    "the {name} are one string; give a list of lines, as in [{lines}]",
+                    name=name,
+                    lines=repr(lines),
+                )
+            )
         wrong = next((line for line in lines if not isinstance(line, str)), None)
         if wrong is not None:
             raise ValueError(
-                f"the {name} hold a {type(wrong).__name__}, not text; several references of a "
-                "sentence are given as several lists: bleu(hypotheses, first, second)"
+                t(
+                    "the {name} hold a {kind}, not text; several references of a sentence are "
+                    "given as several lists: bleu(hypotheses, first, second)",
+                    name=name,
+                    kind=type(wrong).__name__,
+                )
             )
         if len(lines) != len(hypotheses):
             raise ValueError(
-                f"there are {len(hypotheses):,} hypotheses but {len(lines):,} references: "
-                "line n of one must translate line n of the other"
+                t(
+                    "there are {count} hypotheses but {lines} references: line n of one must "
+                    "translate line n of the other",
+                    count=f"{len(hypotheses):,}",
+                    lines=f"{len(lines):,}",
+                )
             )
     if not hypotheses:
-        raise ValueError("nothing to score: there are no hypotheses")
+        raise ValueError(t("nothing to score: there are no hypotheses"))

@@ -36,6 +36,7 @@ from regard.layers.recurrent_cells import GRU, CellState, Linear, make_cell
 from regard.layers.scan import SharedLinear
 from regard.models.readout import ReadOut
 from regard.models.summary import Bridge, Summary
+from regard.words import t
 
 Place = Literal["before", "after", "between", "next"]
 Feed = Literal["initial", "step", "readout"]
@@ -113,7 +114,7 @@ class RecurrentDecoder(nn.Module):
         for way in feed:
             check_name("way to feed the context", way, get_args(Feed))
         if static and query_sees_token:
-            raise ValueError("a static attention is asked before there is a token to see")
+            raise ValueError(t("a static attention is asked before there is a token to see"))
         self.static = static and attention is not None
         self.summary, self.attention, self.place, self.feed = summary, attention, place, feed
         self.input_feeding, self.inside_reset, self.dropout = input_feeding, inside_reset, dropout

@@ -15,6 +15,7 @@ from regard.layers.dropout import dropout
 from regard.layers.recurrent import Recurrent
 from regard.models import reader_options
 from regard.models.reader_answers import ChoiceReader, SpanReader, StoryReader, answering
+from regard.words import t
 
 
 class ReadInOne(NamedTuple):
@@ -94,5 +95,5 @@ def deep_lstm_reader(
     """words: how many there are, markers included. choice: answers are candidates, else spans."""
     options = reader_options.DeepLstmReader.of(options, changes)
     if not choice and options.first == "story":
-        raise ValueError("first=story: a span is pointed at by states that know the question")
+        raise ValueError(t("first=story: a span is pointed at by states that know the question"))
     return answering(DeepLstm(words, options), words, choice)

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from regard.attention.argument_checks import real_mask
 from regard.layers.contracts import Decoded, Encoded
+from regard.words import t
 
 
 class EncoderDecoder(nn.Module):
@@ -52,8 +53,11 @@ def token_mask(source: Tensor, mask: Tensor | None, lengths: Tensor | None) -> T
     shape = source.shape[:-1] if vectors else source.shape
     if not shape:
         raise ValueError(
-            f"a source is (B, S), or (B, S, E) of vectors; given {tuple(source.shape)}. "
-            "One by itself is written source[None]"
+            t(
+                "a source is (B, S), or (B, S, E) of vectors; given {source_shape}. One by "
+                "itself is written source[None]",
+                source_shape=tuple(source.shape),
+            )
         )
     if lengths is not None:
         real = real_mask(mask, lengths, shape[:-1], shape[-1], source.device)
@@ -63,14 +67,22 @@ def token_mask(source: Tensor, mask: Tensor | None, lengths: Tensor | None) -> T
         return torch.ones(shape, dtype=torch.bool, device=source.device)
     if mask.dtype != torch.bool:
         raise TypeError(
-            f"the mask must be bool, True where a token is real; given {mask.dtype}. "
-            "For 1/0 write mask.bool(), for 0/-inf write mask == 0"
+            t(
+                "the mask must be bool, True where a token is real; given {dtype}. For 1/0 "
+                "write mask.bool(), for 0/-inf write mask == 0",
+                dtype=mask.dtype,
+            )
         )
     one_vector = vectors and source.dim() < 3  # each source is, and has no positions
     if mask.shape != shape and not one_vector:
         raise ValueError(
-            f"the mask of a source {tuple(source.shape)} must be {tuple(shape)}, "
-            f"True where a token is real; given {tuple(mask.shape)}"
+            t(
+                "the mask of a source {source_shape} must be {shape}, True where a token is "
+                "real; given {mask_shape}",
+                source_shape=tuple(source.shape),
+                shape=tuple(shape),
+                mask_shape=tuple(mask.shape),
+            )
         )
     return mask
 
@@ -79,13 +91,22 @@ def check_words(source: Tensor, axes: str = "B, S") -> None:
     """Whether these are word numbers with a row for each text, or with the `axes` of a document."""
     if source.dtype not in (torch.int32, torch.int64):
         raise TypeError(
-            f"words must be whole numbers ({axes}), int64 or int32; given {source.dtype} "
-            f"{tuple(source.shape)}. Vectors are read by a model made with vectors=True"
+            t(
+                "words must be whole numbers ({axes}), int64 or int32; given {dtype} "
+                "{source_shape}. Vectors are read by a model made with vectors=True",
+                axes=axes,
+                dtype=source.dtype,
+                source_shape=tuple(source.shape),
+            )
         )
     if source.dim() != axes.count(",") + 1:
         raise ValueError(
-            f"words must be ({axes}); given {tuple(source.shape)}. "
-            "One text by itself is written source[None], a document is read by han"
+            t(
+                "words must be ({axes}); given {source_shape}. One text by itself is written "
+                "source[None], a document is read by han",
+                axes=axes,
+                source_shape=tuple(source.shape),
+            )
         )
 
 
@@ -93,11 +114,20 @@ def check_vectors(source: Tensor, size: int) -> None:
     """Whether these are sequences of vectors of this size."""
     if not source.is_floating_point():
         raise TypeError(
-            f"vectors must be floating-point numbers (B, S, {size}); given {source.dtype} "
-            f"{tuple(source.shape)}. Words are read by a model made without vectors=True"
+            t(
+                "vectors must be floating-point numbers (B, S, {size}); given {dtype} "
+                "{source_shape}. Words are read by a model made without vectors=True",
+                size=size,
+                dtype=source.dtype,
+                source_shape=tuple(source.shape),
+            )
         )
     if source.dim() != 3 or source.shape[-1] != size:
         raise ValueError(
-            f"vectors must be (B, S, {size}); given {tuple(source.shape)}. "
-            "One sequence by itself is written source[None]"
+            t(
+                "vectors must be (B, S, {size}); given {source_shape}. One sequence by itself "
+                "is written source[None]",
+                size=size,
+                source_shape=tuple(source.shape),
+            )
         )

@@ -25,6 +25,7 @@ from regard.models.past_decoder import PastDecoder
 from regard.models.recurrent_options import RecurrentClassifier, RecurrentLanguage
 from regard.models.summary import Summary
 from regard.models.tellers.entering_decoder import EnteringDecoder
+from regard.words import t
 
 
 def one_to_many(
@@ -45,7 +46,7 @@ def one_to_many(
     """
     options = RecurrentLanguage.of(options, changes)
     if options.attention is not None:
-        raise ValueError("one vector is all there is to attend to: leave `attention` out")
+        raise ValueError(t("one vector is all there is to attend to: leave `attention` out"))
     decoder = EnteringDecoder(
         target,
         Summary("last", source_size, source_size),
@@ -211,7 +212,10 @@ class LabelModel(EncoderDecoder):
             return super().forward(source, mask, inputs, lengths=lengths, weights=weights)
         if weights:
             raise ValueError(
-                "weights are in what a decoder gives: give inputs too, torch.zeros(B, 1), whichever they are"
+                t(
+                    "weights are in what a decoder gives: give inputs too, torch.zeros(B, 1), "
+                    "whichever they are"
+                )
             )
         encoded = self.encode(source, mask, lengths=lengths)
         return self.decoder.project(self.decoder.start(encoded).context)

@@ -20,6 +20,7 @@ from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import CellState
 from regard.models.attention_options import AttentionOptions
 from regard.models.readout import ReadOut
+from regard.words import t
 
 
 @dataclass(frozen=True)
@@ -99,12 +100,19 @@ def past_attention(size: int, how: AttentionOptions) -> Attention:
     region, normalize = as_region(how.region, query_size=size), as_normalizer(how.normalize)
     if not region.composes:
         raise ValueError(
-            f"a language model sees no later state, and {how.region} cannot be joined to that: "
-            "take everywhere, window, atrous or sparse"
+            t(
+                "a language model sees no later state, and {region} cannot be joined to that: "
+                "take everywhere, window, atrous or sparse",
+                region=how.region,
+            )
         )
     if not normalize.differentiable:
         raise ValueError(
-            f"a language model is trained by gradients, which do not pass {how.normalize}: take gumbel"
+            t(
+                "a language model is trained by gradients, which do not pass {normalize}: take "
+                "gumbel",
+                normalize=how.normalize,
+            )
         )
     parts = how.mechanism | {"region": region & Causal(), "normalize": normalize}
     return Attention(size, **parts)

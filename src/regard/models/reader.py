@@ -22,6 +22,7 @@ from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import CellState
 from regard.models import reader_options
 from regard.models.reader_answers import ChoiceReader, SpanReader, StoryReader, answering
+from regard.words import t
 
 
 class AskedQuestion(NamedTuple):
@@ -214,7 +215,12 @@ def reader(
     looks_once = options.focus != "impatient" and options.question != "general"
     if looks_once and not options.attention.dynamic:
         raise ValueError(
-            f"attention.dynamic=false: focus={options.focus} with question={options.question} is static as "
-            "it is, with one distribution at most; it is of focus=impatient and question=general"
+            t(
+                "attention.dynamic=false: focus={focus} with question={question} is static as "
+                "it is, with one distribution at most; it is of focus=impatient and "
+                "question=general",
+                focus=options.focus,
+                question=options.question,
+            )
         )
     return answering(PairReader(words, options), words, choice, dynamic=options.dynamic)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from regard.attention.module import Attention
 from regard.models.encoder_decoder import token_mask
+from regard.words import t
 
 
 class StoryReader(nn.Module):
@@ -25,7 +26,7 @@ class StoryReader(nn.Module):
 
     def understood(self, story: Any) -> Tensor:
         """g: (B, G)"""
-        raise NotImplementedError(f"{type(self).__name__} understands nothing")
+        raise NotImplementedError(t("{kind} understands nothing", kind=type(self).__name__))
 
 
 class ChoiceReader(nn.Module):
@@ -134,7 +135,10 @@ def answering(
         return SpanReader(reader, dynamic=dynamic)
     if dynamic:
         raise ValueError(
-            "dynamic is of spans, which have two ends: a choice is one output, and static. "
-            "attention.dynamic is of the looks before it, for the words of question and story"
+            t(
+                "dynamic is of spans, which have two ends: a choice is one output, and static. "
+                "attention.dynamic is of the looks before it, for the words of question and "
+                "story"
+            )
         )
     return ChoiceReader(reader, words)

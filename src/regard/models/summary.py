@@ -16,6 +16,7 @@ from regard.layers.contracts import Encoded
 from regard.layers.names import check_name
 from regard.layers.recurrent_cells import CellState
 from regard.models.encoder_decoder import first_state
+from regard.words import t
 
 KINDS = ("last", "backward", "transform", "mean", "max", "ends", "linear", "attention")
 
@@ -125,8 +126,14 @@ class Bridge(nn.Module):
             sizes = {s.shape[-1] for s in encoded.final}
             if sizes != {self.hidden} or len(encoded.final) != self.layers * self.states:
                 raise ValueError(
-                    f"the decoder has {self.layers} layers of size {self.hidden} and copies the encoder's "
-                    f"last states, but there are {len(encoded.final) // self.states} of size {sorted(sizes)}"
+                    t(
+                        "the decoder has {layers} layers of size {hidden} and copies the encoder's "
+                        "last states, but there are {count} of size {sizes}",
+                        layers=self.layers,
+                        hidden=self.hidden,
+                        count=len(encoded.final) // self.states,
+                        sizes=sorted(sizes),
+                    )
                 )
             flat = encoded.final
             return tuple(flat[i : i + self.states] for i in range(0, len(flat), self.states))

@@ -21,6 +21,7 @@ from regard.models.encoder_decoder import token_mask
 from regard.models.tagger_options import RecurrentTagger, TransformerTagger
 from regard.models.transformer import never_empty
 from regard.models.transformer_parts import make_encoder_block, make_last_norm
+from regard.words import t
 
 CHARACTER = 32  # features of a character
 REACH = 3  # characters that a feature of the spelling sees
@@ -46,7 +47,7 @@ class WordVectors(nn.Module):
         if self.characters is None or self.convolution is None:
             return known
         if characters is None:
-            raise ValueError("this model reads characters: give them beside the words")
+            raise ValueError(t("this model reads characters: give them beside the words"))
         spelt = characters.flatten(0, 1)  # (B · L, C)
         flat = without_padding(self.characters(spelt), spelt).transpose(1, 2)
         seen = self.convolution(flat).relu().masked_fill((spelt == PAD)[:, None], 0.0).amax(-1)

@@ -24,6 +24,7 @@ from regard.models.transformer_options import (
     TransformerLanguage,
     TransformerMasked,
 )
+from regard.words import t
 
 
 class MaskedLanguageModel(nn.Module):
@@ -59,8 +60,13 @@ def transformer(
     options = Transformer.of(options, changes)
     if options.share == "all" and source != target:
         raise ValueError(
-            f"share=all is one matrix for both vocabularies, which have {source} and {target} tokens: "
-            "learn one for both (tokenizer.shared=true), or take share=target"
+            t(
+                "share=all is one matrix for both vocabularies, which have {source} and "
+                "{target} tokens: learn one for both (tokenizer.shared=true), or take "
+                "share=target",
+                source=source,
+                target=target,
+            )
         )
     encoder = TransformerEncoder(source, options.encoder_layers, options, options.encoder_attention)
     decoder = TransformerDecoder(

@@ -17,6 +17,7 @@ from regard.layers.positions import make_positions
 from regard.layers.transformer_blocks import DecoderBlock, EncoderBlock
 from regard.models.attention_options import HeadOptions
 from regard.models.transformer_options import BlockOptions
+from regard.words import t
 
 
 def make_embedding(options: BlockOptions, vocabulary: int) -> Embedding:
@@ -31,8 +32,11 @@ def make_self_attention(
     region = as_region(how.region_of(layer), query_size=options.size)
     if causal and not region.composes:
         raise ValueError(
-            f"self-attention of a decoder sees no later position, and {how.region_of(layer)} cannot be "
-            "joined to that: take everywhere, window, atrous or sparse"
+            t(
+                "self-attention of a decoder sees no later position, and {region_of} cannot be "
+                "joined to that: take everywhere, window, atrous or sparse",
+                region_of=how.region_of(layer),
+            )
         )
     rotary = Rotary() if options.positions == "rotary" else None
     within = region & Causal() if causal else region
@@ -86,8 +90,10 @@ def _heads(
 ) -> MultiHead:
     if not as_normalizer(how.normalize).differentiable:
         raise ValueError(
-            "hard attention is trained by the reward of a choice, and a stack of blocks makes many: "
-            "take gumbel, which gradients pass"
+            t(
+                "hard attention is trained by the reward of a choice, and a stack of blocks "
+                "makes many: take gumbel, which gradients pass"
+            )
         )
     return MultiHead(
         options.size,

@@ -12,6 +12,7 @@ from regard.options import ModelOptions, Options
 from regard.recipe.recipe import Recipe
 from regard.recipe.yaml_1_2 import Path
 from regard.suggestions import nearest
+from regard.words import t
 
 # What other programs call some keys, for the error message only: there is one name for each.
 OTHER_NAMES = {
@@ -80,17 +81,31 @@ def advice(path: Path, value: Any, values: Mapping[str, Any]) -> str:
             if key in cls.model_fields and _of_same_task(cls, values)
         ]
         if owners and len(above) == 1:
-            return f": only {section}.kind={' or '.join(owners)} has it."
+            return t(
+                ": only {section}.kind={owners} has it.",
+                section=section,
+                owners=" or ".join(owners),
+            )
     if key in OTHER_NAMES:
-        return f": it is called {OTHER_NAMES[key]} here: {OTHER_NAMES[key]}={_word(value)}"
+        return t(
+            ": it is called {other_names} here: {other_names}={word}",
+            other_names=OTHER_NAMES[key],
+            word=_word(value),
+        )
     cls = section_at(tuple(above), values)
     siblings = list(cls.model_fields) if cls else []
     if near := nearest(key, siblings):
-        return f". Did you mean '{'.'.join((*above, near))}'?"
+        return t(". Did you mean '{value}'?", value=".".join((*above, near)))
     inside = [cls for path, cls in _sections(Recipe, "", values) if path.startswith(section)]
     if lost := nearest(key, {key for cls in inside for key in cls.model_fields}):
-        return f". Did you mean '{_homes(lost, section, values)[0]}.{lost}'?"
-    return f". The keys of {section or 'a recipe'}: {', '.join(siblings)}."
+        return t(
+            ". Did you mean '{homes}.{lost}'?", homes=_homes(lost, section, values)[0], lost=lost
+        )
+    return t(
+        ". The keys of {value}: {siblings}.",
+        value=section or t("a recipe"),
+        siblings=", ".join(siblings),
+    )
 
 
 def _of_kind(section: str, kind: Any) -> list[type[Options]]:
@@ -112,9 +127,14 @@ def _of_same_task(options: type[Options], values: Mapping[str, Any]) -> bool:
 
 def _moved(key: str, elsewhere: list[str], value: Any) -> str:
     if len(elsewhere) == 1:
-        return f": it belongs to {elsewhere[0]}: {elsewhere[0]}.{key}={_word(value)}"
+        return t(
+            ": it belongs to {elsewhere}: {elsewhere}.{key}={word}",
+            elsewhere=elsewhere[0],
+            key=key,
+            word=_word(value),
+        )
     *most, last = (f"{section}.{key}" for section in elsewhere)
-    return f": it belongs to a section: {', '.join(most)} or {last}"
+    return t(": it belongs to a section: {most} or {last}", most=", ".join(most), last=last)
 
 
 def _homes(key: str, section: str, values: Mapping[str, Any]) -> list[str]:

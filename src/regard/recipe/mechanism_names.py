@@ -10,6 +10,7 @@ from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
 from regard.recipe.validation_errors import place_of
 from regard.recipe.yaml_1_2 import Path, Written
+from regard.words import t
 
 WRITTEN = "a name, or a name with arguments, as in cosine(temperature=0.1) or window(5, 5) & causal"
 MECHANISMS = ("score", "region", "normalize")
@@ -50,16 +51,27 @@ def _check(
                 parsers[part](name, **ANY_SIZES)
         except ValueError as error:
             place = place_of(("model", option, part), written)
-            told = f"model.{option}.{part}{place}: {' '.join(str(error).split())}"
+            told = t(
+                "model.{option}.{part}{place}: {split}",
+                option=option,
+                part=part,
+                place=place,
+                split=" ".join(str(error).split()),
+            )
             if isinstance(error, BrokenPlugin):
                 raise MissingKind(told, error.hint) from None
             raise RecipeError(told, WRITTEN, needs=getattr(error, "needs", None)) from None
     if given.sinks and not usual_softmax(as_normalizer(given.normalize)):
         place = place_of(("model", option, "sinks"), written)
         raise RecipeError(
-            f"model.{option}.sinks{place}: sinks stand in the sum of a softmax, and {given.normalize} has no "
-            "such sum",
-            f"model.{option}.normalize=softmax, or sinks=false",
+            t(
+                "model.{option}.sinks{place}: sinks stand in the sum of a softmax, and "
+                "{normalize} has no such sum",
+                option=option,
+                place=place,
+                normalize=given.normalize,
+            ),
+            t("model.{option}.normalize=softmax, or sinks=false", option=option),
         )
 
 

@@ -15,6 +15,7 @@ from importlib.resources.abc import Traversable
 from types import ModuleType
 
 from regard import plugins
+from regard.words import t
 
 GROUP = "regard.recipes"
 SUFFIX = ".yaml"
@@ -57,7 +58,10 @@ def _folder(name: str) -> Traversable:
     package = plugins.load(GROUP, name)
     if not isinstance(package, ModuleType) or not hasattr(package, "__path__"):
         raise plugins.BrokenPlugin(
-            f"{plugins.origin(GROUP, name)} cannot be used: it is no package, so it holds no recipes"
+            t(
+                "{origin} cannot be used: it is no package, so it holds no recipes",
+                origin=plugins.origin(GROUP, name),
+            )
         )
     return resources.files(package)
 

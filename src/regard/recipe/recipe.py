@@ -36,6 +36,7 @@ from regard.options import (
 )
 from regard.registry import Group, KindError, UnknownKind, find, is_for, models_for
 from regard.suggestions import meant
+from regard.words import t
 
 Corpus = str | list[str]
 LIMITS = ("epochs", "steps", "minutes")  # of a run: it ends at the first that is reached
@@ -167,7 +168,7 @@ class Training(Options):
     @model_validator(mode="after")
     def _one_size(self) -> Training:
         if self.batch_tokens and self.batch_sentences:
-            raise ValueError("give batch_tokens or batch_sentences, not both")
+            raise ValueError(t("give batch_tokens or batch_sentences, not both"))
         return self
 
     @property
@@ -202,7 +203,10 @@ class Trainer(Options):
         several = given if isinstance(given, list) else str(given).split(",")
         if given != "auto" and not all(re.fullmatch(r"-1|[0-9]{1,3}", str(n)) for n in several):
             raise ValueError(
-                f"{given!r} is neither auto, a number up to 999, nor a list, as [0, 1]"
+                t(
+                    "{given} is neither auto, a number up to 999, nor a list, as [0, 1]",
+                    given=repr(given),
+                )
             )
         return given
 
@@ -265,8 +269,17 @@ class Recipe(Options):
         if not is_for(type(self.model), task.kind):
             there = models_for(task.kind)
             raise ValueError(
-                f"model.kind={self.model.kind} is for task.kind={self.model.task}; for {task.kind} "
-                + (f"there are {', '.join(there)}" if there else "name one: package.module:Name")
+                t(
+                    "model.kind={kind} is for task.kind={task}; for {task_kind} ",
+                    kind=self.model.kind,
+                    task=self.model.task,
+                    task_kind=task.kind,
+                )
+                + (
+                    t("there are {there}", there=", ".join(there))
+                    if there
+                    else t("name one: package.module:Name")
+                )
             )
         task.check_model(self.model)
         if metric == "auto":

@@ -26,6 +26,7 @@ from regard.recipe.validation_errors import refusal, second_reading
 from regard.recipe.yaml_1_2 import Path, Written
 from regard.registry import kinds, models_for
 from regard.suggestions import meant
+from regard.words import t
 
 EXTENDS = "extends"
 LISTING = "regard recipes lists all there are"
@@ -51,7 +52,9 @@ def recipe_for(task: str) -> Recipe:
         return Draft({"task": {"kind": task}}).recipe()
     if not _is_path(task) and find_recipe(task) is None:
         near = meant(task, (*kinds("tasks"), *named_recipes()))
-        raise RecipeError(f"no task and no recipe {task!r}.{near}", LISTING)
+        raise RecipeError(
+            t("no task and no recipe {task}.{near}", task=repr(task), near=near), LISTING
+        )
     return read_recipe(task)
 
 
@@ -182,7 +185,7 @@ def _words(words: Sequence[str]) -> tuple[dict[str, Any], dict[Path, Written]]:
         key, equals, text = word.partition("=")
         path = tuple(part.strip() for part in key.split("."))
         if not equals or not all(path):
-            raise RecipeError(f"{word!r} is not key=value, as in model.hidden=512")
+            raise RecipeError(t("{word} is not key=value, as in model.hidden=512", word=repr(word)))
         value, notes = _scalar_or_list(text)
         section = values
         for part in path[:-1]:
@@ -227,7 +230,12 @@ def _file(name_or_path: str, extending: tuple[str, ...]) -> Draft:
     values = {} if values is None else values
     if not isinstance(values, dict):
         raise RecipeError(
-            f"{place} is not a recipe: it holds {values!r}, not 'key: value' lines", LISTING
+            t(
+                "{place} is not a recipe: it holds {values}, not 'key: value' lines",
+                place=place,
+                values=repr(values),
+            ),
+            LISTING,
         )
     above = values.pop(EXTENDS, None)
     if above is None:
@@ -235,11 +243,23 @@ def _file(name_or_path: str, extending: tuple[str, ...]) -> Draft:
     line = written[(EXTENDS,)].place
     if not isinstance(above, str):
         raise RecipeError(
-            f"extends is {above!r} ({line}): the name or the path of one recipe", LISTING
+            t(
+                "extends is {above} ({line}): the name or the path of one recipe",
+                above=repr(above),
+                line=line,
+            ),
+            LISTING,
         )
     above = str(folder / above) if folder and _is_path(above) else above
     if above in extending:
-        raise RecipeError(f"{place} extends itself: {' → '.join((*extending, above))}", LISTING)
+        raise RecipeError(
+            t(
+                "{place} extends itself: {value}",
+                place=place,
+                value=" → ".join((*extending, above)),
+            ),
+            LISTING,
+        )
     draft = _file(above, (*extending, above))
     draft.lay(values, written)
     return draft
@@ -251,33 +271,51 @@ def _text(name_or_path: str, extending: tuple[str, ...]) -> tuple[str, str, File
     if _is_path(name_or_path) or path.is_file():
         if path.is_dir():
             inside = path / "recipe.yaml"
-            more = f": write {inside}" if inside.exists() else ""
-            raise RecipeError(f"{path} is a folder, not a recipe{more}", LISTING)
+            more = t(": write {inside}", inside=inside) if inside.exists() else ""
+            raise RecipeError(
+                t("{path} is a folder, not a recipe{more}", path=path, more=more), LISTING
+            )
         if not path.exists():
             near = meant(path.name, (f.name for f in path.parent.glob("*.y*ml")))
-            raise RecipeError(f"no recipe file {str(path)!r}.{near}", LISTING)
+            raise RecipeError(
+                t("no recipe file {path}.{near}", path=repr(str(path)), near=near), LISTING
+            )
         if not path.is_file():  # a device has no end
-            raise RecipeError(f"{path} is not a file, so no recipe", LISTING)
+            raise RecipeError(t("{path} is not a file, so no recipe", path=path), LISTING)
         try:
             return path.read_text(encoding="utf-8-sig"), str(path), path.parent
         except UnicodeDecodeError as error:
             raise RecipeError(
-                f"{path} is not a recipe: byte {error.start} is not UTF-8", LISTING
+                t(
+                    "{path} is not a recipe: byte {start} is not UTF-8",
+                    path=path,
+                    start=error.start,
+                ),
+                LISTING,
             ) from None
     file = find_recipe(name_or_path)
     if file is None:
         names = named_recipes()
         near = meant(name_or_path, names)
-        by = f" (extended by {extending[-2]})" if len(extending) > 1 else ""
+        by = t(" (extended by {extending})", extending=extending[-2]) if len(extending) > 1 else ""
         raise RecipeError(
-            f"no recipe {name_or_path!r}{by}.{near}",
-            f"regard recipes lists all {len(names)}",
+            t(
+                "no recipe {name_or_path}{by}.{near}",
+                name_or_path=repr(name_or_path),
+                by=by,
+                near=near,
+            ),
+            t("regard recipes lists all {count}", count=len(names)),
         )
     try:
         return file.read_text(encoding="utf-8-sig"), f"recipe {name_or_path}", None
     except UnicodeDecodeError as error:
         raise RecipeError(
-            f"recipe {name_or_path} cannot be read: byte {error.start} is not UTF-8",
+            t(
+                "recipe {name_or_path} cannot be read: byte {start} is not UTF-8",
+                name_or_path=name_or_path,
+                start=error.start,
+            ),
             LISTING,
         ) from None
 

@@ -15,6 +15,7 @@ from regard.recipe.keys import CHOSEN_BY_KIND, advice
 from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.yaml_1_2 import Path, Written
 from regard.suggestions import meant
+from regard.words import t
 
 
 def second_reading(
@@ -45,7 +46,7 @@ def refusal(
     detail = min(details, key=lambda d: d["type"] != "extra_forbidden")
     path = _path(detail, values)
     others = len({_path(d, values) for d in details}) - 1
-    more = f" ({others} more {'mistake' if others == 1 else 'mistakes'})" if others else ""
+    more = t.plural(others, " ({n} more mistake)", " ({n} more mistakes)") if others else ""
     wrong = (*path, "kind") if detail["type"].endswith("_kind") else path
     said = _sentence(detail, path, values, place_of(wrong, written)) + more
     if detail["type"] == "broken_kind":
@@ -57,19 +58,40 @@ def _sentence(detail: ErrorDetails, path: Path, values: Mapping[str, Any], place
     key, value = ".".join(map(str, path)), _at(path, values)
     match detail["type"]:
         case "extra_forbidden":
-            return f"unknown key {key!r}{place}{advice(path, value, values)}"
+            return t(
+                "unknown key {key}{place}{advice}",
+                key=repr(key),
+                place=place,
+                advice=advice(path, value, values),
+            )
         case "unknown_kind":
             kind, allowed = value.get("kind"), registry.kinds(CHOSEN_BY_KIND[key])
-            return (
-                f"no {key}.kind {kind!r}{place}.{meant(str(kind), allowed)} "
-                f"The kinds: {', '.join(allowed)}."
+            return t(
+                "no {key}.kind {kind}{place}.{meant} The kinds: {allowed}.",
+                key=key,
+                kind=repr(kind),
+                place=place,
+                meant=meant(str(kind), allowed),
+                allowed=", ".join(allowed),
             )
         case "broken_kind":
-            return f"{key}.kind{place}: {detail['ctx']['error']}"
+            return t(
+                "{key}.kind{place}: {error}", key=key, place=place, error=detail["ctx"]["error"]
+            )
         case "model_type" | "model_attributes_type":
-            return f"{key} is {seen(value)}{place}, but it is a section: write {key}.KEY=VALUE"
+            return t(
+                "{key} is {seen}{place}, but it is a section: write {key}.KEY=VALUE",
+                key=key,
+                seen=seen(value),
+                place=place,
+            )
     if isinstance(value, dict) and detail["type"] != "value_error":
-        return f"{key} is a value, not a section{place}: it cannot hold {', '.join(value)}"
+        return t(
+            "{key} is a value, not a section{place}: it cannot hold {value}",
+            key=key,
+            place=place,
+            value=", ".join(value),
+        )
     return refused_value(detail, key or "the recipe", value, place)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from regard.recipe.mistakes import RecipeError, shortened
+from regard.words import t
 
 Path = tuple[str | int, ...]
 
@@ -81,13 +82,24 @@ def load(text: str, place: str = "") -> tuple[Any, dict[Path, Written]]:
         return (None if node is None else _value(loader, node, (), place, written)), written
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        where = (
+            t(" at line {line}, column {column}", line=mark.line + 1, column=mark.column + 1)
+            if mark
+            else ""
+        )
         what = error.problem or error.context
     except yaml.reader.ReaderError as error:
         what, where = f"character {error.position + 1} cannot be part of a text", ""
     except RecursionError:
         what, where = "lists or mappings are nested too deeply", ""
-    raise RecipeError(f"{place or shortened(repr(text))} cannot be read: {what}{where}")
+    raise RecipeError(
+        t(
+            "{value} cannot be read: {what}{where}",
+            value=place or shortened(repr(text)),
+            what=what,
+            where=where,
+        )
+    )
 
 
 def dump(value: Any) -> str:
@@ -123,9 +135,12 @@ def _items(node: yaml.MappingNode, path: Path) -> Iterator[tuple[yaml.ScalarNode
     seen: set[str] = set()
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            problem = "a key is one word"
+            problem = t("a key is one word")
         elif key.value in seen:
-            problem = f"the key {'.'.join(map(str, (*path, key.value)))!r} is there twice, again"
+            problem = t(
+                "the key {map} is there twice, again",
+                map=repr(".".join(map(str, (*path, key.value)))),
+            )
         else:
             seen.add(key.value)
             yield key, value

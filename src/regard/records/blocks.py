@@ -16,6 +16,7 @@ from regard.attention.recording import RecordedSummary
 from regard.records.maps import Attentions, heads_of
 from regard.records.record import AttentionMap
 from regard.records.side import Side
+from regard.words import t
 
 MOST_TOKENS = 4096  # that have a row and a column each, whatever the number of heads
 MOST_DRAWN = 2**24  # weights that a page takes token by token
@@ -66,9 +67,12 @@ def block_title(text: str, size: int) -> str:
 
 
 def block_note(tokens: int, size: int) -> str:
-    return (
-        f"the text has {tokens:,} tokens: every row and column stands for {size} of them in a row, and a "
-        f"weight is the mean over the {size} tokens of a row of what they give to all those of a column"
+    return t(
+        "the text has {tokens} tokens: every row and column stands for {size} of them "
+        "in a row, and a weight is the mean over the {size} tokens of a row of what "
+        "they give to all those of a column",
+        tokens=f"{tokens:,}",
+        size=size,
     )
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from regard.records.packed_arrays import pack, unpack
 from regard.records.side import NotARecord, Side
+from regard.words import t
 
 Array = NDArray[np.float32]
 
@@ -35,8 +36,14 @@ class Levels:
         wanted = self.sentence_weights.shape, self.word_weights.shape
         if wanted != ((seen[0],), (seen[1],)) or min(self.lengths, default=0) < 0:
             raise NotARecord(
-                f"levels of {seen[0]} sentences with {seen[1]} words need as many weights, "
-                f"not {wanted[0]} and {wanted[1]}"
+                t(
+                    "levels of {seen} sentences with {value} words need as many weights, not "
+                    "{wanted} and {other}",
+                    seen=seen[0],
+                    value=seen[1],
+                    wanted=wanted[0],
+                    other=wanted[1],
+                )
             )
 
     def check(self, sides: Mapping[str, Side]) -> None:
@@ -46,7 +53,11 @@ class Levels:
         ):
             if name not in sides or len(sides[name]) != len(weights):
                 raise NotARecord(
-                    f"levels name a side {name!r} of {len(weights)} tokens, which there is not"
+                    t(
+                        "levels name a side {name} of {count} tokens, which there is not",
+                        name=repr(name),
+                        count=len(weights),
+                    )
                 )
 
     @property

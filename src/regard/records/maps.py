@@ -22,6 +22,7 @@ from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
 from regard.records.what_ifs import changes_of
+from regard.words import t
 
 MOST_DETAILS = (
     2**18
@@ -79,8 +80,13 @@ def check_size(attentions: Attentions, tokens: int) -> None:
     heads = sum(map(heads_of, attentions.values()))
     if heads * tokens**2 > MOST_WEIGHTS:
         raise BadQuestion(
-            f"the text has {tokens:,} tokens, and {heads} heads would attend from each to each: "
-            f"at most {int((MOST_WEIGHTS / heads) ** 0.5):,} can be looked at"
+            t(
+                "the text has {tokens} tokens, and {heads} heads would attend from each to "
+                "each: at most {most_weights} can be looked at",
+                tokens=f"{tokens:,}",
+                heads=heads,
+                most_weights=f"{int((MOST_WEIGHTS / heads) ** 0.5):,}",
+            )
         )
 
 

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.words import t
+
 SMALL, MIDDLE = 2**17, 2**20  # numbers up to which float32 and float16 are kept
 HALF = 65_000.0  # below the largest that float16 has
 WRITTEN = ("numbers", "flags")  # as lists
@@ -46,7 +48,13 @@ def unpack(packed: dict[str, Any]) -> NDArray[Any]:
         read = np.array([_number(each) for each in _flat(packed["data"], len(shape))], np.float32)
         return (read.astype(bool) if kind == "flags" else read).reshape(shape)
     if kind not in TYPES:
-        raise ValueError(f"no array of type {kind!r}: {', '.join((*TYPES, *WRITTEN))}")
+        raise ValueError(
+            t(
+                "no array of type {kind}: {value}",
+                kind=repr(kind),
+                value=", ".join((*TYPES, *WRITTEN)),
+            )
+        )
     raw = np.frombuffer(base64.b64decode(packed["data"], validate=True), TYPES[kind])
     if kind == "bits":
         return np.unpackbits(raw, count=int(np.prod(shape))).astype(bool).reshape(shape)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from regard.records.png_chunks import START, what_is_missing
 from regard.records.side import NotARecord
+from regard.words import t
 
 URI = "data:image/png;base64,"
 MOST_PIXELS = 1 << 24  # of a picture in a record
@@ -35,12 +36,21 @@ class PngImage:
 
     def __post_init__(self) -> None:
         if len(self.data) > HEAVIEST:
-            raise NotARecord(f"a picture of a record has at most {HEAVIEST:,} bytes")
+            raise NotARecord(
+                t("a picture of a record has at most {heaviest} bytes", heaviest=f"{HEAVIEST:,}")
+            )
         wide, high, depth, kind, *_ = _header(self.data)
         if depth not in DEPTHS.get(kind, ()) or not 0 < wide * high <= MOST_PIXELS:
             raise NotARecord(
-                f"a picture of a record has 1 to {MOST_PIXELS:,} pixels, of a kind that PNG knows, "
-                f"not {wide} × {high} of kind {kind} with {depth} bits"
+                t(
+                    "a picture of a record has 1 to {most_pixels} pixels, of a kind that PNG "
+                    "knows, not {wide} × {high} of kind {kind} with {depth} bits",
+                    most_pixels=f"{MOST_PIXELS:,}",
+                    wide=wide,
+                    high=high,
+                    kind=kind,
+                    depth=depth,
+                )
             )
 
     @classmethod
@@ -57,14 +67,17 @@ class PngImage:
             array = array.transpose(1, 2, 0)
         if array.ndim != 3 or array.shape[2] not in (1, 3) or not array.size:
             raise NotARecord(
-                f"pixels are (height, width), with 1 or 3 channels or none, not {array.shape}"
+                t(
+                    "pixels are (height, width), with 1 or 3 channels or none, not {array_shape}",
+                    array_shape=array.shape,
+                )
             )
         if array.dtype.kind in "bf":
             if not np.isfinite(array).all():
-                raise NotARecord("pixels are numbers from 0 to 1: some of these are not finite")
+                raise NotARecord(t("pixels are numbers from 0 to 1: some of these are not finite"))
             array = np.rint(np.clip(array.astype(np.float64), 0, 1) * 255)
         elif array.min() < 0 or array.max() > 255:
-            raise NotARecord("pixels in whole numbers are from 0 to 255")
+            raise NotARecord(t("pixels in whole numbers are from 0 to 255"))
         return cls(encode_png(array.astype(np.uint8)))
 
     @property
@@ -87,19 +100,37 @@ class PngImage:
     def from_dict(cls, given: Mapping[str, Any]) -> PngImage:
         source = given["source"]
         if not isinstance(source, str) or not source.startswith(URI):
-            raise NotARecord(f"a picture of a record is a {URI}… URI, not {str(source)[:40]!r}")
+            raise NotARecord(
+                t(
+                    "a picture of a record is a {uri}… URI, not {source}",
+                    uri=URI,
+                    source=repr(str(source)[:40]),
+                )
+            )
         if len(source) > 2 * HEAVIEST:  # before anything is decoded
-            raise NotARecord(f"a picture of a record has at most {HEAVIEST:,} bytes")
+            raise NotARecord(
+                t("a picture of a record has at most {heaviest} bytes", heaviest=f"{HEAVIEST:,}")
+            )
         try:
             made = cls(base64.b64decode(source[len(URI) :], validate=True))
         except binascii.Error as error:
-            raise NotARecord(f"a picture of a record is no base64: {error}") from None
+            raise NotARecord(
+                t("a picture of a record is no base64: {error}", error=error)
+            ) from None
         if wrong := what_is_missing(made.data):
-            raise NotARecord(f"a picture of this record {wrong}: write the record anew")
+            raise NotARecord(
+                t("a picture of this record {wrong}: write the record anew", wrong=wrong)
+            )
         if (given["width"], given["height"]) != (made.width, made.height):
             raise NotARecord(
-                f"a picture says that it is {given['width']} × {given['height']}, but it is "
-                f"{made.width} × {made.height}"
+                t(
+                    "a picture says that it is {width} × {height}, but it is {made_width} × "
+                    "{made_height}",
+                    width=given["width"],
+                    height=given["height"],
+                    made_width=made.width,
+                    made_height=made.height,
+                )
             )
         return made
 
@@ -124,5 +155,5 @@ def data_uri(data: bytes, kind: str) -> str:
 def _header(data: bytes) -> tuple[int, ...]:
     """Width, height, bits, kind, compression, filter, interlace."""
     if data[:8] != START or data[8:16] != b"\0\0\0\x0dIHDR" or len(data) < 33:
-        raise NotARecord("a picture of a record is a PNG, and these bytes are none")
+        raise NotARecord(t("a picture of a record is a PNG, and these bytes are none"))
     return struct.unpack(">IIBBBBB", data[16:29])

@@ -51,12 +51,17 @@ class Force:
         _check_whole("force.step", self.step, 0, LONGEST)
         if not isinstance(self.keys, tuple) or not 0 < len(self.keys) <= LONGEST:
             raise BadQuestion(
-                f"force.keys must be a list of one source token or more, not {_seen(self.keys)}"
+                t(
+                    "force.keys must be a list of one source token or more, not {seen}",
+                    seen=_seen(self.keys),
+                )
             )
         for key in self.keys:
             _check_whole("each of force.keys", key, 0, LONGEST)
         if len(set(self.keys)) < len(self.keys):
-            raise BadQuestion(f"force.keys names a source token twice: {list(self.keys)}")
+            raise BadQuestion(
+                t("force.keys names a source token twice: {keys}", keys=list(self.keys))
+            )
         for name in ("layer", "head"):
             if getattr(self, name) is not None:
                 _check_whole(f"force.{name}", getattr(self, name), 1, LONGEST)
@@ -66,11 +71,19 @@ class Force:
     def _check_weights(self, weights: object) -> None:
         if not isinstance(weights, tuple) or len(weights) != len(self.keys):
             raise BadQuestion(
-                f"force.weights has one number for each of the {len(self.keys)} keys, not {_seen(weights)}"
+                t(
+                    "force.weights has one number for each of the {count} keys, not {seen}",
+                    count=len(self.keys),
+                    seen=_seen(weights),
+                )
             )
         if not all(_is_share(weight) for weight in weights) or not sum(weights) > 0:
             raise BadQuestion(
-                f"force.weights are numbers from 0 to {HEAVIEST:,}, not all 0, given {_seen(list(weights))}"
+                t(
+                    "force.weights are numbers from 0 to {heaviest}, not all 0, given {seen}",
+                    heaviest=f"{HEAVIEST:,}",
+                    seen=_seen(list(weights)),
+                )
             )
 
     @property
@@ -104,7 +117,13 @@ class HeadOff:
         if self.head is not None:
             _check_whole("off.head", self.head, 1, LONGEST)
         if self.map not in MAPS:
-            raise BadQuestion(f"off.map is one of {', '.join(MAPS)}, not {_seen(self.map)}")
+            raise BadQuestion(
+                t(
+                    "off.map is one of {maps}, not {seen}",
+                    maps=", ".join(MAPS),
+                    seen=_seen(self.map),
+                )
+            )
 
     @classmethod
     def from_dict(cls, given: object) -> HeadOff:
@@ -124,7 +143,7 @@ class Foil:
     def __post_init__(self) -> None:
         _check_text("foil.text", self.text)
         if not self.text.strip():
-            raise BadQuestion("foil.text is the answer that was not given, and it is blank")
+            raise BadQuestion(t("foil.text is the answer that was not given, and it is blank"))
         if self.step is not None:
             _check_whole("foil.step", self.step, 0, LONGEST)
 
@@ -165,25 +184,37 @@ class Question:
                 _check_whole(name, getattr(self, name), 1, WIDEST)
         for name in ("explain", "details"):
             if not isinstance(getattr(self, name), bool):
-                raise BadQuestion(f"{name} is true or false, not {_seen(getattr(self, name))}")
+                raise BadQuestion(
+                    t(
+                        "{name} is true or false, not {seen}",
+                        name=name,
+                        seen=_seen(getattr(self, name)),
+                    )
+                )
         if self.force is not None and not isinstance(self.force, Force):
-            raise BadQuestion(f"force is {{step, keys, …}}, not {_seen(self.force)}")
+            raise BadQuestion(t("force is {step, keys, …}, not {seen}", seen=_seen(self.force)))
         if self.foil is not None and not isinstance(self.foil, Foil):
-            raise BadQuestion(f"foil is {{text, step}}, not {_seen(self.foil)}")
+            raise BadQuestion(t("foil is {text, step}, not {seen}", seen=_seen(self.foil)))
         if self.foil is not None and not self.explain:
             raise BadQuestion(
-                "a foil is what the measures of explanation contrast with: ask with explain"
+                t("a foil is what the measures of explanation contrast with: ask with explain")
             )
         if not isinstance(self.off, tuple) or not all(isinstance(o, HeadOff) for o in self.off):
-            raise BadQuestion(f"off is a list of {{layer, head, map}}, not {_seen(self.off)}")
+            raise BadQuestion(
+                t("off is a list of {layer, head, map}, not {seen}", seen=_seen(self.off))
+            )
         if len(set(self.off)) < len(self.off):
-            raise BadQuestion("off names a head twice")
+            raise BadQuestion(t("off names a head twice"))
         if None not in (self.beam, self.nbest) and self.nbest > self.beam:  # type: ignore[operator]
             raise BadQuestion(
-                f"nbest {self.nbest} needs a beam at least as wide, not beam {self.beam}"
+                t(
+                    "nbest {nbest} needs a beam at least as wide, not beam {beam}",
+                    nbest=self.nbest,
+                    beam=self.beam,
+                )
             )
         if self.target is not None and self.prefix:
-            raise BadQuestion("a target is given whole: leave the prefix out, or the target")
+            raise BadQuestion(t("a target is given whole: leave the prefix out, or the target"))
 
     @classmethod
     def from_dict(cls, given: object) -> Question:
@@ -227,9 +258,16 @@ class Question:
         for field in fields(self):
             given = getattr(self, field.name)
             if field.name in ("prefix", "beam", "nbest", "target", "force", "off") and given:
-                raise BadQuestion(f"{what} has no {field.name}: ask it about {about} alone")
+                raise BadQuestion(
+                    t(
+                        "{what} has no {name}: ask it about {about} alone",
+                        what=what,
+                        name=field.name,
+                        about=about,
+                    )
+                )
         if not self.text.strip():
-            raise BadQuestion("there is nothing to look at: the text is blank")
+            raise BadQuestion(t("there is nothing to look at: the text is blank"))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: `from_dict` makes the same question of them."""
@@ -245,30 +283,56 @@ class Question:
 def _checked(cls: type, given: object, what: str, needed: tuple[str, ...]) -> dict[str, Any]:
     """The values of a JSON object that has no unknown key and every needed one."""
     if not isinstance(given, Mapping):
-        raise BadQuestion(f"a {what} is a JSON object, not {_seen(given)}")
+        raise BadQuestion(t("a {what} is a JSON object, not {seen}", what=what, seen=_seen(given)))
     known = [field.name for field in fields(cls)]
     for key in given:
         if key not in known:
             raise BadQuestion(
-                f"a {what} has no {key!r}.{meant(str(key), known)} It has {', '.join(known)}"
+                t(
+                    "a {what} has no {key}.{meant} It has {known}",
+                    what=what,
+                    key=repr(key),
+                    meant=meant(str(key), known),
+                    known=", ".join(known),
+                )
             )
     for key in needed:
         if key not in given:
-            raise BadQuestion(f"a {what} needs {key!r}; given {', '.join(given) or 'nothing'}")
+            raise BadQuestion(
+                t(
+                    "a {what} needs {key}; given {value}",
+                    what=what,
+                    key=repr(key),
+                    value=", ".join(given) or t("nothing"),
+                )
+            )
     return dict(given)
 
 
 def _check_text(name: str, text: object, longest: int = LONGEST) -> None:
     if not isinstance(text, str):
-        raise BadQuestion(f"{name} is a text, not {_seen(text)}")
+        raise BadQuestion(t("{name} is a text, not {seen}", name=name, seen=_seen(text)))
     if len(text) > longest:
-        raise BadQuestion(f"{name} has {len(text):,} characters: at most {longest:,} are looked at")
+        raise BadQuestion(
+            t(
+                "{name} has {count} characters: at most {longest} are looked at",
+                name=name,
+                count=f"{len(text):,}",
+                longest=f"{longest:,}",
+            )
+        )
 
 
 def _check_whole(name: str, number: object, least: int, most: int) -> None:
     if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
         raise BadQuestion(
-            f"{name} must be a whole number from {least} to {most:,}, not {_seen(number)}"
+            t(
+                "{name} must be a whole number from {least} to {most}, not {seen}",
+                name=name,
+                least=least,
+                most=f"{most:,}",
+                seen=_seen(number),
+            )
         )
 
 

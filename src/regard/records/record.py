@@ -23,6 +23,7 @@ from regard.records.levels import Levels
 from regard.records.packed_arrays import pack, pack_bits, unpack
 from regard.records.side import NotARecord, Side
 from regard.records.sights import Sight, read_sight
+from regard.words import t
 
 FORMAT = "regard.attention/1"
 
@@ -77,7 +78,10 @@ class AttentionMap:
     def __post_init__(self) -> None:
         if self.weights.ndim != 4:
             raise NotARecord(
-                f"the weights of a map are (layers, heads, queries, keys), not {self.weights.shape}"
+                t(
+                    "the weights of a map are (layers, heads, queries, keys), not {shape}",
+                    shape=self.weights.shape,
+                )
             )
 
     def __repr__(self) -> str:
@@ -267,12 +271,23 @@ class AttentionRecord:
         for each in self.maps:
             for axis, name in ((2, each.queries), (3, each.keys)):
                 if name not in self.sides:
-                    raise NotARecord(f"map {each.name!r} names a side {name!r} that there is not")
+                    raise NotARecord(
+                        t(
+                            "map {name} names a side {given} that there is not",
+                            name=repr(each.name),
+                            given=repr(name),
+                        )
+                    )
                 if each.weights.shape[axis] != len(self.sides[name]):
                     raise NotARecord(
-                        f"map {each.name!r} has {each.weights.shape[axis]} "
-                        f"{'queries' if axis == 2 else 'keys'}, but its side {name!r} has "
-                        f"{len(self.sides[name])} tokens"
+                        t(
+                            "map {name} has {shape} {value}, but its side {given} has {count} tokens",
+                            name=repr(each.name),
+                            shape=each.weights.shape[axis],
+                            value=t("queries") if axis == 2 else t("keys"),
+                            given=repr(name),
+                            count=len(self.sides[name]),
+                        )
                     )
         if self.levels is not None:
             self.levels.check(self.sides)
@@ -300,8 +315,11 @@ class AttentionRecord:
         numbers = np.asarray(weights, dtype=np.float32)
         if numbers.ndim not in (2, 3, 4):
             raise NotARecord(
-                f"weights are (queries, keys), with heads and layers before them if there are any; "
-                f"given {numbers.shape}"
+                t(
+                    "weights are (queries, keys), with heads and layers before them if there are "
+                    "any; given {numbers_shape}",
+                    numbers_shape=numbers.shape,
+                )
             )
         numbers = numbers.reshape((1,) * (4 - numbers.ndim) + numbers.shape)
         rows = queries if isinstance(queries, Side) else Side.of_labels(queries, title="queries")
@@ -331,7 +349,25 @@ class AttentionRecord:
         for each in self.maps:
             if name is None or each.name == name:
                 return each
-        raise NotARecord(f"no map {name!r} in this record: {', '.join(m.name for m in self.maps)}")
+        raise NotARecord(
+            t(
+                "no map {name} in this record: {maps}",
+                name=repr(name),
+                maps=", ".join(m.name for m in self.maps),
+            )
+        )
+
+    def with_words(self, side: str, words: Sequence[int]) -> AttentionRecord:
+        """With the tokens of a side as other words, corrected by hand: the number of each token's word."""
+        if side not in self.sides:
+            raise NotARecord(
+                t(
+                    "no side {side} in this record: {sides}",
+                    side=repr(side),
+                    sides=", ".join(self.sides),
+                )
+            )
+        return replace(self, sides={**self.sides, side: self.sides[side].with_words(words)})
 
     def with_explanations(self, more: Sequence[Explanation]) -> AttentionRecord:
         return replace(self, explanations=(*self.explanations, *more))
@@ -370,7 +406,11 @@ class AttentionRecord:
     def from_dict(cls, given: Mapping[str, Any]) -> AttentionRecord:
         if given.get("format") != FORMAT:
             raise NotARecord(
-                f"this is no record of the format {FORMAT}: it says {given.get('format')!r}"
+                t(
+                    "this is no record of the format {format}: it says {get}",
+                    format=FORMAT,
+                    get=repr(given.get("format")),
+                )
             )
         try:
             return cls(
@@ -399,7 +439,7 @@ class AttentionRecord:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise NotARecord(
-                f"a part of the record is missing or of another kind: {error}"
+                t("a part of the record is missing or of another kind: {error}", error=error)
             ) from error
 
     @classmethod
@@ -407,7 +447,7 @@ class AttentionRecord:
         try:
             given = json.loads(text)
         except json.JSONDecodeError as error:
-            raise NotARecord(f"this is no JSON: {error}") from error
+            raise NotARecord(t("this is no JSON: {error}", error=error)) from error
         if not isinstance(given, dict):
-            raise NotARecord(f"a record is a JSON object, not {type(given).__name__}")
+            raise NotARecord(t("a record is a JSON object, not {kind}", kind=type(given).__name__))
         return cls.from_dict(given)

@@ -6,11 +6,13 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from regard.records.png_chunks import what_is_missing
 from regard.records.token_words import word_numbers
+from regard.words import t
 
 IMAGE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]*={0,2}\Z")
 MOST_CELLS = 10_000  # of a picture, in a row or a column
@@ -35,12 +37,14 @@ class Picture:
     def __post_init__(self) -> None:
         if not isinstance(self.source, str) or not IMAGE.match(self.source):
             raise NotARecord(
-                f"a picture is a data:image/ URI of a PNG, JPEG, GIF or WebP, not "
-                f"{str(self.source)[:40]!r}"
+                t(
+                    "a picture is a data:image/ URI of a PNG, JPEG, GIF or WebP, not {source}",
+                    source=repr(str(self.source)[:40]),
+                )
             )
         sizes = self.rows, self.columns
         if any(type(size) is not int or not 0 < size <= MOST_CELLS for size in sizes):
-            raise NotARecord(f"a picture has rows and columns of cells, not {sizes}")
+            raise NotARecord(t("a picture has rows and columns of cells, not {sizes}", sizes=sizes))
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Picture:
@@ -49,9 +53,13 @@ class Picture:
         try:
             data = base64.b64decode(made.source.partition(",")[2])
         except binascii.Error:
-            raise NotARecord("a picture of this record is cut off: write the record anew") from None
+            raise NotARecord(
+                t("a picture of this record is cut off: write the record anew")
+            ) from None
         if made.source.startswith("data:image/png") and (wrong := what_is_missing(data)):
-            raise NotARecord(f"a picture of this record {wrong}: write the record anew")
+            raise NotARecord(
+                t("a picture of this record {wrong}: write the record anew", wrong=wrong)
+            )
         return made
 
 
@@ -68,12 +76,16 @@ class Side:
     title: str = ""  # "source", "target"
     picture: Picture | None = None
     parts: tuple[int, ...] = ()  # of a pair of texts: 0 the first, 1 the second, -1 neither
+    corrected: bool = False  # the words were put together by hand, and are shown as they are
 
     def __post_init__(self) -> None:
         lengths = {len(x) for x in (self.tokens, self.offsets, self.words, self.special)}
         if len(lengths) != 1:
             raise NotARecord(
-                f"a side needs tokens, offsets, words and special of one length, not {lengths}"
+                t(
+                    "a side needs tokens, offsets, words and special of one length, not {lengths}",
+                    lengths=lengths,
+                )
             )
         if self.parts and (len(self.parts) != len(self.tokens) or set(self.parts) - {-1, 0, 1}):
             raise NotARecord(
@@ -142,6 +154,21 @@ class Side:
             language=language,
         )
 
+    def with_words(self, words: Sequence[int]) -> Side:
+        """The same tokens as other words, put together by hand: [0, 0, 1] of 学, 生, 。"""
+        numbers = tuple(words)
+        steps = [later - before for before, later in pairwise((-1, *numbers))]
+        if len(numbers) != len(self) or steps[:1] != [1] * len(steps[:1]) or set(steps) - {0, 1}:
+            raise NotARecord(
+                t(
+                    "words are a number for each of the {count} tokens, from 0, rising without gaps; "
+                    "given {words}",
+                    count=len(self),
+                    words=list(numbers),
+                )
+            )
+        return replace(self, words=numbers, corrected=True)
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "title": self.title,
@@ -153,6 +180,7 @@ class Side:
             "special": [int(mark) for mark in self.special],
             "picture": None if self.picture is None else vars(self.picture),
             "parts": list(self.parts),
+            **({"corrected": True} if self.corrected else {}),
         }
 
     @classmethod
@@ -168,4 +196,5 @@ class Side:
             given.get("title", ""),
             None if picture is None else Picture.from_dict(picture),
             tuple(given.get("parts", ())),
+            given.get("corrected") is True,
         )

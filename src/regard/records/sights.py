@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from regard.records.packed_arrays import pack, unpack
 from regard.records.png_image import PngImage
 from regard.records.side import NotARecord
+from regard.words import t
 
 Array = NDArray[np.float32]
 MOST_STEPS = 1000
@@ -81,12 +82,21 @@ class Glimpses:
         _check_steps(self.steps, self.labels)
         _check_numbers("the width of a glimpse", *self.widths, least=0)
         if not 0 < len(self.widths) <= MOST_SCALES:
-            raise NotARecord(f"glimpses have 1 to {MOST_SCALES} widths, not {len(self.widths)}")
+            raise NotARecord(
+                t(
+                    "glimpses have 1 to {most_scales} widths, not {count}",
+                    most_scales=MOST_SCALES,
+                    count=len(self.widths),
+                )
+            )
         for step in self.steps:
             if len(step.seen) not in (0, len(self.widths)):
                 raise NotARecord(
-                    f"a glimpse at {len(self.widths)} widths sees as many pictures, or none, "
-                    f"not {len(step.seen)}"
+                    t(
+                        "a glimpse at {count} widths sees as many pictures, or none, not {seen}",
+                        count=len(self.widths),
+                        seen=len(step.seen),
+                    )
                 )
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,7 +129,9 @@ class FilterWindow:
         _check_numbers("a window", self.x, self.y)
         _check_numbers("the spacing and blur of a window", self.spacing, self.blur, least=0)
         if type(self.count) is not int or not 0 < self.count <= 1000:
-            raise NotARecord(f"a window has 1 to 1,000 filters each way, not {self.count!r}")
+            raise NotARecord(
+                t("a window has 1 to 1,000 filters each way, not {count}", count=repr(self.count))
+            )
 
 
 @dataclass(frozen=True)
@@ -174,7 +186,7 @@ class Canvases:
     def __post_init__(self) -> None:
         _check_steps(self.steps, self.labels)
         if self.image is None and any(step.canvas is None for step in self.steps):
-            raise NotARecord("canvases have a picture that is read, or a canvas at every step")
+            raise NotARecord(t("canvases have a picture that is read, or a canvas at every step"))
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -208,11 +220,20 @@ class WarpedImage:
         shape = self.grid.shape
         if len(shape) != 3 or shape[2] != 2 or not 0 < shape[0] * shape[1] <= MOST_PLACES:
             raise NotARecord(
-                f"the grid of a warp is (rows, columns, 2) with 1 to {MOST_PLACES:,} places, "
-                f"not {shape}"
+                t(
+                    "the grid of a warp is (rows, columns, 2) with 1 to {most_places} places, not "
+                    "{shape}",
+                    most_places=f"{MOST_PLACES:,}",
+                    shape=shape,
+                )
             )
         if not (np.isfinite(self.grid).all() and np.abs(self.grid).max() <= FARTHEST):
-            raise NotARecord(f"the places of a warp are finite and within ±{FARTHEST:,.0f}")
+            raise NotARecord(
+                t(
+                    "the places of a warp are finite and within ±{farthest}",
+                    farthest=f"{FARTHEST:,.0f}",
+                )
+            )
 
     def to_dict(self) -> dict[str, Any]:
         grid = pack(self.grid, weights=False)
@@ -236,7 +257,13 @@ class Warps:
 
     def __post_init__(self) -> None:
         if not 0 < len(self.warps) <= MOST_SCALES:
-            raise NotARecord(f"there are 1 to {MOST_SCALES} warps, not {len(self.warps)}")
+            raise NotARecord(
+                t(
+                    "there are 1 to {most_scales} warps, not {count}",
+                    most_scales=MOST_SCALES,
+                    count=len(self.warps),
+                )
+            )
 
     def to_dict(self) -> dict[str, Any]:
         warps = [each.to_dict() for each in self.warps]
@@ -257,21 +284,43 @@ SIGHTS: dict[str, type[Glimpses] | type[Canvases] | type[Warps]] = {
 def read_sight(given: Mapping[str, Any]) -> Sight:
     """Of what JSON has; `NotARecord` says what is wrong."""
     if not isinstance(given, Mapping) or given.get("kind") not in SIGHTS:
-        raise NotARecord(f"a sight is of the kind {', '.join(SIGHTS)}, not {str(given)[:40]}")
+        raise NotARecord(
+            t(
+                "a sight is of the kind {sights}, not {given}",
+                sights=", ".join(SIGHTS),
+                given=str(given)[:40],
+            )
+        )
     return SIGHTS[given["kind"]].from_dict(given)
 
 
 def _check_steps(steps: Sequence[GlimpseStep | CanvasStep], labels: Sequence[str]) -> None:
     if not 0 < len(steps) <= MOST_STEPS:
-        raise NotARecord(f"there are 1 to {MOST_STEPS:,} steps, not {len(steps)}")
+        raise NotARecord(
+            t(
+                "there are 1 to {most_steps} steps, not {count}",
+                most_steps=f"{MOST_STEPS:,}",
+                count=len(steps),
+            )
+        )
     if len(labels) > MOST_LABELS:
-        raise NotARecord(f"there are at most {MOST_LABELS:,} labels, not {len(labels)}")
+        raise NotARecord(
+            t(
+                "there are at most {most_labels} labels, not {count}",
+                most_labels=f"{MOST_LABELS:,}",
+                count=len(labels),
+            )
+        )
     for label in labels:
         _check_text("a label", label)
     for step in steps:
         if len(step.beliefs) not in (0, len(labels)):
             raise NotARecord(
-                f"there are {len(labels)} labels, and a step believes in {len(step.beliefs)}"
+                t(
+                    "there are {count} labels, and a step believes in {beliefs}",
+                    count=len(labels),
+                    beliefs=len(step.beliefs),
+                )
             )
 
 
@@ -279,7 +328,10 @@ def _check_beliefs(beliefs: Sequence[float]) -> None:
     _check_numbers("a belief", *beliefs, least=-1e-6, most=1 + 1e-3)
     if beliefs and abs(sum(beliefs) - 1) > SUM:
         raise NotARecord(
-            f"the beliefs of a step are probabilities, which sum to 1, and these to {sum(beliefs):.4g}"
+            t(
+                "the beliefs of a step are probabilities, which sum to 1, and these to {beliefs}",
+                beliefs=f"{sum(beliefs):.4g}",
+            )
         )
 
 
@@ -294,10 +346,14 @@ def _check_numbers(
         ):
             continue
         raise NotARecord(
-            f"{name} is told by finite numbers of a usual size, not {str(number)[:40]}"
+            t(
+                "{name} is told by finite numbers of a usual size, not {number}",
+                name=name,
+                number=str(number)[:40],
+            )
         )
 
 
 def _check_text(name: str, text: object) -> None:
     if not isinstance(text, str):
-        raise NotARecord(f"{name} is a text, not {text!r}")
+        raise NotARecord(t("{name} is a text, not {text}", name=name, text=repr(text)))

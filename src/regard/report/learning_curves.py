@@ -22,7 +22,7 @@ Values = list[tuple[float, float]]  # (step, value)
 
 COLUMN = re.compile(r"(train|dev|test)_(.+)")
 RISING = ("bleu", "chrf", "accuracy", "macro_f1")  # better when higher
-FALLING = ("loss", "perplexity", "aer", "bits_per_character", "bits_per_byte")
+FALLING = ("loss", "perplexity", "aligned_perplexity", "aer", "bits_per_character", "bits_per_byte")
 UPKEEP = ("learning_rate", "gradient_norm", "speed")  # columns that measure no answers
 MOST = 200  # points of a training line, and rows of the table; more are averaged, or left out
 
@@ -165,7 +165,7 @@ def _averaged(values: Values) -> Values:
 def _step(row: Mapping[str, float | None]) -> float:
     step = row.get("step")
     if step is None:
-        raise ValueError(f"a row of metrics has no step: {dict(row)}")
+        raise ValueError(t("a row of metrics has no step: {dict}", dict=dict(row)))
     return step
 
 
@@ -195,6 +195,7 @@ def _name(measure: str, given: Mapping[str, str]) -> str:
         "macro_f1": t("Macro-F1, %"),
         "loss": t("Loss"),
         "perplexity": t("Perplexity"),
+        "aligned_perplexity": t("Perplexity, told which word is translated"),
         "bits_per_character": t("Bits per character"),
         "bits_per_byte": t("Bits per byte"),
         "learning_rate": t("Learning rate"),

@@ -48,6 +48,9 @@ class Report:
     recipe: str = ""  # YAML
     metrics: Metrics = ()  # rows of step, train_loss, dev_loss, dev_perplexity, dev_bleu, …
     curve_names: Mapping[str, str] = field(default_factory=dict)  # {"bleu": "BLEU, beam 1"}
+    name: str = ""  # of the run, where others are beside it
+    curves: Sequence[Curves] = ()  # of those
+    beside: Markup | str = ""  # what there is to say of them
     kept: str = ""  # which checkpoint is the model, and why
     drawings: Sequence[Drawing] = ()  # charts and tables of the task
     samples: Sequence[Sample] = ()
@@ -55,6 +58,7 @@ class Report:
     worst: Sequence[Sample] = ()
     worst_names: SampleNames = field(default_factory=plain_names)
     records: Sequence[AttentionRecord] = ()  # what the links of samples open the viewer on
+    data: Markup | str = ""  # sizes, lengths and overlap of the sets
     problems: Problems = field(default_factory=Problems)  # of the data, counted and skipped
     next_steps: Sequence[NextStep] = ()
     source_language: str = ""  # zh, ja, …: which shapes of the characters are meant
@@ -65,12 +69,13 @@ def render(report: Report) -> str:
     """The whole page."""
     parts: list[tuple[str, Callable[[Report], Markup], object]] = [
         (t("Scores"), _drawn(report.scored), report.scored),
+        (t("Side by side"), _drawn(report.beside), report.beside),
         (t("Learning"), _learning, report.metrics),
         *((title, _drawn(body), body) for title, body in report.drawings),
         (report.sample_names.title, _samples, report.samples),
         (report.worst_names.title, _worst, report.worst),
         (t("What was trained"), _trained, report.facts or report.command or report.recipe),
-        (t("The data"), _problems, report.problems),
+        (t("The data"), _data, report.data or report.problems),
         (t("What to try next"), _next_steps, report.next_steps),
     ]
     sections = ((title, write(report)) for title, write, given in parts if given)
@@ -115,7 +120,7 @@ def _interval(score: MeasuredScore) -> Markup | str:
 
 
 def _learning(report: Report) -> Markup:
-    curves = Curves(report.metrics, report.curve_names)
+    curves = Curves(report.metrics, report.curve_names, report.name, report.curves)
     figures = [element("figure", chart.inline()) for chart in learning_charts(curves)]
     if not figures:
         return Markup()
@@ -164,6 +169,10 @@ def _trained(report: Report) -> Markup:
     )
 
 
+def _data(report: Report) -> Markup:
+    return join([report.data, _problems(report) if report.problems else ""])
+
+
 def _problems(report: Report) -> Markup:
     rows = [
         element(
@@ -183,7 +192,8 @@ def _problems(report: Report) -> Markup:
         element("tbody", *rows),
         class_="numbers problems",
     )
-    return scrolled(table, t("Problems in the data"))
+    title = element("h3", t("Lines that were left out"))
+    return join([title, scrolled(table, t("Problems in the data"))])
 
 
 def _where(corpus: str, found: Found) -> str:

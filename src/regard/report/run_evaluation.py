@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from regard.attention.kernels.kernel_modules import wait_always
@@ -12,6 +13,7 @@ from regard.data.checksums import check_seal, sealed, sha256_of
 from regard.data.problems import Problems
 from regard.data.spec import Spec, named_columns
 from regard.recipe.mistakes import RecipeError
+from regard.report.beside_runs import check_alike, run_names
 from regard.report.report_page import render
 from regard.report.run_report import make_report
 from regard.runs.atomic_files import write_whole
@@ -43,7 +45,12 @@ def evaluate(
     for name, given in (("join", join), ("beam", beam)):
         if given is not None and name not in task.evaluated_with:
             raise RecipeError(
-                f"{name} means nothing to {run.folder.path}, whose task.kind is {recipe.task.kind}",
+                t(
+                    "{name} means nothing to {path}, whose task.kind is {kind}",
+                    name=name,
+                    path=run.folder.path,
+                    kind=recipe.task.kind,
+                ),
                 NAME_ONE,
             )
     problems = Problems() if problems is None else problems
@@ -64,16 +71,24 @@ def corpus_examples(
     recipe, task = run.recipe, run.task
     spec = data or recipe.data.test or recipe.data.dev
     if spec is None:
-        raise RecipeError("the recipe has neither data.test nor data.dev", NAME_ONE)
+        raise RecipeError(t("the recipe has neither data.test nor data.dev"), NAME_ONE)
     problems = Problems() if problems is None else problems
     if isinstance(data, str):
         learnt = named_columns(recipe.data.train, list(task.fields))
         spec = with_header(data, list(learnt.values()), list(task.fields))
     examples = task.examples(spec, problems, join=join)
     if not examples:
-        why = problems.report() or "it is empty"
+        why = problems.report() or t("it is empty")
         hint = _by_trained_columns(spec, task) or NAME_ONE
-        raise RecipeError(f"there is no usable {task.noun[:-1]} in {spec}: {why}", hint)
+        raise RecipeError(
+            t(
+                "there is no usable {noun} in {spec}: {why}",
+                noun=task.noun[:-1],
+                spec=spec,
+                why=why,
+            ),
+            hint,
+        )
     return spec, examples
 
 
@@ -82,15 +97,17 @@ def _by_trained_columns(spec: Spec, task: Task) -> str | None:
     learnt = named_columns(task.recipe.data.train, list(task.fields))
     if len(learnt) < len(task.fields) or not isinstance(spec, str) or {*spec} & {*"#@+,"}:
         return None
-    return (
-        f"the run was trained with other names of the columns: {spec}#{','.join(learnt.values())}"
+    return t(
+        "the run was trained with other names of the columns: {spec}#{values}",
+        spec=spec,
+        values=",".join(learnt.values()),
     )
 
 
-def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
+def write_report(folder: RunFolder, say: Callable[[str], None], *, anew: bool = False) -> None:
     """Evaluate the run on its dev and test sets, and write scores.json and report.html.
 
-    Nothing is done if they are there and of the same model, data and search.
+    Nothing is done if they are there and of the same model, data and search, unless `anew`.
     """
     recipe = folder.read_recipe()
     made_of = {
@@ -98,13 +115,26 @@ def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
         "data": recipe.data.model_dump(mode="json"),
         "search": recipe.search.model_dump(mode="json"),
     }
-    if _holds(folder, made_of):
+    if not anew and _holds(folder, made_of):
         say(t("evaluated already: {file}", file=folder.report))
         return
     run = load(folder.path)
     run.recipe = recipe  # the search may have changed since the model was written
-    found: dict[str, Evaluation] = {}
-    for name, spec in (("dev", recipe.data.dev), ("test", recipe.data.test)):
+    found = evaluations(run, say)
+    scores = {name: one.to_dict() for name, one in found.items()}
+    write_whole(folder.report, render(make_report(run, found)))
+    files = {folder.report.name: sha256_of(folder.report)}
+    whole = sealed(folder.scores, {"made_of": made_of, **scores}, files)
+    write_whole(folder.scores, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+    say(t("wrote {file}", file=folder.report))
+
+
+def evaluations(
+    run: LoadedRun, say: Callable[[str], None], sets: Mapping[str, Spec | None] | None = None
+) -> dict[str, Evaluation]:
+    """What was found on each of these sets, of which there may be none; on the run's own if not given."""
+    data, found = run.recipe.data, dict[str, Evaluation]()
+    for name, spec in ({"dev": data.dev, "test": data.test} if sets is None else sets).items():
         if spec is None:
             continue
         if next(run.task.read(spec), None) is None:
@@ -120,12 +150,37 @@ def write_report(folder: RunFolder, say: Callable[[str], None]) -> None:
         found[name] = evaluate(run, spec)
         for line in filter(None, (found[name].text, found[name].beside)):
             say(f"{name}: {line}")
-    scores = {name: one.to_dict() for name, one in found.items()}
-    write_whole(folder.report, render(make_report(run, found)))
-    files = {folder.report.name: sha256_of(folder.report)}
-    whole = sealed(folder.scores, {"made_of": made_of, **scores}, files)
-    write_whole(folder.scores, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
-    say(t("wrote {file}", file=folder.report))
+    return found
+
+
+def write_page(
+    runs: Sequence[LoadedRun],
+    out: Path,
+    say: Callable[[str], None],
+    *,
+    data: Spec | None = None,
+) -> None:
+    """The report of the first of these runs, with the others beside it, all of them scored by its sets.
+
+    data: a corpus to score them by instead.
+    """
+    check_alike(runs)
+    first, *others = runs
+    own = {"dev": first.recipe.data.dev, "test": first.recipe.data.test}
+    sets = own if data is None else {"test": data}
+    name, *names = run_names(runs)
+    told = say if not others else lambda line: say(f"{name}: {line}")
+    found = evaluations(first, told, sets)
+    beside = {}
+    for called, other in zip(names, others, strict=True):
+        scored = {each: sets[each] for each in found}
+        beside[called] = (
+            other,
+            evaluations(other, lambda line, called=called: say(f"{called}: {line}"), scored),  # type: ignore[misc]
+        )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(out, render(make_report(first, found, beside, name if others else "")))
+    say(t("wrote {file}", file=out))
 
 
 def _holds(folder: RunFolder, made_of: dict[str, Any]) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import torch
 
@@ -12,7 +14,10 @@ from regard.clock import clock
 from regard.data.problems import Problems
 from regard.data.store import Store
 from regard.recipe.recipe_files import dump_recipe
+from regard.report.beside_runs import ScoredRun, beside_section, with_answers
+from regard.report.data_summary import data_facts, data_section
 from regard.report.kept_checkpoint import kept_checkpoint, validated_by
+from regard.report.learning_curves import Curves
 from regard.report.report_page import Report
 from regard.report.sample_looks import SampleLooks
 from regard.report.score_tables import scores_section
@@ -25,24 +30,42 @@ from regard.tasks.task import Task
 from regard.view.markup import Markup
 from regard.words import say, t
 
+NOBODY: Mapping[str, Any] = MappingProxyType({})
 
-def make_report(run: LoadedRun, found: Mapping[str, Evaluation]) -> Report:
-    """The page of a run, from its folder and from what was found on its dev and test sets."""
+
+def make_report(
+    run: LoadedRun,
+    found: Mapping[str, Evaluation],
+    beside: Mapping[str, tuple[LoadedRun, Mapping[str, Evaluation]]] = NOBODY,
+    name: str = "",
+) -> Report:
+    """The page of a run, from its folder and from what was found on its dev and test sets.
+
+    beside: other runs by name, and what was found on the same sets; name: what the run is called then.
+    """
     recipe, folder = run.recipe, run.folder
-    config = read_config(folder) if folder.config.is_file() else {}
     metrics, part = read_rows(folder.metrics), run.task.report(run.module, found, folder.path)
-    looks = SampleLooks(run, name=recipe.name)
-    samples, worst = looks.linked(part.samples), looks.linked(part.worst)
+    name = name or recipe.name
+    first = _scored(name, run, found)
+    others = [_scored(each, *given) for each, given in beside.items()]
+    looks = SampleLooks({name: run, **{each: other for each, (other, _) in beside.items()}})
+    samples, worst = (
+        looks.linked(with_answers(each, others) if others else each)
+        for each in (part.samples, part.worst)
+    )
     return Report(
-        title=recipe.name,
+        title=" · ".join([name, *beside]) if others else recipe.name,
         verdict=part.verdict or t("There were no {noun} to score it on.", noun=run.task.called(0)),
         scores=part.scores,
         facts=_facts(run, metrics) | dict(part.facts),
         command=f"regard train {folder.recipe} --run {folder.path}",
         recipe=dump_recipe(recipe),
         metrics=metrics,
+        name=name if others else "",
+        curves=[Curves(read_rows(other.run.folder.metrics), name=other.name) for other in others],
+        beside=beside_section(first, others, looks) if others else "",
         curve_names=curve_names(run.task),
-        kept=kept_checkpoint(run.task, config, metrics),
+        kept=kept_checkpoint(run.task, _config(run), metrics),
         scored=_scores(found),
         drawings=part.drawings,
         samples=samples,
@@ -50,11 +73,25 @@ def make_report(run: LoadedRun, found: Mapping[str, Evaluation]) -> Report:
         worst=worst,
         worst_names=part.worst_names,
         records=looks.records,
+        data=data_section(data_facts(run, first.found), run.task.called(2)),
         problems=_problems(run),
         next_steps=[*part.next_steps, _train_longer(run)],
         source_language=recipe.data.source,
         target_language=recipe.data.target,
     )
+
+
+def _scored(name: str, run: LoadedRun, found: Mapping[str, Evaluation]) -> ScoredRun:
+    measured = {each: one for each, one in found.items() if isinstance(one, Measured)}
+    metrics, config = read_rows(run.folder.metrics), _config(run)
+    facts = _facts(run, metrics) | {
+        t("checkpoint"): kept_checkpoint(run.task, config, metrics) or "–"
+    }
+    return ScoredRun(name, run, measured, facts)
+
+
+def _config(run: LoadedRun) -> dict[str, Any]:
+    return read_config(run.folder) if run.folder.config.is_file() else {}
 
 
 def curve_names(task: Task) -> dict[str, str]:
@@ -78,6 +115,7 @@ def _facts(run: LoadedRun, metrics: Sequence[Row]) -> dict[str, str]:
         t("steps"): f"{last.get('step', 0):,.0f}",
         t("training time"): clock(last.get("seconds", 0.0)),
         t("seed"): str(run.recipe.seed),
+        **_written(run),
         t("machine"): t(
             "{machine}, {threads} threads, Python {python}, torch {torch}, regard {regard}",
             machine=platform.machine(),
@@ -87,6 +125,16 @@ def _facts(run: LoadedRun, metrics: Sequence[Row]) -> dict[str, str]:
             regard=__version__,
         ),
     }
+
+
+def _written(run: LoadedRun) -> dict[str, str]:
+    """When the model was written, and by what."""
+    config = _config(run)
+    said = {
+        t("trained on"): config.get("written"),
+        t("trained with"): f"regard {config['regard']}" if config.get("regard") else None,
+    }
+    return {name: str(value) for name, value in said.items() if value}
 
 
 def _problems(run: LoadedRun) -> Problems:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from regard.measures.measure import Measure
 from regard.measures.translation_measures import CorpusBleu
+from regard.report.report_tables import number_table
 from regard.report.score_words import display_name, ends, score
 from regard.tasks.evaluation import Measured, with_beam
 from regard.view.markup import Markup, element, join
@@ -23,7 +24,7 @@ def scores_section(found: Mapping[str, Measured]) -> Markup:
         "(bootstrap). It does not tell what other seeds would do."
     )
     heads = [t("measure"), *found]
-    table = _table(t("Scores"), heads, [[name, *cells] for name, cells in rows.items()])
+    table = number_table(t("Scores"), heads, [[name, *cells] for name, cells in rows.items()])
     beside = [
         element("p", t("{set}: {baseline}", set=name, baseline=one.beside), class_="note")
         for name, one in found.items()
@@ -108,26 +109,6 @@ def _bleu_parts(found: Mapping[str, Measured]) -> Markup:
         [
             element("h3", title),
             element("p", note, class_="note"),
-            scrolled(_table(title, heads, rows), title),
+            scrolled(number_table(title, heads, rows), title),
         ]
-    )
-
-
-def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
-    return element(
-        "table",
-        element("caption", title),
-        element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
-        element(
-            "tbody",
-            *(
-                element(
-                    "tr",
-                    element("th", first, scope="row"),
-                    *(element("td", cell) for cell in cells),
-                )
-                for first, *cells in rows
-            ),
-        ),
-        class_="numbers",
     )

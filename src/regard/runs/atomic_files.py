@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from regard.data.disk_sync import sync
+from regard.words import t
 
 PARTIAL = ".partial"  # ends the name of a file that is still being written
 
@@ -32,8 +33,12 @@ def write_whole(path: Path, content: bytes | str) -> None:
         partial.unlink(missing_ok=True)
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(
-                f"no space left on the disk: {path} ({len(data) / 1e6:.1f} MB) was not written, "
-                "what was there before is untouched"
+                t(
+                    "no space left on the disk: {path} ({count} MB) was not written, what was "
+                    "there before is untouched",
+                    path=path,
+                    count=f"{len(data) / 1000000.0:.1f}",
+                )
             ) from error
         raise
 

@@ -14,6 +14,7 @@ from regard.runs.run_names import FILE
 from regard.runs.tensor_tree import read_tree
 from regard.tasks.recipe_task import task_of
 from regard.tasks.task import Task
+from regard.words import t
 
 INSIDE = "model."  # what the names of its weights begin with in a module that is trained
 
@@ -41,18 +42,18 @@ def _file(folder: RunFolder, step: int, named: Path) -> Path:
     if there:
         return there[0]
     if not folder.path.is_dir():
-        raise NotARun(f"no folder {folder.path}, so it is no run")
+        raise NotARun(t("no folder {path}, so it is no run", path=folder.path))
     steps = ", ".join(map(str, steps_kept(folder)))
     raise NotARun(
-        f"no checkpoint of step {step} in {folder.path}"
-        + (f": there are those of {steps}" if steps else ", nor of any other")
+        t("no checkpoint of step {step} in {path}", step=step, path=folder.path)
+        + (t(": there are those of {steps}", steps=steps) if steps else t(", nor of any other"))
     )
 
 
 def _of_recipe(folder: RunFolder) -> tuple[nn.Module, Task]:
     """Of a run that has no model yet: its training goes on."""
     if not folder.recipe.is_file():
-        raise NotARun(f"no recipe.yaml in {folder.path}, so it is no run")
+        raise NotARun(t("no recipe.yaml in {path}, so it is no run", path=folder.path))
     task = task_of(folder.read_recipe())
     folder.load_assets(task)
     return task.recipe.model.build(task.sizes).eval(), task

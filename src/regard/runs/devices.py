@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from regard.recipe.mistakes import RecipeError
+from regard.words import t
 
 ELSEWHERE = "a CPU is always there: --device cpu, in a recipe trainer.accelerator: cpu"
 
@@ -40,5 +41,11 @@ def _counts() -> dict[str, int]:
 def _missing(name: str) -> RecipeError:
     seen = [f"{kind}:{i}" if n > 1 else kind for kind, n in _counts().items() for i in range(n)]
     return RecipeError(
-        f"no device {name!r}: torch {torch.__version__} sees {', '.join(seen)} here", ELSEWHERE
+        t(
+            "no device {name}: torch {version} sees {seen} here",
+            name=repr(name),
+            version=torch.__version__,
+            seen=", ".join(seen),
+        ),
+        ELSEWHERE,
     )

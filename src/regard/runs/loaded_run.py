@@ -38,6 +38,7 @@ from regard.tasks.answer import Answer
 from regard.tasks.search_settings import search_settings
 from regard.tasks.task import Task
 from regard.tasks.task_module import TaskModule, Unanswerable
+from regard.words import t
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,7 +104,9 @@ class LoadedRun:
         blank answer: None. attention: with what was looked at, where the model has it.
         """
         if isinstance(examples, str | bytes | Mapping) or not isinstance(examples, Iterable):
-            raise ValueError(f"give a list of examples, as in predict([{_short(examples)}])")
+            raise ValueError(
+                t("give a list of examples, as in predict([{short}])", short=_short(examples))
+            )
         size = self._batch(batch)
         given = self.task.given(examples)
         return self.task.respond(self.module, given, attention=attention, batch=size)
@@ -120,9 +123,15 @@ class LoadedRun:
             cut = [name for name, field in fields.items() if hasattr(field, "tokenizer")]
             there = ", ".join(f"run.task.fields[{name!r}].tokenizer" for name in cut)
             raise WrongTask(
-                f"tokenizers are those of a translator: {self.folder.path} was trained for "
-                f"task.kind={self.recipe.task.kind}",
-                f"it has {there or 'the fields ' + ', '.join(fields) + ', and no tokenizer'}",
+                t(
+                    "tokenizers are those of a translator: {path} was trained for task.kind={kind}",
+                    path=self.folder.path,
+                    kind=self.recipe.task.kind,
+                ),
+                t(
+                    "it has {value}",
+                    value=there or "the fields " + ", ".join(fields) + ", and no tokenizer",
+                ),
             )
         return self.translator.source_tokenizer, self.translator.target_tokenizer
 
@@ -208,13 +217,20 @@ class LoadedRun:
         """
         _check_list(prompts, "generate")
         if (write := getattr(self.task, "write", None)) is not None:
-            limits = {} if length is None else {"max_length": length + 1}  # EOS is counted
+            limits = {} if length is None else {"max_length": length}
             settings = search_settings(self.recipe, beam=beam, **search, **limits)
             given = self.task.given(prompts)
             if None in given:
                 raise Unanswerable(
-                    f"prompt {given.index(None) + 1} is blank: there is nothing to tell of",
-                    f"regard {self.task.command} -m {self.folder.path} says what it takes",
+                    t(
+                        "prompt {index} is blank: there is nothing to tell of",
+                        index=given.index(None) + 1,
+                    ),
+                    t(
+                        "regard {command} -m {path} says what it takes",
+                        command=self.task.command,
+                        path=self.folder.path,
+                    ),
                 )
             found: list[Prediction] = write(self.module, given, settings, batch=self._batch(batch))
             return found
@@ -247,7 +263,10 @@ class LoadedRun:
             return self.task.batch_for(self.module)
         if not isinstance(batch, int) or batch < 1:
             raise ValueError(
-                f"batch is how many are answered side by side: 1 or more, not {batch!r}"
+                t(
+                    "batch is how many are answered side by side: 1 or more, not {batch}",
+                    batch=repr(batch),
+                )
             )
         return batch
 
@@ -256,8 +275,17 @@ class LoadedRun:
         if hasattr(self.module, method or wish):
             return self.module
         raise WrongTask(
-            f"{self.folder.path} cannot {wish}: it was trained for task.kind={self.recipe.task.kind}",
-            f"regard {self.task.command} -m {self.folder.path} uses it",
+            t(
+                "{path} cannot {wish}: it was trained for task.kind={kind}",
+                path=self.folder.path,
+                wish=wish,
+                kind=self.recipe.task.kind,
+            ),
+            t(
+                "regard {command} -m {path} uses it",
+                command=self.task.command,
+                path=self.folder.path,
+            ),
         )
 
 
@@ -281,7 +309,7 @@ def load(
         return _load_one(run_path(run[0]), place, quantize)
     runs = [_load_one(run_path(one), place, quantize) for one in run]
     if not runs:
-        raise ValueError("an ensemble needs at least one run")
+        raise ValueError(t("an ensemble needs at least one run"))
     _check_same_vocabularies(runs)
     first = runs[0]
     ensemble = Ensemble([one.translator.model for one in runs])  # only translators can be joined
@@ -293,10 +321,15 @@ def _place(device: str | None, quantize: str | None) -> torch.device:
     if quantize is None:
         return find_device(device)
     if quantize != "int8":
-        raise CannotQuantize(f"quantize is 'int8', or nothing, not {quantize!r}", "leave it out")
+        raise CannotQuantize(
+            t("quantize is 'int8', or nothing, not {quantize}", quantize=repr(quantize)),
+            t("leave it out"),
+        )
     place = find_device("cpu" if device in (None, "auto") else device)
     if place.type != "cpu":
-        raise CannotQuantize(f"matrices in 8 bits are for the CPU, not for {place}", "--device cpu")
+        raise CannotQuantize(
+            t("matrices in 8 bits are for the CPU, not for {place}", place=place), "--device cpu"
+        )
     return place
 
 
@@ -320,7 +353,9 @@ def _short(value: object) -> str:
 
 def _check_list(texts: Sequence[str], method: str) -> None:
     if isinstance(texts, str):
-        raise ValueError(f"give a list of texts, as in {method}([{texts!r}])")
+        raise ValueError(
+            t("give a list of texts, as in {method}([{texts}])", method=method, texts=repr(texts))
+        )
 
 
 def check_is_run(folder: RunFolder) -> None:
@@ -328,18 +363,32 @@ def check_is_run(folder: RunFolder) -> None:
     path = folder.path
     if folder.model.is_file():
         if not folder.config.is_file():
-            raise NotARun(f"{path} has a model.safetensors but no {folder.config.name} beside it")
+            raise NotARun(
+                t(
+                    "{path} has a model.safetensors but no {name} beside it",
+                    path=path,
+                    name=folder.config.name,
+                )
+            )
         return
     if path.parent == ZOO:
         if path != EMBEDDED and (there := embedded_names()):
             raise NotARun(
-                f"no model embedded:{path.name} comes with regard. There is {', '.join(there)}"
+                t(
+                    "no model embedded:{name} comes with regard. There is {there}",
+                    name=path.name,
+                    there=", ".join(there),
+                )
             )
-        raise NotARun("no model comes with this installation: name a run with -m")
+        raise NotARun(t("no model comes with this installation: name a run with -m"))
     if folder.recipe.is_file():
-        raise NotARun(f"the run in {path} has no model yet: its training has not come to an end")
-    what = "no model.safetensors in" if path.is_dir() else "no folder"
-    raise NotARun(f"{what} {path}, so it is no run{_nearest(path)}")
+        raise NotARun(
+            t("the run in {path} has no model yet: its training has not come to an end", path=path)
+        )
+    what = t("no model.safetensors in") if path.is_dir() else t("no folder")
+    raise NotARun(
+        t("{what} {path}, so it is no run{nearest}", what=what, path=path, nearest=_nearest(path))
+    )
 
 
 def _nearest(path: Path) -> str:
@@ -349,9 +398,9 @@ def _nearest(path: Path) -> str:
     if not found:
         return ""
     if near := nearest(str(path), map(str, found)):
-        return f". Did you mean {near}?"
+        return t(". Did you mean {near}?", near=near)
     latest = sorted(found, key=lambda one: -one.stat().st_mtime)[:SHOWN]
-    return f". There are {', '.join(map(str, latest))}"
+    return t(". There are {map}", map=", ".join(map(str, latest)))
 
 
 def _check_same_vocabularies(runs: Sequence[LoadedRun]) -> None:
@@ -361,7 +410,12 @@ def _check_same_vocabularies(runs: Sequence[LoadedRun]) -> None:
             theirs = other.task.fields.get(side)
             if theirs is None or ours.to_json() != theirs.to_json():
                 raise RecipeError(
-                    f"{first.folder.path} and {other.folder.path} cut text differently "
-                    f"({side} tokenizer): the runs of an ensemble share their tokenizers",
-                    "the same data.train and tokenizer.… give the same; seed may differ",
+                    t(
+                        "{path} and {folder_path} cut text differently ({side} tokenizer): the runs of "
+                        "an ensemble share their tokenizers",
+                        path=first.folder.path,
+                        folder_path=other.folder.path,
+                        side=side,
+                    ),
+                    t("the same data.train and tokenizer.… give the same; seed may differ"),
                 )

@@ -28,6 +28,7 @@ from regard.runs.needed_packages import missing, named_packages
 from regard.runs.run_folder import RunFolder
 from regard.tasks.recipe_task import task_of
 from regard.tasks.task import Task
+from regard.words import t
 
 FORMAT = 2
 ANEW = (
@@ -102,7 +103,9 @@ def load_model(folder: RunFolder) -> tuple[nn.Module, Task]:
     try:
         weights = load_file(folder.model)
     except (SafetensorError, UnicodeDecodeError) as error:
-        raise Damaged(f"{folder.model} is damaged: {error}", ANEW) from error
+        raise Damaged(
+            t("{model} is damaged: {error}", model=folder.model, error=error), ANEW
+        ) from error
     weights = older_runs.weights_in(weights, task) if older else weights
     put_in(model, weights, str(folder.model), str(folder.config))
     return model, task
@@ -123,8 +126,14 @@ def put_in(model: nn.Module, weights: Mapping[str, Tensor], where: str, of: str)
     if wrong:
         name = wrong[0]
         raise Damaged(
-            f"{where} does not fit {of}: {name} is {found.get(name, 'missing')}, "
-            f"wanted is {wanted.get(name, 'no such weight')}",
+            t(
+                "{where} does not fit {of}: {name} is {get}, wanted is {value}",
+                where=where,
+                of=of,
+                name=name,
+                get=found.get(name, "missing"),
+                value=wanted.get(name, "no such weight"),
+            ),
             ANEW,
         )
     model.load_state_dict(weights, strict=False)  # a tied weight is there under one name only
@@ -139,8 +148,13 @@ def _built(folder: RunFolder, config: Mapping[str, Any]) -> tuple[nn.Module, Tas
     folder.load_assets(task, older=older)
     if plain(task.sizes) != plain(sizes):  # a model of sizes that are not so is never built
         raise Damaged(
-            f"{folder.config} is damaged, or of another run: its sizes are {plain(sizes)!r:.200}, what the "
-            f"fields beside it know has {plain(task.sizes)}",
+            t(
+                "{config} is damaged, or of another run: its sizes are {plain}, what the "
+                "fields beside it know has {value}",
+                config=folder.config,
+                plain=f"{plain(sizes)!r:.200}",
+                value=plain(task.sizes),
+            ),
             ANEW,
         )
     try:
@@ -149,13 +163,20 @@ def _built(folder: RunFolder, config: Mapping[str, Any]) -> tuple[nn.Module, Tas
         raise
     except ValueError as error:
         said = " ".join(str(error).split())
-        raise MissingKind(f"{folder.config}: model: {said}") from error
+        raise MissingKind(t("{config}: model: {said}", config=folder.config, said=said)) from error
     except Exception as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())
         if SEAL in config:  # which is as it was written: what has changed is the code
-            raise MissingKind(f"{folder.config}: model: {said}") from error
+            raise MissingKind(
+                t("{config}: model: {said}", config=folder.config, said=said)
+            ) from error
         raise Damaged(
-            f"{folder.config} is damaged: no model can be built of it: {said}", ANEW
+            t(
+                "{config} is damaged: no model can be built of it: {said}",
+                config=folder.config,
+                said=said,
+            ),
+            ANEW,
         ) from error
     return model, task, older
 
@@ -182,10 +203,17 @@ def recipe_of(folder: RunFolder, config: Mapping[str, Any]) -> Recipe:
             raise missing(folder.config, config, needs) from None
         if wrong["type"] == "broken_kind":
             raise MissingKind(
-                f"{folder.config}: {key}.kind: {wrong['msg']}", about["hint"]
+                t("{config}: {key}.kind: {msg}", config=folder.config, key=key, msg=wrong["msg"]),
+                about["hint"],
             ) from None
         raise Damaged(
-            f"{folder.config} is damaged, or of another regard: {key}: {wrong['msg']}", ANEW
+            t(
+                "{config} is damaged, or of another regard: {key}: {msg}",
+                config=folder.config,
+                key=key,
+                msg=wrong["msg"],
+            ),
+            ANEW,
         ) from None
 
 
@@ -194,31 +222,49 @@ def read_config(folder: RunFolder) -> dict[str, Any]:
     try:
         config: Any = json.loads(folder.config.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise Damaged(f"{folder.config} is damaged: {error}", ANEW) from None
+        raise Damaged(
+            t("{config} is damaged: {error}", config=folder.config, error=error), ANEW
+        ) from None
     if not isinstance(config, dict):
-        raise Damaged(f"{folder.config} is damaged: it holds no object", ANEW)
+        raise Damaged(t("{config} is damaged: it holds no object", config=folder.config), ANEW)
     if "format" not in config and (kind := config.get("model_type")):
         advice = (
-            f"regard.hf.load_marian({str(folder.path)!r}, save='runs/…') makes one of it"
+            t(
+                "regard.hf.load_marian({path}, save='runs/…') makes one of it",
+                path=repr(str(folder.path)),
+            )
             if kind == "marian"
-            else "regard.hf.capture shows the attention of such a model"
+            else t("regard.hf.capture shows the attention of such a model")
         )
         raise RecipeError(
-            f"{folder.path} is a Hugging Face {kind} model, not a run: {advice}",
-            "docs/hugging-face.md says what can be done with one",
+            t(
+                "{path} is a Hugging Face {kind} model, not a run: {advice}",
+                path=folder.path,
+                kind=kind,
+                advice=advice,
+            ),
+            t("docs/hugging-face.md says what can be done with one"),
         )
     if config.get("format") not in (older_runs.FORMAT, FORMAT):
         raise Damaged(
-            f"{folder.config} is of format {config.get('format')}, this regard reads {FORMAT}: "
-            f"it was written by regard {config.get('regard')}",
-            "pip install -U regard, if that is a newer one; else copy the run again",
+            t(
+                "{config} is of format {get}, this regard reads {format}: it was written by "
+                "regard {value}",
+                config=folder.config,
+                get=config.get("format"),
+                format=FORMAT,
+                value=config.get("regard"),
+            ),
+            t("pip install -U regard, if that is a newer one; else copy the run again"),
         )
     match config:
         case {"sizes": dict(), "recipe": dict()} if config["format"] == FORMAT:
             return config
         case {"vocabularies": [int(), int()], "recipe": dict()}:
             return config
-    raise Damaged(f"{folder.config} is damaged: it lacks the sizes or the recipe", ANEW)
+    raise Damaged(
+        t("{config} is damaged: it lacks the sizes or the recipe", config=folder.config), ANEW
+    )
 
 
 def _shapes(weights: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:

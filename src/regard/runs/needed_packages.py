@@ -20,6 +20,7 @@ from regard import __version__, plugins
 from regard.attention.language import PLACE
 from regard.recipe.mistakes import MissingKind
 from regard.recipe.recipe import Recipe
+from regard.words import t
 
 KEY = "packages"
 WORD = re.compile(r"[A-Za-z_][\w-]*")
@@ -68,28 +69,67 @@ def read_packages(config: Path) -> dict[str, Any]:
 def missing(file: Path, config: Mapping[str, Any], needs: tuple[str, str]) -> MissingKind:
     """What is said of a run that names what is not here, as ("task", "rate")."""
     kind, name = needs
-    needed = f"{file}: this run needs"
+    needed = t("{file}: this run needs", file=file)
     if (row := _kept(config, kind, name)) is not None:
         name, package, version = row["name"], row["package"], row["version"]
         with suppress(metadata.PackageNotFoundError):
             return MissingKind(
-                f"{needed} the {kind} {name!r} of the package {package} {version}; the installed "
-                f"{package} {metadata.version(package)} does not have it",
+                t(
+                    "{needed} the {kind} {name} of the package {package} {version}; the installed "
+                    "{package} {value} does not have it",
+                    needed=needed,
+                    kind=kind,
+                    name=repr(name),
+                    package=package,
+                    version=version,
+                    value=metadata.version(package),
+                ),
                 f"pip install {package}=={version}",
             )
         return MissingKind(
-            f"{needed} the {kind} {name!r} of the package {package}, which is not installed: "
-            f"pip install {package}",
-            f"the run was trained with {package} {version}; from its folder: pip install ./{package}",
+            t(
+                "{needed} the {kind} {name} of the package {package}, which is not installed: "
+                "pip install {package}",
+                needed=needed,
+                kind=kind,
+                name=repr(name),
+                package=package,
+            ),
+            t(
+                "the run was trained with {package} {version}; from its folder: pip install "
+                "./{package}",
+                package=package,
+                version=version,
+            ),
         )
     if kind == "module":
-        return MissingKind(f"{needed} the module {name!r}, which cannot be imported")
+        return MissingKind(
+            t(
+                "{needed} the module {name}, which cannot be imported",
+                needed=needed,
+                name=repr(name),
+            )
+        )
     if KEY in config and config.get("regard") != __version__:  # so it was regard's own
         return MissingKind(
-            f"{needed} the {kind} {name!r} of regard {config.get('regard')}; this is {__version__}",
+            t(
+                "{needed} the {kind} {name} of regard {get}; this is {version}",
+                needed=needed,
+                kind=kind,
+                name=repr(name),
+                get=config.get("regard"),
+                version=__version__,
+            ),
             f"pip install regard=={config.get('regard')}",
         )
-    return MissingKind(f"{needed} a package that provides the {kind} {name!r}")
+    return MissingKind(
+        t(
+            "{needed} a package that provides the {kind} {name}",
+            needed=needed,
+            kind=kind,
+            name=repr(name),
+        )
+    )
 
 
 def _kept(config: Mapping[str, Any], kind: str, name: str) -> Mapping[str, str] | None:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from regard.data.fields import Label
 from regard.tasks.task import Task
+from regard.words import t
 
 FORMAT = 1
 SPECIALS = 4  # tokens that were no labels
@@ -47,4 +48,4 @@ def labels_in(path: Path) -> str:
         case {"model": {"vocab": dict(vocabulary)}}:
             labels = sorted(vocabulary, key=lambda label: int(vocabulary[label]))[SPECIALS:]
             return json.dumps({"labels": labels})
-    raise ValueError("it holds no vocabulary of labels")
+    raise ValueError(t("it holds no vocabulary of labels"))

@@ -18,6 +18,7 @@ from regard.runs.atomic_files import clear_partial, write_whole
 from regard.runs.failures import FolderInUse, OtherRecipe
 from regard.runs.needed_packages import missing, read_packages
 from regard.tasks.task import Task
+from regard.words import t
 
 # may change from one start to the next: they say how far, where and how to search, not what is learnt
 FREE = (
@@ -101,9 +102,11 @@ class RunFolder:
         except RecipeError as error:
             if error.needs:
                 raise missing(self.recipe, read_packages(self.config), error.needs) from None
-            raise Damaged(f"{self.recipe} is damaged: {error}", LAY_DOWN) from None
+            raise Damaged(
+                t("{recipe} is damaged: {error}", recipe=self.recipe, error=error), LAY_DOWN
+            ) from None
         if "search" not in recipe.model_fields_set:  # the last of its sections
-            raise Damaged(f"{self.recipe} is damaged: it is cut off", LAY_DOWN)
+            raise Damaged(t("{recipe} is damaged: it is cut off", recipe=self.recipe), LAY_DOWN)
         return recipe
 
     def load_assets(self, task: Task, *, older: bool = False) -> None:
@@ -119,13 +122,16 @@ class RunFolder:
                 field.load(older_runs.labels_in(path) if labels else path.read_text("utf-8"))
             except (FileNotFoundError, IsADirectoryError):
                 raise Damaged(
-                    f"{path} is missing: the run cannot be used without it", LEARN_ANEW
+                    t("{path} is missing: the run cannot be used without it", path=path), LEARN_ANEW
                 ) from None
             except OSError:
                 raise
             except Exception as error:  # a field of another package may say it in its own way
                 what = "tokenizer" if isinstance(field, Text) else repr(field.name)
-                raise Damaged(f"{path} is no {what} file: {error}", LEARN_ANEW) from error
+                raise Damaged(
+                    t("{path} is no {what} file: {error}", path=path, what=what, error=error),
+                    LEARN_ANEW,
+                ) from error
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -178,7 +184,13 @@ def refuse_other(recipe: Recipe, learnt_by: Recipe, what: str) -> None:
         if before.get(key) != now.get(key) and not key.startswith(FREE)
     ]
     if changed:
-        raise OtherRecipe(f"{what} holds a run of another recipe: {'; '.join(changed)}")
+        raise OtherRecipe(
+            t(
+                "{what} holds a run of another recipe: {changed}",
+                what=what,
+                changed="; ".join(changed),
+            )
+        )
 
 
 def _lock(file: IO[str]) -> bool:

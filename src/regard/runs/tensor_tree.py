@@ -20,6 +20,7 @@ from torch import Tensor
 
 from regard.data.checksums import Damaged
 from regard.runs.atomic_files import write_whole
+from regard.words import t
 
 
 def write_tree(path: Path, tree: Any) -> str:
@@ -42,15 +43,17 @@ def read_tree(path: Path, sha256: str | None = None) -> Any:
             # clones: the file may be removed, or its disk go away, while they are in use
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
-        raise Damaged(f"{path} is gone") from None
+        raise Damaged(t("{path} is gone", path=path)) from None
     except (SafetensorError, UnicodeDecodeError, OSError) as error:
-        raise Damaged(f"{path} is damaged: {error}") from error
+        raise Damaged(t("{path} is damaged: {error}", path=path, error=error)) from error
     if not {"tree", "sha256"} <= header.keys():
-        raise Damaged(f"{path} is damaged or no checkpoint: its header lacks the tree")
+        raise Damaged(t("{path} is damaged or no checkpoint: its header lacks the tree", path=path))
     if _digest(header["tree"], tensors) != header["sha256"]:
-        raise Damaged(f"{path} is damaged: its SHA-256 is not the one it was written with")
+        raise Damaged(
+            t("{path} is damaged: its SHA-256 is not the one it was written with", path=path)
+        )
     if sha256 not in (None, header["sha256"]):
-        raise Damaged(f"{path} is not the file that this run wrote")
+        raise Damaged(t("{path} is not the file that this run wrote", path=path))
     return _put_together(json.loads(header["tree"]), tensors)
 
 
@@ -73,7 +76,9 @@ def _take_apart(value: Any, tensors: dict[str, Tensor], names: dict[Any, str]) -
         return [kind, [_take_apart(item, tensors, names) for item in value]]
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise TypeError(f"a checkpoint holds tensors and plain values, not {type(value).__name__}")
+    raise TypeError(
+        t("a checkpoint holds tensors and plain values, not {kind}", kind=type(value).__name__)
+    )
 
 
 def _put_together(form: Any, tensors: dict[str, Tensor]) -> Any:

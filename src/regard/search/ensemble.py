@@ -21,6 +21,7 @@ from regard.layers.contracts import (
     Translator,
     longest_target,
 )
+from regard.words import t
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class EnsembleDecoder:
 
     def __init__(self, decoders: Sequence[Decoder]) -> None:
         if not decoders:
-            raise ValueError("an ensemble needs at least one model")
+            raise ValueError(t("an ensemble needs at least one model"))
         self.decoders = tuple(decoders)
 
     @property
@@ -95,8 +96,11 @@ class EnsembleDecoder:
     def _members(self, encoded: Encoded) -> tuple[Encoded, ...]:
         if not isinstance(encoded, EnsembleEncoded) or len(encoded.members) != len(self.decoders):
             raise ValueError(
-                f"an ensemble of {len(self.decoders)} decoders needs the source as each of their "
-                "encoders gives it: EnsembleEncoded.of([...]), or Ensemble.encode"
+                t(
+                    "an ensemble of {count} decoders needs the source as each of their encoders "
+                    "gives it: EnsembleEncoded.of([...]), or Ensemble.encode",
+                    count=len(self.decoders),
+                )
             )
         return encoded.members
 
@@ -118,7 +122,7 @@ def _mean_probability(logits: list[Tensor]) -> Tensor:
     """log(1/n Σ softmax(logits))"""
     if len(sizes := {one.shape[-1] for one in logits}) > 1:
         raise ValueError(
-            "the models of an ensemble must share a vocabulary; given vocabularies of "
+            t("the models of an ensemble must share a vocabulary; given vocabularies of ")
             + ", ".join(map(str, sorted(sizes)))
         )
     log_probs = (one.log_softmax(-1) for one in logits)

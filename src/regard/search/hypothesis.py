@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from regard.layers.special_tokens import EOS
+from regard.words import t
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,11 @@ def _different(
             break
     if not best:
         raise ValueError(
-            f"nothing could be found for sentence {sentence} of the batch: the decoder's logits "
-            "are NaN, or the rules of the search forbid every token"
+            t(
+                "nothing could be found for sentence {sentence} of the batch: the decoder's "
+                "logits are NaN, or the rules of the search forbid every token",
+                sentence=sentence,
+            )
         )
     return [*best.values()]
 

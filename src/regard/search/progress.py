@@ -19,6 +19,7 @@ from regard.layers.special_tokens import BOS, EOS, PAD
 from regard.search.candidates import Candidates, best, draw, uniforms
 from regard.search.rules import forced_tokens, restrict
 from regard.search.settings import Search, coverage
+from regard.words import t
 
 KERNELS = "regard.search.candidates_cpu"
 beam_steps.MODULES.append(KERNELS)
@@ -41,7 +42,7 @@ class Open:
         if self.attended is None:
             return self
         if step.attended is None or step.attended.weights is None:
-            raise ValueError("coverage_penalty needs a decoder that attends; this one does not")
+            raise ValueError(t("coverage_penalty needs a decoder that attends; this one does not"))
         return replace(self, attended=self.attended + step.attended.weights)
 
     def weights(self, step: Step) -> Tensor | None:
@@ -104,7 +105,13 @@ class SearchJob:
         if settings.method == "sample":
             numbers = range(len(mask)) if numbers is None else numbers
             if len(numbers) != len(mask):
-                raise ValueError(f"{len(numbers)} numbers were given for {len(mask)} sentences")
+                raise ValueError(
+                    t(
+                        "{count} numbers were given for {mask} sentences",
+                        count=len(numbers),
+                        mask=len(mask),
+                    )
+                )
             self.chances = uniforms(settings, numbers, int(self.limits.max())).to(mask.device)
         self.ended = torch.zeros_like(self.limits)  # how many hypotheses
         shape = len(mask), settings.nbest

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from regard.layers.special_tokens import BOS, EOS, PAD
 from regard.search.settings import Search
+from regard.words import t
 
 FREE = -1  # no token is forced here
 
@@ -39,17 +40,35 @@ def restrict(
 def forced_tokens(prefix: Sequence[Sequence[int]], limits: Tensor) -> Tensor:
     """The first tokens of each sentence, (B, longest prefix), then FREE."""
     if len(prefix) != len(limits):
-        raise ValueError(f"{len(prefix)} prefixes were given for {len(limits)} sentences")
+        raise ValueError(
+            t(
+                "{count} prefixes were given for {limits} sentences",
+                count=len(prefix),
+                limits=len(limits),
+            )
+        )
     for number, (tokens, limit) in enumerate(zip(prefix, limits.tolist(), strict=True)):
         if special := {PAD, BOS, EOS}.intersection(tokens):
             raise ValueError(
-                f"the prefix of sentence {number} holds the token {min(special)}: "
-                f"{PAD}, {BOS} and {EOS} (padding, begin, end) cannot be forced"
+                t(
+                    "the prefix of sentence {number} holds the token {special}: {pad}, {bos} and "
+                    "{eos} (padding, begin, end) cannot be forced",
+                    number=number,
+                    special=min(special),
+                    pad=PAD,
+                    bos=BOS,
+                    eos=EOS,
+                )
             )
         if len(tokens) > limit:
             raise ValueError(
-                f"the prefix of sentence {number} has {len(tokens)} tokens, but at most {limit} "
-                "are searched for; raise max_length or max_ratio"
+                t(
+                    "the prefix of sentence {number} has {count} tokens, but at most {limit} are "
+                    "searched for; raise max_length or max_ratio",
+                    number=number,
+                    count=len(tokens),
+                    limit=limit,
+                )
             )
     longest = max(map(len, prefix), default=0)
     padded = [[*tokens, *[FREE] * (longest - len(tokens))] for tokens in prefix]

@@ -9,6 +9,7 @@ from typing import Literal, TypeVar, get_args
 from torch import Tensor
 
 from regard.suggestions import meant
+from regard.words import t
 
 Method = Literal["beam", "sample"]
 Length = TypeVar("Length", float, Tensor)
@@ -64,40 +65,71 @@ class Search:
 
     def __post_init__(self) -> None:
         if self.method not in get_args(Method):
-            raise NoSuchSearch(f"method is 'beam' or 'sample', not {self.method!r}{self._meant()}")
+            raise NoSuchSearch(
+                t(
+                    "method is 'beam' or 'sample', not {method}{meant}",
+                    method=repr(self.method),
+                    meant=self._meant(),
+                )
+            )
         for name, least in _LEAST.items():
             if not (value := getattr(self, name)) >= least or not math.isfinite(value):
-                raise NoSuchSearch(f"{name} must be at least {least}, not {value}")
+                raise NoSuchSearch(
+                    t(
+                        "{name} must be at least {least}, not {value}",
+                        name=name,
+                        least=least,
+                        value=value,
+                    )
+                )
         if self.max_length <= self.min_length:
             raise NoSuchSearch(
-                f"max_length counts EOS and must be above min_length, "
-                f"not {self.max_length} with min_length={self.min_length}"
+                t(
+                    "max_length counts EOS and must be above min_length, not {max_length} with "
+                    "min_length={min_length}",
+                    max_length=self.max_length,
+                    min_length=self.min_length,
+                )
             )
         if not 0 < self.temperature < math.inf:
             raise NoSuchSearch(
-                f"temperature must be above 0, not {self.temperature}; greedy search is beam=1"
+                t(
+                    "temperature must be above 0, not {temperature}; greedy search is beam=1",
+                    temperature=self.temperature,
+                )
             )
         if not 0 < self.top_p <= 1:
-            raise NoSuchSearch(f"top_p must be above 0 and at most 1, not {self.top_p}")
+            raise NoSuchSearch(
+                t("top_p must be above 0 and at most 1, not {top_p}", top_p=self.top_p)
+            )
         if not math.isfinite(self.length_penalty):
-            raise NoSuchSearch(f"length_penalty must be a finite number, not {self.length_penalty}")
+            raise NoSuchSearch(
+                t(
+                    "length_penalty must be a finite number, not {length_penalty}",
+                    length_penalty=self.length_penalty,
+                )
+            )
         if self.method == "beam":
             self._check_beam()
 
     def _meant(self) -> str:
         method = str(self.method)
         if method == "greedy":
-            return "; greedy search is beam=1"
+            return t("; greedy search is beam=1")
         return (hint := meant(method, get_args(Method))) and f".{hint}"
 
     def _check_beam(self) -> None:
         if self.nbest > self.beam:
             raise NoSuchSearch(
-                f"nbest={self.nbest} hypotheses need a beam at least as wide, not beam={self.beam}"
+                t(
+                    "nbest={nbest} hypotheses need a beam at least as wide, not beam={beam}",
+                    nbest=self.nbest,
+                    beam=self.beam,
+                )
             )
         if (self.temperature, self.top_k, self.top_p) != (1.0, 0, 1.0):
             raise NoSuchSearch(
-                "temperature, top_k and top_p change what is drawn: they need method='sample'"
+                t("temperature, top_k and top_p change what is drawn: they need method='sample'")
             )
 
     @property

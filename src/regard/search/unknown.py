@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from regard.layers.special_tokens import UNK
+from regard.words import t
 
 
 def replace_unknown(
@@ -20,8 +21,13 @@ def replace_unknown(
     """
     if not len(pieces) == len(tokens) == len(attention):
         raise ValueError(
-            "there must be a piece and a row of attention for every token; given "
-            f"{len(pieces)} pieces, {len(tokens)} tokens, attention {tuple(attention.shape)}"
+            t(
+                "there must be a piece and a row of attention for every token; given {count} "
+                "pieces, {tokens} tokens, attention {attention_shape}",
+                count=len(pieces),
+                tokens=len(tokens),
+                attention_shape=tuple(attention.shape),
+            )
         )
     if not source:
         return [*pieces]

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 
 from regard.serve.http_errors import Refused
+from regard.words import t
 
 PUBLIC = frozenset({"/", "/viewer.js", "/viewer.css", "/start.js"})  # the page itself; no answers
 NEEDED = "this server needs its token: send the header 'Authorization: Bearer TOKEN'"
@@ -31,13 +32,19 @@ class Access:
         """Refuse, or let pass."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if len(headers.getlist("host")) > 1 or (host and not HOST.fullmatch(host)):
-            raise Refused(400, "send one Host header: a name and, if need be, a port")
+            raise Refused(400, t("send one Host header: a name and, if need be, a port"))
         if self.token is None and not is_loopback(_hostname(host)):
             raise Refused(
-                421, f"this server is for its own machine, by the name localhost, not {host[:80]!r}"
+                421,
+                t(
+                    "this server is for its own machine, by the name localhost, not {host}",
+                    host=repr(host[:80]),
+                ),
             )
         if origin is not None and _netloc(origin) != host.lower():
-            raise Refused(403, f"pages of {origin[:80]!r} may not ask this server")
+            raise Refused(
+                403, t("pages of {origin} may not ask this server", origin=repr(origin[:80]))
+            )
         if path not in PUBLIC and not self.knows(headers):
             raise Refused(401, NEEDED, www_authenticate="Bearer")
 

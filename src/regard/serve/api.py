@@ -43,6 +43,7 @@ from regard.serve.sent_pictures import (
     without_pictures,
 )
 from regard.tasks.answer import answers_in_place
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.records.question import Question
@@ -95,8 +96,12 @@ def api_routes(shelf: Shelf) -> APIRouter:
         served = shelf.find(asked.model)
         served.must_translate()
         if len(asked.sources) != len(asked.targets):
-            seen = f"{len(asked.sources)} sources but {len(asked.targets)} targets"
-            raise Refused(422, f"there are {seen}: one is needed for each")
+            seen = t(
+                "{count} sources but {targets} targets",
+                count=len(asked.sources),
+                targets=len(asked.targets),
+            )
+            raise Refused(422, t("there are {seen}: one is needed for each", seen=seen))
         texts = [*asked.sources, *asked.targets]
         _check_total(sum(map(len, texts)), shelf)
         pairs = list(zip(asked.sources, asked.targets, strict=True))
@@ -113,7 +118,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
             pixels = check_pixels(*asked.examples)
             sizes = [_written_size(example, served, shelf) for example in asked.examples]
         except RecursionError:
-            raise Refused(422, "an example is nested too deeply") from None
+            raise Refused(422, t("an example is nested too deeply")) from None
         _check_total(sum(sizes), shelf)
         with _mistakes_told():
             task = served.run.task
@@ -177,7 +182,14 @@ def _check_length(text: str, served: Served, shelf: Shelf) -> None:
     longest = limits.total if looker.reads_documents else limits.characters
     text = without_pictures(text) if looker.reads_pictures else text
     if len(text) > longest:
-        raise Refused(413, f"a text of {len(text):,} characters, and {longest:,} may be")
+        raise Refused(
+            413,
+            t(
+                "a text of {count} characters, and {longest} may be",
+                count=f"{len(text):,}",
+                longest=f"{longest:,}",
+            ),
+        )
 
 
 def _written_size(example: Any, served: Served, shelf: Shelf) -> int:
@@ -185,7 +197,7 @@ def _written_size(example: Any, served: Served, shelf: Shelf) -> int:
     for text in _texts(example):
         _check_length(text, served, shelf)
         if any("\ud800" <= character <= "\udfff" for character in text):
-            raise Refused(422, "a text holds half of a character (a lone surrogate)")
+            raise Refused(422, t("a text holds half of a character (a lone surrogate)"))
     written = without_pictures(example) if served.looker.reads_pictures else example
     return len(json.dumps(written, ensure_ascii=False))
 
@@ -201,7 +213,14 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _check_total(total: int, shelf: Shelf) -> None:
     if total > shelf.limits.total:
-        raise Refused(413, f"{total:,} characters in a request, of at most {shelf.limits.total:,}")
+        raise Refused(
+            413,
+            t(
+                "{total} characters in a request, of at most {limits_total}",
+                total=f"{total:,}",
+                limits_total=f"{shelf.limits.total:,}",
+            ),
+        )
 
 
 async def _answers(request: Request, shelf: Shelf, job: Job) -> Sequence[Any]:
@@ -216,8 +235,14 @@ async def _answers(request: Request, shelf: Shelf, job: Job) -> Sequence[Any]:
             with _mistakes_told():
                 return job.answer.result()
         if gone.done():
-            raise Refused(GONE, "the client has gone")
-        raise Refused(504, f"no answer within {shelf.limits.seconds:g} s: send less at a time")
+            raise Refused(GONE, t("the client has gone"))
+        raise Refused(
+            504,
+            t(
+                "no answer within {seconds} s: send less at a time",
+                seconds=f"{shelf.limits.seconds:g}",
+            ),
+        )
     finally:
         gone.cancel()
         job.answer.cancel()
@@ -232,7 +257,7 @@ def _mistakes_told() -> Iterator[None]:
     except ValueError as error:
         raise Refused(422, " ".join(str(error).split())) from error
     except RecursionError:
-        raise Refused(422, "what is asked is nested too deeply") from None
+        raise Refused(422, t("what is asked is nested too deeply")) from None
 
 
 def _question(asked: AttentionRequest, beam: int | None) -> Question:

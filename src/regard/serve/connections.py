@@ -17,6 +17,7 @@ from httptools import HttpParserUpgrade, HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from regard.serve.request_limits import RequestLimits
+from regard.words import t
 
 BESIDE = 1 << 16  # bytes that may come beside a body: headers, what frames its chunks, trailers
 ON_THE_WAY = 1 << 19  # bytes that were sent before the guard could say that a body is too large
@@ -130,7 +131,7 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         if self.answering:  # it could not be told when the client of the first goes
-            raise ValueError("one request at a time")  # to the parser, which gives up: 400
+            raise ValueError(t("one request at a time"))  # to the parser, which gives up: 400
         if not self.offered:
             super().on_headers_complete()
             self.in_headers = False

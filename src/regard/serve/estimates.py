@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard.serve.http_errors import Refused
 from regard.serve.request_limits import RequestLimits
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.looking.looker import Looker
@@ -30,15 +31,31 @@ class LookEstimates:
             fits = self._largest(look, lambda less: looker.numbers(less) <= limits.numbers)
             raise Refused(
                 413,
-                f"the record of a text of {look.source:,} tokens may have {numbers:,} weights, and at most "
-                f"{limits.numbers:,} are sent: {fits:,} tokens fit, more of them with a narrower beam",
+                t(
+                    "the record of a text of {source} tokens may have {numbers} weights, and at "
+                    "most {limits_numbers} are sent: {fits} tokens fit, more of them with a "
+                    "narrower beam",
+                    source=f"{look.source:,}",
+                    numbers=f"{numbers:,}",
+                    limits_numbers=f"{limits.numbers:,}",
+                    fits=f"{fits:,}",
+                ),
             )
         if (work := looker.work(look)) > limits.work and look.explain:
             fits = self._largest(look, lambda less: looker.work(less) <= limits.work)
-            what = f"{fits:,} tokens fit" if fits else "no text is short enough with this model"
+            what = (
+                t("{fits} tokens fit", fits=f"{fits:,}")
+                if fits
+                else t("no text is short enough with this model")
+            )
             raise Refused(
                 413,
-                f"explaining {look.source:,} tokens is {self._share(work)}: {what}, or leave out explain",
+                t(
+                    "explaining {source} tokens is {share}: {what}, or leave out explain",
+                    source=f"{look.source:,}",
+                    share=self._share(work),
+                    what=what,
+                ),
             )
         return self._checked(work)
 
@@ -56,11 +73,16 @@ class LookEstimates:
 
     def _checked(self, work: float) -> float:
         if work > self.limits.work:
-            raise Refused(413, f"this is {self._share(work)}: send less text, or a narrower beam")
+            raise Refused(
+                413,
+                t("this is {share}: send less text, or a narrower beam", share=self._share(work)),
+            )
         return work
 
     def _share(self, work: float) -> str:
-        return f"{work / self.limits.work:.1f} times the work that one request may be"
+        return t(
+            "{work} times the work that one request may be", work=f"{work / self.limits.work:.1f}"
+        )
 
 
 class Estimates(LookEstimates):
@@ -82,7 +104,7 @@ class Estimates(LookEstimates):
 
     def scoring(self, sources: Sequence[str], targets: Sequence[str]) -> float:
         lengths = zip(self._lengths(sources), self._lengths(targets, side=1), strict=True)
-        return self._checked(sum(self.model.reading(s, t) for s, t in lengths))
+        return self._checked(sum(self.model.reading(*each) for each in lengths))
 
     def predicting(
         self, examples: Sequence[Mapping[str, Any]], *, attention: bool = False
@@ -95,8 +117,12 @@ class Estimates(LookEstimates):
         if attention and numbers > self.limits.numbers:
             raise Refused(
                 413,
-                f"the answers may have {numbers:,} weights, and at most {self.limits.numbers:,} are sent: "
-                "send shorter or fewer examples, or leave out attention",
+                t(
+                    "the answers may have {numbers} weights, and at most {limits_numbers} are "
+                    "sent: send shorter or fewer examples, or leave out attention",
+                    numbers=f"{numbers:,}",
+                    limits_numbers=f"{self.limits.numbers:,}",
+                ),
             )
         return self._checked(work)
 

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from regard.serve.access import Access
 from regard.serve.http_errors import Refused, refusal
 from regard.serve.request_limits import RequestLimits
-from regard.words import language_asked_for, preferred, speaking
+from regard.words import language_asked_for, preferred, speaking, t
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -94,7 +94,12 @@ class Guard:
         if kind != JSON:
             seen = f"{kind[:80]!r}" if kind else "none"
             raise Refused(
-                415, f"the body must be JSON, declared by 'Content-Type: {JSON}', not {seen}"
+                415,
+                t(
+                    "the body must be JSON, declared by 'Content-Type: {json}', not {seen}",
+                    json=JSON,
+                    seen=seen,
+                ),
             )
         body = await self._body(headers, receive)
         given = False
@@ -123,13 +128,15 @@ class Guard:
                     if not message.get("more_body", False):
                         break
         except TimeoutError:
-            raise Refused(408, "the body did not arrive in time", connection="close") from None
+            raise Refused(408, t("the body did not arrive in time"), connection="close") from None
         return bytes(body)
 
     def _too_large(self) -> Refused:
-        limit = f"{self.limits.body:,} bytes"
+        limit = t("{body} bytes", body=f"{self.limits.body:,}")
         # what was not read would be taken for the next request
-        return Refused(413, f"a body may have {limit}: send fewer texts", connection="close")
+        return Refused(
+            413, t("a body may have {limit}: send fewer texts", limit=limit), connection="close"
+        )
 
 
 def _line(scope: Scope, status: int, seconds: float) -> str:

@@ -20,6 +20,7 @@ from regard.serve.http_errors import in_words, refusal, unread
 from regard.serve.models import Shelf
 from regard.serve.served_page import page_routes
 from regard.suggestions import meant
+from regard.words import t
 
 ABOUT = "Translations, scores and attention of the models that this server was started with."
 # FastAPI tells an OpenTelemetry collector what it does where there is one; this server tells nobody
@@ -65,18 +66,27 @@ async def _refused(request: Request, error: Exception) -> Response:
             "/health",
             "/openapi.json",
         ]
-        reason = f"nothing at {path!r}.{meant(path, known)} /openapi.json says what there is"
+        reason = t(
+            "nothing at {path}.{meant} /openapi.json says what there is",
+            path=repr(path),
+            meant=meant(path, known),
+        )
     if error.status_code == 400 and error.__cause__ is not None:  # FastAPI's own words say nothing
         reason = unread(error.__cause__)
     if error.status_code == 405:
         allowed = (error.headers or {}).get("Allow", "")
-        reason = f"{path} does not take {request.method[:20]}, but {allowed}"
+        reason = t(
+            "{path} does not take {method}, but {allowed}",
+            path=path,
+            method=request.method[:20],
+            allowed=allowed,
+        )
     return refusal(error.status_code, reason, error.headers)
 
 
 async def _failed(_: Request, error: Exception) -> Response:
     """The reason goes to the server's log, not to the client: it may reveal internals."""
-    return refusal(500, "the server failed at this request; its log says why")
+    return refusal(500, t("the server failed at this request; its log says why"))
 
 
 def _say_that_a_token_is_needed(app: FastAPI) -> None:

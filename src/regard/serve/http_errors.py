@@ -8,6 +8,8 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
+from regard.words import say, t
+
 GONE = 499  # the client hung up: nobody reads the answer, but the log shows it
 BODIES = {  # what is asked, by path
     "/translate": '{"texts": ["…"]}',
@@ -26,7 +28,7 @@ class Refused(HTTPException):
 
 
 def refusal(status: int, reason: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    return JSONResponse({"error": reason}, status, headers)
+    return JSONResponse({"error": say(reason)}, status, headers)
 
 
 def in_words(mistakes: Iterable[Mapping[str, Any]], path: str) -> tuple[int, str]:
@@ -34,9 +36,11 @@ def in_words(mistakes: Iterable[Mapping[str, Any]], path: str) -> tuple[int, str
     every = list(mistakes)
     for mistake in every:
         if mistake["type"] == "json_invalid":
-            return 400, f"the body is not JSON: {mistake['ctx']['error']}"
+            return 400, t("the body is not JSON: {error}", error=mistake["ctx"]["error"])
         if mistake["type"] == "missing" and mistake["loc"] == ("body",):
-            return 422, f"the body is empty: it is a JSON object such as {BODIES[path]}"
+            return 422, t(
+                "the body is empty: it is a JSON object such as {example}", example=BODIES[path]
+            )
     return 422, "; ".join(f"{_place(each['loc'])}: {_said(each)}" for each in every[:5])
 
 
@@ -44,13 +48,13 @@ def unread(error: BaseException | None) -> str:
     """Why a body was not read that FastAPI says no more of."""
     match error:
         case RecursionError():
-            return "the body is nested too deeply"
+            return t("the body is nested too deeply")
         case UnicodeDecodeError():
-            return "the body is not UTF-8"
+            return t("the body is not UTF-8")
         case ValueError() if "digits" in str(error):
-            return "the body holds a whole number of too many digits"
+            return t("the body holds a whole number of too many digits")
         case _:
-            return "the body cannot be read: it is a JSON object"
+            return t("the body cannot be read: it is a JSON object")
 
 
 def _place(location: tuple[Any, ...]) -> str:

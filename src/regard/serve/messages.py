@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from regard.records.question import HEAVIEST
 from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import State
+from regard.words import t
 
 MAX = RequestLimits()
 MOST_TOKENS = 5_000  # what a token of a text may be counted as
@@ -51,7 +52,13 @@ class Asked(Message):
     def _check_count(cls, given: Any) -> Any:
         """Thousands of unknown keys are one mistake: as many would take seconds to tell."""
         if isinstance(given, dict) and len(given) > 2 * len(cls.model_fields):
-            raise ValueError(f"{len(given):,} keys, and there are {', '.join(cls.model_fields)}")
+            raise ValueError(
+                t(
+                    "{count} keys, and there are {model_fields}",
+                    count=f"{len(given):,}",
+                    model_fields=", ".join(cls.model_fields),
+                )
+            )
         return given
 
     @model_validator(mode="after")
@@ -59,7 +66,13 @@ class Asked(Message):
         """An n-best list is no longer than the beam is wide."""
         beam, nbest = getattr(self, "beam", None), getattr(self, "nbest", None)
         if beam is not None and nbest is not None and nbest > beam:
-            raise ValueError(f"nbest {nbest} needs a beam at least as wide, not beam {beam}")
+            raise ValueError(
+                t(
+                    "nbest {nbest} needs a beam at least as wide, not beam {beam}",
+                    nbest=nbest,
+                    beam=beam,
+                )
+            )
         return self
 
 

@@ -148,7 +148,13 @@ class Shelf:
         if name not in self._served:
             asked, known = name[:80], ", ".join(self._served)
             raise Refused(
-                404, f"no model {asked!r} is served.{meant(asked, self._served)} There is {known}"
+                404,
+                t(
+                    "no model {asked} is served.{meant} There is {known}",
+                    asked=repr(asked),
+                    meant=meant(asked, self._served),
+                    known=known,
+                ),
             )
         return self._served[name]
 
@@ -163,7 +169,7 @@ def distinct_names(folders: Sequence[Path]) -> list[str]:
     ]  # also of a link to itself
     if len(set(paths)) < len(paths):
         twice = next(path for path in paths if paths.count(path) > 1)
-        raise RecipeError(f"{twice} is named twice", "name each run once")
+        raise RecipeError(t("{twice} is named twice", twice=twice), t("name each run once"))
     depth = 1
     while len(names := {"/".join(path.parts[-depth:]): None for path in paths}) < len(paths):
         depth += 1

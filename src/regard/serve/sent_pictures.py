@@ -9,6 +9,7 @@ from regard.data.picture_files import MOST_SENT, bytes_in, count_pixels
 from regard.data.problems import Unusable
 from regard.records.question import PICTURE
 from regard.serve.http_errors import Refused
+from regard.words import t
 
 PIXELS = 64  # of a picture that take as much memory as a character of a text, about
 
@@ -35,7 +36,12 @@ def check_pixels(*values: Any) -> int:
     if total > MOST_SENT:
         raise Refused(
             413,
-            f"pictures of {total:,} pixels in a request, and {MOST_SENT:,} may be: make them smaller",
+            t(
+                "pictures of {total} pixels in a request, and {most_sent} may be: make them "
+                "smaller",
+                total=f"{total:,}",
+                most_sent=f"{MOST_SENT:,}",
+            ),
         )
     return total
 

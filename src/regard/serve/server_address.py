@@ -8,6 +8,7 @@ import socket
 from ipaddress import ip_address
 
 from regard.serve.access import is_loopback
+from regard.words import t
 
 TRIED = 50  # ports after a taken one, to find a free one to suggest
 SHORTEST = 16  # characters of a token: enough that it cannot be guessed
@@ -28,10 +29,15 @@ def check_token(host: str, token: str | None) -> None:
     """Other machines need a token, and one that cannot be guessed."""
     fresh = f"REGARD_TOKEN={secrets.token_urlsafe(24)} regard serve --host {host}"
     if token is None and not is_loopback(host):
-        raise CannotListen(f"--host {host} is open to other machines: it needs a token", fresh)
+        raise CannotListen(
+            t("--host {host} is open to other machines: it needs a token", host=host), fresh
+        )
     if token is not None and (len(token) < SHORTEST or not token.isascii() or " " in token):
         raise CannotListen(
-            f"a token needs at least {SHORTEST} ASCII letters, digits or signs, and no blank",
+            t(
+                "a token needs at least {shortest} ASCII letters, digits or signs, and no blank",
+                shortest=SHORTEST,
+            ),
             fresh,
         )
 
@@ -44,7 +50,8 @@ def listen(host: str, port: int) -> socket.socket:
         )[0]
     except (OSError, UnicodeError):
         raise CannotListen(
-            f"no address {host!r}", "--host 127.0.0.1 is this machine, 0.0.0.0 all networks"
+            t("no address {host}", host=repr(host)),
+            t("--host 127.0.0.1 is this machine, 0.0.0.0 all networks"),
         ) from None
     listener = socket.socket(family, kind, protocol)
     try:
@@ -68,12 +75,22 @@ def address_of(listener: socket.socket) -> str:
 def _refused(host: str, port: int, error: OSError) -> CannotListen:
     if error.errno == errno.EADDRINUSE:
         free = _next_free(host, port)
-        advice = f"--port {free} is free" if free else "--port 0 takes one that is free"
-        return CannotListen(f"port {port} of {host} is in use", advice)
+        advice = (
+            t("--port {free} is free", free=free) if free else t("--port 0 takes one that is free")
+        )
+        return CannotListen(t("port {port} of {host} is in use", port=port, host=host), advice)
     if error.errno == errno.EACCES:
-        return CannotListen(f"port {port} needs more rights than you have", "take one above 1023")
+        return CannotListen(
+            t("port {port} needs more rights than you have", port=port), t("take one above 1023")
+        )
     return CannotListen(
-        f"cannot listen on {host}:{port}: {error.strerror}", "--host 127.0.0.1 works"
+        t(
+            "cannot listen on {host}:{port}: {strerror}",
+            host=host,
+            port=port,
+            strerror=error.strerror,
+        ),
+        t("--host 127.0.0.1 works"),
     )
 
 

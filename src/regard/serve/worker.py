@@ -27,7 +27,7 @@ from regard.serve.http_errors import Refused
 from regard.serve.interruptible_run import Cancelled, Pause
 from regard.serve.jobs import Job
 from regard.serve.request_limits import SPEED, RequestLimits
-from regard.words import speaking
+from regard.words import speaking, t
 
 Loaded = TypeVar("Loaded")
 State = Literal["ok", "busy", "overloaded", "stopping", "stuck", "failed"]
@@ -104,15 +104,22 @@ class Worker(Generic[Loaded]):
             if self.waiting + len(job.inputs) > self.limits.waiting:
                 raise Refused(
                     503,
-                    f"{self.waiting} sentences are waiting, of at most {self.limits.waiting}: "
-                    "try again in a moment",
+                    t(
+                        "{waiting} sentences are waiting, of at most {limits_waiting}: try again in a "
+                        "moment",
+                        waiting=self.waiting,
+                        limits_waiting=self.limits.waiting,
+                    ),
                     retry_after="1",
                 )
             if (before := self._pending(job.long)) and before + job.work > self.limits.queued:
                 seconds = math.ceil(before / SPEED)
                 raise Refused(
                     503,
-                    f"about {seconds} s of work are waiting: try again later, or ask for less",
+                    t(
+                        "about {seconds} s of work are waiting: try again later, or ask for less",
+                        seconds=seconds,
+                    ),
                     retry_after=str(seconds),
                 )
             self._waiting[job] = None

@@ -26,6 +26,7 @@ from regard.statistics.item_swaps import (
     swap_p,
 )
 from regard.statistics.student_sum import NORMAL, StudentSum
+from regard.words import t
 
 LARGEST = 1e100  # of counts: their squares, added up, are numbers still
 MOST_SEEDS = 1_000_000  # who needs more needs more items
@@ -109,16 +110,16 @@ class Difference:
     def with_seeds(self, seeds: int) -> Difference:
         """What is to be expected of so many seeds, with the same spread and the same items."""
         if self.spread_seeds is None:
-            raise ValueError("one seed does not tell how much seeds differ: train two or more")
+            raise ValueError(t("one seed does not tell how much seeds differ: train two or more"))
         if not seeds >= 1:
-            raise ValueError(f"there is one seed or more, not {seeds}")
+            raise ValueError(t("there is one seed or more, not {seeds}", seeds=seeds))
         alone = math.hypot(self.spread_items or 0.0, self.spread_noise / math.sqrt(seeds))
         return replace(self, seeds=seeds, items_alone=alone)
 
     def seeds_for(self, effect: float) -> int | None:
         """How many seeds would resolve an effect; None if no number does, or one seed cannot tell."""
         if not effect > 0:
-            raise ValueError(f"an effect is more than 0, not {effect}")
+            raise ValueError(t("an effect is more than 0, not {effect}", effect=effect))
         if self.spread_seeds is None:
             return None
         few, enough = 1, 2  # one is never enough
@@ -197,7 +198,9 @@ def compare_scores(
     """
     counts_a, counts_b = _checked(counts_a, counts_b)
     if not 0 < level < 1:
-        raise ValueError(f"the level of an interval lies between 0 and 1, as 0.95 does: {level}")
+        raise ValueError(
+            t("the level of an interval lies between 0 and 1, as 0.95 does: {level}", level=level)
+        )
     scores_a, scores_b = _scores("a", counts_a, value), _scores("b", counts_b, value)
     tie = np.isclose(scores_a, scores_b, rtol=1e-12, atol=0.0)  # sums that differ by rounding alone
     by_seed = np.where(tie, 0.0, scores_a - scores_b)  # (seeds,)
@@ -214,7 +217,13 @@ def compare_scores(
         )
     if not np.isfinite(influences).all():
         seed, item = np.argwhere(~np.isfinite(influences))[0]
-        raise ValueError(f"with item {item} of seed {seed} counted twice, the measure is no number")
+        raise ValueError(
+            t(
+                "with item {item} of seed {seed} counted twice, the measure is no number",
+                item=item,
+                seed=seed,
+            )
+        )
     unit, unit_of_seeds = unit_of(influences), unit_of(by_seed)  # so that no square is too small
     influences /= unit
     alone = unit * math.sqrt(mean_item_variance(influences)) if items > 1 else 0.0
@@ -253,24 +262,44 @@ def _checked(counts_a: np.ndarray, counts_b: np.ndarray) -> tuple[np.ndarray, np
     for name, counts in (("a", counts_a), ("b", counts_b)):
         if counts.ndim != 3 or not counts.size:
             raise ValueError(
-                f"counts are (seeds, items, K) and none is 0; those of {name}: {counts.shape}"
+                t(
+                    "counts are (seeds, items, K) and none is 0; those of {name}: {counts_shape}",
+                    name=name,
+                    counts_shape=counts.shape,
+                )
             )
         if not np.isfinite(counts).all():
             seed, item = np.argwhere(~np.isfinite(counts))[0][:2]
             raise ValueError(
-                f"counts of {name} are not all numbers: look at item {item} of seed {seed}"
+                t(
+                    "counts of {name} are not all numbers: look at item {item} of seed {seed}",
+                    name=name,
+                    item=item,
+                    seed=seed,
+                )
             )
         if (large := np.abs(counts).max()) > LARGEST:
             seed, item = np.argwhere(np.abs(counts) == large)[0][:2]
             raise ValueError(
-                f"counts of {name} are up to {large:g}, too large to be squared and added up: look at "
-                f"item {item} of seed {seed}"
+                t(
+                    "counts of {name} are up to {large}, too large to be squared and added up: "
+                    "look at item {item} of seed {seed}",
+                    name=name,
+                    large=f"{large:g}",
+                    item=item,
+                    seed=seed,
+                )
             )
     for axis, what in enumerate(("seeds", "items", "counts of an item")):
         one, other = counts_a.shape[axis], counts_b.shape[axis]
         if one != other:
             raise ValueError(
-                f"a has {one:,} {what}, b has {other:,}: only what both have can be compared"
+                t(
+                    "a has {one} {what}, b has {other}: only what both have can be compared",
+                    one=f"{one:,}",
+                    what=what,
+                    other=f"{other:,}",
+                )
             )
     return counts_a, counts_b
 
@@ -283,7 +312,14 @@ def _scores(name: str, counts: np.ndarray, value: Value) -> np.ndarray:
         raise ValueError(WRONG_SHAPE.format(given=given, got=scores.shape))
     if not np.isfinite(scores).all():
         seed = int(np.argwhere(~np.isfinite(scores))[0][0])
-        raise ValueError(f"seed {seed} of {name} scores {scores[seed]}: nothing to compare")
+        raise ValueError(
+            t(
+                "seed {seed} of {name} scores {scores}: nothing to compare",
+                seed=seed,
+                name=name,
+                scores=scores[seed],
+            )
+        )
     return scores
 
 

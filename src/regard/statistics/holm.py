@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from regard.words import t
+
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """p-values to be held against the error of the whole family, in the order that they came in.
@@ -15,7 +17,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():  # NaN too
-        raise ValueError(f"p-values lie between 0 and 1: {list(p_values)}")
+        raise ValueError(t("p-values lie between 0 and 1: {p_values}", p_values=list(p_values)))
     order = np.argsort(p, kind="stable")
     raised = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
     adjusted = np.empty_like(p)

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar
 from regard.statistics.difference import Difference
 from regard.statistics.look_errors import look_errors
 from regard.statistics.student_sum import StudentSum
+from regard.words import t
 
 Pair = TypeVar("Pair", bound=Hashable)
 State = Literal["open", "a", "b", "same", "unlikely", "spent"]
@@ -70,10 +71,19 @@ class Looks:
         rising = all(a < b for a, b in zip(self.seeds, self.seeds[1:], strict=False))
         if not self.seeds or self.seeds[0] < FIRST or not rising:
             raise ValueError(
-                f"looks are at {FIRST} seeds or more, each at more than before: {self.seeds}"
+                t(
+                    "looks are at {first} seeds or more, each at more than before: {seeds}",
+                    first=FIRST,
+                    seeds=self.seeds,
+                )
             )
         if self.comparisons < 1:
-            raise ValueError(f"there is at least one comparison, not {self.comparisons}")
+            raise ValueError(
+                t(
+                    "there is at least one comparison, not {comparisons}",
+                    comparisons=self.comparisons,
+                )
+            )
 
     @classmethod
     def planned(
@@ -89,7 +99,13 @@ class Looks:
         many more.
         """
         if most < FIRST:
-            raise ValueError(f"to decide anything takes {FIRST} seeds or more, not {most}")
+            raise ValueError(
+                t(
+                    "to decide anything takes {first} seeds or more, not {most}",
+                    first=FIRST,
+                    most=most,
+                )
+            )
         seeds = [max(first, FIRST)]
         while (more := math.ceil(1.5 * seeds[-1])) * 1.25 < most:
             seeds.append(more)
@@ -112,8 +128,12 @@ class Looks:
         closed = {pair: one for pair, one in (before or {}).items() if one.closed}
         if len({*differences, *closed}) > self.comparisons:
             raise ValueError(
-                f"these looks were planned for {self.comparisons} comparisons,"
-                f" and now there are {len({*differences, *closed})}"
+                t(
+                    "these looks were planned for {comparisons} comparisons, and now there are "
+                    "{count}",
+                    comparisons=self.comparisons,
+                    count=len({*differences, *closed}),
+                )
             )
         found = dict(closed)
         undecided = {pair: one for pair, one in differences.items() if pair not in closed}

@@ -112,11 +112,21 @@ class SidedAttention(NamedTuple):
         """What it may be, in a line; nothing where it is sure, or is over no text."""
         for axis, names in (("rows", self.rows), ("columns", self.columns)):
             if len(names) > 1 and self.columns:
-                return f"the {axis} of {self.name} may be {' or '.join(names)}: it is not shown"
+                return t(
+                    "the {axis} of {name} may be {names}: it is not shown",
+                    axis=axis,
+                    name=self.name,
+                    names=" or ".join(names),
+                )
         if self.columns and not self.rows:
-            return f"the rows of {self.name} are no text and no answer: it is not shown"
+            return t(
+                "the rows of {name} are no text and no answer: it is not shown", name=self.name
+            )
         if self.padded:
-            return f"the columns of {self.name} may be any text, padded to the longest: it is not shown"
+            return t(
+                "the columns of {name} may be any text, padded to the longest: it is not shown",
+                name=self.name,
+            )
         return ""
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from regard.clock import clock
 from regard.statistics.bootstrap import bootstrap_interval
 from regard.tasks.judged_items import NO_ITEMS, JudgedItems
-from regard.tasks.simplest_answers import explained, one_answer, simplest_answer
+from regard.tasks.simplest_answers import Baseline, baseline_of
 from regard.tasks.text_doubts import unknown_tokens
 from regard.words import t
 
@@ -95,17 +95,21 @@ class Measured(Evaluation):
 
     @property
     def beside(self) -> str:
-        simplest = simplest_answer(self.task, self.examples)
-        if simplest is None or not self.answers:
+        if (found := self.baseline) is None:
             return ""
-        measures = measures_in_words(simplest.measures, self.task.shares)
-        said = [t("{what}: {measures}", what=simplest.name, measures=measures)]
-        wanted = [self.task.wanted(example) for example in self.examples]
-        if (one := one_answer(self.answers, wanted)) is not None:
-            said.append(t("the model answers {answer} to everything", answer=one))
-        elif simplest.number and (share := explained(self.answers, wanted)) is not None:
-            said.append(t("R² of the model {share}", share=f"{share:.3f}".replace("-", "−")))
+        measures = measures_in_words(found.simplest.measures, self.task.shares)
+        said = [t("{what}: {measures}", what=found.simplest.name, measures=measures)]
+        if found.one_answer is not None:
+            said.append(t("the model answers {answer} to everything", answer=found.one_answer))
+        elif found.explained is not None:
+            share = f"{found.explained:.3f}".replace("-", "−")
+            said.append(t("R² of the model {share}", share=share))
         return "; ".join(said)
+
+    @cached_property
+    def baseline(self) -> Baseline | None:
+        """What is easily reached, where answers are labels or numbers."""
+        return baseline_of(self.task, self.examples, self.answers)
 
     @property
     def notes(self) -> list[str]:
@@ -136,6 +140,7 @@ class Measured(Evaluation):
             "loss": self.loss,
             "seconds": self.seconds,
             **({"beam": self.beam} if self.beam is not None else {}),
+            **({"baseline": self.baseline.to_dict()} if self.baseline else {}),
             "intervals": {name: list(ends) for name, ends in self.intervals.items()},
         }
 
@@ -148,6 +153,7 @@ def measure_name(name: str) -> str:
         "macro_f1": t("macro-F1"),
         "sentence_accuracy": t("sentence accuracy"),
         "perplexity": t("perplexity"),
+        "aligned_perplexity": t("aligned perplexity"),
         "bits_per_character": t("bits per character"),
         "bleu": t("BLEU"),
         "chrf": t("chrF"),

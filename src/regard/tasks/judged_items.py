@@ -23,9 +23,14 @@ class JudgedItems:
 NO_ITEMS = JudgedItems(())
 
 
-def item_scores(judged: JudgedItems, names: Collection[str]) -> tuple[Measure, np.ndarray] | None:
-    """(items,) of the measure, among these, that tells single items best apart; None: none does."""
-    found, most = None, 1
+def item_scores(
+    judged: JudgedItems, names: Collection[str], *, least: int = 2
+) -> tuple[Measure, np.ndarray] | None:
+    """(items,) of the measure, among these, that tells single items best apart; None: none does.
+
+    least: how many different scores there must be.
+    """
+    found, most = None, least - 1
     for measure, counts in judged.counts:
         if measure.name not in names or not len(counts):
             continue

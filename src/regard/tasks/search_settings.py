@@ -8,6 +8,7 @@ from typing import Any
 from regard.recipe.recipe import Recipe
 from regard.search import Search
 from regard.suggestions import meant
+from regard.words import t
 
 SETTINGS = {field.name for field in fields(Search)}
 
@@ -19,8 +20,12 @@ def search_settings(recipe: Recipe, **changes: Any) -> Search:
     """
     for name in changes.keys() - SETTINGS:
         raise TypeError(
-            f"no search setting {name!r}.{meant(name, SETTINGS)} "
-            f"There are {', '.join(sorted(SETTINGS))}"
+            t(
+                "no search setting {name}.{meant} There are {settings}",
+                name=repr(name),
+                meant=meant(name, SETTINGS),
+                settings=", ".join(sorted(SETTINGS)),
+            )
         )
     given = {name: value for name, value in changes.items() if value is not None}
     if given.get("method", "beam") == "beam" and "beam" not in given:

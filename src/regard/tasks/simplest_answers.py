@@ -34,6 +34,32 @@ class SimplestAnswer:
         return t("always answering {label}", label=self.said)
 
 
+@dataclass(frozen=True)
+class Baseline:
+    """The simplest answer, and what the model does beside it."""
+
+    simplest: SimplestAnswer
+    one_answer: str | None = None  # what the model answers to everything; None: it tells them apart
+    explained: float | None = None  # R² of its numbers
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: what is always answered, and what that scores."""
+        beside = {"model_always_answers": self.one_answer, "model_r2": self.explained}
+        known = {name: value for name, value in beside.items() if value is not None}
+        return {"answer": self.simplest.said, **self.simplest.measures, **known}
+
+
+def baseline_of(task: Task, examples: Sequence[Any], answers: Sequence[Any]) -> Baseline | None:
+    """Of a model that gave these answers; None where nothing was answered, or nothing is simplest."""
+    simplest = simplest_answer(task, examples) if answers else None
+    if simplest is None:
+        return None
+    wanted = [task.wanted(example) for example in examples]
+    one = one_answer(answers, wanted)
+    share = explained(answers, wanted) if simplest.number and one is None else None
+    return Baseline(simplest, one, share)
+
+
 def simplest_answer(task: Task, examples: Sequence[Any]) -> SimplestAnswer | None:
     """Of these examples; None where an answer is neither a label, nor labels, nor a number."""
     target = [field for name, field in task.fields.items() if name not in task.inputs]

@@ -143,18 +143,37 @@ class Task(TaskReport):
             if len(self.inputs) > 1:
                 cells = values.split("\t") if isinstance(values, str) else values
                 count = len(cells) if isinstance(cells, tuple | list) else 1
-                were = "1 was given" if count == 1 else f"{count} were given"
+                were = t("1 was given") if count == 1 else t("{count} were given", count=count)
                 raise Unanswerable(
-                    f"{place} is {shortened(values)}: there are {len(self.inputs)} inputs, and {were}",
-                    f"give them as '{self.any_example}' or, in one line, {' TAB '.join(self.inputs)}",
+                    t(
+                        "{place} is {values}: there are {count} inputs, and {were}",
+                        place=place,
+                        values=shortened(values),
+                        count=len(self.inputs),
+                        were=were,
+                    ),
+                    t(
+                        "give them as '{any_example}' or, in one line, {inputs}",
+                        any_example=self.any_example,
+                        inputs=" TAB ".join(self.inputs),
+                    ),
                 )
             values = {self.inputs[0]: values}
         values = self.by_field(values)
         if missing := [name for name in self.inputs if name not in values]:
             there = ", ".join(map(str, values)) or "nothing"
             raise Unanswerable(
-                f"{place} has no {missing[0]!r}; it has {there}",
-                f"the inputs are {', '.join(self.inputs)}: '{self.any_example}'",
+                t(
+                    "{place} has no {missing}; it has {there}",
+                    place=place,
+                    missing=repr(missing[0]),
+                    there=there,
+                ),
+                t(
+                    "the inputs are {inputs}: '{any_example}'",
+                    inputs=", ".join(self.inputs),
+                    any_example=self.any_example,
+                ),
             )
         return {name: values[name] for name in self.inputs}
 
@@ -207,7 +226,7 @@ class Task(TaskReport):
         It is called under `module.inference()`. A task that searches, or that does not answer batch by batch,
         has a `predict` of its own instead.
         """
-        raise NotImplementedError(f"{type(self).__name__} answers nothing")
+        raise NotImplementedError(t("{kind} answers nothing", kind=type(self).__name__))
 
     def respond(
         self,
@@ -333,7 +352,7 @@ class Task(TaskReport):
     def measure(self, answers: Sequence[Any], examples: Sequence[Any]) -> dict[str, float]:
         """The measures by the names of `columns`, from the answers to all of the examples."""
         if type(self).measured_by is Task.measured_by:
-            raise NotImplementedError(f"{type(self).__name__} measures nothing")
+            raise NotImplementedError(t("{kind} measures nothing", kind=type(self).__name__))
         wanted = [self.wanted(example) for example in examples]
         return {one.name: one.of(wanted, answers) for one in self.measured_by()}
 
@@ -404,8 +423,8 @@ class Task(TaskReport):
         nothing to explain. Called, and gone through, under `module.inference()`.
         """
         raise Unanswerable(
-            f"answers of task.kind={self.recipe.task.kind} are not explained",
-            "translations, summaries, labels of texts and language models are",
+            t("answers of task.kind={kind} are not explained", kind=self.recipe.task.kind),
+            t("translations, summaries, labels of texts and language models are"),
         )
 
     def look(self, module: Any, question: Question, *, model: str = "") -> AttentionRecord:

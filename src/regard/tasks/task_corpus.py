@@ -209,8 +209,16 @@ class TaskCorpus(ABC):
                     field.check_known(example[name])
                 except ValueError as error:
                     raise RecipeError(
-                        f"{example.corpus}, line {example.line}: {error}",
-                        f"the columns stand as in data.train: {', '.join(self.fields)}",
+                        t(
+                            "{corpus}, line {line}: {error}",
+                            corpus=example.corpus,
+                            line=example.line,
+                            error=error,
+                        ),
+                        t(
+                            "the columns stand as in data.train: {fields}",
+                            fields=", ".join(self.fields),
+                        ),
                     ) from None
         return found
 

@@ -16,6 +16,7 @@ from regard.data.text_lines import whole_text
 from regard.layers.packed_linear import forget_changed
 from regard.measures.likelihood import Likelihood
 from regard.tasks.longest_first import batches_by_length
+from regard.words import t
 
 T = TypeVar("T")
 
@@ -43,11 +44,16 @@ def accepted(field: Field, value: Any, place: str, *, files: bool = False) -> An
             kinds = {"dict": "an object", "list": "a list"}
             shown = kinds.get(type(value).__name__) or shortened(value)
             raise Unanswerable(
-                f"{place}: {shown} is no text, as {field.name!r} must be",
-                f"it was {shortened(value)}: a text stands between quotes",
+                t(
+                    "{place}: {shown} is no text, as {name} must be",
+                    place=place,
+                    shown=shown,
+                    name=repr(field.name),
+                ),
+                t("it was {value}: a text stands between quotes", value=shortened(value)),
             ) from None
         what = f"{place}: {said_of_value(error, field.name)}"
-        raise Unanswerable(what, f"it was {shortened(value)}") from None
+        raise Unanswerable(what, t("it was {value}", value=shortened(value))) from None
 
 
 def shortened(value: Any) -> str:
@@ -76,7 +82,7 @@ class TaskModule(nn.Module):
     @property
     def why_not_static(self) -> str | None:
         """Why its batches cannot be brought into few shapes, or worked on unseen; None: they can."""
-        return f"{type(self).__name__} has no such form"
+        return t("{kind} has no such form", kind=type(self).__name__)
 
     def in_few_shapes(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The batch with more padding, so that the same few shapes come again and again.

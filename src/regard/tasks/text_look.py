@@ -40,6 +40,7 @@ from regard.tasks.attended_sides import (
     sided_attentions,
     text_inputs,
 )
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.tasks.task import Task
@@ -104,7 +105,9 @@ def look_at_text(
     who, texts = f"a model for task.kind={task.recipe.task.kind}", text_inputs(task)
     if not texts:
         named = ", ".join(task.inputs)
-        raise BadQuestion(f"{who} answers about {named}: what it attends to is not shown")
+        raise BadQuestion(
+            t("{who} answers about {named}: what it attends to is not shown", who=who, named=named)
+        )
     question.check_text_alone(who)
     example = asked_example(task, question.text)
     read = {name: text.joined(example[name]) for name, text in texts.items()}
@@ -145,7 +148,7 @@ def look_at_text(
     maps = _maps([one for one in found if one.sure], attentions, question, several=len(texts) > 1)
     notes = _left_out(found, " or ".join(texts))
     if found and not maps:
-        raise BadQuestion(f"there is nothing to look at: {'; '.join(notes)}")
+        raise BadQuestion(t("there is nothing to look at: {notes}", notes="; ".join(notes)))
     return record_of(
         question,
         used_sides(sides, maps),
@@ -177,12 +180,20 @@ def look_at_itself(
     """
     question.check_text_alone(who, LONGEST_DOCUMENT)
     if question.foil is not None:
-        raise BadQuestion(f"{who} has no foil: its answers are beside the second likeliest ones")
+        raise BadQuestion(
+            t("{who} has no foil: its answers are beside the second likeliest ones", who=who)
+        )
     attentions = attentions_in(module.model)
     check_attends(attentions)
     tokens, layers = module.tokenizer.encode(question.text), attentions[kind]
     if longest is not None and len(tokens) > longest:
-        raise BadQuestion(f"the text has {len(tokens):,} tokens, and the model reads {longest:,}")
+        raise BadQuestion(
+            t(
+                "the text has {count} tokens, and the model reads {longest}",
+                count=f"{len(tokens):,}",
+                longest=f"{longest:,}",
+            )
+        )
     ends = {"start" if kind == "decoder" else "end": True}
     side = token_side(question.text, tokens, **ends, title=TEXT, language=language)
     size, in_blocks = block_size(layers, len(side)), ""

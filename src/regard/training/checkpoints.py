@@ -14,6 +14,7 @@ from torch import Tensor
 
 from regard.data.checksums import Damaged
 from regard.runs.tensor_tree import read_tree, write_tree
+from regard.words import t
 
 KEPT = 2  # to resume from: if the last is damaged, there is the one before
 
@@ -51,8 +52,15 @@ class Checkpoints:
                 complaints.append(f"{damage}; the one before it is used")
         if paths:
             raise Damaged(
-                f"every checkpoint in {self.folder} is damaged ({complaints[0].split(';')[0]})",
-                "remove that folder, and model.safetensors beside it, to start from the beginning",
+                t(
+                    "every checkpoint in {folder} is damaged ({split})",
+                    folder=self.folder,
+                    split=complaints[0].split(";")[0],
+                ),
+                t(
+                    "remove that folder, and model.safetensors beside it, to start from the "
+                    "beginning"
+                ),
             )
         return None, complaints
 
@@ -81,7 +89,7 @@ class Checkpoints:
     def _step(self, path: Path) -> dict[str, Any]:
         tree = read_tree(path)
         if "state" not in tree:
-            raise Damaged(f"{path} holds weights alone, as a best-… checkpoint does")
+            raise Damaged(t("{path} holds weights alone, as a best-… checkpoint does", path=path))
         return tree
 
     def _path(self, kind: str, update: int) -> Path:

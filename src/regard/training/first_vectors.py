@@ -48,7 +48,12 @@ def take_vectors(task: Task, model: nn.Module) -> Iterator[str]:
         found = read_vectors(path, field.tokenizer)
         if not found.tokens:
             raise RecipeError(
-                f"{key} is {path}: it has no vector for any token of the {field.name}"
+                t(
+                    "{key} is {path}: it has no vector for any token of the {name}",
+                    key=key,
+                    path=path,
+                    name=field.name,
+                )
             )
         for table in tables:
             with torch.no_grad():
@@ -96,19 +101,42 @@ def _given(task: Task, model: nn.Module, sizes: dict[str, Any]) -> Iterator[Give
         told, path = f"vectors.{key}", _located(f"vectors.{key}", given[key])
         tables = _tables(model, field, sizes[name])
         if not tables:
-            raise RecipeError(f"{told} is {path}: the model has no embedding of the {name}")
+            raise RecipeError(
+                t(
+                    "{told} is {path}: the model has no embedding of the {name}",
+                    told=told,
+                    path=path,
+                    name=name,
+                )
+            )
         size = vector_size(path)
         for width in {table.embedding_dim for table in tables} - {size}:
             raise RecipeError(
-                f"{told} is {path}: its vectors have {size} numbers, and the model embeds a token of the "
-                f"{name} in {width}",
-                f"{_widened(task.recipe.model, field, sizes, width, size)}, or take vectors of {width}",
+                t(
+                    "{told} is {path}: its vectors have {size} numbers, and the model embeds a "
+                    "token of the {name} in {width}",
+                    told=told,
+                    path=path,
+                    size=size,
+                    name=name,
+                    width=width,
+                ),
+                t(
+                    "{widened}, or take vectors of {width}",
+                    widened=_widened(task.recipe.model, field, sizes, width, size),
+                    width=width,
+                ),
             )
         yield GivenVectors(told, path, field, tables)
     for key in given:
         if given[key] is not None and key not in used:
             raise RecipeError(
-                f"vectors.{key} is {given[key]}: task.kind={task.recipe.task.kind} has no such text"
+                t(
+                    "vectors.{key} is {given}: task.kind={kind} has no such text",
+                    key=key,
+                    given=given[key],
+                    kind=task.recipe.task.kind,
+                )
             )
 
 
@@ -126,7 +154,7 @@ def _widened(
             continue
         if {table.embedding_dim for table in _tables(other, field, sizes[field.name])} == {size}:
             return f"model.{name}={size}"
-    return f"make the embedding of the model {size} wide"
+    return t("make the embedding of the model {size} wide", size=size)
 
 
 def _located(key: str, path: str) -> Path:

@@ -24,6 +24,7 @@ from regard.training.flat_gradients import FlatGradients
 from regard.training.pending_numbers import PendingNumbers
 from regard.training.step_graphs import CudaGraphs, NothingRecorded, Recorder, StepGraphs, Tensors
 from regard.training.weight_update import SCALE, Updated, Updater, seed_by
+from regard.words import t
 
 BEHIND = 8  # updates that may be on their way
 PAYS = ("cuda",)  # devices on which auto records: where it was measured, and pays
@@ -128,11 +129,11 @@ def why_not_recorded(fabric: Fabric, module: TaskModule) -> str | None:
     if (reason := module.why_not_static) is not None:
         return reason
     if fabric.strategy.precision.precision == "16-mixed":
-        return "trainer.precision=16-mixed looks at every gradient before it is used"
+        return t("trainer.precision=16-mixed looks at every gradient before it is used")
     if fabric.world_size > 1 and not isinstance(fabric.strategy, DDPStrategy):
-        return "trainer.strategy is one that shares out the weights"
+        return t("trainer.strategy is one that shares out the weights")
     if len({p.dtype for p in module.parameters() if p.requires_grad}) != 1:
-        return "the weights are not of one type"
+        return t("the weights are not of one type")
     return None
 
 
@@ -148,8 +149,8 @@ def make_updater(
     why = why_not_recorded(fabric, module) if wish != "off" else None
     if wish == "graphs" and why is not None:
         raise RecipeError(
-            f"trainer.compile=graphs cannot be done: {why}",
-            "trainer.compile=auto does it where it can",
+            t("trainer.compile=graphs cannot be done: {why}", why=why),
+            t("trainer.compile=auto does it where it can"),
         )
     if wish == "graphs" or (wish == "auto" and why is None and fabric.device.type in PAYS):
         return GraphedUpdater(recipe, fabric, module, line, warn=warn)

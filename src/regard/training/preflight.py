@@ -14,6 +14,7 @@ from regard.plugins import BrokenPlugin
 from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
 from regard.tasks.recipe_task import task_of
+from regard.words import t
 
 CROWD = 16  # processes on a CPU that need no core each: a toy, or a test
 
@@ -30,11 +31,13 @@ def _check_end(recipe: Recipe) -> None:
     training = recipe.training
     if not training.limits and not training.patience:
         raise RecipeError(
-            "the recipe does not say when to stop: set training.epochs, training.steps, "
-            "training.minutes or training.patience"
+            t(
+                "the recipe does not say when to stop: set training.epochs, training.steps, "
+                "training.minutes or training.patience"
+            )
         )
     if training.patience and not recipe.data.dev:
-        raise RecipeError("training.patience counts validations, which need data.dev")
+        raise RecipeError(t("training.patience counts validations, which need data.dev"))
 
 
 def _check_processes(recipe: Recipe) -> None:
@@ -43,8 +46,12 @@ def _check_processes(recipe: Recipe) -> None:
     wanted = trainer.devices if isinstance(trainer.devices, int) else 1
     if trainer.accelerator == "cpu" and wanted > max(CROWD, cores):
         raise RecipeError(
-            f"trainer.devices={wanted} processes are too many for {cores} cores",
-            "as many processes as cores are the most that help",
+            t(
+                "trainer.devices={wanted} processes are too many for {cores} cores",
+                wanted=wanted,
+                cores=cores,
+            ),
+            t("as many processes as cores are the most that help"),
         )
 
 
@@ -55,10 +62,10 @@ def _check_corpora(recipe: Recipe) -> None:
         try:
             task.corpora(spec or [])
         except FileNotFoundError as error:
-            raise FileNotFoundError(f"data.{name}: {error}") from None
+            raise FileNotFoundError(t("data.{name}: {error}", name=name, error=error)) from None
         except ValueError as error:
             hint = getattr(error, "hint", CorpusError.hint)
-            raise RecipeError(f"data.{name}: {error}", hint) from None
+            raise RecipeError(t("data.{name}: {error}", name=name, error=error), hint) from None
 
 
 def _check_model(recipe: Recipe) -> None:
@@ -67,9 +74,9 @@ def _check_model(recipe: Recipe) -> None:
             fields = task_of(recipe).fields.items()
             model = recipe.model.build({name: field.any_size for name, field in fields})
     except BrokenPlugin as error:
-        raise MissingKind(f"model: {error}", error.hint) from None
+        raise MissingKind(t("model: {error}", error=error), error.hint) from None
     except ValueError as error:
-        raise RecipeError(f"model: {error}") from None
+        raise RecipeError(t("model: {error}", error=error)) from None
     _check_memory(model)
     _check_positions(recipe, model)
 
@@ -82,8 +89,12 @@ def _check_memory(model: nn.Module) -> None:
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > there:
         raise RecipeError(
-            f"model: its weights take {needed / 1e9:,.0f} GB, and this machine has {there / 1e9:,.0f}",
-            "fewer features or layers need less",
+            t(
+                "model: its weights take {needed} GB, and this machine has {there}",
+                needed=f"{needed / 1000000000.0:,.0f}",
+                there=f"{there / 1000000000.0:,.0f}",
+            ),
+            t("fewer features or layers need less"),
         )
 
 
@@ -95,8 +106,16 @@ def _check_positions(recipe: Recipe, model: nn.Module) -> None:
         ("task.context", context) if context else ("data.max_length", recipe.data.max_length)
     )
     needed = length + 1 + (getattr(recipe.model, "pool", None) == "first")
+    option = "max_steps" if hasattr(recipe.model, "max_steps") else "max_positions"
     if tables and min(tables) < needed:
         raise RecipeError(
-            f"model.max_positions is {min(tables)}, but {name}={length} needs {needed}, the end of a "
-            "sequence counted: set one of the two"
+            t(
+                "model.{option} is {tables}, but {name}={length} needs {needed}, the end "
+                "of a sequence counted: set one of the two",
+                option=option,
+                tables=min(tables),
+                name=name,
+                length=length,
+                needed=needed,
+            )
         )

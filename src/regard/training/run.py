@@ -180,9 +180,13 @@ def _only_model(run: RunFolder, recipe: Recipe) -> bool:
     before, now = (_ends(each.training) for each in (recipe_of(run, config), recipe))
     further = [f"training.{name}={end}" for name, end in now.items() if end > before.get(name, 0)]
     if further or config.get("stopped"):
-        wish = " ".join(further) or "its end"
+        wish = " ".join(further) or t("its end")
         raise NoCheckpoints(
-            f"there are no checkpoints in {run.checkpoints}: the run cannot go on to {wish}"
+            t(
+                "there are no checkpoints in {checkpoints}: the run cannot go on to {wish}",
+                checkpoints=run.checkpoints,
+                wish=wish,
+            )
         )
     return True
 
@@ -269,8 +273,14 @@ def _fabric(recipe: Recipe) -> Fabric:
         )
     except (RuntimeError, TypeError, ValueError, MisconfigurationException) as error:
         raise RecipeError(
-            f"no {given.accelerator} device for trainer.devices={given.devices} and "
-            f"trainer.strategy={given.strategy}: {error}"
+            t(
+                "no {accelerator} device for trainer.devices={devices} and "
+                "trainer.strategy={strategy}: {error}",
+                accelerator=given.accelerator,
+                devices=given.devices,
+                strategy=given.strategy,
+                error=error,
+            )
         ) from error
 
 

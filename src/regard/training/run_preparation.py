@@ -56,7 +56,8 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
         deque(task.read(spec, problems), maxlen=0)
         found = f". {problems.report()}" if problems.report() not in str(error) else ""
         raise RecipeError(
-            f"data.train is {data.train}: {error}{found}", columns_hint(task)
+            t("data.train is {train}: {error}{found}", train=data.train, error=error, found=found),
+            columns_hint(task),
         ) from error
     if store.damage:
         reporter.warn(t("{damage}; it was made anew", damage=store.damage))
@@ -91,11 +92,19 @@ def _nothing_in(task: Task, name: str, held_out: Spec) -> RecipeError:
     fields = list(task.fields.values())
     count = sum(1 for corpus in whole for _ in read_corpus(corpus, fields, Problems()))
     if not count or any(corpus.part is None for corpus in corpora):
-        what = f"data.{name} is {held_out}: nothing of it can be used"
+        what = t(
+            "data.{name} is {held_out}: nothing of it can be used", name=name, held_out=held_out
+        )
         return RecipeError(what, columns_hint(task))
     return RecipeError(
-        f"data.{name} is {held_out}: of {count:,} {task.called(count)} none is left for {name}",
-        f"data.{name}=FILES names others; data.{name}=null does without them",
+        t(
+            "data.{name} is {held_out}: of {count} {called} none is left for {name}",
+            name=name,
+            held_out=held_out,
+            count=f"{count:,}",
+            called=task.called(count),
+        ),
+        t("data.{name}=FILES names others; data.{name}=null does without them", name=name),
     )
 
 
@@ -106,9 +115,15 @@ def columns_hint(task: Task) -> str:
         return CHECK
     numbers, said = ",".join(map(str, range(len(names)))), ",".join(names)
     return task.otherwise + (
-        f"it holds {', '.join(names)}: x.tsv#{numbers} names their columns, x.csv#{said} those of a header, "
-        f"x.jsonl#{said} the keys they have in JSON; regard data check FILES --task "
-        f"{task.recipe.task.kind} counts them"
+        t(
+            "it holds {names}: x.tsv#{numbers} names their columns, x.csv#{said} those of "
+            "a header, x.jsonl#{said} the keys they have in JSON; regard data check FILES "
+            "--task {kind} counts them",
+            names=", ".join(names),
+            numbers=numbers,
+            said=said,
+            kind=task.recipe.task.kind,
+        )
     )
 
 

@@ -133,23 +133,34 @@ class Fit:
         """Stand where a checkpoint stood; one of another run is refused."""
         if tree.get("format") != FORMAT:
             raise OtherRecipe(
-                f"{self.checkpoints.folder} was written by another version of regard: only that version "
-                "can resume it"
+                t(
+                    "{folder} was written by another version of regard: only that version can "
+                    "resume it",
+                    folder=self.checkpoints.folder,
+                )
             )
         learnt_by = Recipe.model_validate(tree["recipe"])
         refuse_other(self.recipe, learnt_by, str(self.checkpoints.folder))
         if changed := [
             name for name, sha in self._assets.items() if tree["assets"].get(name) != sha
         ]:
-            raise Damaged(f"{changed[0]} is not the one that this run began with", LEARN_ANEW)
+            raise Damaged(
+                t("{changed} is not the one that this run began with", changed=changed[0]),
+                LEARN_ANEW,
+            )
         self.state = RunState.from_tree(tree["state"])
         corpus = self.loader.store.content
         rewritten = tree.get("corpus", corpus) != corpus
         if self.state.batch and (rewritten or tree["batches"] != self.loader.batches.fingerprint):
             raise OtherRecipe(
-                f"the number of processes (now {self.fabric.world_size}) or the text of data.train "
-                f"has changed within epoch {self.state.epoch + 1}, after step "
-                f"{self.state.update:,}: the batches of the rest of it would be others"
+                t(
+                    "the number of processes (now {world_size}) or the text of data.train has "
+                    "changed within epoch {epoch}, after step {update}: the batches of the rest of "
+                    "it would be others",
+                    world_size=self.fabric.world_size,
+                    epoch=self.state.epoch + 1,
+                    update=f"{self.state.update:,}",
+                )
             )
         if rewritten:
             self.reporter.warn(
@@ -165,7 +176,10 @@ class Fit:
             self.updater.optimizer.load_state_dict(tree["optimizer"])
         except (RuntimeError, ValueError) as error:
             raise OtherRecipe(
-                f"{self.checkpoints.folder} holds a run of another recipe: its weights do not fit"
+                t(
+                    "{folder} holds a run of another recipe: its weights do not fit",
+                    folder=self.checkpoints.folder,
+                )
             ) from error
         if self.mean is not None:
             self.mean.load(tree["mean"])
@@ -228,9 +242,14 @@ class Fit:
         try:
             yield
         except Diverged as error:
-            last = self.checkpoints.last() or "none, no checkpoint was due yet"
+            last = self.checkpoints.last() or t("none, no checkpoint was due yet")
             raise Diverged(
-                f"step {self._unread[0]:,}: {error}; the last good checkpoint is {last}"
+                t(
+                    "step {unread}: {error}; the last good checkpoint is {last}",
+                    unread=f"{self._unread[0]:,}",
+                    error=error,
+                    last=last,
+                )
             ) from error
 
     def _settle(self) -> None:
@@ -310,8 +329,12 @@ class Fit:
         self.save()
         number = self.signals.received or signal.SIGTERM  # another process was told
         raise Interrupted(
-            f"stopped by {signal.Signals(number).name} after step {self.state.update:,}; "
-            f"the checkpoint is {self.checkpoints.last()}",
+            t(
+                "stopped by {name} after step {update}; the checkpoint is {last}",
+                name=signal.Signals(number).name,
+                update=f"{self.state.update:,}",
+                last=self.checkpoints.last(),
+            ),
             number,
         )
 

@@ -24,6 +24,7 @@ from regard.runs.failures import Diverged, OutOfMemory
 from regard.tasks.task_module import Loss, TaskModule
 from regard.training.collectives import add_up, gather
 from regard.training.optimizers import build_optimizer, scale_and_clip
+from regard.words import t
 
 SCALE = 2.0**-12  # of a summed loss before its gradient: exact, and float16 does not overflow
 LINES_SHOWN = 20
@@ -109,7 +110,9 @@ class Updater:
             yield
         except RuntimeError as error:
             if isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error):
-                raise OutOfMemory(f"out of memory at {self._describe(batch)}") from error
+                raise OutOfMemory(
+                    t("out of memory at {describe}", describe=self._describe(batch))
+                ) from error
             raise
 
     def _add_up(self, losses: Sequence[Loss], shared: Sequence[float]) -> list[float]:
@@ -125,14 +128,23 @@ class Updater:
     def diverged(self, what: str, batches: Sequence[Batch]) -> Diverged:
         """All ranks reach this and report their batches."""
         found = gather(self.fabric, [self._describe(batch) for batch in batches])
-        return Diverged(f"{what} at {'; '.join(text for texts in found for text in texts)}")
+        return Diverged(
+            t(
+                "{what} at {found}",
+                what=what,
+                found="; ".join(text for texts in found for text in texts),
+            )
+        )
 
     def _describe(self, batch: Batch) -> str:
         lines = [self.line(row) for row in batch.rows.tolist()]
         more = ", …" if len(lines) > LINES_SHOWN else ""
-        return (
-            f"a batch of {len(lines)} examples, {batch.describe()}, lines "
-            f"{', '.join(map(str, lines[:LINES_SHOWN]))}{more}"
+        return t(
+            "a batch of {count} examples, {describe}, lines {map}{more}",
+            count=len(lines),
+            describe=batch.describe(),
+            map=", ".join(map(str, lines[:LINES_SHOWN])),
+            more=more,
         )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
+from regard.view.beside.side_by_side import SideBySide, side_by_side
 from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.pdf.svg_to_pdf import drawn_pdf
@@ -24,7 +25,7 @@ from regard.view.sheets.tab_sheets import Focus, draw_tab
 from regard.view.stills.moving_picture import film
 from regard.view.stills.png import drawn_png
 from regard.view.stills.still_picture import draw, shows_sight
-from regard.view.terminal import heat_map
+from regard.view.terminal import beside, heat_map
 from regard.view.terminal_sights import pictured_text, sight_text
 from regard.view.widget import Live, widget
 from regard.words import t
@@ -40,11 +41,13 @@ class View:
 
     pick: which map, layer and head are shown first, and whether in words or tokens.
     live: models that answer what the page asks, where there are any.
+    scored: where records wrote different things, each as it writes what the other wrote.
     """
 
     records: tuple[AttentionRecord, ...]
     pick: Pick = EVERYTHING
     live: Live | None = None
+    scored: tuple[AttentionRecord, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.records:
@@ -62,7 +65,7 @@ class View:
 
     def to_html(self) -> str:
         """A page that needs nothing else: it opens from disk, offline."""
-        return page_html(self.records, state=page_state(self.pick))
+        return page_html(self.records, state=self._state, scored=self.scored)
 
     def to_svg(
         self,
@@ -77,8 +80,8 @@ class View:
         tab: steps, beam, compare, explain, picture or table, as the page has it; focus: what is chosen in it.
         """
         if tab is not None:
-            return draw_tab(self.records, self.pick, tab, focus, theme=theme)
-        return draw(self.records, self.pick, style=style, theme=theme)
+            return draw_tab(self.records, self.pick, tab, focus, theme=theme, scored=self.scored)
+        return draw(self.records, self.pick, style=style, theme=theme, scored=self.scored)
 
     def to_png(self, *, zoom: float = 2.0, **options: Any) -> bytes:
         """The same in pixels, with the fonts of this system and the embedded one."""
@@ -110,8 +113,22 @@ class View:
         return arrays_npz(self.records)
 
     def to_text(self, *, colour: bool | None = False) -> str:
-        """Heat maps for a terminal."""
-        return "\n\n".join(self._text(record, colour) for record in self.records)
+        """Heat maps for a terminal, next to each other where there is room; of two, their difference too."""
+        texts = [self._text(record, colour) for record in self.records]
+        if compared := self._side_by_side:
+            difference = compared.common.difference
+            shown = difference.weights[:MOST_ROWS]
+            texts.append(
+                heat_map(
+                    shown.tolist(),
+                    difference.queries[:MOST_ROWS],
+                    difference.keys,
+                    title=compared.title,
+                    colour=colour,
+                )
+            )
+            return "\n\n".join((beside(*texts), "\n".join(compared.lines)))
+        return "\n\n".join(texts)
 
     def save(self, path: str | Path, **options: Any) -> Path:
         """By the end of its name, one of SUFFIXES; options as those of to_svg, …"""
@@ -141,7 +158,7 @@ class View:
 
     def widget(self) -> Any:
         """For a notebook; needs the extra `notebook`."""
-        return widget(self.records, state=page_state(self.pick), live=self.live)
+        return widget(self.records, state=self._state, live=self.live, scored=self.scored)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """A widget where there can be one, else the page in a frame; a still picture for the rest."""
@@ -156,6 +173,20 @@ class View:
         )
         return {"text/html": frame, **bundle}
 
+    @property
+    def _state(self) -> dict[str, Any]:
+        """What a page shows first: several records side by side."""
+        several = len(self.records) > 1 and all(record.maps for record in self.records)
+        return page_state(self.pick) | ({"panel": "compare"} if several else {})
+
+    @property
+    def _side_by_side(self) -> SideBySide | None:
+        if any(
+            shows_sight(each, self.pick) or shown_levels(each, self.pick) for each in self.records
+        ):
+            return None
+        return side_by_side(self.records, self.scored, self.pick)
+
     def _text(self, record: AttentionRecord, colour: bool | None) -> str:
         if shows_sight(record, self.pick):
             return sight_text(record, colour=colour)
@@ -167,12 +198,19 @@ class View:
         if picture is not None and len(matrix.keys) == picture.rows * picture.columns:
             title = " — ".join(filter(None, (record.name, matrix.aggregation)))
             return pictured_text(matrix, title, colour=colour)
-        title = " — ".join(part for part in (record.name, matrix.aggregation) if part)
+        parts = (self._who(record), record.name, matrix.aggregation)
+        title = " — ".join(part for part in parts if part)
         drawn = heat_map(
             shown.tolist(), matrix.queries[:MOST_ROWS], matrix.keys, title=title, colour=colour
         )
         hidden = len(matrix.weights) - len(shown)
-        return f"{drawn}\n… {hidden} more queries" if hidden else drawn
+        return (
+            t("{drawn}\n… {hidden} more queries", drawn=drawn, hidden=hidden) if hidden else drawn
+        )
+
+    def _who(self, record: AttentionRecord) -> str:
+        """The model, where there are several."""
+        return record.model if len({each.model for each in self.records}) > 1 else ""
 
 
 def page_state(pick: Pick) -> dict[str, Any]:

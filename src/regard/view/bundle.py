@@ -19,6 +19,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NoReturn
 
+from regard.words import t
+
 PAGE = "view/page"
 FIRST = f"{PAGE}/main.js"
 NAME = r"[A-Za-z_$][\w$]*"
@@ -66,7 +68,9 @@ def imports_of(name: str) -> list[str]:
 def _visit(name: str, order: list[str], above: tuple[str, ...]) -> None:
     if name in above:
         circle = " → ".join(map(_short, (*above, name)))
-        raise ValueError(f"the page's files import each other in a circle: {circle}")
+        raise ValueError(
+            t("the page's files import each other in a circle: {circle}", circle=circle)
+        )
     if name in order:
         return
     for needed in imports_of(name):
@@ -140,9 +144,15 @@ def _listed(pairs: list[tuple[str, str]]) -> str:
 def _refuse(name: str, text: str, at: int, why: str) -> NoReturn:
     line = text[at:].partition("\n")[0]
     raise ValueError(
-        f"{_short(name)}, line {text.count(chr(10), 0, at) + 1}: {line}\n"
-        f"{why}; write import {{ a, b as c }} or * as d from a file, and export before a function, "
-        "class or const, or as a list of names"
+        t(
+            "{short}, line {count}: {line}\n{why}; write import { a, b as c } or * as d "
+            "from a file, and export before a function, class or const, or as a list of "
+            "names",
+            short=_short(name),
+            count=text.count(chr(10), 0, at) + 1,
+            line=line,
+            why=why,
+        )
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from functools import cache
 from typing import Literal, NamedTuple, TextIO
 
 RGB = tuple[int, int, int]
@@ -49,7 +50,7 @@ def colour_bits(stream: TextIO) -> Bits:
 
 def shade(ramp: Ramp, share: float, bits: Bits) -> RGB:
     """The colour at `share` (0 to 1) of the way through the ramp."""
-    anchors = [_rgb(colour) for colour in (ramp.of_256 if bits == 8 else ramp.full).split()]
+    anchors = _colours(ramp.of_256 if bits == 8 else ramp.full)
     place = min(max(share, 0.0), 1.0) * (len(anchors) - 1)
     if bits == 8:
         return anchors[round(place)]
@@ -60,10 +61,10 @@ def shade(ramp: Ramp, share: float, bits: Bits) -> RGB:
     return red, green, blue
 
 
-def oklch_anchors(stops: Sequence[Sequence[float]], count: int = 11) -> str:
+def oklch_anchors(stops: Sequence[Sequence[float]], count: int = 256) -> str:
     """Colours of even steps through stops of lightness, chroma and hue, mixed in OKLab (Ottosson 2020).
 
-    They are taken from the 256 colours of the page's table, so that both look the same.
+    They are the 256 colours of the page's table, so that both look the same.
     """
     points = [
         (light, chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue)))
@@ -114,6 +115,11 @@ def _luminance(colour: RGB) -> float:
         for c in (part / 255 for part in colour)
     ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@cache
+def _colours(listed: str) -> list[RGB]:
+    return [_rgb(colour) for colour in listed.split()]
 
 
 def _rgb(colour: str) -> RGB:

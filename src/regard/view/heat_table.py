@@ -14,6 +14,7 @@ from regard.view.markup import Markup, element
 from regard.view.stills.paper import THEMES, Theme, hexadecimal, ink_on
 from regard.view.terminal import number
 from regard.view.terminal_cells import visible, width
+from regard.words import t
 
 SHORT = 4  # cells; a longer label of a key is turned
 DENSE = 24  # keys; more get small cells without numbers
@@ -51,8 +52,14 @@ def heat_table(
     """weights (Lq, Lk), Lq labels, Lk labels -> a <table class="heat">"""
     if len(weights) != len(queries) or any(len(row) != len(keys) for row in weights):
         raise ValueError(
-            f"the weights are {len(weights)} × {len(weights[0]) if weights else 0} (queries × keys), "
-            f"but there are labels for {len(queries)} queries and {len(keys)} keys"
+            t(
+                "the weights are {count} × {value} (queries × keys), but there are labels for "
+                "{queries} queries and {keys} keys",
+                count=len(weights),
+                value=len(weights[0]) if weights else 0,
+                queries=len(queries),
+                keys=len(keys),
+            )
         )
     queries, keys = [visible(q) for q in queries], [visible(k) for k in keys]
     finite = [weight for row in weights for weight in row if math.isfinite(weight)]

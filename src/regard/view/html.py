@@ -45,14 +45,20 @@ PAGE = """\
 """
 
 
-def page_html(records: Sequence[AttentionRecord], *, state: Mapping[str, Any] | None = None) -> str:
-    """state: what is shown first, as page/host/view_state.js has it."""
+def page_html(
+    records: Sequence[AttentionRecord],
+    *,
+    state: Mapping[str, Any] | None = None,
+    scored: Sequence[AttentionRecord] = (),
+) -> str:
+    """state: what is shown first, as page/host/view_state.js has it. scored: outputs given to others."""
     # "</script" would end the element, in a string of the code as well
     script = (module() + START).replace("</script", "<\\/script")
     style = stylesheet()
     spoken = page_language()
     given = {
         "records": [record.to_dict() for record in records],
+        **({"scored": [record.to_dict() for record in scored]} if scored else {}),
         "state": dict(state or {}),
         **spoken,
     }

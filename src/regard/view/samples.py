@@ -28,6 +28,7 @@ class Sample:
     marks: Sequence[tuple[int, int, float]] = ()  # places in the source, and their weights
     asked: str = ""  # the line that asks a model about it
     picture: str = ""  # data:image/png;base64,…: shown instead of what the source says of it
+    others: Mapping[str, str] = field(default_factory=dict)  # what other models made of it, by name
     link: str = ""  # the fragment that opens the viewer on it: #record=3
 
 
@@ -76,6 +77,7 @@ def _sample(sample: Sample, names: SampleNames, source: str, target: str) -> Mar
         ("source", names.source, sample.source, source, sample.marks),
         ("reference", names.reference, sample.reference, target, ()),
         ("translation", names.hypothesis, sample.hypothesis, target, ()),
+        *(("translation", name, said, target, ()) for name, said in sample.others.items()),
     ]
     written = [
         element("div", element("dt", name), _sentence(text, language, marks), class_=role)

@@ -206,15 +206,23 @@ def _rows(
     shape = getattr(weights, "shape", None)
     if shape is not None and len(shape) != 2:
         raise ValueError(
-            f"a heat map draws weights (Lq, Lk), given {tuple(shape)}: choose one row of the batch "
-            "and one head, as in weights[0]"
+            t(
+                "a heat map draws weights (Lq, Lk), given {shape}: choose one row of the batch "
+                "and one head, as in weights[0]",
+                shape=tuple(shape),
+            )
         )
     rows = weights.tolist() if hasattr(weights, "tolist") else [list(row) for row in weights]
     if len(rows) != queries or any(len(row) != keys for row in rows):
         seen = " × ".join(map(str, shape or (len(rows), len(rows[0]) if rows else 0)))
         raise ValueError(
-            f"the weights are {seen} (queries × keys), but there are labels for {queries} queries "
-            f"and {keys} keys"
+            t(
+                "the weights are {seen} (queries × keys), but there are labels for {queries} "
+                "queries and {keys} keys",
+                seen=seen,
+                queries=queries,
+                keys=keys,
+            )
         )
     return [[float(weight) for weight in row] for row in rows]
 

@@ -31,10 +31,12 @@ def widget(
     *,
     state: Mapping[str, Any] | None = None,
     live: Live | None = None,
+    scored: Sequence[AttentionRecord] = (),
 ) -> Any:
     """state: what is shown first. live: who answers; without it nothing can be asked."""
     made = _widget_class()(
         records=[record.to_dict() for record in records],
+        scored=[record.to_dict() for record in scored],
         state=dict(state or {}),
         abilities=[] if live is None else ["ask"],
         models=[] if live is None else list(live.models),
@@ -82,6 +84,7 @@ def _widget_class() -> type[Any]:
         _esm = module()
         _css = stylesheet()
         records: Any = traitlets.List().tag(sync=True)
+        scored: Any = traitlets.List().tag(sync=True)
         state: Any = traitlets.Dict().tag(sync=True)
         abilities: Any = traitlets.List().tag(sync=True)
         models: Any = traitlets.List().tag(sync=True)

@@ -32,6 +32,7 @@ __all__ = [
     "language_named",
     "preferred",
     "say",
+    "say_kept",
     "say_plural",
     "speak",
     "speaking",
@@ -135,6 +136,30 @@ def say(message: str, /, **values: object) -> str:
 def say_plural(n: int, one: str, other: str, /, **values: object) -> str:
     """t.plural() of such a message."""
     return t.plural(n, one, other, **values)
+
+
+def say_kept(text: str) -> str:
+    """A text that is kept in English, in a file or as a key, in the reader's language: by the message that
+    it was made of, whose {} stands for a word and a blank, or for nothing.
+    """
+    for pattern, message in _patterns(language()):
+        if found := pattern.fullmatch(text):
+            pieces = re.split(r"\{\w*\}", _translated(message, "other"))
+            filled = (
+                piece + value for piece, value in zip(pieces, [*found.groups(), ""], strict=False)
+            )
+            return re.sub(r"(?<=[^\x00-\xff]) (?=[^\x00-\xff])", "", "".join(filled))
+    return say(text)
+
+
+@cache
+def _patterns(language: str) -> list[tuple[re.Pattern[str], str]]:
+    """Of the messages with {} in them, the longest first."""
+    kept = [each for each in translations(language) if re.search(r"\{\d*\}", each)]
+    return [
+        (re.compile(re.sub(r"\\\{\w+\\\}", "(.+)", re.escape(each)).replace(r"\{\}", "(.*)")), each)
+        for each in sorted(kept, key=len, reverse=True)
+    ]
 
 
 def _translated(message: str, form: str) -> str:

@@ -4,7 +4,8 @@
     python -m regard.words.collect --check    # are en.json and the translations up to date?
 
 en.json: message -> {"where": files that say it, "one": its form for one thing, where it counts any}.
-Messages are what t() is given, the help of commands and of their options, and what a task calls its examples.
+Messages are what t() is given, the help of commands and of their options, what a task calls its examples, the
+hints of errors, and the kinds of problems that data have.
 A translation, zh.json: message -> text, or {"one": text, "other": text}.
 """
 
@@ -15,6 +16,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,9 +66,12 @@ def collected(root: Path = REGARD) -> dict[str, dict[str, Any]]:
 
 
 def everything_said(root: Path = REGARD) -> Iterator[Said]:
-    for file in sorted(root.rglob("*.py")):
-        text = file.read_text(encoding="utf-8")
+    sources = {file: file.read_text(encoding="utf-8") for file in sorted(root.rglob("*.py"))}
+    raised = frozenset().union(*map(names_of_errors, sources.values()))
+    for file, text in sources.items():
         where = file.relative_to(root).as_posix()
+        if file.parent != LISTED.parent:
+            yield from said_of_errors(text, where, raised)
         if "regard.words import" in text and file.parent != LISTED.parent:
             yield from said_in_python(text, where)
         if where.startswith(COMMANDS):
@@ -122,6 +127,59 @@ def said_by_tasks(text: str, where: str) -> Iterator[Said]:
                 said = _literal(node.value, where)
                 one = said[:-1] if name in COUNTED else None
                 yield Said(where, node.lineno, said, one, None)
+
+
+def names_of_errors(text: str) -> frozenset[str]:
+    """The constants that errors are made with: ANEW of `raise Damaged(t("…"), ANEW)`."""
+    return frozenset(
+        word.id
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and re.search(r"(?:^|\.)_?[A-Z]\w+$", ast.unparse(node.func))
+        for word in node.args
+        if isinstance(word, ast.Name) and word.id.isupper()
+    )
+
+
+def said_of_errors(text: str, where: str, raised: frozenset[str]) -> Iterator[Said]:
+    """What is said when an error is shown: such constants, and the `hint` of a class of errors.
+
+    And the kinds of problems in data, Unusable("{}lines without a number"), which are kept in English:
+    say_kept says them.
+    """
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            named = node.targets[0].id in raised | {"hint"}
+            if named and _is_sentence(node.value):
+                yield Said(where, node.lineno, _literal(node.value, where), None, None)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Unusable" and node.args:
+            kept = _template(node.args[0])
+            yield from [Said(where, node.lineno, kept, None, None)] if kept else []
+        elif isinstance(node, ast.Return) and node.value and "{}lines" in _template(node.value):
+            yield Said(where, node.lineno, _template(node.value), None, None)
+        elif isinstance(node, ast.arguments):
+            named = dict(zip(reversed(node.args), reversed(node.defaults), strict=False))
+            hints = [value for name, value in named.items() if name.arg == "hint"]
+            for value in filter(_is_sentence, hints):
+                yield Said(where, value.lineno, _literal(value, where), None, None)
+
+
+def _is_sentence(node: ast.expr) -> bool:
+    text = node.value if isinstance(node, ast.Constant) else None
+    plain = isinstance(text, str) and not text.startswith(("<", "pip "))
+    return plain and re.search(r"[a-z]{2,} [a-z]", str(text)) is not None
+
+
+def _template(node: ast.expr) -> str:
+    """A text with {1}, {2} for the values of an f-string; empty of what is none."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if not isinstance(node, ast.JoinedStr):
+        return ""
+    numbers = count(1)
+    return "".join(
+        str(part.value) if isinstance(part, ast.Constant) else f"{{{next(numbers)}}}"
+        for part in node.values
+    )
 
 
 def paragraphs(text: str) -> list[str]:
@@ -202,6 +260,8 @@ def translation_problems(listed: Mapping[str, Any], translated: Translations) ->
             problems.append(f'{message!r} needs a text, or {{"one": text, "other": text}}')
             continue
         for form, text in forms.items():
+            if text.count("{}") != message.count("{}"):
+                problems.append(f"{message!r}: {text!r} has another number of {{}}")
             may_lack = {"n"} if form == "one" else set()
             odd = (placeholders(message) ^ placeholders(text)) - may_lack
             if odd:

@@ -131,6 +131,8 @@ def test_what_a_target_is_looked_at_for_adds_up(runs) -> None:
         (cross,) = record.maps
         assert cross.weights.shape == (1, 1, 4, 4)
         assert cross.weights.sum(-1) == pytest.approx(1, abs=1e-5)
+        if encoder == "window":  # b, c, a, and the end
+            assert cross.weights[0, 0].argmax(-1).tolist() == [1, 2, 0, 3]
     with pytest.raises(BadQuestion, match="nothing to look at"):
         looked(runs["none"], Question("a b c"))
     with pytest.raises(BadQuestion, match="blank"):

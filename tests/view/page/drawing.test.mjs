@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { diverging, hexColour, inkOn, luminance, rampTable, sequential, strongest } from "../../../src/regard/view/page/drawing/colours.js";
-import { hatchingOf } from "../../../src/regard/view/page/drawing/svg_figure.js";
 import { stepInGrid } from "../../../src/regard/view/page/elements/grid_keys.js";
 import { chooseLinks } from "../../../src/regard/view/page/drawing/link_lines.js";
 import { cellSentence, readoutOf } from "../../../src/regard/view/page/stage/readout.js";
@@ -113,10 +112,4 @@ test("arrow keys stay in the grid and follow the direction of the script", () =>
   assert.deepEqual(at("End", 1, 1, { whole: true }), [2, 3]);
   assert.deepEqual(at("PageDown", 0, 0), [2, 0]);
   assert.equal(stepInGrid("a", { row: 0, col: 0 }, grid), null);
-});
-
-test("hatching stays in its box", () => {
-  const numbers = hatchingOf({ x: 10, y: 20, width: 30, height: 14 }).match(/[\d.]+ [\d.]+/g).map((pair) => pair.split(" ").map(Number));
-  assert.ok(numbers.length > 4);
-  for (const [x, y] of numbers) assert.ok(x >= 10 && x <= 40 && y >= 20 && y <= 34);
 });

@@ -28,6 +28,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from regard.words import t
+
 _in_compiled_code: Any = intrinsic  # where it is called without the first argument
 # The words of a plan. Kernels are compiled with what stands here, and numba's cache looks at their file only:
 # who changes this order, or an intrinsic below, has to change the file of the kernels too.
@@ -55,7 +57,7 @@ def share(kernel: Callable[..., None], tasks: int, threads: int, *arguments: obj
         if not helper.cancel():  # it has begun: what it took must be finished
             helper.result()
     if plan[FAILURES]:
-        raise MemoryError(f"{plan[FAILURES]} threads could not do their share")
+        raise MemoryError(t("{plan} threads could not do their share", plan=plan[FAILURES]))
 
 
 @functools.cache

@@ -14,6 +14,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from regard.words import t
+
 
 def slopes(heads: int) -> list[float]:
     """m_h = 2^(−8h / H), h = 1 … H; of the power of two below H, and others in between, if H is none."""
@@ -29,7 +31,9 @@ def alibi(heads: int, keys: int, *, device: torch.device | str | None = None) ->
     — Press, Smith and Lewis 2022, https://arxiv.org/abs/2108.12409
     """
     if heads < 1:
-        raise ValueError(f"there is a slope for every head: heads must be at least 1, not {heads}")
+        raise ValueError(
+            t("there is a slope for every head: heads must be at least 1, not {heads}", heads=heads)
+        )
     back = torch.arange(1 - keys, 1, device=device, dtype=torch.float32)
     return torch.tensor(slopes(heads), device=device)[:, None, None] * back
 
@@ -42,7 +46,10 @@ def forgetting(log_gates: Tensor) -> Tensor:
     """
     if not log_gates.is_floating_point():
         raise TypeError(
-            f"log_gates are logarithms of gates, numbers up to 0; given {log_gates.dtype}"
+            t(
+                "log_gates are logarithms of gates, numbers up to 0; given {dtype}",
+                dtype=log_gates.dtype,
+            )
         )
     log_gates = log_gates if log_gates.dtype == torch.float64 else log_gates.float()
     after = log_gates.flip(-1).cumsum(-1).flip(-1) - log_gates  # of the positions behind each

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from regard.attention.region import Align, KeyStretch, Pattern, Region, check_align
 from regard.attention.regions import Relative
+from regard.words import t
 
 UNSIGNED = (torch.uint16, torch.uint32, torch.uint64)  # of these torch can store, and little more
 
@@ -33,7 +34,7 @@ class Documents(Relative):
     def __post_init__(self) -> None:
         object.__setattr__(self, "ids", whole_numbers(self, self.ids, "ids"))
         if self.ids.dim() == 0:
-            raise ValueError("ids of Documents must be (..., keys), one for every position")
+            raise ValueError(t("ids of Documents must be (..., keys), one for every position"))
         check_align(self)
         object.__setattr__(self, "bounds", document_bounds(self.ids))
 
@@ -47,9 +48,13 @@ class Documents(Relative):
     def offset(self, queries: int, keys: int) -> int:
         if self.align is None and queries != keys:
             raise ValueError(
-                f"documents over {queries} queries and {keys} keys can be meant in two ways: "
-                "align='start' puts the first query at the first key, "
-                "align='end' the last query at the last key"
+                t(
+                    "documents over {queries} queries and {keys} keys can be meant in two ways: "
+                    "align='start' puts the first query at the first key, align='end' the last "
+                    "query at the last key",
+                    queries=queries,
+                    keys=keys,
+                )
             )
         return super().offset(queries, keys)
 
@@ -57,8 +62,14 @@ class Documents(Relative):
         offset = self.offset(queries, keys)
         if self.ids.shape[-1] != keys or offset < 0 or offset + queries > keys:
             raise ValueError(
-                f"Documents has {self.ids.shape[-1]} ids, for {keys} keys and {queries} queries "
-                f"from position {offset}: there must be one for every key, and one for every query"
+                t(
+                    "Documents has {shape} ids, for {keys} keys and {queries} queries from "
+                    "position {offset}: there must be one for every key, and one for every query",
+                    shape=self.ids.shape[-1],
+                    keys=keys,
+                    queries=queries,
+                    offset=offset,
+                )
             )
         return offset
 
@@ -118,5 +129,10 @@ def whole_numbers(region: Any, given: Any, name: str) -> Tensor:
             return given.long() if given.dtype in UNSIGNED else given
     seen = f"of {str(given.dtype)[6:]}" if isinstance(given, Tensor) else reprlib.repr(given)
     raise TypeError(
-        f"{name} of {type(region).__name__} must be a tensor of whole numbers, not {seen}"
+        t(
+            "{name} of {kind} must be a tensor of whole numbers, not {seen}",
+            name=name,
+            kind=type(region).__name__,
+            seen=seen,
+        )
     )

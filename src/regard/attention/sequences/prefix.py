@@ -15,6 +15,7 @@ from torch import Tensor
 from regard.attention.region import Align, KeyStretch, Pattern, Region, check_align
 from regard.attention.regions import Relative
 from regard.attention.sequences.documents import whole_numbers
+from regard.words import t
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,9 +45,13 @@ class Prefix(Relative):
     def offset(self, queries: int, keys: int) -> int:
         if self.align is None and queries != keys:
             raise ValueError(
-                f"a prefix over {queries} queries and {keys} keys can be meant in two ways: "
-                "align='start' puts the first query at the first key, "
-                "align='end' the last query at the last key"
+                t(
+                    "a prefix over {queries} queries and {keys} keys can be meant in two ways: "
+                    "align='start' puts the first query at the first key, align='end' the last "
+                    "query at the last key",
+                    queries=queries,
+                    keys=keys,
+                )
             )
         return super().offset(queries, keys)
 

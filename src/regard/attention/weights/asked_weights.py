@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torch import Tensor
 
+from regard.words import t
+
 if TYPE_CHECKING:
     from regard.attention.call import AttentionCall
 
@@ -67,16 +69,26 @@ class Weights:
         object.__setattr__(self, "heads", _numbers("heads", self.heads))
         for name in ("sums", "entropy"):
             if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"{name} is True or False, not {getattr(self, name)!r}")
+                raise TypeError(
+                    t(
+                        "{name} is True or False, not {getattr}",
+                        name=name,
+                        getattr=repr(getattr(self, name)),
+                    )
+                )
         for name in ("largest", "blocks"):
             count = getattr(self, name)
             if count is not None and not _is_whole(count):
-                raise TypeError(f"{name} is a whole number, not {count!r}")
+                raise TypeError(
+                    t("{name} is a whole number, not {count}", name=name, count=repr(count))
+                )
             if count is not None and count < 1:
-                raise ValueError(f"{name} must be at least 1, not {count}")
+                raise ValueError(
+                    t("{name} must be at least 1, not {count}", name=name, count=count)
+                )
         if self.rows is None and not self.each_row:
             raise ValueError(
-                "this asks for no weights: give rows, sums, entropy, largest or blocks"
+                t("this asks for no weights: give rows, sums, entropy, largest or blocks")
             )
 
     @property
@@ -95,14 +107,18 @@ class Weights:
         if self.heads is not None:
             if not lead:
                 raise ValueError(
-                    "heads are the axis before (Lq, Lk), and these weights have no such axis"
+                    t("heads are the axis before (Lq, Lk), and these weights have no such axis")
                 )
             self.chosen_heads(lead[-1])
         if self.rows is not None:
             self.chosen_rows(queries)
         if self.largest is not None and self.largest > keys:
             raise ValueError(
-                f"largest asks for {self.largest} weights of each row, and there are {keys} keys"
+                t(
+                    "largest asks for {largest} weights of each row, and there are {keys} keys",
+                    largest=self.largest,
+                    keys=keys,
+                )
             )
 
 
@@ -110,14 +126,21 @@ def check_asked(weights: Any, call: AttentionCall) -> None:
     """Whether this can be asked about the weights of a call."""
     if not isinstance(weights, Weights):
         raise TypeError(
-            "weights must be True, False or a regard.Weights(rows=…, heads=…, sums=True, entropy=True, "
-            f"largest=…), not {weights!r}"
+            t(
+                "weights must be True, False or a regard.Weights(rows=…, heads=…, sums=True, "
+                "entropy=True, largest=…), not {weights}",
+                weights=repr(weights),
+            )
         )
     weights.check(call.lead, call.query.shape[-2], call.key.shape[-2])
     if weights.entropy and call.normalize.signed:
         name = type(call.normalize).__name__
         raise ValueError(
-            f"{name} gives weights that may be negative, which have no entropy: leave entropy out"
+            t(
+                "{name} gives weights that may be negative, which have no entropy: leave "
+                "entropy out",
+                name=name,
+            )
         )
 
 
@@ -131,9 +154,11 @@ def _numbers(name: str, given: Any) -> tuple[int, ...] | None:
     wrong = [n for n in numbers if not _is_whole(n)]
     if wrong or isinstance(given, str):
         seen = given if isinstance(given, str) else wrong[0]
-        raise TypeError(f"{name} are whole numbers, counted from 0; given {seen!r}")
+        raise TypeError(
+            t("{name} are whole numbers, counted from 0; given {seen}", name=name, seen=repr(seen))
+        )
     if not numbers:
-        raise ValueError(f"{name} is empty: leave it out, or name some")
+        raise ValueError(t("{name} is empty: leave it out, or name some", name=name))
     return tuple(map(int, numbers))
 
 
@@ -149,10 +174,21 @@ def _is_flag(given: Any) -> bool:
 def _within(name: str, given: Any, size: int, one: str, many: str) -> tuple[int, ...]:
     for number in given:
         if not -size <= number < size:
-            there = f"there is one {one}" if size == 1 else f"there are {size} {many}"
-            raise ValueError(f"{name} asks for {number}, and {there}, counted from 0")
+            there = (
+                t("there is one {one}", one=one)
+                if size == 1
+                else t("there are {size} {many}", size=size, many=many)
+            )
+            raise ValueError(
+                t(
+                    "{name} asks for {number}, and {there}, counted from 0",
+                    name=name,
+                    number=number,
+                    there=there,
+                )
+            )
     chosen = tuple(number % size for number in given)
     if len(set(chosen)) < len(chosen):
         again = next(number for n, number in enumerate(chosen) if number in chosen[:n])
-        raise ValueError(f"{name} asks for {again} twice")
+        raise ValueError(t("{name} asks for {again} twice", name=name, again=again))
     return chosen

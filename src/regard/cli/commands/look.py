@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from regard.view.attention_view import View
 
 HOST = "127.0.0.1"
+MOST_ASKED = 12  # questions that an address has room for
 TRIES = 100  # a tenth of a second apart, until the port is taken
 
 
@@ -129,7 +130,8 @@ def look(
     if files and not given:
         raise typer.BadParameter(t("give a TEXT to look at"))
     seen_here = terminal or (saved if no_browser else not _has_browser())
-    asked_for = explain or target is not None or max(len(given), len(models or [])) > 2
+    asked_for = explain or target is not None
+    asked_for = asked_for or max(len(given), 1) * max(len(models or []), 1) > MOST_ASKED
     asked_for = asked_for or any(map(is_picture, given))  # which an address has no room for
     if not (files or saved or seen_here) and (no_browser or not asked_for):
         typed = [text for text in given if not is_picture(text)]
@@ -244,9 +246,9 @@ def _serve(
             port = free.getsockname()[1]
     state = {"text": texts[0] if texts else "", **page_state(Pick(**picks))}
     both = [*models, *guests]
-    if len(texts) > 1 or len(both) > 1:
-        state |= {"panel": "compare", "compare-text": texts[1] if len(texts) > 1 else ""}
-        state |= {"compare-model": distinct_names(both)[1] if len(both) > 1 else ""}
+    names = distinct_names(both) if both else []
+    if len(texts) > 1 or len(names) > 1:
+        state |= {"panel": "compare", **_beside(texts, names)}
     shown = {name: value for name, value in counted(state).items() if value not in ("", "words")}
     address = f"http://{HOST}:{port}/" + (f"#{urlencode(shown)}" if shown else "")
     if open_it:
@@ -254,6 +256,24 @@ def _serve(
     else:
         print(address)
     serve(models, host=HOST, port=port, device=device, beam=beam, guests=guests)
+
+
+def _beside(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """What stands beside the first: every model with every text, as the page's address has it."""
+    if len(texts) == 2 and len(names) < 2:
+        return {"compare-text": texts[1]}
+    if len(texts) == 1 and len(names) == 2:
+        return {"compare-model": names[1]}
+
+    import json
+
+    every = [
+        ({"text": text} if place else {}) | ({"model": name} if number else {})
+        for place, text in enumerate(texts or [""])
+        for number, name in enumerate(names or [""])
+    ]
+    others = json.dumps(every[1:], ensure_ascii=False, separators=(",", ":"))
+    return {"model": names[0] if names else "", "also": others}
 
 
 def _open_when_it_answers(address: str, port: int) -> None:
@@ -284,9 +304,10 @@ def _print(view: View, saved: bool, *, explain: bool, written: bool) -> None:
 
     written: there is a file already, and none is proposed.
     """
+    several = len({record.model for record in view.records}) > 1
     for record in view.records:
         if record.output:
-            print(record.output)
+            print(f"{record.model}: {record.output}" if several else record.output)
     print(f"\n{view.to_text(colour=None)}")
     for record in view.records:
         if record.notes:

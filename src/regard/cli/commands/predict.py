@@ -11,7 +11,7 @@ import typer
 
 from regard.cli.options import Device, Int8, Json, Output, Run
 from regard.cli.texts import CHUNK, check_texts, chunks
-from regard.words import t
+from regard.words import say, t
 
 if TYPE_CHECKING:
     from regard.tasks.answer import Answer
@@ -213,7 +213,7 @@ class _Work:
     def _tell(self, error: Unanswerable) -> None:
         print(t("error: {message}", message=error), file=sys.stderr)
         if error.hint not in self.hints:
-            print(t("hint: {hint}", hint=error.hint), file=sys.stderr)
+            print(t("hint: {hint}", hint=say(error.hint)), file=sys.stderr)
         self.hints.add(error.hint)
 
 

@@ -163,7 +163,7 @@ def check_examples(
         _together([columns[name].hashes for name in some], len(lines)) for some in (fields, inputs)
     )
     same, answered = repeated(whole), len(inputs) < len(fields)
-    learnt = None if trained is None else _input_hashes(trained, fields, inputs)
+    learnt = None if trained is None else input_hashes(trained, fields, inputs)
     return ExamplesSummary(
         examples=len(lines),
         columns={name: column.summary() for name, column in columns.items()},
@@ -205,7 +205,7 @@ def _shares(labels: Mapping[str, int]) -> str:
     )
 
 
-def _input_hashes(
+def input_hashes(
     examples: Iterable[Example], fields: Mapping[str, Field], inputs: Sequence[str]
 ) -> np.ndarray:
     """A number for what is asked in each example."""

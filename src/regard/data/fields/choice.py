@@ -17,6 +17,7 @@ from regard.data.fields.document import TextsInside
 from regard.data.fields.field import Cell, Parts, Unusable
 from regard.data.padding import block, pad_blocks
 from regard.data.tokenizer import UNK
+from regard.words import t
 
 NONE = -100  # no answer: what cross_entropy leaves out
 BETWEEN, ANSWER = "|", "*"
@@ -55,7 +56,7 @@ class Choice(TextsInside):
     ) -> None:
         super().__init__(name, **cut)
         if words < 1:
-            raise ValueError(f"a candidate of {words} words holds nothing")
+            raise ValueError(t("a candidate of {words} words holds nothing", words=words))
         self.words = words
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.fields.text import Text
+from regard.words import t
 
 CHUNK = 10_000  # texts
 
@@ -40,4 +41,4 @@ class CountedText(Text):
                 super().load(json.dumps(tokenizer))
                 self.counts = np.array(counts, np.int64)
             case _:
-                raise ValueError("it holds no words with their counts")
+                raise ValueError(t("it holds no words with their counts"))

@@ -50,7 +50,9 @@ class TextsInside(Field):
     ) -> None:
         super().__init__(name)
         if like is not None and not isinstance(like, Text | Document):
-            raise ValueError(f"{like!r} has no tokenizer: a Text or a Document has")
+            raise ValueError(
+                t("{like} has no tokenizer: a Text or a Document has", like=repr(like))
+            )
         self._like = like
         shared = like._text if isinstance(like, Document) else like
         own = Text(name, kind=kind, size=vocabulary, lowercase=lowercase, marks=False, file=file)
@@ -103,7 +105,13 @@ class Document(TextsInside):
     ) -> None:
         super().__init__(name, **cut)
         if sentences < 1 or words < 1:
-            raise ValueError(f"a document of {sentences} sentences of {words} words holds nothing")
+            raise ValueError(
+                t(
+                    "a document of {sentences} sentences of {words} words holds nothing",
+                    sentences=sentences,
+                    words=words,
+                )
+            )
         self.sentences, self.words = sentences, words
 
     def __repr__(self) -> str:

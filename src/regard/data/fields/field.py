@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.problems import Unusable as Unusable
+from regard.words import t
 
 Cell: TypeAlias = Any  # text of a line or a table, a JSON value, an array, words of a treebank
 Parts: TypeAlias = Sequence[Sequence[int] | NDArray[Any]]  # numbers, for each of `Field.parts`
@@ -84,7 +85,7 @@ class Field(ABC):
 
     def to_json(self) -> str:
         """The asset, as its file holds it."""
-        raise NotImplementedError(f"{self!r} has no asset")
+        raise NotImplementedError(t("{value} has no asset", value=repr(self)))
 
     def load(self, text: str) -> None:  # noqa: B027
         """Take the asset from what `to_json` gave; a ValueError says why it cannot be."""

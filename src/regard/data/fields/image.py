@@ -60,9 +60,14 @@ class Image(Field):
     ) -> None:
         super().__init__(name)
         if channels not in (1, 3):
-            raise ValueError(f"a picture has 1 channel (grey) or 3 (colours), not {channels}")
+            raise ValueError(
+                t(
+                    "a picture has 1 channel (grey) or 3 (colours), not {channels}",
+                    channels=channels,
+                )
+            )
         if size is not None and not (len(size) == 2 and min(size) > 0):
-            raise ValueError(f"the size of a picture is (height, width), not {size}")
+            raise ValueError(t("the size of a picture is (height, width), not {size}", size=size))
         self.channels, self.stretched_to = channels, size
         self.shape = size  # of all pictures; None: they differ
         self.standardise = standardise
@@ -133,7 +138,9 @@ class Image(Field):
     def check_known(self, value: Pixels) -> None:
         if self.shape is not None and value.shape[:2] != self.shape:
             seen, wanted = (f"{wide}x{high}" for high, wide in (value.shape[:2], self.shape))
-            raise ValueError(f"a picture of {seen}, where all are {wanted}")
+            raise ValueError(
+                t("a picture of {seen}, where all are {wanted}", seen=seen, wanted=wanted)
+            )
 
     def identity(self, value: Pixels) -> str:
         return hashlib.blake2b(
@@ -152,7 +159,7 @@ class Image(Field):
                 moments.add(value.reshape(-1, self.channels) / 255)
             shapes.add((value.shape[0], value.shape[1]))
         if not shapes:
-            raise ValueError("there are no pictures to learn from")
+            raise ValueError(t("there are no pictures to learn from"))
         self.ground = float(borders.mean[0]), float(borders.deviation[0])
         self.scale = moments.scale() if self.standardise else Standardisation.none(self.channels)
         if self.stretched_to is None:
@@ -170,12 +177,20 @@ class Image(Field):
             case {"channels": self.channels, "size": None, **rest}:
                 shape = None
             case _:
-                raise ValueError(f"it is not about pictures of {self.channels} channels")
+                raise ValueError(
+                    t("it is not about pictures of {channels} channels", channels=self.channels)
+                )
         if self.stretched_to not in (None, shape):
-            raise ValueError(f"it is about pictures of {shape}, not of {self.stretched_to}")
+            raise ValueError(
+                t(
+                    "it is about pictures of {shape}, not of {stretched_to}",
+                    shape=shape,
+                    stretched_to=self.stretched_to,
+                )
+            )
         scale = Standardisation.from_json(rest, self.channels)
         if not (self.standardise or scale.changes_nothing):
-            raise ValueError("it is about pictures that are standardised")
+            raise ValueError(t("it is about pictures that are standardised"))
         self.scale, self.shape, self.ground = scale, shape, _ground(rest.get("ground"))
 
     def doubts(self, values: Sequence[Pixels]) -> list[str]:
@@ -261,7 +276,9 @@ class Image(Field):
     @property
     def _scale(self) -> Standardisation:
         if self.scale is None:
-            raise ValueError(f"{self!r} has learnt no mean yet: learn or load one")
+            raise ValueError(
+                t("{value} has learnt no mean yet: learn or load one", value=repr(self))
+            )
         return self.scale
 
 
@@ -289,7 +306,7 @@ def _ground(found: object) -> tuple[float, float] | None:
             return float(mean), float(deviation)
         case None:  # runs of earlier versions have none
             return None
-    raise ValueError("its ground is no brightness and deviation from 0 to 1")
+    raise ValueError(t("its ground is no brightness and deviation from 0 to 1"))
 
 
 def _pixels(cell: Cell) -> Pixels:

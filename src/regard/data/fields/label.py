@@ -54,8 +54,13 @@ class LabelSet(Field):
         """Where it stands among the labels; a ValueError if it is none of them."""
         if label not in self._numbers:
             raise ValueError(
-                f"no {self.labelled} to learn from has the label {label[:60]!r}.{meant(label, self.labels)} "
-                f"There are {self.named}"
+                t(
+                    "no {labelled} to learn from has the label {label}.{meant} There are {named}",
+                    labelled=self.labelled,
+                    label=repr(label[:60]),
+                    meant=meant(label, self.labels),
+                    named=self.named,
+                )
             )
         return self._numbers[label]
 
@@ -91,9 +96,10 @@ class Label(LabelSet):
         return label
 
     def accept(self, value: Cell, *, files: bool = True) -> str:
-        """One of those that were learnt."""
+        """One of those that were learnt, if any were."""
         label = self.read(value)
-        self.number(label)
+        if self.labels:
+            self.number(label)
         return label
 
     def learn(self, values: Iterable[str]) -> None:
@@ -104,9 +110,15 @@ class Label(LabelSet):
         if count > FEW and len(labels) > NEARLY_ALL * count:
             some = ", ".join(repr(label[:30]) for label in labels[:3])
             raise ValueError(
-                f"{count:,} {of}s have {len(labels):,} different labels ({some}, …): a label is learnt from "
-                f"the {of}s that have it. Is it in another column? #0,1 means {of} in column 0, label in "
-                "column 1"
+                t(
+                    "{count} {of}s have {labels} different labels ({some}, …): a label is learnt "
+                    "from the {of}s that have it. Is it in another column? #0,1 means {of} in "
+                    "column 0, label in column 1",
+                    count=f"{count:,}",
+                    of=of,
+                    labels=f"{len(labels):,}",
+                    some=some,
+                )
             )
         self._take(labels)
 
@@ -147,12 +159,20 @@ def learn_labels(values: Iterable[str]) -> list[str]:
         if len(known) > MOST_LABELS:
             some = ", ".join(repr(text[:30]) for text in sorted(known)[:3])
             raise ValueError(
-                f"there are more than {MOST_LABELS:,} different labels ({some}, …): are they in "
-                "another column? #0,1 means text in column 0, label in column 1"
+                t(
+                    "there are more than {most_labels} different labels ({some}, …): are they in "
+                    "another column? #0,1 means text in column 0, label in column 1",
+                    most_labels=f"{MOST_LABELS:,}",
+                    some=some,
+                )
             )
     if len(known) < 2:
-        seen = "there is no label" if not known else f"the only label is {min(known)!r}"
-        raise ValueError(f"{seen}: a classifier tells at least two apart")
+        seen = (
+            t("there is no label")
+            if not known
+            else t("the only label is {known}", known=repr(min(known)))
+        )
+        raise ValueError(t("{seen}: a classifier tells at least two apart", seen=seen))
     return sorted(known)
 
 
@@ -161,9 +181,9 @@ def labels_in(text: str) -> list[str]:
     match json.loads(text):
         case {"labels": list(labels)} if labels and all(isinstance(x, str) for x in labels):
             if len({*labels}) < len(labels):
-                raise ValueError("it holds a label twice")
+                raise ValueError(t("it holds a label twice"))
             return labels
-    raise ValueError("it holds no list of labels")
+    raise ValueError(t("it holds no list of labels"))
 
 
 def printable(label: str) -> str:

@@ -36,7 +36,11 @@ class Labels(LabelSet):
         super().__init__(name)
         if not of.in_words:
             raise ValueError(
-                f"{of!r} is cut into {of.settings['kind']} tokens: labels are of words, kind='split'"
+                t(
+                    "{of} is cut into {kind} tokens: labels are of words, kind='split'",
+                    of=repr(of),
+                    kind=of.settings["kind"],
+                )
             )
         self.of = of
 

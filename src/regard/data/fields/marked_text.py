@@ -14,6 +14,7 @@ from regard.data.fields.choice import NONE, Alternatives, Choice
 from regard.data.fields.field import Cell, Parts, Unusable
 from regard.data.fields.text import Text
 from regard.data.tokenizer import Tokens
+from regard.words import t
 
 
 def drawn_markers(example: Mapping[str, Any], among: str, markers: int) -> list[int]:
@@ -114,7 +115,9 @@ class MarkedChoice(Choice):
 
     def check_known(self, value: Alternatives) -> None:
         if value.answer is None:
-            raise ValueError(f"{self.show(value)!r} says not which of them is the answer")
+            raise ValueError(
+                t("{show} says not which of them is the answer", show=repr(self.show(value)))
+            )
 
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> list[Parts]:
         if not self.markers:

@@ -14,6 +14,7 @@ from torch import Tensor
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.label import printable
 from regard.data.problems import NO_TEXT
+from regard.words import t
 
 
 class Member(Field):
@@ -46,14 +47,16 @@ class Member(Field):
     def learn(self, values: Iterable[str]) -> None:
         self.take(sorted(set(values)))
         if not self.names:
-            raise ValueError(f"there is nothing to learn the names of {self.name} from")
+            raise ValueError(
+                t("there is nothing to learn the names of {name} from", name=self.name)
+            )
 
     def take(self, names: Sequence[str]) -> None:
         """These are known, in this order."""
         self.names = list(names)
         self._numbers = {name: number for number, name in enumerate(self.names, 1)}
         if len(self._numbers) < len(self.names):
-            raise ValueError("it holds a name twice")
+            raise ValueError(t("it holds a name twice"))
 
     def to_json(self) -> str:
         return json.dumps({"names": self.names}, ensure_ascii=False) + "\n"
@@ -90,4 +93,4 @@ def names_in(read: Any) -> list[str]:
     match read:
         case {"names": list(names)} if names and all(isinstance(x, str) for x in names):
             return names
-    raise ValueError("it holds no list of names")
+    raise ValueError(t("it holds no list of names"))

@@ -52,7 +52,7 @@ class Numbers(Field):
     ) -> None:
         super().__init__(name)
         if size is not None and size < 1:
-            raise ValueError(f"a vector of {size} numbers holds nothing")
+            raise ValueError(t("a vector of {size} numbers holds nothing", size=size))
         self.sequence, self.standardise = sequence, standardise
         self.max_length, self.cut = max_length, cut
         self._given, self._size = size, size
@@ -102,11 +102,15 @@ class Numbers(Field):
             sizes[size] += 1
             if len(sizes) > MOST_SIZES:
                 raise ValueError(
-                    f"the vectors of {self.name} have over {MOST_SIZES} sizes: is it a sequence?"
+                    t(
+                        "the vectors of {name} have over {most_sizes} sizes: is it a sequence?",
+                        name=self.name,
+                        most_sizes=MOST_SIZES,
+                    )
                 )
             moments.setdefault(size, Moments(size)).add(value.reshape(-1, size))
         if not sizes:
-            raise ValueError(f"there is nothing to learn the size of {self.name} from")
+            raise ValueError(t("there is nothing to learn the size of {name} from", name=self.name))
         self._size = self._given or max(sizes, key=lambda size: (sizes[size], -size))
         self.scale = moments[self._size].scale() if self.standardise else None
 
@@ -120,12 +124,14 @@ class Numbers(Field):
                 self.scale = Standardisation.from_json(rest, size) if self.standardise else None
                 self._size = size
             case _:
-                raise ValueError(f"it says no size, or not {self._given}")
+                raise ValueError(t("it says no size, or not {given}", given=self._given))
 
     @property
     def size(self) -> int:
         if self._size is None:
-            raise ValueError(f"{self!r} has learnt no size yet: learn or load one")
+            raise ValueError(
+                t("{value} has learnt no size yet: learn or load one", value=repr(self))
+            )
         return self._size
 
     @property

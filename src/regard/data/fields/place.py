@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.fields.member import Member, names_in
+from regard.words import t
 
 Coordinates = tuple[float, float]  # latitude and longitude, in degrees
 EARTH = 6371.0  # km
@@ -51,9 +52,9 @@ class Place(Member):
         where = np.array(read.get("coordinates"), np.float64)
         tallies = np.array(read.get("tallies") or [], np.int64).reshape(-1, 3)
         if where.shape != (len(names), 2) or not np.isfinite(where).all():
-            raise ValueError("its coordinates are not two for each name")
+            raise ValueError(t("its coordinates are not two for each name"))
         if tallies.size and not 0 < tallies[:, 1:].min() <= tallies[:, 1].max() <= len(names):
-            raise ValueError("its counts are not of its places")
+            raise ValueError(t("its counts are not of its places"))
         self.take(names)
         self.coordinates, self.tallies = where, tallies
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.words import t
+
 SMALLEST, LARGEST = 1e-37, 3e38  # that 32 bits hold, with room for what is computed of them
 MOST = float(np.finfo(np.float32).max)
 FARTHEST = 1e15  # deviations from the mean: the squares of sums of such numbers are still finite
@@ -58,7 +60,7 @@ class Standardisation:
                 and all(type(x) in (int, float) and SMALLEST < x <= MOST for x in deviation)
             ):
                 return cls(np.array(mean, np.float64), np.array(deviation, np.float64))
-        raise ValueError(f"it holds no mean and deviation of {size} columns")
+        raise ValueError(t("it holds no mean and deviation of {size} columns", size=size))
 
 
 class Moments:
@@ -99,7 +101,7 @@ class Moments:
 
     def scale(self) -> Standardisation:
         if not self.count:
-            raise ValueError("there are no numbers to learn a mean from")
+            raise ValueError(t("there are no numbers to learn a mean from"))
         mean, deviation = self.mean, self.deviation
         still = deviation <= np.maximum(8 * self.rounding * np.abs(mean), SMALLEST)
         return Standardisation(mean, np.where(still, 1.0, deviation))

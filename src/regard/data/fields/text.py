@@ -70,7 +70,9 @@ class Text(Field):
         if self._like is not None:
             return self._like.tokenizer
         if self._tokenizer is None:
-            raise ValueError(f"{self!r} has learnt no tokenizer yet: learn or load one")
+            raise ValueError(
+                t("{value} has learnt no tokenizer yet: learn or load one", value=repr(self))
+            )
         return self._tokenizer
 
     @tokenizer.setter

@@ -54,7 +54,7 @@ class Words(Text):
                 super().load(json.dumps(tokenizer))
                 self._take([str(c) for c in characters])
             case _:
-                raise ValueError("it holds no words with their characters")
+                raise ValueError(t("it holds no words with their characters"))
 
     @property
     def size(self) -> tuple[int, int]:  # type: ignore[override]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from regard.data.byte_lines import DAMAGE, open_bytes
 from regard.data.formats.format import Format, Row, bare_name
 from regard.data.problems import CorpusError, Unusable
+from regard.words import t
 
 LONGEST = 1 << 26  # bytes of a row
 BLOCK = 1 << 20  # bytes read together, if rows are shorter
@@ -43,8 +44,13 @@ class Arrays(Format):
         if len(fields) == 1:
             return ("",)  # whole rows
         raise CorpusError(
-            f"'{text}' holds one array: name a file for each of {', '.join(fields)}, or the columns of "
-            f"a table of numbers, as {text}#{','.join(map(str, range(len(fields))))}"
+            t(
+                "'{text}' holds one array: name a file for each of {fields}, or the columns of "
+                "a table of numbers, as {text}#{map}",
+                text=text,
+                fields=", ".join(fields),
+                map=",".join(map(str, range(len(fields)))),
+            )
         )
 
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
@@ -58,12 +64,17 @@ class Arrays(Format):
                     yield number, _cells(row, wanted)
             except DAMAGE as error:
                 raise CorpusError(
-                    f"{path} is damaged or cut off after row {number:,}: {error}"
+                    t(
+                        "{path} is damaged or cut off after row {number}: {error}",
+                        path=path,
+                        number=f"{number:,}",
+                        error=error,
+                    )
                 ) from error
             except CorpusError:
                 raise
             except ValueError as error:
-                raise CorpusError(f"{path}: {error}", "see docs/toolkit/data.md") from None
+                raise CorpusError(f"{path}: {error}", t("see docs/toolkit/data.md")) from None
 
 
 def read_exactly(stream: BinaryIO, count: int) -> bytes:
@@ -77,13 +88,20 @@ def read_exactly(stream: BinaryIO, count: int) -> bytes:
 def _check(head: ArrayHead, path: Path, stream: BinaryIO) -> None:
     kind, shape = head.dtype.kind, head.shape
     if kind not in KINDS or head.dtype.hasobject:
-        raise ValueError(f"arrays of {head.dtype} cannot be read: save numbers or texts")
+        raise ValueError(
+            t("arrays of {dtype} cannot be read: save numbers or texts", dtype=head.dtype)
+        )
     if not 1 <= len(shape) <= MOST_AXES:
-        raise ValueError(f"its shape is {shape}: the first axis is the examples")
+        raise ValueError(t("its shape is {shape}: the first axis is the examples", shape=shape))
     size = head.dtype.itemsize * math.prod(shape[1:])
     if shape[0] and not 0 < size <= LONGEST:
         raise ValueError(
-            f"its shape is {shape}: a row is {size:,} bytes long, over the limit of {LONGEST:,}"
+            t(
+                "its shape is {shape}: a row is {size} bytes long, over the limit of {longest}",
+                shape=shape,
+                size=f"{size:,}",
+                longest=f"{LONGEST:,}",
+            )
         )
     if bare_name(path.name) == path.name:
         held = path.stat().st_size - stream.tell()

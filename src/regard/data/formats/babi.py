@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 from regard.data.formats.format import Format, Kin, Row, bare_name, in_words
 from regard.data.formats.tables import numbered_lines
 from regard.data.problems import CorpusError, Unusable
+from regard.words import t
 
 COLUMNS = ("story", "question", "candidates", "answer")
 _NAME = re.compile(r"qa[0-9]{1,2}_.*\.txt")  # as the files are called
@@ -38,7 +39,12 @@ class BabiStories(Format):
         wanted = wanted or fields
         if len(wanted) != len(fields) or not set(wanted) <= set(COLUMNS):
             raise CorpusError(
-                f"'{text}': after # come {in_words(len(fields))} of the columns {', '.join(COLUMNS)}"
+                t(
+                    "'{text}': after # come {in_words} of the columns {columns}",
+                    text=text,
+                    in_words=in_words(len(fields)),
+                    columns=", ".join(COLUMNS),
+                )
             )
         return tuple(wanted)
 

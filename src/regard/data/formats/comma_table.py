@@ -12,6 +12,7 @@ from regard.data.formats.format import NUMBER, Format, Row, in_words, only_place
 from regard.data.formats.tables import LONGEST
 from regard.data.problems import CorpusError, Unusable
 from regard.suggestions import meant
+from regard.words import t
 
 SIGNS = ",;\t"  # between cells: the first of these that the first line has
 TOO_LONG = "\udfff"  # in place of a line that is; no text has it
@@ -29,9 +30,18 @@ class CommaTable(Format):
             return tuple(fields)
         if len(wanted) != len(fields) or not all(wanted):
             come = (
-                "comes one column" if len(fields) == 1 else f"come {in_words(len(fields))} columns"
+                t("comes one column")
+                if len(fields) == 1
+                else t("come {in_words} columns", in_words=in_words(len(fields)))
             )
-            raise CorpusError(f"'{text}': after # {come}, as #{','.join(fields)}")
+            raise CorpusError(
+                t(
+                    "'{text}': after # {come}, as #{fields}",
+                    text=text,
+                    come=come,
+                    fields=",".join(fields),
+                )
+            )
         return tuple(wanted)
 
     def check(self, path: Path, columns: Sequence[str]) -> None:
@@ -45,7 +55,9 @@ class CommaTable(Format):
 
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
         if not columns:
-            raise CorpusError(f"'{path}' has columns: name one, as {path.name}#text")
+            raise CorpusError(
+                t("'{path}' has columns: name one, as {name}#text", path=path, name=path.name)
+            )
         records = _records(path)
         numbers = _are_numbers(columns)
         wanted = [int(name) for name in columns] if numbers else _places(records, columns, path)
@@ -122,8 +134,18 @@ def _places(
         if name not in known:
             there = ", ".join(known) or "nothing"
             raise CorpusError(
-                f"'{path}' has no column {name!r}.{meant(name, known)} Its first line has {there}",
-                f"say which it is, as {path.name}#{','.join(['NAME'] * len(names))}, or by numbers from 0 if "
-                "the first line is no header",
+                t(
+                    "'{path}' has no column {name}.{meant} Its first line has {there}",
+                    path=path,
+                    name=repr(name),
+                    meant=meant(name, known),
+                    there=there,
+                ),
+                t(
+                    "say which it is, as {name}#{value}, or by numbers from 0 if the first line is "
+                    "no header",
+                    name=path.name,
+                    value=",".join(["NAME"] * len(names)),
+                ),
             )
     return [only_place(name, known, path) for name in names]

@@ -15,6 +15,7 @@ from typing import ClassVar
 from regard.data.formats.format import Format, Row, in_words
 from regard.data.formats.tables import numbered_lines
 from regard.data.problems import CorpusError, Unusable
+from regard.words import t
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 LONGEST = 10_000  # words of a sentence
@@ -31,9 +32,19 @@ class Treebank(Format):
         wanted = [column.lower() for column in wanted or fields]
         if len(wanted) != len(fields) or not set(wanted) <= set(COLUMNS):
             example = ",".join(("form", "upos", *COLUMNS[2:3], *COLUMNS[4:])[: len(fields)])
-            come = "comes one" if len(fields) == 1 else f"come {in_words(len(fields))}"
+            come = (
+                t("comes one")
+                if len(fields) == 1
+                else t("come {in_words}", in_words=in_words(len(fields)))
+            )
             raise CorpusError(
-                f"'{text}': after # {come} of the columns {', '.join(COLUMNS)}, as #{example}"
+                t(
+                    "'{text}': after # {come} of the columns {columns}, as #{example}",
+                    text=text,
+                    come=come,
+                    columns=", ".join(COLUMNS),
+                    example=example,
+                )
             )
         return tuple(wanted)
 

@@ -18,6 +18,7 @@ from regard.data.formats.format import Format, Row
 from regard.data.formats.scene_file import digits_in, scene_settings
 from regard.data.problems import CorpusError
 from regard.suggestions import meant
+from regard.words import t
 
 FRAMES = ("frames", "numbers", "image")
 COLUMNS = (*FRAMES, "label", "digit", "caption", "caption_zh")
@@ -31,12 +32,24 @@ class FilmFile(Format):
     def columns(self, text: str, wanted: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
         names = tuple(wanted or fields)
         if len(names) != len(fields):
-            raise CorpusError(f"'{text}': after # come the columns of {', '.join(fields)}")
+            raise CorpusError(
+                t(
+                    "'{text}': after # come the columns of {fields}",
+                    text=text,
+                    fields=", ".join(fields),
+                )
+            )
         for name in names:
             if name not in COLUMNS:
                 known = ", ".join(COLUMNS)
                 raise CorpusError(
-                    f"'{text}' has no column {name!r}.{meant(name, COLUMNS)} It has {known}"
+                    t(
+                        "'{text}' has no column {name}.{meant} It has {known}",
+                        text=text,
+                        name=repr(name),
+                        meant=meant(name, COLUMNS),
+                        known=known,
+                    )
                 )
         return names
 
@@ -49,7 +62,12 @@ class FilmFile(Format):
         for name in said:
             if name not in known:
                 raise CorpusError(
-                    f"{path}: there is no setting {name!r} of films.{meant(name, known)}"
+                    t(
+                        "{path}: there is no setting {name} of films.{meant}",
+                        path=path,
+                        name=repr(name),
+                        meant=meant(name, known),
+                    )
                 )
         names = ["frames" if name in FRAMES else name for name in columns or ("frames",)]
         try:

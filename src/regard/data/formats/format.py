@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from regard.data.problems import CorpusError, Unusable
+from regard.words import t
 
 COMPRESSED = (".gz", ".xz")
 NUMBER = re.compile(r"[0-9]{1,6}")  # of a column
@@ -39,7 +40,13 @@ class Format(ABC):
         if not wanted:
             return self.usual_columns(text, fields)
         if len(wanted) != len(fields) or not all(NUMBER.fullmatch(x) for x in wanted):
-            raise CorpusError(f"'{text}': after # {numbered_columns(len(fields))}")
+            raise CorpusError(
+                t(
+                    "'{text}': after # {numbered_columns}",
+                    text=text,
+                    numbered_columns=numbered_columns(len(fields)),
+                )
+            )
         return tuple(str(int(column)) for column in wanted)
 
     def usual_columns(self, text: str, fields: Sequence[str]) -> tuple[str, ...]:
@@ -63,9 +70,14 @@ def only_place(name: str, known: Sequence[str], path: Path) -> int:
     places = [place for place, other in enumerate(known) if other == name]
     if len(places) > 1:
         raise CorpusError(
-            f"'{path}' has {in_words(len(places))} columns {name!r}, {', '.join(map(str, places))} counted "
-            "from 0: which is meant?",
-            "give each column of its first line a name of its own",
+            t(
+                "'{path}' has {in_words} columns {name}, {map} counted from 0: which is meant?",
+                path=path,
+                in_words=in_words(len(places)),
+                name=repr(name),
+                map=", ".join(map(str, places)),
+            ),
+            t("give each column of its first line a name of its own"),
         )
     return places[0]
 
@@ -77,8 +89,12 @@ def bare_name(name: str) -> str:
 
 def numbered_columns(count: int) -> str:
     if count == 1:
-        return "comes one column from 0, as #0"
-    return f"come {in_words(count)} columns from 0, as #{','.join(map(str, range(count)))}"
+        return t("comes one column from 0, as #0")
+    return t(
+        "come {in_words} columns from 0, as #{map}",
+        in_words=in_words(count),
+        map=",".join(map(str, range(count))),
+    )
 
 
 def in_words(count: int) -> str:

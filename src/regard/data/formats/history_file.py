@@ -18,6 +18,7 @@ from regard.data.byte_lines import open_bytes
 from regard.data.formats.format import Format, Row, in_words
 from regard.data.problems import CorpusError
 from regard.suggestions import meant
+from regard.words import t
 
 COLUMNS = ("text", "label")
 
@@ -31,7 +32,12 @@ class HistoryFile(Format):
         names = tuple(wanted or fields)
         if len(names) != len(fields) or not set(names) <= set(COLUMNS):
             raise CorpusError(
-                f"'{text}': after # come {in_words(len(fields))} of the columns {', '.join(COLUMNS)}"
+                t(
+                    "'{text}': after # come {in_words} of the columns {columns}",
+                    text=text,
+                    in_words=in_words(len(fields)),
+                    columns=", ".join(COLUMNS),
+                )
             )
         return names
 
@@ -46,13 +52,22 @@ class HistoryFile(Format):
             said = None
         if not isinstance(said, dict) or "count" not in said:
             raise CorpusError(
-                f'{path} is no history file: it is JSON, as {{"count": 3000, "seed": 1, "kinds": 6}}'
+                t(
+                    '{path} is no history file: it is JSON, as {"count": 3000, "seed": 1, "kinds": '
+                    "6}",
+                    path=path,
+                )
             )
         known = [field.name for field in fields(HistorySettings)]
         for name in said:
             if name not in known:
                 raise CorpusError(
-                    f"{path}: there is no setting {name!r} of histories.{meant(name, known)}"
+                    t(
+                        "{path}: there is no setting {name} of histories.{meant}",
+                        path=path,
+                        name=repr(name),
+                        meant=meant(name, known),
+                    )
                 )
         try:
             for number, row in enumerate(event_histories(HistorySettings(**said)), start=1):

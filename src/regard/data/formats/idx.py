@@ -12,6 +12,7 @@ import numpy as np
 
 from regard.data.formats.arrays import ArrayHead, Arrays, read_exactly
 from regard.data.formats.format import bare_name
+from regard.words import t
 
 TYPES = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 _NAME = re.compile(r"[-.]idx[0-9]?(-[a-z]+)?$")
@@ -26,6 +27,6 @@ class Idx(Arrays):
     def head(self, stream: BinaryIO) -> ArrayHead:
         zeros, kind, axes = (start := read_exactly(stream, 4))[:2], start[2], start[3]
         if zeros != b"\0\0" or kind not in TYPES:
-            raise ValueError("it is no idx file: those begin with two zeros and a type")
+            raise ValueError(t("it is no idx file: those begin with two zeros and a type"))
         sizes = np.frombuffer(read_exactly(stream, 4 * axes), ">u4")
         return ArrayHead(np.dtype(TYPES[kind]), tuple(sizes.tolist()))

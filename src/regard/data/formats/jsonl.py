@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from regard.data.formats.format import Format, Row, in_words
 from regard.data.formats.tables import numbered_lines
 from regard.data.problems import CorpusError, Unusable
+from regard.words import t
 
 
 class JsonLines(Format):
@@ -21,8 +22,19 @@ class JsonLines(Format):
         if not wanted:
             return tuple(fields)
         if len(wanted) != len(fields) or not all(wanted):
-            come = "comes one field" if len(fields) == 1 else f"come {in_words(len(fields))} fields"
-            raise CorpusError(f"'{text}': after # {come}, as #{','.join(fields)}")
+            come = (
+                t("comes one field")
+                if len(fields) == 1
+                else t("come {in_words} fields", in_words=in_words(len(fields)))
+            )
+            raise CorpusError(
+                t(
+                    "'{text}': after # {come}, as #{fields}",
+                    text=text,
+                    come=come,
+                    fields=",".join(fields),
+                )
+            )
         return tuple(wanted)
 
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from regard.data.formats.arrays import ArrayHead, Arrays, read_exactly
 from regard.data.problems import Unusable
+from regard.words import t
 
 LARGEST = 1 << 26  # bytes of an array that is one example
 MAGIC = b"\x93NUMPY"
@@ -35,13 +36,13 @@ def npy_head(stream: BinaryIO) -> ArrayHead:
     """The head of an array; a ValueError says what is wrong with it."""
     start = stream.read(8)
     if len(start) < 8 or not start.startswith(MAGIC):
-        raise ValueError("it is no npy file, as numpy.save writes them")
+        raise ValueError(t("it is no npy file, as numpy.save writes them"))
     length = int.from_bytes(read_exactly(stream, 2 if start[6] == 1 else 4), "little")
     if length > LONGEST:
-        raise ValueError(f"the head of the array is {length:,} bytes long")
+        raise ValueError(t("the head of the array is {length} bytes long", length=f"{length:,}"))
     dtype, columnwise, shape = _head(read_exactly(stream, length))
     if columnwise and len(shape) > 1:
-        raise ValueError("it is stored column by column: save numpy.ascontiguousarray of it")
+        raise ValueError(t("it is stored column by column: save numpy.ascontiguousarray of it"))
     return ArrayHead(dtype, shape)
 
 
@@ -54,7 +55,7 @@ def _head(text: bytes) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:
                 return np.dtype(kind), order, shape
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         pass
-    raise ValueError("the head of the array cannot be read: save plain numbers or texts")
+    raise ValueError(t("the head of the array cannot be read: save plain numbers or texts"))
 
 
 def read_array(path: Path) -> NDArray[Any]:

@@ -36,11 +36,23 @@ class SceneFile(Format):
     def columns(self, text: str, wanted: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
         names = tuple(wanted or fields)
         if len(names) != len(fields):
-            raise CorpusError(f"'{text}': after # come the columns of {', '.join(fields)}")
+            raise CorpusError(
+                t(
+                    "'{text}': after # come the columns of {fields}",
+                    text=text,
+                    fields=", ".join(fields),
+                )
+            )
         for name in names:
             if name not in KNOWN:
                 raise CorpusError(
-                    f"'{text}' has no column {name!r}.{meant(name, KNOWN)} It has {', '.join(KNOWN)}"
+                    t(
+                        "'{text}' has no column {name}.{meant} It has {known}",
+                        text=text,
+                        name=repr(name),
+                        meant=meant(name, KNOWN),
+                        known=", ".join(KNOWN),
+                    )
                 )
         return names
 
@@ -62,7 +74,13 @@ class SceneFile(Format):
         pictures, labels = digits_in(said.pop("digits", ""), path)
         unknown = said.keys() - {field.name for field in fields(SceneSettings)}
         if unknown:
-            raise CorpusError(f"{path}: there is no setting {sorted(unknown)[0]!r} of scenes")
+            raise CorpusError(
+                t(
+                    "{path}: there is no setting {unknown} of scenes",
+                    path=path,
+                    unknown=repr(sorted(unknown)[0]),
+                )
+            )
         try:
             given: dict[str, Any] = {
                 name: tuple(v) if isinstance(v, list) else v for name, v in said.items()
@@ -93,8 +111,11 @@ def scene_settings(path: Path) -> dict[str, Any]:
         said = None
     if not isinstance(said, dict) or "digits" not in said or "count" not in said:
         raise CorpusError(
-            f"{path} is no scene file: it is JSON, as "
-            '{"digits": "digits:train", "count": 1000, "canvas": [64, 64], "digit": 28}'
+            t(
+                '{path} is no scene file: it is JSON, as {"digits": "digits:train", "count": '
+                '1000, "canvas": [64, 64], "digit": 28}',
+                path=path,
+            )
         )
     return said
 
@@ -111,5 +132,5 @@ def digits_in(spec: str, path: Path) -> tuple[list[Any], list[int]]:
                 pictures.append(cells[0])
                 labels.append(int(cells[1]))
     if not pictures:
-        raise CorpusError(f"{path}: there are no digits in {spec!r}")
+        raise CorpusError(t("{path}: there are no digits in {spec}", path=path, spec=repr(spec)))
     return pictures, labels

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from regard.data.byte_lines import DAMAGE, open_bytes
 from regard.data.formats.format import Format, Row
 from regard.data.problems import CorpusError, Unusable
+from regard.words import t
 
 HEAVIEST = 1 << 28  # bytes of a file
 TILE = re.compile(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})")
@@ -33,11 +34,22 @@ class Sheet(Format):
         name = text.partition("#")[0]
         if len(fields) > 1:
             raise CorpusError(
-                f"'{text}' holds pictures alone: name a file for each of {', '.join(fields)}, as "
-                f"{name}#28x28,labels.txt"
+                t(
+                    "'{text}' holds pictures alone: name a file for each of {fields}, as "
+                    "{name}#28x28,labels.txt",
+                    text=text,
+                    fields=", ".join(fields),
+                    name=name,
+                )
             )
         if wanted and (len(wanted) > 1 or not TILE.fullmatch(wanted[0])):
-            raise CorpusError(f"'{text}': after # comes the size of a tile, as {name}#28x28")
+            raise CorpusError(
+                t(
+                    "'{text}': after # comes the size of a tile, as {name}#28x28",
+                    text=text,
+                    name=name,
+                )
+            )
         return tuple(wanted) or ("",)
 
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
@@ -50,22 +62,38 @@ class Sheet(Format):
             with open_bytes(path) as stream:
                 data = stream.read(HEAVIEST + 1)
             if len(data) > HEAVIEST:
-                raise CorpusError(f"{path} is over {HEAVIEST:,} bytes long")
+                raise CorpusError(
+                    t("{path} is over {heaviest} bytes long", path=path, heaviest=f"{HEAVIEST:,}")
+                )
             picture = np.asarray(decoded(data))
         except (Unusable, *DAMAGE) as trouble:
             why = str(trouble).format("").removeprefix("lines with ")
-            raise CorpusError(f"{path} cannot be read as a picture: {why}") from None
+            raise CorpusError(
+                t("{path} cannot be read as a picture: {why}", path=path, why=why)
+            ) from None
         down, across = picture.shape[0] / height, picture.shape[1] / width
         if down % 1 or across % 1:
             raise CorpusError(
-                f"{path} is {picture.shape[1]}x{picture.shape[0]} pixels: it cannot be cut into tiles "
-                f"of {width}x{height}"
+                t(
+                    "{path} is {picture_shape}x{value} pixels: it cannot be cut into tiles of "
+                    "{width}x{height}",
+                    path=path,
+                    picture_shape=picture.shape[1],
+                    value=picture.shape[0],
+                    width=width,
+                    height=height,
+                )
             )
         tiles = _tiles(picture, width, height)
         held = _filled(tiles, int(across)) if count is None else count
         if held > len(tiles):
             raise CorpusError(
-                f"{path} has {len(tiles):,} tiles, not the {held:,} that it is said to have"
+                t(
+                    "{path} has {count} tiles, not the {held} that it is said to have",
+                    path=path,
+                    count=f"{len(tiles):,}",
+                    held=f"{held:,}",
+                )
             )
         for number in range(held):
             yield number + 1, [tiles[number]]
@@ -95,7 +123,7 @@ def _said_beside(path: Path) -> tuple[int, int, int | None]:
     try:
         said = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else None
     except (ValueError, RecursionError, OSError):
-        raise CorpusError(f"{beside} cannot be read as JSON") from None
+        raise CorpusError(t("{beside} cannot be read as JSON", beside=beside)) from None
     match said:
         case {"tile": [int(width), int(height)]} if min(width, height) > 0 and bool not in (
             type(width),
@@ -105,6 +133,11 @@ def _said_beside(path: Path) -> tuple[int, int, int | None]:
             if count is None or (type(count) is int and count >= 0):
                 return width, height, count
     raise CorpusError(
-        f"{path} is a sheet of pictures: say how large they are, as {path.name}#28x28, or in {beside.name}, "
-        'as {"tile": [28, 28], "count": 1000}'
+        t(
+            "{path} is a sheet of pictures: say how large they are, as {name}#28x28, or in "
+            '{beside_name}, as {"tile": [28, 28], "count": 1000}',
+            path=path,
+            name=path.name,
+            beside_name=beside.name,
+        )
     )

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from regard.data.byte_lines import DAMAGE, open_bytes
 from regard.data.formats.format import Format, Row, in_words
 from regard.data.problems import CorpusError, Unusable
+from regard.words import t
 
 HINT = "a file with a JSON value on each line is called .jsonl"
 COLUMNS = ("story", "question", "answer", "id")
@@ -30,7 +31,12 @@ class SquadQuestions(Format):
         wanted = wanted or fields
         if len(wanted) != len(fields) or not set(wanted) <= set(COLUMNS):
             raise CorpusError(
-                f"'{text}': after # come {in_words(len(fields))} of the columns {', '.join(COLUMNS)}"
+                t(
+                    "'{text}': after # come {in_words} of the columns {columns}",
+                    text=text,
+                    in_words=in_words(len(fields)),
+                    columns=", ".join(COLUMNS),
+                )
             )
         return tuple(wanted)
 
@@ -68,9 +74,11 @@ def _paragraphs(path: Path) -> Iterator[Any]:
         with open_bytes(path) as file:
             whole = json.load(file)
     except DAMAGE as error:
-        raise CorpusError(f"{path} is damaged or cut off: {error}") from error
+        raise CorpusError(
+            t("{path} is damaged or cut off: {error}", path=path, error=error)
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise CorpusError(f"{path} is no JSON: {error}", HINT) from None
+        raise CorpusError(t("{path} is no JSON: {error}", path=path, error=error), HINT) from None
     match whole:
         case {"data": list(articles)}:
             for article in articles:
@@ -80,4 +88,6 @@ def _paragraphs(path: Path) -> Iterator[Any]:
                     case _:
                         yield None
         case _:
-            raise CorpusError(f"{path} has not the layout of SQuAD: it has no list 'data'", HINT)
+            raise CorpusError(
+                t("{path} has not the layout of SQuAD: it has no list 'data'", path=path), HINT
+            )

@@ -10,6 +10,7 @@ from regard.data.byte_lines import STANDARD_INPUT, byte_lines
 from regard.data.formats.format import Format, Row, only_place
 from regard.data.problems import CorpusError, Unusable
 from regard.suggestions import meant
+from regard.words import t
 
 LONGEST = 100_000  # bytes of a line
 
@@ -55,7 +56,11 @@ class Table(PlainLines):
     def usual_columns(self, text: str, fields: Sequence[str]) -> tuple[str, ...]:
         if len(fields) == 1:
             raise CorpusError(
-                f"'{text}' has columns: name the one with the {fields[0]}, as {text}#0"
+                t(
+                    "'{text}' has columns: name the one with the {fields}, as {text}#0",
+                    text=text,
+                    fields=fields[0],
+                )
             )
         return super().usual_columns(text, fields)
 
@@ -98,8 +103,14 @@ def _places(
         if name not in known:
             there = ", ".join(known) or "nothing"
             raise CorpusError(
-                f"'{path}' has no column {name!r}.{meant(name, known)} Its first line has {there}; "
-                "or number them from 0"
+                t(
+                    "'{path}' has no column {name}.{meant} Its first line has {there}; or number "
+                    "them from 0",
+                    path=path,
+                    name=repr(name),
+                    meant=meant(name, known),
+                    there=there,
+                )
             )
     return [only_place(name, known, path) for name in names]
 

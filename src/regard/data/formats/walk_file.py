@@ -18,6 +18,7 @@ from regard.data.byte_lines import open_bytes
 from regard.data.formats.format import Format, Row, in_words
 from regard.data.problems import CorpusError
 from regard.suggestions import meant
+from regard.words import t
 
 COLUMNS = ("user", "place", "latitude", "longitude", "time")
 
@@ -31,7 +32,12 @@ class WalkFile(Format):
         names = tuple(wanted or fields)
         if len(names) != len(fields) or not set(names) <= set(COLUMNS):
             raise CorpusError(
-                f"'{text}': after # come {in_words(len(fields))} of the columns {', '.join(COLUMNS)}"
+                t(
+                    "'{text}': after # come {in_words} of the columns {columns}",
+                    text=text,
+                    in_words=in_words(len(fields)),
+                    columns=", ".join(COLUMNS),
+                )
             )
         return names
 
@@ -47,12 +53,21 @@ class WalkFile(Format):
         known = [field.name for field in fields(WalkSettings)]
         if not isinstance(said, dict) or not {"users", "visits"} <= said.keys():
             raise CorpusError(
-                f'{path} is no walk file: it is JSON, as {{"users": 300, "visits": 60, "places": 1000}}'
+                t(
+                    '{path} is no walk file: it is JSON, as {"users": 300, "visits": 60, "places": '
+                    "1000}",
+                    path=path,
+                )
             )
         for name in said:
             if name not in known:
                 raise CorpusError(
-                    f"{path}: there is no setting {name!r} of walks.{meant(name, known)}"
+                    t(
+                        "{path}: there is no setting {name} of walks.{meant}",
+                        path=path,
+                        name=repr(name),
+                        meant=meant(name, known),
+                    )
                 )
         try:
             for number, row in enumerate(city_walks(WalkSettings(**said)), start=1):

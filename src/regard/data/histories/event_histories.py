@@ -17,6 +17,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from regard.words import t
+
 
 @dataclass(frozen=True)
 class HistorySettings:
@@ -36,11 +38,21 @@ class HistorySettings:
 
     def __post_init__(self) -> None:
         if not 2 <= self.kinds <= 100 or not 1 <= self.others <= 26**2:
-            raise ValueError("histories have 2 to 100 kinds of labels, and 1 to 676 other events")
+            raise ValueError(
+                t("histories have 2 to 100 kinds of labels, and 1 to 676 other events")
+            )
         if not 2 <= self.least <= self.most:
-            raise ValueError(f"histories have two events or more, not {self.least} to {self.most}")
+            raise ValueError(
+                t(
+                    "histories have two events or more, not {least} to {most}",
+                    least=self.least,
+                    most=self.most,
+                )
+            )
         if self.order not in ("random", "sorted"):
-            raise ValueError(f"the order of events is random or sorted, not {self.order!r}")
+            raise ValueError(
+                t("the order of events is random or sorted, not {order}", order=repr(self.order))
+            )
 
 
 class HistoryRow(NamedTuple):

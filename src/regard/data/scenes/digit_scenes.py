@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from regard.layers.pictures.draws import mixed, uniform
+from regard.words import t
 
 Pixels = NDArray[np.uint8]  # (H, W)
 Corner = tuple[int, int, int, int]  # top and left on the canvas, row and column
@@ -58,13 +59,31 @@ class SceneSettings:
         rows, columns = self.grid or (1, 1)
         room = min(height // rows, width // columns)
         if self.digit > room:
-            raise ValueError(f"digits of {self.digit} pixels do not fit into places of {room}")
+            raise ValueError(
+                t(
+                    "digits of {digit} pixels do not fit into places of {room}",
+                    digit=self.digit,
+                    room=room,
+                )
+            )
         if not 1 <= self.least <= self.most or (self.grid and self.most > rows * columns):
             raise ValueError(
-                f"{self.least} to {self.most} digits do not fit a grid of {rows} x {columns}"
+                t(
+                    "{least} to {most} digits do not fit a grid of {rows} x {columns}",
+                    least=self.least,
+                    most=self.most,
+                    rows=rows,
+                    columns=columns,
+                )
             )
         if self.grid and max(self.grid) > 3:
-            raise ValueError(f"a grid of {rows} x {columns}: there are names for 3 x 3 at most")
+            raise ValueError(
+                t(
+                    "a grid of {rows} x {columns}: there are names for 3 x 3 at most",
+                    rows=rows,
+                    columns=columns,
+                )
+            )
 
 
 def digit_scenes(
@@ -131,7 +150,7 @@ def _free(
     for count, down, right in zip(counts, tops, lefts, strict=True):
         found: list[Corner] = []
         for top, left in zip(down, right, strict=True):
-            if all(max(abs(top - t), abs(left - w)) >= side for t, w, _, _ in found):
+            if all(max(abs(top - y), abs(left - x)) >= side for y, x, _, _ in found):
                 row = (2 * top + side) * 3 // (2 * height)
                 found.append((top, left, row, (2 * left + side) * 3 // (2 * width)))
             if len(found) == count:
@@ -145,7 +164,11 @@ def _smaller(pictures: Pixels, side: int) -> Pixels:
     step = pictures.shape[1] // side
     if pictures.shape[1:] != (side * step, side * step) or not step:
         raise ValueError(
-            f"digits of {pictures.shape[1:]} cannot be averaged down to {side} x {side}"
+            t(
+                "digits of {pictures_shape} cannot be averaged down to {side} x {side}",
+                pictures_shape=pictures.shape[1:],
+                side=side,
+            )
         )
     if step == 1:
         return pictures.astype(np.uint8)

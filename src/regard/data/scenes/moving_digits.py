@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.scenes.scene_captions import CHINESE, ENGLISH
+from regard.words import t
 
 Pixels = NDArray[np.uint8]  # (H, W)
 CANVAS, SIDE = 48, 14  # pixels of the canvas and of a digit, in each direction
@@ -41,9 +42,15 @@ class FilmSettings:
 
     def __post_init__(self) -> None:
         if not 4 <= self.least <= self.most <= 24:
-            raise ValueError(f"films have 4 to 24 frames, not {self.least} to {self.most}")
+            raise ValueError(
+                t(
+                    "films have 4 to 24 frames, not {least} to {most}",
+                    least=self.least,
+                    most=self.most,
+                )
+            )
         if not (0 <= self.turns <= 1 and 0 <= self.dark < 1):
-            raise ValueError("turns and dark are shares, from 0 to 1")
+            raise ValueError(t("turns and dark are shares, from 0 to 1"))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from regard.data.scenes.digit_scenes import DigitScene, PlacedDigit, SceneSettings
+from regard.words import t
 
 ENGLISH = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 CHINESE = "零一二三四五六七八九"
@@ -80,7 +81,12 @@ def scene_caption(scene: DigitScene, style: str, settings: SceneSettings) -> Sce
     said = {prompt: of(scene, settings) for prompt, of in STYLES[style].items()}
     there = [prompt for prompt, pieces in said.items() if pieces]
     if not there:
-        raise ValueError(f"of a scene with nothing at its sides, there is no caption {style!r}")
+        raise ValueError(
+            t(
+                "of a scene with nothing at its sides, there is no caption {style}",
+                style=repr(style),
+            )
+        )
     prompt = there[int(scene.draw * len(there))]
     text, boxes = "", list[tuple[float, ...]]()
     height, width = settings.canvas

@@ -20,6 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from regard.words import t
+
 SHORT = 3.0  # hours
 NORTH, EAST = 111.0, 84.0  # km of a degree, at this latitude
 LATITUDE, LONGITUDE = 40.7, -74.0  # of the city's south-west corner
@@ -43,9 +45,9 @@ class WalkSettings:
 
     def __post_init__(self) -> None:
         if min(self.users, self.visits, self.places - 1) < 1:
-            raise ValueError("walks need users, visits, and two places or more")
+            raise ValueError(t("walks need users, visits, and two places or more"))
         if min(self.side, self.step, self.around) <= 0 or self.outing < 1:
-            raise ValueError("side, step and around are kilometres, outing one visit or more")
+            raise ValueError(t("side, step and around are kilometres, outing one visit or more"))
 
 
 class WalkRow(NamedTuple):

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from regard.words import t
+
 NARROWEST = 1e-6  # σ², in pixels: a filter that sees one pixel
 FARTHEST = (
     20.0  # that a logarithm is from 0: beyond, its exponential would not stay finite in a product
@@ -41,7 +43,9 @@ class GaussianWindow(NamedTuple):
         spacing.
         """
         if numbers.shape[-1:] != (5,) or numbers.dim() != 2:
-            raise ValueError(f"a window is told by (batch, 5) numbers, not {(*numbers.shape,)}")
+            raise ValueError(
+                t("a window is told by (batch, 5) numbers, not {value}", value=(*numbers.shape,))
+            )
         _check_sizes(count, size)
         height, width = size
         x, y = numbers[:, 0], numbers[:, 1]
@@ -87,17 +91,34 @@ class GaussianWindow(NamedTuple):
 
 def _check_sizes(count: int, size: tuple[int, int]) -> None:
     if type(count) is not int or count < 1:
-        raise ValueError(f"a window has 1 filter or more each way, a whole number, not {count!r}")
+        raise ValueError(
+            t(
+                "a window has 1 filter or more each way, a whole number, not {count}",
+                count=repr(count),
+            )
+        )
     if len(size) != 2 or any(type(side) is not int or side < 1 for side in size):
         raise ValueError(
-            f"a picture has a height and a width of 1 pixel or more, in whole numbers, not {size!r}"
+            t(
+                "a picture has a height and a width of 1 pixel or more, in whole numbers, not "
+                "{size}",
+                size=repr(size),
+            )
         )
 
 
 def _check(name: str, given: Tensor, high: int, wide: int, batch: int) -> None:
     if given.dim() != 4 or (len(given), *given.shape[2:]) != (batch, high, wide):
         raise ValueError(
-            f"{name} of {batch} such windows are ({batch}, channels, {high}, {wide}), not {(*given.shape,)}"
+            t(
+                "{name} of {batch} such windows are ({batch}, channels, {high}, {wide}), not "
+                "{value}",
+                name=name,
+                batch=batch,
+                high=high,
+                wide=wide,
+                value=(*given.shape,),
+            )
         )
 
 

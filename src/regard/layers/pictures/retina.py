@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.layers.pictures.sample import sample
+from regard.words import t
 
 MOST_SCALES = (
     10  # the widest square of g pixels is 512 g wide, and all around a picture is computed
@@ -39,8 +40,13 @@ class Retina(nn.Module):
         whole = all(type(number) is int for number in (width, scales))
         if not whole or width < 1 or not 1 <= scales <= MOST_SCALES:
             raise ValueError(
-                f"a retina has a width of 1 pixel or more and 1 to {MOST_SCALES} scales, in whole numbers, "
-                f"not {width!r} and {scales!r}"
+                t(
+                    "a retina has a width of 1 pixel or more and 1 to {most_scales} scales, in "
+                    "whole numbers, not {width} and {scales}",
+                    most_scales=MOST_SCALES,
+                    width=repr(width),
+                    scales=repr(scales),
+                )
             )
         self.width, self.scales = width, scales
 
@@ -51,7 +57,10 @@ class Retina(nn.Module):
         """pictures (B, C, H, W)"""
         if pictures.dim() != 4:
             raise ValueError(
-                f"pictures are (batch, channels, height, width), not {(*pictures.shape,)}"
+                t(
+                    "pictures are (batch, channels, height, width), not {value}",
+                    value=(*pictures.shape,),
+                )
             )
         scales = [pictures]
         for s in range(1, self.scales):
@@ -66,11 +75,20 @@ class Retina(nn.Module):
         """
         seen = pictures if isinstance(pictures, Pyramid) else self.pyramid(pictures)
         if len(seen.scales) != self.scales:
-            raise ValueError(f"a pyramid of {len(seen.scales)} scales, not of {self.scales}")
+            raise ValueError(
+                t(
+                    "a pyramid of {count} scales, not of {scales}",
+                    count=len(seen.scales),
+                    scales=self.scales,
+                )
+            )
         several = places.dim() == 3
         if places.shape[-1:] != (2,) or places.dim() not in (2, 3):
             raise ValueError(
-                f"places are (batch, 2) or (batch, several, 2), not {(*places.shape,)}"
+                t(
+                    "places are (batch, 2) or (batch, several, 2), not {value}",
+                    value=(*places.shape,),
+                )
             )
         places = places if several else places[:, None]
         glimpses = [

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor
 
+from regard.words import t
+
 
 def sample(pictures: Tensor, places: Tensor) -> Tensor:
     """pictures (B, C, H, W), places (B, ..., P, 2) -> (B, C, ..., P)
@@ -18,7 +20,11 @@ def sample(pictures: Tensor, places: Tensor) -> Tensor:
     inner = places.shape[1:-1]
     if len(places) != batch:
         raise ValueError(
-            f"there are {batch} pictures, and places or a warp for {len(places)} of them"
+            t(
+                "there are {batch} pictures, and places or a warp for {count} of them",
+                batch=batch,
+                count=len(places),
+            )
         )
     if not (pictures.numel() and places.numel()):
         return pictures.new_zeros(batch, channels, *inner)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from regard.layers.pictures.draws import mixed, normal, uniform, whole
 from regard.layers.pictures.warps import AffineWarp, ProjectiveWarp, ThinPlateWarp, corner_numbers
+from regard.words import t
 
 _CLUTTER, _MOVE, _PIECE = 1, 2, 3  # so that each has numbers of its own
 
@@ -34,7 +35,15 @@ def moved(pictures: Tensor, keys: Tensor, size: tuple[int, int]) -> tuple[Tensor
     """
     height, width = pictures.shape[-2:]
     if size[0] < height or size[1] < width:
-        raise ValueError(f"pictures of {height} x {width} do not fit into {size[0]} x {size[1]}")
+        raise ValueError(
+            t(
+                "pictures of {height} x {width} do not fit into {size} x {value}",
+                height=height,
+                width=width,
+                size=size[0],
+                value=size[1],
+            )
+        )
     keys = mixed(keys + _MOVE)
     top = whole(keys, 1, size[0] - height + 1)
     left = whole(mixed(keys), 1, size[1] - width + 1)

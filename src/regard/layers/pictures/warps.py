@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.layers.pictures.sample import sample
+from regard.words import t
 
 NEAREST = 1e-3  # depth of what a projection still shows
 Size = tuple[int, int]
@@ -39,8 +40,12 @@ class Warp(nn.Module, ABC):
     def grid(self, theta: Tensor, size: Size) -> Tensor:
         """(B, H, W, 2): the place in the picture of every pixel of a result of (H, W)."""
         if theta.dim() != 2 or theta.shape[-1] != self.numbers:
-            told = f"{type(self).__name__} is told by (batch, {self.numbers}) numbers"
-            raise ValueError(f"{told}, not {(*theta.shape,)}")
+            told = t(
+                "{kind} is told by (batch, {numbers}) numbers",
+                kind=type(self).__name__,
+                numbers=self.numbers,
+            )
+            raise ValueError(t("{told}, not {value}", told=told, value=(*theta.shape,)))
         features = _features(self.points, size, theta.device, theta.dtype)
         return self.moved(theta, features).unflatten(1, size)
 
@@ -107,7 +112,9 @@ class ThinPlateWarp(Warp):
     def __init__(self, points: int = 4) -> None:
         super().__init__()
         if points < 2:
-            raise ValueError(f"a plate is held at 2 × 2 points or more, not {points} × {points}")
+            raise ValueError(
+                t("a plate is held at 2 × 2 points or more, not {points} × {points}", points=points)
+            )
         self.points, self.numbers = points, 2 * points**2
 
     def extra_repr(self) -> str:

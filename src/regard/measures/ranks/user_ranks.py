@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from regard.measures.measure import Counts, Measure
+from regard.words import t
 
 
 class UserMean(Measure):
@@ -29,7 +30,7 @@ class UserMean(Measure):
     def count(self, wanted: Any, answer: float) -> tuple[float, float]:
         """Of a user who is asked about once."""
         if math.isnan(answer) or answer < 1:
-            raise ValueError(f"{answer} is no rank: they begin with 1")
+            raise ValueError(t("{answer} is no rank: they begin with 1", answer=answer))
         return self.score(answer), 1.0
 
     def counts(self, wanted: Iterable[Any], answers: Iterable[Any]) -> Counts:

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from regard.models.attention_options import AttentionOptions
 from regard.options import ModelOptions, NotNegative, Rate, Width
+from regard.words import t
 
 if TYPE_CHECKING:
     from torch import nn
@@ -53,8 +54,10 @@ class ShowAttendTell(ModelOptions):
         how = self.attention
         if self.doubly_stochastic and (how is None or how.normalize.startswith("hard")):
             raise ValueError(
-                "doubly_stochastic is about weights that gradients pass: take another attention.normalize "
-                "than hard, or 0"
+                t(
+                    "doubly_stochastic is about weights that gradients pass: take another "
+                    "attention.normalize than hard, or 0"
+                )
             )
         return self
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from regard.attention import pooling
 from regard.layers.contracts import Encoded
+from regard.words import t
 
 
 class PictureEncoder(nn.Module):
@@ -66,8 +67,12 @@ class PictureEncoder(nn.Module):
         """pictures (B, C, H, W), mask (B, H, W): True where a pixel is real; None: all are."""
         if pictures.dim() != 4 or not pictures.is_floating_point():
             raise ValueError(
-                f"pictures are (B, C, H, W), floating-point numbers; given {tuple(pictures.shape)} "
-                f"of {pictures.dtype}"
+                t(
+                    "pictures are (B, C, H, W), floating-point numbers; given {pictures_shape} of "
+                    "{dtype}",
+                    pictures_shape=tuple(pictures.shape),
+                    dtype=pictures.dtype,
+                )
             )
         if mask is None:
             mask = pictures.new_ones(pictures[:, 0].shape, dtype=torch.bool)

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from regard.models.attention_options import AttentionOptions
 from regard.options import Few, ModelOptions, NotNegative, Rate, Width
+from regard.words import t
 
 if TYPE_CHECKING:
     from torch import nn
@@ -33,7 +34,9 @@ class JudgeOptions(ModelOptions):
 
     def network(self, source: int, answers: int, *, vectors: bool) -> nn.Module:
         """source: the words of the vocabulary, or, of vectors, their size. answers: labels, or 1."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how it is built")
+        raise NotImplementedError(
+            t("{kind} does not say how it is built", kind=type(self).__name__)
+        )
 
     def build(self, sizes: Mapping[str, Any]) -> nn.Module:
         (read, source), (_, answers) = sizes.items()
@@ -73,10 +76,17 @@ class Classifier(JudgeOptions):
         pairs = 2 * (self.heads or 1)
         if self.encoder == "transformer" and self.hidden % pairs:
             fits = -(-self.hidden // pairs) * pairs
-            told = "" if self.heads is None else f" in {self.heads} heads (model.heads)"
+            told = (
+                "" if self.heads is None else t(" in {heads} heads (model.heads)", heads=self.heads)
+            )
             raise ValueError(
-                f"model.hidden={self.hidden} does not make pairs of features{told}: take {fits}"
-                + ("" if self.heads is None else ", or leave model.heads out")
+                t(
+                    "model.hidden={hidden} does not make pairs of features{told}: take {fits}",
+                    hidden=self.hidden,
+                    told=told,
+                    fits=fits,
+                )
+                + ("" if self.heads is None else t(", or leave model.heads out"))
             )
         return self
 

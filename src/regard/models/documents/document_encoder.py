@@ -29,7 +29,7 @@ WIDE_ENDS = tuple("。！？｡")  # end one anywhere
 SPACE = "▁"  # before a piece: it follows a blank
 
 
-class Layout(NamedTuple):
+class SentenceLayout(NamedTuple):
     """Where the words of flat documents stand in their sentences."""
 
     at: Tensor  # (B, K, W): the flat place of each word; any, where there is none
@@ -106,7 +106,7 @@ class HierarchicalEncoder(nn.Module):
         ends = tuple(s.masked_fill(~known, 0.0) for layer in final for s in layer)
         return Encoded(states, mask, ends[-self.sentences.cells[0].states], ends)
 
-    def layout(self, source: Tensor, mask: Tensor) -> Layout:
+    def layout(self, source: Tensor, mask: Tensor) -> SentenceLayout:
         """The sentences of flat documents (B, S). The end of the source belongs to the last of them."""
         rows, length = source.shape
         kinds = self.endings[source]
@@ -130,7 +130,7 @@ class HierarchicalEncoder(nn.Module):
             1, slots, mask
         )
         shape = rows, count, width
-        return Layout(at[:, :-1].view(shape), real[:, :-1].view(shape), sentence, word)
+        return SentenceLayout(at[:, :-1].view(shape), real[:, :-1].view(shape), sentence, word)
 
 
 def hierarchical(

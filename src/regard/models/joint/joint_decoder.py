@@ -24,6 +24,7 @@ from regard.models.joint.meng_options import Meng
 from regard.models.joint.source_cnn import SourceCnn, SourceVector, SourceWindow
 from regard.models.summarisers.source_vectors import WordEncoder
 
+WORDS = 0.5  # of the first features of a word: smaller ones are drowned beside a source vector
 LOGITS = 1 << 24  # that are there at a time, where every place of the source has its own
 
 
@@ -114,6 +115,11 @@ class JointDecoder(nn.Module):
         """(B, T, H), of which `output` makes the logits of p(e_n | …, a_n); places (B, T) of the e_n."""
         read = self._vectors(self._windows(inputs))
         return self._hidden(read, self._read(encoded, read, places))
+
+    def shares(self, inputs: Tensor, encoded: Encoded, places: Tensor | None) -> Tensor | None:
+        """(B, T, S): the share of each source word in the source vector of each target token, if there are
+        gates; places (B, T) of the tokens, for a model that must be told."""
+        return self._read(encoded, self._vectors(self._windows(inputs)), places).weights
 
     def _come_from(self, encoded: Encoded, tokens: Tensor, last: Tensor) -> Tensor:
         """Where the tokens (N,) that were just said came from; BOS is NOWHERE."""
@@ -206,4 +212,7 @@ def meng(
         dropout=options.dropout,
     )
     encoder = WordEncoder(source, size, dropout=options.dropout)
-    return initialise.by_name("default", EncoderDecoder(encoder, decoder), initialise.default)
+    model = initialise.by_name("default", EncoderDecoder(encoder, decoder), initialise.default)
+    for embed in (encoder.embed, decoder.embed):
+        nn.init.normal_(embed.weight, std=WORDS)
+    return model

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.models.seeing.seer import SeenPictures, Seer
+from regard.words import t
 
 GROUPS = 8  # of channels that are normalised together
 
@@ -25,7 +26,11 @@ class ShallowCnn(Seer):
         super().__init__()
         if min(shape[1:]) < 10:
             raise ValueError(
-                f"filters of 10 x 10 see nothing of pictures of {shape[1]} x {shape[2]}"
+                t(
+                    "filters of 10 x 10 see nothing of pictures of {shape} x {value}",
+                    shape=shape[1],
+                    value=shape[2],
+                )
             )
         first = nn.Conv2d(shape[0], filters, 10, stride=5)
         pixels = filters * ((shape[1] - 10) // 5 + 1) * ((shape[2] - 10) // 5 + 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 
 from regard.options import Few, ModelOptions, Width
+from regard.words import t
 
 if TYPE_CHECKING:
     from torch import nn
@@ -40,7 +41,7 @@ class DrawOptions(ModelOptions):
 
         channels, height, width = sizes["image"]
         if height is None or width is None:
-            raise ValueError("DRAW has a canvas of one size, and the pictures have several")
+            raise ValueError(t("DRAW has a canvas of one size, and the pictures have several"))
         windows = self.attention == "windows"
         return Draw(
             (channels, height, width),

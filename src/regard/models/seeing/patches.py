@@ -17,6 +17,7 @@ from regard.layers.feed_forward import FeedForward
 from regard.layers.transformer_blocks import EncoderBlock
 from regard.models.seeing.cnn import convolutions
 from regard.models.seeing.seer import SeenPictures, Seer
+from regard.words import t
 
 POOLINGS: dict[str, Pooling] = {"mean": pooling.mean, "max": pooling.max}
 Pool = Literal["attention", "mean", "max"]
@@ -102,7 +103,7 @@ class PatchSeer(Seer):
         super().__init__()
         if per_label and pool != "attention":
             raise ValueError(
-                f"per_label is of attention: pool={pool} has one vector for all labels"
+                t("per_label is of attention: pool={pool} has one vector for all labels", pool=pool)
             )
         size = encoder.output_size
         self.encoder, self.per_label = encoder, per_label

@@ -19,6 +19,7 @@ from regard.layers.pictures.warps import (
     ThinPlateWarp,
     Warp,
 )
+from regard.words import t
 
 Shape = tuple[int, int, int]  # C, H, W
 Body = Literal["fcn", "cnn"]
@@ -86,7 +87,7 @@ class Recogniser(nn.Module):
         self.transformer = None
         if warp is not None:
             if warp not in WARPS:
-                raise ValueError(f"no warp '{warp}': {', '.join(WARPS)}")
+                raise ValueError(t("no warp '{warp}': {warps}", warp=warp, warps=", ".join(WARPS)))
             self.transformer = SpatialTransformer(
                 shape, WARPS[warp](), body=body, hidden=located_by, count=transformers
             )

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from regard.words import t
+
 
 class SeenPictures(NamedTuple):
     """The labels of pictures, and where was looked for them: None where a network does not look so."""
@@ -28,7 +30,7 @@ class Seer(nn.Module):
     """pictures (B, C, H, W) from 0 to 1 -> `SeenPictures`; outside of training it is always the same."""
 
     def forward(self, pictures: Tensor) -> SeenPictures:
-        raise NotImplementedError(f"{type(self).__name__} does not say what it sees")
+        raise NotImplementedError(t("{kind} does not say what it sees", kind=type(self).__name__))
 
     def costs(self, pictures: Tensor, label: Tensor, smoothing: float = 0.0) -> Tensor:
         """(B,): what is learnt from. Here, -log p(label)."""

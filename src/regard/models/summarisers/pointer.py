@@ -27,6 +27,7 @@ from regard.models.encoder import RecurrentEncoder
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.summarisers.pointer_options import PointerGenerator
 from regard.models.summary import Summary
+from regard.words import t
 
 
 class PointerEncoder(RecurrentEncoder):
@@ -87,7 +88,7 @@ class PointerDecoder(RecurrentDecoder):
     def start(self, encoded: Encoded) -> PointerState:
         state, tokens = super().start(encoded), encoded.tokens
         if tokens is None:
-            raise ValueError("a decoder that copies needs what was read: Encoded(tokens=source)")
+            raise ValueError(t("a decoder that copies needs what was read: Encoded(tokens=source)"))
         nothing = self.output.weight.new_zeros(tokens.shape) if self.covers else None
         return PointerState(**vars(state), tokens=tokens, coverage=nothing)
 

@@ -23,6 +23,7 @@ from regard.models.attention_options import AttentionOptions
 from regard.models.past_decoder import past_attention
 from regard.models.readout import ReadOut
 from regard.models.summary import Bridge, Summary
+from regard.words import t
 
 INDEX = 16  # features of a step's number
 
@@ -73,10 +74,16 @@ class EnteringDecoder(nn.Module):
         super().__init__()
         if isinstance(enters, str) and enters not in ("first", "every"):
             raise ValueError(
-                f"x enters at the 'first' step, at 'every' step or at steps as [1, 7], not {enters!r}"
+                t(
+                    "x enters at the 'first' step, at 'every' step or at steps as [1, 7], not "
+                    "{enters}",
+                    enters=repr(enters),
+                )
             )
         if not isinstance(enters, str) and min(enters, default=0) < 1:
-            raise ValueError(f"the steps at which x enters are counted from 1; given {enters}")
+            raise ValueError(
+                t("the steps at which x enters are counted from 1; given {enters}", enters=enters)
+            )
         self.enters = enters if isinstance(enters, str) else frozenset(enters)
         self.summary, self.dropout = summary, dropout
         size = summary.output_size

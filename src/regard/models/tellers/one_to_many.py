@@ -26,6 +26,7 @@ from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.summary import Summary
 from regard.models.tellers.entering_decoder import EnteringDecoder
 from regard.models.tellers.one_to_many_options import OneToMany
+from regard.words import t
 
 Reads = Literal["image", "numbers", "vector", "label", "text"]
 
@@ -40,7 +41,11 @@ class LabelEncoder(nn.Module):
     def forward(self, source: Tensor, mask: Tensor | None = None) -> Encoded:
         if source.dim() != 1 or source.is_floating_point():
             raise ValueError(
-                f"labels are (B,), whole numbers; given {tuple(source.shape)} of {source.dtype}"
+                t(
+                    "labels are (B,), whole numbers; given {source_shape} of {dtype}",
+                    source_shape=tuple(source.shape),
+                    dtype=source.dtype,
+                )
             )
         real = torch.ones(len(source), 1, dtype=torch.bool, device=source.device)
         vector = self.embed(source)

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field
 
 from regard.models.attention_options import AttentionOptions
 from regard.options import Few, ModelOptions, NotNegative, Positive, Rate, Width
+from regard.words import t
 
 if TYPE_CHECKING:
     from torch import nn
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 def _rising(edges: list[float]) -> list[float]:
     if any(low >= high for low, high in pairwise(edges)):
-        raise ValueError(f"each edge must be larger than the one before it, not {edges}")
+        raise ValueError(
+            t("each edge must be larger than the one before it, not {edges}", edges=edges)
+        )
     return edges
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from regard.options import ModelOptions, TaskOptions, Width
+from regard.words import t
 
 
 class CaptionOptions(TaskOptions):
@@ -45,7 +46,7 @@ class CaptionOptions(TaskOptions):
     @model_validator(mode="after")
     def _boxes_of_pictures(self) -> CaptionOptions:
         if self.boxes and self.input != "image":
-            raise ValueError("boxes are places in a picture: they need input=image")
+            raise ValueError(t("boxes are places in a picture: they need input=image"))
         return self
 
     @property
@@ -57,10 +58,17 @@ class CaptionOptions(TaskOptions):
         known = getattr(model, "reads", ("image", "numbers"))
         if self.input not in known:
             raise ValueError(
-                f"task.input is {self.input}, but model.kind={model.kind} is for {' or '.join(known)}"
+                t(
+                    "task.input is {input}, but model.kind={kind} is for {known}",
+                    input=self.input,
+                    kind=model.kind,
+                    known=" or ".join(known),
+                )
             )
         if self.prompt and not getattr(model, "prompted", False):
-            raise ValueError(f"task.prompt is true, but model.kind={model.kind} reads no prompt")
+            raise ValueError(
+                t("task.prompt is true, but model.kind={kind} reads no prompt", kind=model.kind)
+            )
 
     def task(self, recipe: Any) -> Any:
         from regard.tasks.caption.caption_task import CaptionTask

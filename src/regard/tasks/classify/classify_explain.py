@@ -21,6 +21,7 @@ from regard.records.question import BadQuestion, Foil
 from regard.records.record import Explanation
 from regard.suggestions import meant
 from regard.tasks.classify.classify_module import Classify
+from regard.words import t
 
 
 def explain_classification(
@@ -44,11 +45,18 @@ def _contrast(
     labels, other = list(task.labels), foil.text.strip()
     if other not in labels:
         raise BadQuestion(
-            f"there is no label {other!r}.{meant(other, labels)} There is {', '.join(labels[:20])}"
+            t(
+                "there is no label {other}.{meant} There is {labels}",
+                other=repr(other),
+                meant=meant(other, labels),
+                labels=", ".join(labels[:20]),
+            )
         )
     against = torch.full_like(reading.said, labels.index(other))
     if bool((against == reading.said).all()):
-        raise BadQuestion(f"{other!r} is the answer: name a label that it is not")
+        raise BadQuestion(
+            t("{other} is the answer: name a label that it is not", other=repr(other))
+        )
     return Contrast(against, 0, lambda number: labels[number], [*tokens.pieces, "EOS"])
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from regard.options import Length, ModelOptions, TaskOptions
+from regard.words import t
 
 LABEL_METRICS = ("accuracy", "macro_f1", "loss")
 NUMBER_METRICS = ("mean_absolute_error", "mean_squared_error", "pearson", "loss")
@@ -41,7 +42,13 @@ class ClassifyOptions(TaskOptions):
         for name, known in ends.items():
             if (wanted := getattr(self, name)) not in known:
                 raise ValueError(
-                    f"task.{name} is {wanted}, but model.kind={model.kind} is for {' or '.join(known)}"
+                    t(
+                        "task.{name} is {wanted}, but model.kind={kind} is for {known}",
+                        name=name,
+                        wanted=wanted,
+                        kind=model.kind,
+                        known=" or ".join(known),
+                    )
                 )
 
     def task(self, recipe: Any) -> Any:

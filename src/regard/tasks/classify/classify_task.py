@@ -81,8 +81,8 @@ class ClassifyTask(JudgeTask):
 
         if not isinstance(self.source, Text):
             raise Unanswerable(
-                f"labels of {self.noun} are not explained, those of texts are",
-                "regard look shows what they were made of",
+                t("labels of {noun} are not explained, those of texts are", noun=self.noun),
+                t("regard look shows what they were made of"),
             )
         for tokens in positions_read(self.source, self.read_values(examples)):
             yield ClassificationReading(module, tokens.ids) if len(tokens) else None

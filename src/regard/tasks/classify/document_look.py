@@ -20,6 +20,7 @@ from regard.records.levels import Levels
 from regard.records.question import BadQuestion
 from regard.records.record import AttentionMap
 from regard.records.side import Side
+from regard.words import t
 
 SENTENCE_LABEL = 5  # words of a sentence that it is called by
 MOST_CELLS = 2**18  # of the map of sentences × words
@@ -70,7 +71,7 @@ def document_levels(
     shares: of words (S, L), then of sentences (1, S), as they were recorded.
     """
     if not sentences:
-        raise BadQuestion("there is nothing to look at: the document has no words")
+        raise BadQuestion(t("there is nothing to look at: the document has no words"))
     if len(shares) != 2:
         return None
     lengths = tuple(len(each) for each in sentences)

@@ -18,6 +18,7 @@ from regard.layers.contracts import Translator
 from regard.layers.special_tokens import BOS
 from regard.tasks.longest_first import BATCH
 from regard.tasks.task_module import TaskModule
+from regard.words import t
 
 
 class BatchJudgement(NamedTuple):
@@ -79,7 +80,7 @@ class Judge(TaskModule):
 
     def said(self, found: Judgement) -> tuple[str, str]:
         """An answer in a word, and the same with how sure it is."""
-        raise NotImplementedError(f"{type(self).__name__} says nothing")
+        raise NotImplementedError(t("{kind} says nothing", kind=type(self).__name__))
 
     def judge(
         self, values: Sequence[Any], *, attention: bool = False, batch: int = BATCH

@@ -22,6 +22,7 @@ from regard.tasks.task import Extent, Task
 from regard.tasks.text_look import asked_example
 from regard.view.level_lines import LevelLine
 from regard.view.shaded_sentences import shaded_sentences
+from regard.words import t
 
 
 class OfDocuments:
@@ -59,7 +60,9 @@ class JudgeTask(Task):
         return self.source, self.target
 
     def make_target(self) -> Field:
-        raise NotImplementedError(f"{type(self).__name__} does not say what it answers")
+        raise NotImplementedError(
+            t("{kind} does not say what it answers", kind=type(self).__name__)
+        )
 
     @property
     def made_by(self) -> list[int | str | None]:

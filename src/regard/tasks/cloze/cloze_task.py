@@ -101,8 +101,11 @@ class ClozeTask(Task):
         tokens = [ids[0] for ids in self.text.tokenizer.encode_ids(self.name.labels)]
         if UNK in tokens:
             raise RecipeError(
-                f"tokenizer.source.size={self.recipe.tokenizer.source.size} has no room for the names",
-                "make it larger, or task.names smaller",
+                t(
+                    "tokenizer.source.size={size} has no room for the names",
+                    size=self.recipe.tokenizer.source.size,
+                ),
+                t("make it larger, or task.names smaller"),
             )
         return Cloze(model, tokens, label_smoothing=self.recipe.training.label_smoothing)
 

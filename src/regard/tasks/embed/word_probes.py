@@ -19,6 +19,7 @@ from regard.data.problems import CorpusError
 from regard.data.spec import locate
 from regard.data.text_lines import read_lines
 from regard.measures.correlation import Spearman
+from regard.words import t
 
 Vectors = NDArray[np.float64]
 RIDGE = 1.0  # keeps the linear tagger's weights small
@@ -52,7 +53,13 @@ def probe_likeness(found: UnitVectors, path: str) -> Probed:
     wanted, answers = [], []
     for number, cells in enumerate(items, 1):
         if len(cells) < 3 or not _is_number(cells[2]):
-            raise CorpusError(f"{path}, pair {number}: write word TAB word TAB how alike they are")
+            raise CorpusError(
+                t(
+                    "{path}, pair {number}: write word TAB word TAB how alike they are",
+                    path=path,
+                    number=number,
+                )
+            )
         left, right = found.row(cells[0]), found.row(cells[1])
         if left is not None and right is not None:
             wanted.append(float(cells[2]))
@@ -121,7 +128,7 @@ def _tagged(spec: str) -> tuple[list[str], list[str]]:
     words = Words("words")
     examples = list(read_examples(spec, [words, Labels("tags", of=words)]))
     if not examples:
-        raise CorpusError(f"{spec} holds no words and tags")
+        raise CorpusError(t("{spec} holds no words and tags", spec=spec))
     every = [word for example in examples for word in example["words"]]
     return every, [tag for example in examples for tag in example["tags"]]
 

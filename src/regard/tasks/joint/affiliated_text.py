@@ -13,6 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 from regard.aligners import Lexicon
 from regard.data.fields import Text
 from regard.data.fields.field import Parts
+from regard.words import t
 
 
 class AffiliatedText(Text):
@@ -34,7 +35,9 @@ class AffiliatedText(Text):
     @property
     def lexicon(self) -> Lexicon:
         if self._lexicon is None:
-            raise ValueError(f"{self!r} has learnt no lexicon yet: learn or load one")
+            raise ValueError(
+                t("{value} has learnt no lexicon yet: learn or load one", value=repr(self))
+            )
         return self._lexicon
 
     def learn_pairs(self, examples: Sequence[Mapping[str, Any]]) -> None:
@@ -53,7 +56,7 @@ class AffiliatedText(Text):
     def load(self, text: str) -> None:
         found = json.loads(text)
         if not isinstance(found, dict) or not {"tokenizer", "lexicon"} <= found.keys():
-            raise ValueError("it has no tokenizer and lexicon")
+            raise ValueError(t("it has no tokenizer and lexicon"))
         super().load(json.dumps(found["tokenizer"], ensure_ascii=False))
         self._lexicon = Lexicon.from_dict(found["lexicon"])
 

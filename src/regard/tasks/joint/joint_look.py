@@ -38,25 +38,32 @@ def look_at_joint(
     """
     question.check_length()
     if not question.text.strip():
-        raise BadQuestion("there is nothing to translate: the text is blank")
+        raise BadQuestion(t("there is nothing to translate: the text is blank"))
     if question.force is not None or question.off:
         raise BadQuestion(
-            "the source vector of a joint model has no attention that could be forced, and no heads"
+            t(
+                "the source vector of a joint model has no attention that could be forced, and "
+                "no heads"
+            )
         )
     beam = question.beam or max(settings.beam, question.nbest or 1)
-    settings = replace(settings, beam=beam, nbest=question.nbest or 1, attention=True)
+    settings = replace(settings, beam=beam, nbest=question.nbest or 1)
     if question.target is not None:
         (chosen,) = module.score([question.text], [question.target], settings)
     else:
         (chosen,) = module.predict([question.text], settings, prefixes=[question.prefix])
-    if chosen.attention is None:
+    seen = module.shares(chosen.source_tokens.ids, chosen.ids)
+    if seen is None:
         raise NothingToSee(
-            "there is nothing to look at: this model has no gates (model.encoder=none, or model.gate=false)"
+            t(
+                "there is nothing to look at: this model has no gates (model.encoder=none, or "
+                "model.gate=false)"
+            )
         )
     decoder = module.model.decoder
     assert isinstance(decoder, JointDecoder)
     how = GATES if isinstance(decoder.reader, SourceCnn) else PLACE
-    weights = chosen.attention.float().numpy()[None, None]
+    weights = seen.float().cpu().numpy()[None, None]
     source = chosen.source_tokens
     sides = {
         "source": token_side(

@@ -13,13 +13,14 @@ import torch
 from torch import Tensor
 
 from regard.aligners import Lexicon
-from regard.data.tokenizer import EOS, Tokens
+from regard.data.tokenizer import BOS, EOS, Tokens
 from regard.layers.contracts import Encoded
 from regard.models.joint.affiliated import Affiliated
 from regard.models.joint.joint_decoder import JointDecoder
 from regard.tasks.loss import smoothed_cross_entropy
 from regard.tasks.task_module import Loss
 from regard.tasks.translate.translate_loss import Translate
+from regard.words import t
 
 
 class Joint(Translate):
@@ -74,8 +75,24 @@ class Joint(Translate):
         first[EOS] = len(source)
         return first
 
+    def shares(self, source: Sequence[int], target: Sequence[int]) -> Tensor | None:
+        """(T, S) of a target that is known, every token at its own place; EOS is the last, if it ended."""
+        decoder = cast(JointDecoder, self.model.decoder)
+        places = None
+        if self.lexicon is not None:
+            ended = [len(source)] if target and target[-1] == EOS else []
+            said = target[: len(target) - len(ended)]
+            places = torch.tensor(
+                [[*self.lexicon.places(source, said), *ended]], device=self.device
+            )
+        with self.inference():
+            encoded = self.model.encode(*self.padded([source]))
+            inputs = torch.tensor([[BOS, *target[:-1]]], device=self.device)
+            found = decoder.shares(inputs, encoded, places)
+        return None if found is None else found[0]
+
     @property
     def why_not_static(self) -> str | None:
         if self.lexicon is not None:
-            return "places of source words differ from batch to batch"
+            return t("places of source words differ from batch to batch")
         return super().why_not_static

@@ -56,7 +56,10 @@ class JointTask(TranslateTask):
             return fields
         if self.shared:
             raise RecipeError(
-                "an aligner learns of source words and target words, which tokenizer.shared makes one",
+                t(
+                    "an aligner learns of source words and target words, which tokenizer.shared "
+                    "makes one"
+                ),
                 "tokenizer.shared=false",
             )
         given, longest = self.recipe.tokenizer.target.model_dump(), self.recipe.data.max_length

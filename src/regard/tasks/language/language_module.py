@@ -22,6 +22,7 @@ from regard.tasks.longest_first import BATCH
 from regard.tasks.loss import smoothed_cross_entropy
 from regard.tasks.prediction import Prediction
 from regard.tasks.task_module import LikelihoodModule, Loss, Unanswerable
+from regard.words import t
 
 LENGTH = 200  # tokens that follow a prompt, if nobody says how many
 
@@ -88,8 +89,12 @@ class Language(LikelihoodModule):
                 most = int(min(size + length, longest))
                 if size >= most:
                     raise Unanswerable(
-                        f"a prompt has {size} tokens: the model has positions for {most} in all",
-                        "give a shorter prompt",
+                        t(
+                            "a prompt has {size} tokens: the model has positions for {most} in all",
+                            size=size,
+                            most=most,
+                        ),
+                        t("give a shorter prompt"),
                     )
                 # there is no source whose length would tell how long an answer may be
                 limited = replace(settings, max_length=most, max_ratio=float(most))

@@ -21,6 +21,7 @@ from regard.measures.likelihood import Likelihood
 from regard.tasks.longest_first import BATCH
 from regard.tasks.loss import smoothed_cross_entropy
 from regard.tasks.task_module import LikelihoodModule, Loss, Unanswerable, shortened
+from regard.words import t
 
 HIDDEN, OTHER = 0.8, 0.1  # of the chosen tokens become MASK, become another token; the rest stays
 
@@ -88,7 +89,9 @@ class Masked(LikelihoodModule):
         super().__init__(model)
         self.tokenizer = tokenizer
         if tokenizer.mask is None:
-            raise ValueError(f"the tokenizer has no token {MASK}: it was not made for this task")
+            raise ValueError(
+                t("the tokenizer has no token {mask}: it was not made for this task", mask=MASK)
+            )
         self.mask_token = tokenizer.mask
         self.rate, self.label_smoothing, self.max_length = rate, label_smoothing, max_length
 
@@ -156,13 +159,18 @@ class Masked(LikelihoodModule):
         tokens = self.tokenizer.encode(text)
         if self.mask_token not in tokens.ids:
             raise Unanswerable(
-                f"there is no {MASK} to fill in {shortened(text)}",
-                f"write {MASK} where a word is to be told",
+                t("there is no {mask} to fill in {text}", mask=MASK, text=shortened(text)),
+                t("write {mask} where a word is to be told", mask=MASK),
             )
         if self.max_length is not None and len(tokens) > self.max_length:
             raise Unanswerable(
-                f"{text[:30]!r}… has {len(tokens)} tokens, the model reads {self.max_length}",
-                "give a shorter text",
+                t(
+                    "{text}… has {count} tokens, the model reads {max_length}",
+                    text=repr(text[:30]),
+                    count=len(tokens),
+                    max_length=self.max_length,
+                ),
+                t("give a shorter text"),
             )
         return tokens
 
@@ -175,6 +183,6 @@ class Masked(LikelihoodModule):
         for place, (_, chosen) in zip(places, best, strict=True):
             ids[place] = chosen[0]
         guesses = tuple(
-            tuple(Guess(decode([t]), p) for p, t in zip(*one, strict=True)) for one in best
+            tuple(Guess(decode([token]), p) for p, token in zip(*one, strict=True)) for one in best
         )
         return Filling(text, guesses, decode(ids), tokens)

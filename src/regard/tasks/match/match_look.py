@@ -24,6 +24,7 @@ from regard.records.token_sides import token_side
 from regard.tasks.answer import Answer
 from regard.tasks.attended_sides import SeenAttention
 from regard.tasks.text_look import asked_example, unknown_notes, unmeasured_note
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.tasks.match.match_task import MatchTask
@@ -82,7 +83,12 @@ def look_at_pair(
     if not all(len(tokens) for _, tokens in texts.values()):
         raise BadQuestion(EMPTY)
     if any(len(tokens) > MOST_WORDS for _, tokens in texts.values()):
-        raise BadQuestion(f"a text has over {MOST_WORDS:,} tokens: shorter ones can be looked at")
+        raise BadQuestion(
+            t(
+                "a text has over {most_words} tokens: shorter ones can be looked at",
+                most_words=f"{MOST_WORDS:,}",
+            )
+        )
     with SeenAttention.by(module.model, details=question.details) as seen:
         (answer,) = task.predict(module, [example], batch=1)
     language = task.recipe.data.source

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.tasks.task_module import Loss, TaskModule
+from regard.words import t
 
 
 class Match(TaskModule):
@@ -39,7 +40,7 @@ class Match(TaskModule):
         elif number is not None:
             total = F.mse_loss(outputs, number.to(outputs), reduction="sum")
         else:
-            raise ValueError("a loss needs a label or a number: give one of them")
+            raise ValueError(t("a loss needs a label or a number: give one of them"))
         if judged.penalty is not None and self.training:
             total = total + judged.penalty.sum()
         return Loss(total, first.new_tensor(len(first)))

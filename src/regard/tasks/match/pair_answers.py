@@ -132,8 +132,12 @@ class RankPairs(MatchTask):
         super().learn(spec)
         if self.options.right not in self.label:
             raise RecipeError(
-                f"no candidate has the label {self.options.right!r}: there are {self.label.named}",
-                "task.right is the label of the right ones",
+                t(
+                    "no candidate has the label {right}: there are {named}",
+                    right=repr(self.options.right),
+                    named=self.label.named,
+                ),
+                t("task.right is the label of the right ones"),
             )
 
     def examples(
@@ -142,8 +146,11 @@ class RankPairs(MatchTask):
         found = super().examples(spec, problems, join=join)
         if found and not any(right for _, right in map(self.wanted, found)):
             raise RecipeError(
-                f"{found[0].corpus}: no question has a right candidate, so nothing can be ranked",
-                f"task.right={self.options.right} is the label of the right ones",
+                t(
+                    "{corpus}: no question has a right candidate, so nothing can be ranked",
+                    corpus=found[0].corpus,
+                ),
+                t("task.right={right} is the label of the right ones", right=self.options.right),
             )
         return found
 

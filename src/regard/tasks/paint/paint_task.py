@@ -87,7 +87,7 @@ class PaintTask(Task):
     def sizes(self) -> dict[str, Any]:
         if self.image.shape is None:
             raise ValueError(
-                "the pictures are of several sizes: task.size='[28, 28]' stretches them to one"
+                t("the pictures are of several sizes: task.size='[28, 28]' stretches them to one")
             )
         return super().sizes
 

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from regard.layers.pictures import scenes
 from regard.layers.pictures.draws import keys_of, mixed, salted, whole
+from regard.words import t
 
 GROUNDS = {"translated": 60, "cluttered": 60, "rotated-scaled": 42, "sum": 42}
 CLUTTERED = "cluttered"
@@ -60,9 +61,23 @@ class PictureView(nn.Module):
         channels, height, width = shape
         ground = self.ground
         if ground is not None and ground < max(height, width):
-            raise ValueError(f"task.ground={ground} is smaller than pictures of {width}x{height}")
+            raise ValueError(
+                t(
+                    "task.ground={ground} is smaller than pictures of {width}x{height}",
+                    ground=ground,
+                    width=width,
+                    height=height,
+                )
+            )
         if self.name == CLUTTERED and self.pieces and self.piece > min(height, width):
-            raise ValueError(f"task.piece={self.piece} is larger than pictures of {width}x{height}")
+            raise ValueError(
+                t(
+                    "task.piece={piece} is larger than pictures of {width}x{height}",
+                    piece=self.piece,
+                    width=width,
+                    height=height,
+                )
+            )
         sides = (ground, ground) if ground is not None else (height, width)
         return (2 * channels if self.name == SUM else channels, *sides)
 
@@ -102,7 +117,7 @@ class PictureView(nn.Module):
                 first, second = pictures.chunk(2, -1)
                 both = self._turned(first, keys, size), self._turned(second, mixed(keys), size)
                 return Scene(torch.cat([one.pictures for one in both], 1))
-        raise ValueError(f"no view {self.name!r}")
+        raise ValueError(t("no view {name}", name=repr(self.name)))
 
     def on_ground(self, pictures: Tensor) -> Tensor:
         """As they are, in the middle; of a sum, two side by side become channels."""

@@ -80,12 +80,18 @@ class SceneImage(Image):
                 data = _unpacked(packed, int(np.prod(shape)))
                 self.bank = np.frombuffer(data, np.uint8).reshape(shape)
             case _:
-                raise ValueError("it does not say which pictures are kept")
+                raise ValueError(t("it does not say which pictures are kept"))
 
     def check_known(self, value: Any) -> None:
         if self.shape is not None and value.shape[:2] != self.shape:
             here, there = (f"{shape[1]}x{shape[0]}" for shape in (value.shape, self.shape))
-            raise ValueError(f"a picture of {here} pixels, where those to learn from have {there}")
+            raise ValueError(
+                t(
+                    "a picture of {here} pixels, where those to learn from have {there}",
+                    here=here,
+                    there=there,
+                )
+            )
 
 
 def _spread(values: Iterable[Pixels], kept: int, bank: list[Pixels]) -> Iterator[Pixels]:
@@ -105,7 +111,7 @@ def _unpacked(packed: str, length: int) -> bytes:
     try:
         data = zlib.decompressobj().decompress(base64.b64decode(packed, validate=True), length + 1)
     except (ValueError, zlib.error):
-        raise ValueError("the pictures in it are damaged") from None
+        raise ValueError(t("the pictures in it are damaged")) from None
     if len(data) != length:
-        raise ValueError("it holds more or fewer pictures than it says")
+        raise ValueError(t("it holds more or fewer pictures than it says"))
     return data

@@ -28,6 +28,7 @@ from regard.records.sights import (
 from regard.tasks.see.patch_look import attends, look_at_patches
 from regard.tasks.see.see_module import See
 from regard.tasks.text_look import asked_example
+from regard.words import t
 
 if TYPE_CHECKING:
     from regard.tasks.see.see_task import SeeTask
@@ -71,7 +72,7 @@ def _sight(model: object, pictures: Tensor, seen: SeenPictures, labels: tuple[st
         return _windows(model.network.filters, pictures, seen, labels)
     if isinstance(model, WarpSeer) and seen.thetas is not None:
         return _warps(model, pictures, seen)
-    raise BadQuestion("there is nothing to look at: this model sees the whole picture at once")
+    raise BadQuestion(t("there is nothing to look at: this model sees the whole picture at once"))
 
 
 def _glimpses(

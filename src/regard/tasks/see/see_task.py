@@ -103,7 +103,10 @@ class SeeTask(Task):
             return self.label.labels
         if self.label.labels != [str(n) for n in range(len(self.label.labels))]:
             raise RecipeError(
-                f"task.view=sum adds labels, which must be 0, 1, 2, … and are {self.label.named}"
+                t(
+                    "task.view=sum adds labels, which must be 0, 1, 2, … and are {named}",
+                    named=self.label.named,
+                )
             )
         return [str(n) for n in range(2 * len(self.label.labels) - 1)]
 

@@ -63,8 +63,10 @@ class SummariseTask(TranslateTask):
     def for_training(self, model: nn.Module) -> Summarise:
         if self._copies and self.recipe.training.label_smoothing:
             raise RecipeError(
-                "training.label_smoothing spreads over all tokens, and most words that a model could copy "
-                "are not in a source",
+                t(
+                    "training.label_smoothing spreads over all tokens, and most words that a model "
+                    "could copy are not in a source"
+                ),
                 "training.label_smoothing=0",
             )
         module = super().for_training(model)

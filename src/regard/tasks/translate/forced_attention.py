@@ -13,6 +13,7 @@ from regard.attention.steering import Steer, steering
 from regard.records.maps import Attentions, heads_of
 from regard.records.question import BadQuestion, Force, Question
 from regard.records.side import Side
+from regard.words import t
 
 
 @contextmanager
@@ -63,16 +64,26 @@ def _steer(force: Force, attention: AttentionModule, keys: int) -> Steer:
 
 def _check(force: Force, attentions: Attentions, keys: int) -> None:
     if not attentions:
-        raise BadQuestion("this model does not attend to the source: there is nothing to force")
+        raise BadQuestion(t("this model does not attend to the source: there is nothing to force"))
     heads = min(map(heads_of, attentions.values()))
     for name, count in (("layer", len(attentions)), ("head", heads)):
         number = getattr(force, name)
         if number is not None and number > count:
             raise BadQuestion(
-                f"force.{name} is {number}, but there {'is' if count == 1 else 'are'} {count}"
+                t.plural(
+                    count,
+                    "force.{name} is {number}, but there is {n}",
+                    "force.{name} is {number}, but there are {n}",
+                    name=name,
+                    number=number,
+                )
             )
     if max(force.keys) >= keys:
         raise BadQuestion(
-            f"force.keys has {max(force.keys)}, but the source has {keys} tokens (its end is one), "
-            "counted from 0"
+            t(
+                "force.keys has {keys}, but the source has {value} tokens (its end is one), "
+                "counted from 0",
+                keys=max(force.keys),
+                value=keys,
+            )
         )

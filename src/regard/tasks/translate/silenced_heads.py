@@ -12,6 +12,7 @@ from regard.attention.module import AttentionModule
 from regard.attention.steering import Steer, steering
 from regard.records.maps import Attentions, heads_of
 from regard.records.question import LONGEST, BadQuestion, HeadOff
+from regard.words import t
 
 
 @contextmanager
@@ -28,7 +29,9 @@ def silencing(
         name, attention = _layer(each, attentions)
         count = heads_of(attention)
         if each.head is not None and each.head > count:
-            raise BadQuestion(f"off.head is {each.head}, but there {_are(count)} in a layer")
+            raise BadQuestion(
+                t("off.head is {head}, but there {are} in a layer", head=each.head, are=_are(count))
+            )
         modules[name] = attention
         heads.setdefault(name, set()).update(range(count) if each.head is None else [each.head - 1])
     plan = {name: _silence(modules[name], which, keys) for name, which in heads.items()}
@@ -39,9 +42,16 @@ def silencing(
 def _layer(off: HeadOff, attentions: Mapping[str, Attentions]) -> tuple[str, AttentionModule]:
     layers = list(attentions.get(off.map, {}).items())
     if not layers:
-        raise BadQuestion(f"this model has no {off.map} attention to switch off")
+        raise BadQuestion(t("this model has no {map} attention to switch off", map=off.map))
     if off.layer > len(layers):
-        raise BadQuestion(f"off.layer is {off.layer}, but there {_are(len(layers))} ({off.map})")
+        raise BadQuestion(
+            t(
+                "off.layer is {layer}, but there {are} ({map})",
+                layer=off.layer,
+                are=_are(len(layers)),
+                map=off.map,
+            )
+        )
     return layers[off.layer - 1]
 
 
@@ -56,4 +66,4 @@ def _silence(attention: AttentionModule, heads: set[int], keys: int) -> Steer:
 
 
 def _are(count: int) -> str:
-    return f"is {count}" if count == 1 else f"are {count}"
+    return f"is {count}" if count == 1 else t("are {count}", count=count)

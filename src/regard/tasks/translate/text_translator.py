@@ -24,6 +24,7 @@ from regard.tasks.decoded_tokens import spell
 from regard.tasks.longest_first import BATCH
 from regard.tasks.prediction import Prediction
 from regard.tasks.task_module import LikelihoodModule, Unanswerable
+from regard.words import t
 
 SCORED = 1 << 14  # target tokens of a score that are read side by side: there is no beam of them
 HYPOTHESES = 1 << 13  # that a GPU searches at a time: what they have read stays in its memory
@@ -110,8 +111,11 @@ class TextTranslator(LikelihoodModule):
         settings = settings or Search()
         if len(sources) != len(targets):
             raise ValueError(
-                f"there are {len(sources):,} sources but {len(targets):,} targets: "
-                "one is needed for each"
+                t(
+                    "there are {count} sources but {targets} targets: one is needed for each",
+                    count=f"{len(sources):,}",
+                    targets=f"{len(targets):,}",
+                )
             )
         read = self.read(sources)
         written = [*map(self._written, targets, sources, read)]
@@ -185,8 +189,13 @@ class TextTranslator(LikelihoodModule):
         for number, tokens in enumerate(sources, 1):
             if longest is not None and len(tokens) >= longest:
                 raise TooLong(
-                    f"text {number} has {len(tokens)} tokens, and this model has learnt positions for "
-                    f"{longest - 1} and the end: cut it in two"
+                    t(
+                        "text {number} has {count} tokens, and this model has learnt positions for "
+                        "{longest} and the end: cut it in two",
+                        number=number,
+                        count=len(tokens),
+                        longest=longest - 1,
+                    )
                 )
 
     def encode(self, sources: Sequence[Tokens]) -> Encoded:
@@ -260,7 +269,7 @@ def _copied_words(
     """For the position of every UNK, the source piece attended to most; EOS is no word."""
     if attention is None:
         raise Unanswerable(
-            "replace_unknown needs a model that attends; this one does not", "leave it out"
+            t("replace_unknown needs a model that attends; this one does not"), t("leave it out")
         )
     words = [text[slice(*offset)] for offset in source.offsets]
     copied = attended_words([""] * len(ids), ids, attention[: len(ids)], words)
@@ -281,7 +290,7 @@ def _score(log_probs: list[float], bonus: float, weights: Tensor | None, setting
     covered = None
     if settings.coverage_penalty:
         if weights is None:
-            raise ValueError("coverage_penalty needs a model that attends; this one does not")
+            raise ValueError(t("coverage_penalty needs a model that attends; this one does not"))
         attended = weights.sum(0)
         covered = coverage(attended, torch.ones_like(attended, dtype=torch.bool))
     total = torch.tensor(sum(log_probs) + bonus)

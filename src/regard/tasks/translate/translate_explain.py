@@ -32,6 +32,7 @@ from regard.records.question import BadQuestion, Foil
 from regard.records.record import Explanation
 from regard.search import Ensemble, Search
 from regard.tasks.translate.text_translator import TextTranslator
+from regard.words import t
 
 
 def explain_translation(
@@ -70,14 +71,24 @@ def _contrast(
     ids = [(spelt or tokenizer.encode(foil.text).ids)[:1], tokenizer.encode(foil.text).ids[:1]]
     others = [each[0] for each in ids if each and each[0] != UNK]
     if not others:
-        raise BadQuestion(f"the model has no token for {foil.text!r}: it could never say it")
+        raise BadQuestion(
+            t("the model has no token for {text}: it could never say it", text=repr(foil.text))
+        )
     steps, said = range(len(reading.said)), reading.said
     if foil.step is not None and foil.step not in steps:
-        raise BadQuestion(f"foil.step is {foil.step}, and the output has {len(said)} tokens")
+        raise BadQuestion(
+            t(
+                "foil.step is {step}, and the output has {count} tokens",
+                step=foil.step,
+                count=len(said),
+            )
+        )
     rows = steps if foil.step is None else [foil.step]
     places = [(row, token) for row in rows for token in others if token != int(said[row])]
     if not places:
-        raise BadQuestion(f"{foil.text!r} is what was said there: name what was not")
+        raise BadQuestion(
+            t("{text} is what was said there: name what was not", text=repr(foil.text))
+        )
     row, token = max(places, key=lambda place: float(reading.answers[place]))
     against = second_likeliest(reading)
     against[row] = token

@@ -36,6 +36,7 @@ from regard.tasks.translate.forced_attention import forced_note, forcing
 from regard.tasks.translate.silenced_heads import silencing
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_explain import explain_translation
+from regard.words import t
 
 SHOWN = 5  # hypotheses that have a rank if nobody says how many
 AXES = {  # the sides of the queries and of the keys
@@ -61,18 +62,21 @@ def look_at_translation(
     The best hypothesis of the search is read once more, all of it at once: the maps are of that.
     """
     if isinstance(translator.model, Ensemble):
-        raise BadQuestion("several models together have no one attention: look at one of them")
+        raise BadQuestion(t("several models together have no one attention: look at one of them"))
     question.check_length()
     if not question.text.strip():
-        raise BadQuestion("there is nothing to translate: the text is blank")
+        raise BadQuestion(t("there is nothing to translate: the text is blank"))
     module = cast(nn.Module, translator.model)
     attentions = attentions_in(module)
     check_attends(attentions)
     one_token = question.force is not None or question.explain
     if _is_static(translator) and (one_token or question.off):
         raise BadQuestion(
-            "this model attends once for a whole translation (model.attention.dynamic=false): no token of "
-            "it can be forced or explained by itself, and no head switched off"
+            t(
+                "this model attends once for a whole translation "
+                "(model.attention.dynamic=false): no token of it can be forced or explained by "
+                "itself, and no head switched off"
+            )
         )
     (source,) = translator.read([question.text])
     check_size(attentions["encoder"], len(source) + 1)

@@ -20,6 +20,7 @@ from regard.tasks.loss import masked_cross_entropy, smoothed_cross_entropy
 from regard.tasks.task_module import Loss
 from regard.tasks.translate.teacher_forcing import draw_forced, unroll
 from regard.tasks.translate.text_translator import TextTranslator
+from regard.words import t
 
 
 class Translate(TextTranslator):
@@ -97,12 +98,12 @@ class Translate(TextTranslator):
     @property
     def why_not_static(self) -> str | None:
         if self.teacher_forcing < 1:
-            return (
+            return t(
                 "with training.teacher_forcing.ratio below 1, what was said decides what comes next"
             )
         if hasattr(getattr(self.model, "encoder", None), "mark_ends"):
-            return "where sentences end decides how they are laid out"
-        return None if self.reinforce is None else "hard attention is trained by what it chose"
+            return t("where sentences end decides how they are laid out")
+        return None if self.reinforce is None else t("hard attention is trained by what it chose")
 
     def in_few_shapes(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """More rows, of a source that is only EOS and no target; longer rows, up to a class of lengths."""

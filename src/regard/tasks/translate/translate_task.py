@@ -184,8 +184,11 @@ class TranslateTask(LikelihoodTask):
         texts = [example["source"] for example in examples]
         if getattr(module.model.decoder, "static", False):
             raise Unanswerable(
-                "this model attends once for a whole translation: no token of it can be explained by itself",
-                "regard look shows its one row of weights",
+                t(
+                    "this model attends once for a whole translation: no token of it can be "
+                    "explained by itself"
+                ),
+                t("regard look shows its one row of weights"),
             )
         return translation_readings(module, texts, search_settings(self.recipe))
 

@@ -131,10 +131,10 @@ class VisitTask(Task):
             try:
                 rows = list(read_examples(spec, fields))
             except (OSError, ValueError) as error:
-                hint = (
+                hint = t(
                     "it has rows of place, latitude and longitude: x.tsv#0,1,2 names their columns"
                 )
-                raise RecipeError(f"task.places: {error}", hint) from None
+                raise RecipeError(t("task.places: {error}", error=error), hint) from None
             self._table = {row["place"]: (row["latitude"], row["longitude"]) for row in rows}
         return self._table
 
@@ -155,7 +155,10 @@ class VisitTask(Task):
         }
         if len(places) < 2:
             raise ValueError(
-                f"there are visits to {len(places)} places: two or more can be told apart"
+                t(
+                    "there are visits to {count} places: two or more can be told apart",
+                    count=len(places),
+                )
             )
         self.user.learn(user for _, bounds in parts for user, its in bounds.items() if its)
         self.place.learn_places(places)
@@ -206,8 +209,11 @@ class VisitTask(Task):
         trail: Trail = found["history"]
         if trail.visits and trail.visits[-1].hours > found["time"]:
             raise Unanswerable(
-                f"{place}: its history goes on after its time: nobody knows what comes later",
-                "leave out the visits after it, or ask about a later time",
+                t(
+                    "{place}: its history goes on after its time: nobody knows what comes later",
+                    place=place,
+                ),
+                t("leave out the visits after it, or ask about a later time"),
             )
         return found
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from regard.options import CountOrZero, InnerShare, TaskOptions
+from regard.words import t
 
 
 class VisitTaskOptions(TaskOptions):
@@ -45,7 +46,11 @@ class VisitTaskOptions(TaskOptions):
     def _leave_a_test(self) -> Self:
         if self.train_share + self.dev_share >= 1.0:
             raise ValueError(
-                f"train_share {self.train_share:g} and dev_share {self.dev_share:g} leave nothing to test on"
+                t(
+                    "train_share {train_share} and dev_share {dev_share} leave nothing to test on",
+                    train_share=f"{self.train_share:g}",
+                    dev_share=f"{self.dev_share:g}",
+                )
             )
         return self
 

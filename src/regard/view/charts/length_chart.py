@@ -63,11 +63,15 @@ def length_rows(curves: Curves) -> list[tuple[Bucket, list[LengthRow | None]]]:
 def unit_of(curves: Curves) -> Unit:
     """What all the curves are measured in."""
     if not curves:
-        raise ValueError("no curve to draw")
+        raise ValueError(t("no curve to draw"))
     unit, *others = dict.fromkeys(curve.unit for curve in curves.values())
     if others:
         raise ValueError(
-            f"curves over {unit} and {others[0]} cannot share an axis: measure all in one unit"
+            t(
+                "curves over {unit} and {others} cannot share an axis: measure all in one unit",
+                unit=unit,
+                others=others[0],
+            )
         )
     return unit
 

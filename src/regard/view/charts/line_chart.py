@@ -109,11 +109,11 @@ class Chart:
         return element("svg", *content, class_="chart", role="img", aria_label=label, **attributes)
 
     def _content(self) -> Markup:
-        legend, top = _legend(self.lines) if len(self.lines) > 1 else (Markup(), 36.0)
-        frame = _Frame(self.x, self.y, top)
+        names, top = legend(self.lines) if len(self.lines) > 1 else (Markup(), 36.0)
+        frame = Frame(self.x, self.y, top)
         drawn = [frame.line(line, number % COLOURS) for number, line in enumerate(self.lines)]
         title = element("text", self.title, x=0, y=15, class_="chart-title")
-        return join([title, legend, frame.axes(), *drawn])
+        return join([title, names, frame.axes(), *drawn])
 
 
 def stylesheet() -> str:
@@ -121,7 +121,7 @@ def stylesheet() -> str:
 
 
 @dataclass(frozen=True)
-class _Frame:
+class Frame:
     """Where values lie in the picture."""
 
     x: Axis
@@ -185,7 +185,7 @@ class _Frame:
         )
 
 
-def _legend(lines: Sequence[Line]) -> tuple[Markup, float]:
+def legend(lines: Sequence[Line]) -> tuple[Markup, float]:
     """The names beside a piece of their line, in as many rows as they need; and where it ends."""
     marks, across, down = [], 0.0, 35.0
     for number, line in enumerate(lines):

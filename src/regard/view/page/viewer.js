@@ -21,6 +21,7 @@ import { lensPanel } from "./panels/lens_panel.js";
 import { picturePanel } from "./panels/picture_panel.js";
 import { readoutOf } from "./stage/readout.js";
 import { readRecord } from "./record/record.js";
+import { correctedRecord, readCorrections, withWords } from "./record/word_correction.js";
 import { SightStage } from "./sight/sight_stage.js";
 import { Sentences } from "./stage/sentences.js";
 import { buildSkeleton } from "./stage/skeleton.js";
@@ -53,11 +54,15 @@ export class Viewer {
     this.language = this.wantedLanguage();
     speak(model.get("languages")?.[this.language], this.language);
     this.records = recordsOf(model); // which names their maps
+    this.scored = recordsOf(model, "scored"); // what one was given of another's output
     this.abilities = new Set(model.get("abilities") ?? []);
     this.asking = createAsk(model);
     this.asked = new AskedRecords(this.asking.ask, model.get("models") ?? []);
+    /** @type {WeakMap<AttentionRecord, {found: AttentionRecord, by: string}>} of records with corrected words those as they were found */
+    this.found = new WeakMap();
     this.newest = 0; // the last question; answers to others come too late
     this.working = false;
+    this.begun = false; // nothing was shown yet
     /** @param {Partial<State>} patch */
     this.set = (patch) => this.store.set(patch);
     /** @type {import("./drawing/view.js").View|null} */
@@ -116,6 +121,7 @@ export class Viewer {
       focus: (active) => this.point(active),
       pin: (row, col) => this.pin(row, col),
       unpin: () => set({ query: null, key: null }),
+      words: (side, starts) => this.setWords(side, starts),
     };
     const languageTool = languageButton(spokenBy(model.get("languages")), this.language, (language) => {
       keepLanguage(language);
@@ -125,8 +131,9 @@ export class Viewer {
     const exportMenu = mountExport({
       view: () => this.shownView(),
       records: () => this.records,
-      settings: () => ({ state: store.get(), lang: this.language, languages: model.get("languages") }),
+      settings: () => ({ state: store.get(), scored: this.knownScored(), lang: this.language, languages: model.get("languages") }),
       assets: () => model.get("assets") ?? { module: model.get("_esm"), stylesheet: model.get("_css") },
+      open: () => this.parts.tabs.open(),
     });
     const header = mountHeader(places.header, {
       canAsk: this.abilities.has("ask"),
@@ -163,6 +170,12 @@ export class Viewer {
   shownView() {
     if (!this.view) throw new Error("nothing is shown yet");
     return this.view;
+  }
+
+  /** What a file of the page needs to compare outputs without a model: these, as they were given. */
+  knownScored() {
+    const asked = [...this.asked.kept.values()].filter((each) => each.question.target && !this.records.includes(each));
+    return [...this.scored, ...asked].map((each) => each.given);
   }
 
   /** @returns {(() => void)[]} what undoes it */
@@ -224,6 +237,7 @@ export class Viewer {
     const { parts, store, skeleton, records } = this;
     const { root, places, stage, body } = skeleton;
     const state = store.get();
+    this.correctWords(state.words);
     const record = records[Math.min(state.record, records.length - 1)];
     root.dataset.theme = effectiveTheme(state.theme);
     parts.themeButton.update(state.theme);
@@ -247,6 +261,26 @@ export class Viewer {
     else for (const part of levels ? [parts.levels] : [parts.heads, parts.sentences, parts.heatmap, parts.legend]) part.update(this.view);
     if (!places.tabs.hidden) parts.tabs.update(this.context(this.view));
     this.highlight();
+    if (!this.begun && state.panel === "compare") places.tabs.scrollIntoView({ block: "start" }); // what a link is about
+    this.begun = true;
+  }
+
+  /** Records have the words that the state says; what is exported of them too. @param {string} words */
+  correctWords(words) {
+    const corrections = readCorrections(words) ?? {};
+    this.records.forEach((record, place) => {
+      const { found, by } = this.found.get(record) ?? { found: record, by: "" };
+      if (by === words) return;
+      const given = correctedRecord(found.given, corrections);
+      if (given === found.given) this.records[place] = found;
+      else this.found.set((this.records[place] = this.asked.changed(found, given)), { found, by: words });
+    });
+  }
+
+  /** @param {import("./record/record.js").Side} side @param {number[]|null} starts */
+  setWords(side, starts) {
+    const corrections = withWords(readCorrections(this.store.get().words) ?? {}, side, starts);
+    this.set({ words: Object.keys(corrections).length ? JSON.stringify(corrections) : "" });
   }
 
   /** Over a picture the panel that shows it comes first, and the weights of its cells below. @param {boolean} pictured */
@@ -268,6 +302,8 @@ export class Viewer {
       state: view.state,
       set: this.set,
       look: (patch, fresh) => this.asked.look({ ...this.asked.questionOf(view.record), ...patch }, { like: view.record, fresh }),
+      questionOf: (record) => this.asked.questionOf(record),
+      scored: this.scored,
       abilities: this.abilities,
       models: this.model.get("models") ?? [],
       replaceRecord: (record) => this.replaceRecord(record),
@@ -301,9 +337,10 @@ export class Viewer {
 
   /** A new text; the models that it was compared by are asked too. @param {Question} question */
   askText(question) {
-    const before = this.records.map((each) => this.asked.questionOf(each));
-    const questions = before.length ? withNewText(before, question) : [question];
-    return this.answered(questions, { record: 0, query: null, key: null, walk: null });
+    const shown = this.records.map((each) => this.asked.questionOf(each));
+    const before = shown.length ? shown : questionsIn({ ...this.store.get(), ...question }); // a link may name models alone
+    const questions = withNewText(before, question);
+    return this.answered(questions, { record: 0, query: null, key: null, walk: null, words: "" });
   }
 
   /** The record that is shown, without what was given or forced. */
@@ -397,8 +434,8 @@ export class Viewer {
 /** The first token of a group. @param {number[][]} groups @param {number|null} place */
 const firstOf = (groups, place) => (place === null ? null : (groups[place]?.[0] ?? null));
 
-/** @param {import("./host/questions.js").Model} model @returns {AttentionRecord[]} */
-function recordsOf(model) {
-  const given = model.get("records") ?? [];
+/** @param {import("./host/questions.js").Model} model @param {string} [name] @returns {AttentionRecord[]} */
+function recordsOf(model, name = "records") {
+  const given = model.get(name) ?? [];
   return (typeof given === "string" ? JSON.parse(given) : given).map(readRecord);
 }

@@ -57,12 +57,22 @@ def pdf_of(svg: str) -> bytes:
     known = all(_tag(node) in KNOWN for node in root.iter()) and not _nested(root)
     sheet = _Sheet(PdfFile(), {} if not known else _letters(root))
     if known:
+        _hand_down(root)
         sheet.ids = {node.get("id", ""): node for node in root.iter() if node.get("id")}
         for child in root:
             sheet.draw(child)
     else:
         sheet.place(_pixels(render(svg, zoom=3)), 0, 0, wide, high)
     return sheet.finished(wide, high, title)
+
+
+def _hand_down(node: Node) -> None:
+    """What a group says of its colours holds for all in it that does not say otherwise."""
+    for child in node:
+        for name in ("fill", "stroke") if _tag(node) == "g" else ():
+            if (given := node.get(name)) is not None and child.get(name) is None:
+                child.set(name, given)
+        _hand_down(child)
 
 
 def _tag(node: Node) -> str:

@@ -9,10 +9,13 @@ import numpy as np
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
+from regard.view.beside.common_words import in_common_words
+from regard.view.beside.side_by_side import is_given
 from regard.view.picked_matrix import Matrix, Pick, picked
 from regard.view.sheets.drawn_sheet import draw_sheet
 from regard.view.sheets.measures_sheet import measures_sheet
 from regard.view.sheets.sheet_blocks import (
+    Block,
     ColourMap,
     LitPictures,
     NumberTable,
@@ -53,12 +56,22 @@ def draw_tab(
     focus: Focus | None = None,
     *,
     theme: str = "light",
+    scored: Sequence[AttentionRecord] = (),
 ) -> str:
-    """The SVG of a tab of the first record; `compare` is of the first two."""
-    return draw_sheet(tab_sheet(records, pick, tab, focus or Focus()), theme)
+    """The SVG of a tab of the first record; `compare` is of the first two.
+
+    scored: of either, as it writes what the other wrote.
+    """
+    return draw_sheet(tab_sheet(records, pick, tab, focus or Focus(), scored), theme)
 
 
-def tab_sheet(records: Sequence[AttentionRecord], pick: Pick, tab: str, focus: Focus) -> TabSheet:
+def tab_sheet(
+    records: Sequence[AttentionRecord],
+    pick: Pick,
+    tab: str,
+    focus: Focus,
+    scored: Sequence[AttentionRecord] = (),
+) -> TabSheet:
     first = records[0]
     if tab == "steps":
         return steps_sheet(first, pick, focus.query, focus.step)
@@ -71,7 +84,7 @@ def tab_sheet(records: Sequence[AttentionRecord], pick: Pick, tab: str, focus: F
     if tab == "table":
         return _links(first, pick, focus.count)
     if tab == "compare":
-        return _two(records, pick)
+        return _two(records, pick, scored)
     raise NoSuchTab(t("no tab {tab}: there are {tabs}", tab=repr(tab), tabs=", ".join(TABS)))
 
 
@@ -113,31 +126,40 @@ def _picture(record: AttentionRecord, pick: Pick) -> TabSheet:
     return _of(record, matrix, [[LitPictures(shown, picture, boxes)]])
 
 
-def _two(records: Sequence[AttentionRecord], pick: Pick) -> TabSheet:
+def _two(
+    records: Sequence[AttentionRecord], pick: Pick, scored: Sequence[AttentionRecord]
+) -> TabSheet:
     """Two records on one colour scale, and what lies between them; of one, a head beside the mean."""
-    left, right, names = _compared(records, pick)
-    full = largest(left.weights, right.weights)
+    left, right, names = _compared(records, pick, scored)
+    common = in_common_words(left, right)
+    alone = common is None or any(common.alone)
+    one, other = (left, right) if common is None or alone else (common.left, common.right)
+    full = largest(one.weights, other.weights)
     maps = [
-        ColourMap(matrix, full, title=name + matrix.aggregation)
-        for name, matrix in zip(names, (left, right), strict=True)
+        ColourMap(matrix, full, title=name + side.aggregation)
+        for name, matrix, side in zip(names, (one, other), (left, right), strict=True)
     ]
-    why = why_no_difference(left, right)
-    if why:
-        return _of(records[0], left, [maps, [SheetWords(t("No difference map: {why}.", why=why))]])
-    apart = right.weights - left.weights
+    if common is None:
+        why = t("No difference map: {why}.", why=why_no_difference(left, right))
+        return _of(records[0], left, [maps, [SheetWords(why)]])
+    apart = common.difference
     title = t("difference: right − left")
-    maps.append(
-        ColourMap(replace(right, weights=apart), largest(apart), True, title, t("difference"))
-    )
-    return _of(records[0], left, [maps, [SheetWords(_distance(left, right))]])
+    maps.append(ColourMap(apart, largest(apart.weights), True, title, t("difference")))
+    sections: list[list[Block]] = [[*maps], [SheetWords(_distance(common.left, common.right))]]
+    if alone:
+        sections.append([SheetWords(t("of the words that both have"))])
+    return _of(records[0], left, sections)
 
 
 def _compared(
-    records: Sequence[AttentionRecord], pick: Pick
+    records: Sequence[AttentionRecord], pick: Pick, scored: Sequence[AttentionRecord]
 ) -> tuple[Matrix, Matrix, tuple[str, str]]:
+    """scored: where the right wrote something else, it is drawn as it writes what the left wrote."""
     left = picked(records[0], pick)
     if len(records) > 1:
-        return left, picked(records[1], pick), record_names(records[0], records[1])
+        given = [each for each in scored if is_given(each, records[1], records[0].output)]
+        right = picked(given[0] if given else records[1], pick)
+        return left, right, record_names(records[0], records[1])
     layers, heads = left.map.weights.shape[:2]
     if layers * heads == 1:
         raise NoSuchTab(t("There is one record with one map: nothing to compare it with."))

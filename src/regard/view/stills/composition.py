@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -80,15 +81,16 @@ def page(drawings: Sequence[DrawnPart], captions: Sequence[Caption], paper: Them
     for each in drawings:
         placed.append(element("g", each.markup, transform=f"translate({x:.1f} {MARGIN})"))
         x += each.wide + GAP
+    across, down = math.ceil(round(wide, 3)), math.ceil(round(high, 3))
     said = "; ".join(caption.said for caption in captions)
     return element(
         "svg",
         element("title", t("attention. {what}", what=visible(said))),
-        element("rect", width=round(wide), height=round(high), fill=paper.ground),
+        element("rect", width=across, height=down, fill=paper.ground),
         *placed,
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {round(wide)} {round(high)}",
-        width=round(wide),
-        height=round(high),
+        viewBox=f"0 0 {across} {down}",
+        width=across,
+        height=down,
         role="img",
     )

@@ -11,6 +11,7 @@ from regard.view.colours import RGB, Ramp, contrast, oklch_anchors, shade
 from regard.view.markup import Markup, element, join
 from regard.view.stills.named_boxes import is_box, spelled
 from regard.view.terminal_cells import END_ISOLATE, fold, shorten, visible, width
+from regard.words import t
 
 LATIN = "system-ui, 'Noto Sans', 'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
 RIGHT_TO_LEFT = "system-ui, 'Noto Sans Arabic', 'Noto Sans Hebrew', 'DejaVu Sans', sans-serif"
@@ -36,7 +37,7 @@ COMMON = 0.62
 
 
 class Theme(NamedTuple):
-    """The ramps are those of the page, from palettes.json, so that a picture looks like the screen."""
+    """What pictures and page share, from palettes.json, so that a picture looks like the screen."""
 
     ground: str
     ink: str
@@ -47,31 +48,19 @@ class Theme(NamedTuple):
     above_zero: Ramp
 
 
-def _ramps(theme: str) -> tuple[Ramp, Ramp, Ramp]:
-    """For weights, for those below zero, for those above."""
-    stops = json.loads((files("regard.view") / "palettes.json").read_text(encoding="utf-8"))[theme]
+def _theme(name: str) -> Theme:
+    """Its grounds and inks, and the ramps for weights, for those below zero, for those above."""
+    shared = json.loads((files("regard.view") / "palettes.json").read_text(encoding="utf-8"))
+    paper, stops = shared["paper"][name], shared[name]
     weights, below, above = (
-        Ramp(oklch_anchors(stops[name]), "") for name in ("sequential", "negative", "positive")
+        Ramp(oklch_anchors(stops[ramp]), "") for ramp in ("sequential", "negative", "positive")
     )
-    return weights, below, above
+    return Theme(
+        paper["ground"], paper["ink"], paper["muted"], paper["rule"], weights, below, above
+    )
 
 
-THEMES = {
-    "light": Theme(
-        "#ffffff",
-        "#1b1f24",
-        "#59636e",
-        "#d5dae0",
-        *_ramps("light"),
-    ),
-    "dark": Theme(
-        "#101319",
-        "#e6edf3",
-        "#93a0ad",
-        "#353d49",
-        *_ramps("dark"),
-    ),
-}
+THEMES = {name: _theme(name) for name in ("light", "dark")}
 
 
 class Scale(NamedTuple):
@@ -90,7 +79,7 @@ class Scale(NamedTuple):
 
 def theme_named(name: str) -> Theme:
     if name not in THEMES:
-        raise ValueError(f"no theme {name!r}: light or dark")
+        raise ValueError(t("no theme {name}: light or dark", name=repr(name)))
     return THEMES[name]
 
 

@@ -79,9 +79,15 @@ def advice(missing: list[str], instead: str = BOX, kind: str = "PNG") -> str:
     names = [unicodedata.name(c, f"U+{ord(c):X}") for c in missing]
     packages = sorted({PACKAGES.get(name.split()[0], "fonts-noto") for name in names})
     more = f" and {len(missing) - 1} more" if missing[1:] else ""
-    return (
-        f"no font has {missing[0]!r} ({names[0].lower()}){more}, so the {kind} shows {instead}: install one "
-        f"(Debian: {' '.join(packages)}), or save an .svg or .html file"
+    return t(
+        "no font has {missing} ({names}){more}, so the {kind} shows {instead}: install "
+        "one (Debian: {packages}), or save an .svg or .html file",
+        missing=repr(missing[0]),
+        names=names[0].lower(),
+        more=more,
+        kind=kind,
+        instead=instead,
+        packages=" ".join(packages),
     )
 
 

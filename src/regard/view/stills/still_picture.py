@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from regard.records.record import AttentionRecord
+from regard.view.beside.side_by_side import side_by_side
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.picked_matrix import Matrix, Pick, by_hop, picked
 from regard.view.stills.composition import Caption, DrawnPart, below, page, titled
@@ -36,14 +37,18 @@ def draw(
     *,
     style: str | None = None,
     theme: str = "light",
+    scored: Sequence[AttentionRecord] = (),
 ) -> str:
     """style: cells, a heat map; lines, from each query to its keys, thick where the weight is great; text,
     the keys as words that run on, shaded, once for each query. None: text where few rows have many keys.
+    Beside two records stands their difference. scored: of either, as it writes what the other wrote.
     """
     if style not in (None, *STYLES):
-        raise ValueError(f"no style {style!r}: {' or '.join(STYLES)}")
+        raise ValueError(
+            t("no style {style}: {styles}", style=repr(style), styles=" or ".join(STYLES))
+        )
     if not records:
-        raise ValueError("there is no record to draw")
+        raise ValueError(t("there is no record to draw"))
     paper = theme_named(theme)
     chosen = pick or Pick()
     found = [_matrix(each, chosen) for each in records]
@@ -61,6 +66,15 @@ def draw(
             block = _weights(record, matrix, scale, drawn_as)
             caption = _of_matrix(record, matrix, drawn_as)
         blocks.append(titled(caption, block, paper))
+        captions.append(caption)
+    if all(found) and style != "text" and (compared := side_by_side(records, scored, chosen)):
+        difference = compared.common.difference
+        apart = common_scale([difference], paper)._replace(signed=True)
+        cells = below(
+            [DrawnPart(*draw_cells(difference, apart)), DrawnPart(*draw_scale(difference, apart))]
+        )
+        caption = Caption(compared.title, compared.lines, compared.title)
+        blocks.append(titled(caption, cells, paper))
         captions.append(caption)
     return page(blocks, captions, paper)
 

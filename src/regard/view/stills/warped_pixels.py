@@ -15,6 +15,7 @@ from PIL import Image
 
 from regard.records.png_image import PngImage
 from regard.records.side import NotARecord
+from regard.words import t
 
 Numbers = NDArray[np.floating[Any]]
 
@@ -68,7 +69,7 @@ def pixels_in(data: bytes, formats: Sequence[str]) -> NDArray[np.uint8]:
         with Image.open(io.BytesIO(data), formats=tuple(formats)) as opened:
             return np.asarray(opened.convert("RGB"))
     except Exception:  # in a damaged file pillow trips over anything
-        raise NotARecord("a picture of this record is damaged: it cannot be decoded") from None
+        raise NotARecord(t("a picture of this record is damaged: it cannot be decoded")) from None
 
 
 def _between(place: Numbers, count: int) -> tuple[NDArray[np.int64], Numbers]:

@@ -25,9 +25,14 @@ export class AskedRecords {
   /** The record in another language; what was answered in the old one is asked again. @param {AttentionRecord} record */
   readAgain(record) {
     this.kept.clear();
-    const again = readRecord(record.given);
-    this.questions.set(again, this.questionOf(record));
-    return again;
+    return this.changed(record, record.given);
+  }
+
+  /** What stands for a record from now on, as an answer to the same question. @param {AttentionRecord} record @param {import("../record/record.js").GivenRecord} given */
+  changed(record, given) {
+    const made = readRecord(given);
+    this.questions.set(made, this.questionOf(record));
+    return made;
   }
 
   /** The question with the name of its model. @param {Question} question @returns {Question} */

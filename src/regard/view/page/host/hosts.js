@@ -6,9 +6,9 @@ import { cleanState, INITIAL_STATE, isStep, stateFromHash, stateToHash } from ".
 import { languageOf } from "../words/languages.js";
 import { speak, spoken, t } from "../words/messages.js";
 
-/** @typedef {{records?: any, state?: object, abilities?: string[], models?: string[], pictures?: string[],
+/** @typedef {{records?: any, scored?: any, state?: object, abilities?: string[], models?: string[], pictures?: string[],
  *   about?: Record<string, import("../stage/first_page.js").About>, assets?: any, lang?: string,
- *   languages?: Record<string, import("../words/messages.js").Translations>}} Given
+ *   languages?: Record<string, import("../words/messages.js").Translations>, describe?: () => Promise<void>}} Given
  *   pictures: the models that are asked about a picture; about: what a server says of each; lang: the language that was asked for, if any;
  *   languages: the words of each but English */
 

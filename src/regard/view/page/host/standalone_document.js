@@ -5,7 +5,7 @@ import { t } from "../words/messages.js";
 /**
  * @param {object} given
  * @param {object[]} given.records
- * @param {{state: object, lang?: string, languages?: object}} given.settings
+ * @param {{state: object, scored?: object[], lang?: string, languages?: object}} given.settings
  * @param {string} given.module
  * @param {string} given.stylesheet
  * @returns {string} an HTML document that runs under its own strict content-security policy

@@ -1,5 +1,6 @@
 // What is looked at: a small store, and the same as the fragment of a link.
 
+import { readCorrections } from "../record/word_correction.js";
 import { readForce, readOff, readQuestions } from "./asked_questions.js";
 
 const MOST_JSON = 60_000; // characters of a part that is JSON
@@ -12,6 +13,7 @@ const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in
  * @property {number|"mean"|"max"|"auto"} layer "auto" is what the map says it is best shown by
  * @property {number|"mean"|"max"|"auto"} head
  * @property {"words"|"tokens"} units
+ * @property {string} words as JSON: which tokens are words, where somebody corrected that
  * @property {boolean} specials whether special tokens are shown
  * @property {"all"|"AA"|"AB"|"BA"|"BB"} between which of a pair of texts asks, and which is read
  * @property {"matrix"|"row"|"one"} scale what the strongest colour stands for: the most of the map, of a row, or 1
@@ -43,6 +45,7 @@ export const INITIAL_STATE = Object.freeze({
   layer: "auto",
   head: "auto",
   units: "words",
+  words: "",
   specials: true,
   between: "all",
   scale: "matrix",
@@ -97,6 +100,7 @@ const READ_STATE = {
   layer: readPlaceOrWord,
   head: readPlaceOrWord,
   units: readOneOf("words", "tokens"),
+  words: readJson(readCorrections),
   specials: readFlag,
   between: readOneOf("all", "AA", "AB", "BA", "BB"),
   scale: readOneOf("matrix", "row", "one"),

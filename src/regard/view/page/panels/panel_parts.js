@@ -17,6 +17,8 @@ import { t } from "../words/messages.js";
  * @property {State} state
  * @property {(patch: object) => void} set
  * @property {(patch: object, fresh?: boolean) => Promise<AttentionRecord>} look asks the question of the record once more, with something changed
+ * @property {(record: AttentionRecord) => import("../host/asked_questions.js").Question} questionOf what was asked for a record
+ * @property {AttentionRecord[]} scored outputs of one record that another was given, where they came with the page
  * @property {Set<string>} abilities
  * @property {string[]} models that can be asked, by name
  * @property {(record: AttentionRecord) => void} replaceRecord

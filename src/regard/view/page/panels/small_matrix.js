@@ -13,7 +13,7 @@ const CELL = { most: 32, labelled: 9 }; // pixels: the widest cell, the narrowes
 
 /**
  * @typedef {object} SmallMatrix
- * @property {ArrayLike<number>} data @property {number} rows @property {number} cols
+ * @property {Float32Array} data @property {number} rows @property {number} cols
  * @property {string[]} rowTokens @property {string[]} colTokens
  * @property {Side|undefined} rowSide @property {Side|undefined} colSide
  * @property {Uint8Array} [allowed]

@@ -44,6 +44,7 @@ export const tablePanel = {
         panel.context = next;
         draw(panel, parts);
       },
+      chosen: () => ({ count: panel.count, by: panel.by, down: panel.down }),
     };
   },
 };

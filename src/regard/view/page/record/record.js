@@ -12,6 +12,8 @@ const FORMAT = "regard.attention/1";
 /** @type {Record<string, number>} how far packing may take the sum of a row from 1 */
 const ROUNDING = { sqrt8: 0.03, float16: 0.01 };
 /** @type {Record<string, string>} */
+const SIDES = captions.sides;
+/** @type {Record<string, string>} */
 const KINDS = captions.kinds;
 const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows that are no text, as in captions.py
 
@@ -55,6 +57,7 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {number[]} special 0 or 1
  * @property {Picture|null} [picture]
  * @property {number[]} [parts] of a pair of texts: 0 the first, 1 the second, −1 neither
+ * @property {boolean} [corrected] its words were put together by hand
  */
 
 /** @typedef {{source: string, rows: number, columns: number}} Picture whose cells are the tokens, row by row */
@@ -138,6 +141,7 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {number[][]} offsets
  * @property {number[]} words
  * @property {boolean[]} special
+ * @property {boolean} [corrected] its words were put together by hand
  * @property {Picture|null} picture
  * @property {number[]} parts of a pair of texts: 0 the first, 1 the second, −1 neither; none where there is one
  * @property {boolean} rightToLeft
@@ -251,7 +255,7 @@ function readSide(name, given) {
   const side = {
     ...given,
     name,
-    title: given.title || name,
+    title: sideTitle(given.title || name),
     language: given.language || "",
     picture: given.picture ?? null,
     parts: given.parts ?? [],
@@ -304,8 +308,13 @@ function readMap(given, sides) {
 
 /** @param {string} name of a map @param {Side} queries @param {Side} keys */
 function kindOf(name, queries, keys) {
-  if (name === "cross" && NO_TEXT.includes(queries.title)) return caption(captions.over, { side: keys.title });
+  if (name === "cross" && NO_TEXT.map(sideTitle).includes(queries.title)) return caption(captions.over, { side: keys.title });
   return Object.hasOwn(KINDS, name) ? caption(KINDS[name]) : caption(captions["other kind"], { name });
+}
+
+/** What a side is called, where it has one of the usual names. @param {string} title */
+function sideTitle(title) {
+  return Object.hasOwn(SIDES, title) ? caption(SIDES[title]) : title;
 }
 
 /** What the heads of a map are called. @param {number} count */

@@ -5,19 +5,19 @@
 import { isSpaceless } from "./scripts.js";
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/** @typedef {Pick<import("./record.js").Side, "text"|"offsets"|"words"|"special"|"language">} TokenText */
+/** @typedef {Pick<import("./record.js").Side, "text"|"offsets"|"words"|"special"|"language"|"corrected">} TokenText */
 
 /** @type {Record<string, string>} */
 const SIGNS = { "\n": "↵", "\r": "↵", "\t": "⇥" };
 
 /**
  * The tokens of each word. In scripts without spaces, words are those of the browser's own
- * segmenter where it has one: 学|生 are two tokens and one word.
+ * segmenter where it has one: 学|生 are two tokens and one word. Words that were corrected by hand stay as they are.
  * @param {TokenText} side
  * @returns {number[][]} for each word the places of its tokens
  */
 export function wordGroups(side) {
-  const segments = isSpaceless(side.text) ? segmentOfEachCharacter(side.text, side.language) : null;
+  const segments = !side.corrected && isSpaceless(side.text) ? segmentOfEachCharacter(side.text, side.language) : null;
   const groups = [];
   for (let place = 0; place < side.words.length; place++) {
     const joins =

@@ -171,7 +171,8 @@ function headButton(map, place, n, layout, order, set) {
       class: "head-button",
       tabindex: n === 0 ? "0" : "-1",
       title: t("{layer}, head {head}, entropy {entropy} nats", { layer: map.layers[layer], head: head + 1, entropy: entropy.toFixed(2) }),
-      "aria-label": t("{layer}, head {head}, entropy {entropy}", { layer: map.layers[layer], head: head + 1, entropy: entropy.toFixed(2) }),
+      // with what is written on it, for who says that to choose it
+      "aria-label": `${t("{layer}, head {head}, entropy {entropy}", { layer: map.layers[layer], head: head + 1, entropy: entropy.toFixed(2) })}: ${name}`,
       style: {
         left: `${left}px`,
         top: `${top}px`,
@@ -181,7 +182,7 @@ function headButton(map, place, n, layout, order, set) {
       },
       on: { click: () => set({ layer, head }) },
     },
-    h("span", null, name, order === "entropy" && roomy ? h("i", null, entropy.toFixed(2)) : null),
+    h("span", null, name, order === "entropy" && roomy ? h("i", { "aria-hidden": "true" }, entropy.toFixed(2)) : null),
   );
 }
 

@@ -14,6 +14,7 @@ const ROOM_AT_THE_END = 10; // for the last label of the columns, which is wider
  * @property {(active: Active|null) => void} focus
  * @property {(row: number|null, col: number|null) => void} pin
  * @property {() => void} unpin
+ * @property {(side: import("../record/record.js").Side, starts: number[]|null) => void} words makes other words of tokens; null: those that were found
  */
 
 /** @typedef {{row: number|null, col: number|null}} Active what is pointed at or pinned: a row, a column, or a cell */

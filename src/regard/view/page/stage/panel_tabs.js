@@ -14,7 +14,7 @@ let tabListsMade = 0;
  * @property {string} title
  * @property {(context: any) => true|string|null} available true, or why not; null: it is for other records, and has no tab
  * @property {boolean} [leads] it is opened first where it is available
- * @property {(element: HTMLElement, context: any) => {update(context: any): void}} mount
+ * @property {(element: HTMLElement, context: any) => {update(context: any): void, chosen?(): object}} mount
  */
 
 /**
@@ -51,6 +51,8 @@ export function mountTabs(element, panels, set) {
     ),
   );
   const mounted = new Map();
+  /** @type {{name: string, title: string, context: PanelContext, chosen: object}|null} */
+  let shown = null;
   const list = h("div", { class: "tabs", role: "tablist", "aria-label": t("more about this attention") }, tabs);
   fill(element, list, bodies);
 
@@ -66,6 +68,7 @@ export function mountTabs(element, panels, set) {
 
   /** @param {PanelContext} context */
   function update(context) {
+    shown = null;
     const reasons = panels.map((panel) => panel.available(context));
     const asked = panels.findIndex((panel, n) => panel.name === context.state.panel && reasons[n] !== null);
     const leading = panels.findIndex((panel, n) => panel.leads && reasons[n] === true);
@@ -91,6 +94,9 @@ export function mountTabs(element, panels, set) {
       fill(body);
       mounted.set(panel.name, panel.mount(body, context));
     }
+    if (reason === true) shown = { name: panel.name, title: panel.title, context, chosen: mounted.get(panel.name) };
   }
-  return { update };
+  /** The open panel, its context, and what it keeps for itself; null where there is none to see. */
+  const open = () => (element.hidden || !shown ? null : { ...shown, chosen: mounted.get(shown.name)?.chosen?.() ?? {} });
+  return { update, open };
 }

@@ -3,6 +3,7 @@
 import { cssColour, inkOn } from "../drawing/colours.js";
 import { fill, h } from "../elements/dom.js";
 import { stepInGrid } from "../elements/grid_keys.js";
+import { joinedAfter, splitAt } from "../record/word_correction.js";
 import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/colours.js").Rgb} Rgb */
@@ -34,15 +35,18 @@ export class Sentence {
   /**
    * @param {string[]} tokens
    * @param {import("../record/record.js").Side} side
+   * @param {number|null} chosen the first token of the pinned word; null: none, or tokens are shown
    */
-  update(tokens, side) {
+  update(tokens, side, chosen) {
     const { list, part } = this;
+    const tool = this.caption.querySelector(":focus")?.getAttribute("data-tool");
     const partName = part === "queries" ? t("queries") : t("keys");
     const same = tokens.length === this.shown.length && tokens.every((token, n) => token === this.shown[n]);
     list.dir = side.rightToLeft ? "rtl" : "ltr";
     list.setAttribute("aria-label", t("{side}: {part}", { side: side.title, part: partName }));
-    const role = side.title === part ? null : h("span", { class: "side-role" }, partName);
-    fill(this.caption, h("span", { class: "side-title" }, side.title), role, h("span", { class: "side-use" }, `· ${sideUse(part, side)}`));
+    const role = side.title === partName ? null : h("span", { class: "side-role" }, partName);
+    fill(this.caption, h("span", { class: "side-title" }, side.title), role, h("span", { class: "side-use" }, `· ${sideUse(part, side)}`), chosen === null ? null : this.wordTools(side, chosen));
+    if (tool) this.focusTool(tool);
     if (same && list.lang === side.language) return;
     list.lang = side.language;
     this.shown = tokens;
@@ -52,6 +56,28 @@ export class Sentence {
       h("button", { class: "chip", type: "button", dir: "auto", tabindex: n === 0 ? "0" : "-1" }, token),
     );
     fill(list, this.chips);
+  }
+
+  /** What can be done with the pinned word: its tokens are other words. @param {import("../record/record.js").Side} side @param {number} chosen */
+  wordTools(side, chosen) {
+    /** @type {(name: string, text: string, starts: number[]|null, hidden: boolean) => HTMLElement} */
+    const tool = (name, text, starts, hidden) =>
+      h("button", { type: "button", class: "word-tool", "data-tool": name, hidden, on: { click: () => this.actions.words(side, starts) } }, text);
+    const [joined, split] = [joinedAfter(side, chosen), splitAt(side, chosen)];
+    return h(
+      "span",
+      { class: "word-tools", role: "group", "aria-label": t("the pinned word") },
+      tool("join", t("Join with the next"), joined, joined === null),
+      tool("split", t("Split into tokens"), split, split === null),
+      tool("found", t("Words as they were found"), null, !side.corrected),
+    );
+  }
+
+  /** The one that was used stays at hand, or the first that is left. @param {string} name */
+  focusTool(name) {
+    /** @type {HTMLElement[]} */
+    const there = [...this.caption.querySelectorAll(".word-tool:not([hidden])")];
+    (there.find((each) => each.dataset.tool === name) ?? there[0])?.focus();
   }
 
   /**

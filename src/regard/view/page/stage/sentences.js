@@ -33,8 +33,11 @@ export class Sentences {
     this.frame.hidden = view.map.keys.picture !== null; // cells of a picture are no words
     this.long = Math.max(view.matrix.rows, view.matrix.cols) > MOST_TOKENS_WITH_ALL_LINES;
     this.frame.classList.toggle("long", this.long);
-    this.keys.update(view.matrix.colTokens, view.map.keys);
-    this.queries.update(view.matrix.rowTokens, view.map.queries);
+    const { matrix, map, pinned, state } = view;
+    /** @param {number[][]} members @param {number|null} place */
+    const chosen = (members, place) => (state.units === "words" && place !== null ? (members[place]?.[0] ?? null) : null);
+    this.keys.update(matrix.colTokens, map.keys, chosen(matrix.colMembers, pinned.col));
+    this.queries.update(matrix.rowTokens, map.queries, chosen(matrix.rowMembers, pinned.row));
     this.ends = null; // where lines end: measured once, until words or widths change
   }
 

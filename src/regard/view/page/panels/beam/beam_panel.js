@@ -153,7 +153,7 @@ function edgeTo(node, places, at, onPath) {
 function nodeElement(node, place, { at, depth, chosen, onPath, choose }) {
   const likely = Math.exp(node.log_prob);
   const said = t("{token}, probability {p}, log p so far {total}, {fate}", { token: visibleText(node.token), p: numberText(likely), total: numberText(node.total), fate: fateNames()[node.fate] ?? node.fate });
-  const label = node.rank === null ? said : `${said}, ${t("place {n}", { n: node.rank + 1 })}`;
+  const label = node.rank === null ? said : `${said}, ${t("place {n}", { n: node.rank + 1 })}. ${node.score === null ? "" : numberText(node.score)}`.trim();
   return s(
     "g",
     {
@@ -171,7 +171,7 @@ function nodeElement(node, place, { at, depth, chosen, onPath, choose }) {
     s("title", null, label),
     s("rect", { width: place.width, height: 26, rx: 7, "fill-opacity": (0.25 + 0.75 * likely).toFixed(2) }),
     s("text", { x: place.width / 2, y: 17.5, "text-anchor": "middle" }, shortToken(node.token)),
-    node.rank === null ? null : s("text", { class: "beam-score", x: place.width + 8, y: 17.5 }, `${node.rank + 1}. ${node.score === null ? "" : numberText(node.score)}`),
+    node.rank === null ? null : s("text", { class: "beam-score", "aria-hidden": "true", x: place.width + 8, y: 17.5 }, `${node.rank + 1}. ${node.score === null ? "" : numberText(node.score)}`),
   );
 }
 

@@ -1,20 +1,25 @@
-// Two maps side by side on one colour scale, and what lies between them.
+// Two maps side by side on one colour scale, and what lies between them. Where two models wrote different things, each is
+// given what the other wrote: so both have the same rows, and there is a difference.
 
 import { compareQuestion } from "./compare_question.js";
-import { placeOptions } from "../../elements/controls.js";
+import { comparisonControls, hasOther, haveTwoOutputs, otherOf, outputChoice, recordNames, whoseOutput } from "./compare_sides.js";
+import { inCommonWords } from "./common_words.js";
+import { logProbability, ScoredOutputs } from "./scored_outputs.js";
 import { fill, h } from "../../elements/dom.js";
-import { headNames } from "../../record/record.js";
 import { meanOf, numberText, rowOf, totalVariation } from "../row_numbers.js";
 import { matrixFigure } from "../small_matrix.js";
-import { keepingFocus, rampLegend, currentMatrix, largestSize, selectField } from "../panel_parts.js";
+import { keepingFocus, rampLegend, largestSize } from "../panel_parts.js";
 import { t } from "../../words/messages.js";
+
+export { otherOf, recordNames } from "./compare_sides.js";
 
 /** @typedef {import("../../record/record.js").AttentionRecord} AttentionRecord */
 /** @typedef {import("../../record/record.js").Matrix} Matrix */
+/** @typedef {import("../small_matrix.js").SmallMatrix} SmallMatrix */
 /** @typedef {import("../../host/view_state.js").State} State */
-/** @typedef {import("../../elements/controls.js").Option} Option */
-
 /** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
+/** @typedef {import("./compare_sides.js").Other} Other */
+/** @typedef {import("./scored_outputs.js").Scored} Scored */
 
 export const comparePanel = {
   name: "compare",
@@ -32,44 +37,35 @@ export const comparePanel = {
     const [asking, drawn] = [h("div", null), h("div", null)];
     const ask = compareQuestion(asking);
     fill(el, asking, drawn);
+    let latest = context;
+    const redraw = () => keepingFocus(drawn, () => (hasOther(latest) ? draw(drawn, latest, scored) : fill(drawn)));
+    const scored = new ScoredOutputs(redraw);
     /** @param {PanelContext} next */
     const update = (next) => {
-      keepingFocus(drawn, () => (hasOther(next) ? draw(drawn, next) : fill(drawn)));
+      latest = next;
+      redraw();
       ask.update(next);
     };
     update(context);
-    return { update };
+    return { update, chosen: () => (hasOther(latest) ? sidesOf(latest, scored) : {}) };
   },
 };
 
-/** Whether there is a second record, map, layer or head. @param {Pick<PanelContext, "records"|"record">} context */
-function hasOther({ records, record }) {
-  return records.length > 1 || record.maps.reduce((count, map) => count + map.L * map.H, 0) > 1;
-}
-
 /**
- * With what the current map is compared: what the state says, else the nearest other thing.
- * @param {PanelContext} context
+ * What stands on either side: the weights, and what each side is called.
+ * @param {PanelContext} context @param {ScoredOutputs} scored
  */
-export function otherOf({ records, record, state }) {
-  const here = records.indexOf(record);
-  const at = Number(state["compare-record"] ?? (records.length > 1 ? (here + 1) % records.length : here));
-  const chosen = records[at] ?? record;
-  const name = state["compare-map"] ?? state.map;
-  const map = chosen.map(name);
-  /** @returns {import("../../record/record.js").Chosen|"auto"} */
-  const read = (/** @type {any} */ value) => (/^\d+$/.test(String(value)) ? Number(value) : value);
-  const alone = chosen === record && map === record.map(state.map);
-  // of the same map something else: one head beside the mean, the mean beside one head
-  const usualLayer = alone && map.L > 1 ? (state.layer === "mean" ? map.L - 1 : "mean") : state.layer;
-  const usualHead = alone && map.L === 1 ? (state.head === "mean" ? 0 : "mean") : state.head;
-  return {
-    at: records.indexOf(chosen),
-    record: chosen,
-    map,
-    layer: read(state["compare-layer"] ?? usualLayer),
-    head: read(state["compare-head"] ?? usualHead),
-  };
+function sidesOf(context, scored) {
+  const { record, state } = context;
+  const other = otherOf(context);
+  const whose = whoseOutput(context, other.record);
+  const two = haveTwoOutputs(record, other.record);
+  /** @type {[Scored, Scored]} the left given the right’s output, the right given the left’s */
+  const crossed = two ? [scored.of(context, record, other.record.output), scored.of(context, other.record, record.output)] : [{}, {}];
+  const shown = [whose === "right" ? (crossed[0].record ?? record) : record, whose === "left" ? (crossed[1].record ?? other.record) : other.record];
+  const left = shown[0].matrix(shown[0].map(state.map).name, state);
+  const right = shown[1].matrix(other.map.name, { ...state, layer: other.layer, head: other.head });
+  return { other, whose, two, crossed, left, right, names: recordNames(record, other.record) };
 }
 
 /**
@@ -90,45 +86,60 @@ export function whyNoDifference(one, other) {
   return null;
 }
 
-/** @param {HTMLElement} el @param {PanelContext} context */
-function draw(el, context) {
-  const { record, state } = context;
-  const other = otherOf(context);
-  const left = currentMatrix(context);
-  const right = other.record.matrix(other.map.name, { ...state, layer: other.layer, head: other.head });
-  const most = largestSize(left.data, right.data);
-  const why = whyNoDifference(left, right);
-  const wide = el.clientWidth || 900;
-  const across = wide >= 1080 && !why ? 3 : wide >= 620 ? 2 : 1;
-  const space = wide / across - 44;
-  /** @param {string} title @param {Matrix} matrix */
-  const figure = (title, matrix) => matrixFigure({ title, matrix, most, state, space, below: [rampLegend("0", numberText(most), false, state)] });
-  const names = recordNames(record, other.record);
-  fill(
-    el,
-    comparisonControls(context, other),
-    outputsOf(names, record, other.record),
-    h("div", { class: `panel-figures${why ? "" : " is-level"}` }, figure(`${names[0]}${left.title}`, left), figure(`${names[1]}${right.title}`, right), why ? null : differenceFigure(left, right, state, space)),
-    h("p", { class: "panel-result", role: "status" }, why ? t("No difference map: {why}.", { why }) : summaryOf(left, right)),
-  );
+/** @param {HTMLElement} el @param {PanelContext} context @param {ScoredOutputs} scored */
+function draw(el, context, scored) {
+  const { record } = context;
+  const { other, whose, two, crossed, left, right, names } = sidesOf(context, scored);
+  const lines = [comparisonControls(context, other), two ? outputChoice(context, whose) : null, outputsOf(names, record, other.record), two ? probabilities(names, record, other.record, crossed) : null];
+  fill(el, lines, figures(el, context, { left, right, names }), h("p", { class: "panel-hint", role: "status" }, crossedLine(whose, crossed)));
 }
-
-/** @typedef {{model: string, title: string, changes: string[]}} Named */
 
 /**
- * What tells two records apart: their models, their sentences, what was changed, else only their sides.
- * @param {Named} one @param {Named} other
+ * The two maps, and where they have words in common their difference and what it says.
+ * @param {HTMLElement} el @param {PanelContext} context @param {{left: Matrix, right: Matrix, names: string[]}} given
  */
-export function recordNames(one, other) {
-  if (one === other) return ["", ""];
-  /** @type {((record: Named) => string)[]} */
-  const names = [(record) => record.model, (record) => record.title, changesLine];
-  const differing = names.find((name) => name(one) !== name(other));
-  return [one, other].map((record, at) => `${(differing && differing(record)) || (at ? t("right") : t("left"))}: `);
+function figures(el, { state }, { left, right, names }) {
+  const common = inCommonWords(left, right);
+  const whole = common !== null && [...common.alone.rows, ...common.alone.cols].every((n) => n === 0);
+  /** @type {SmallMatrix[]} what both have is drawn as both have it */
+  const [one, other] = whole ? [common.left, common.right] : [left, right];
+  const most = largestSize(one.data, other.data);
+  const wide = el.clientWidth || 900;
+  const across = wide >= 1080 && common ? 3 : wide >= 620 ? 2 : 1;
+  const space = wide / across - 44;
+  /** @param {string} title @param {SmallMatrix} matrix */
+  const figure = (title, matrix) => matrixFigure({ title, matrix, most, state, space, below: [rampLegend("0", numberText(most), false, state)] });
+  const why = common ? "" : (whyNoDifference(left, right) ?? "");
+  return [
+    h("div", { class: `panel-figures${whole ? " is-level" : ""}` }, figure(`${names[0]}${left.title}`, one), figure(`${names[1]}${right.title}`, other), common ? differenceFigure(common.left, common.right, state, space) : null),
+    h("p", { class: "panel-result", role: "status" }, common ? [summaryOf(common.left, common.right), " ", aloneLine(common.alone, left, right)] : t("No difference map: {why}.", { why })),
+  ];
 }
 
-/** @param {Named} record */
-const changesLine = ({ changes }) => changes.join(" · ") || t("as the model does it");
+/** @param {{rows: [number, number], cols: [number, number]}} alone @param {Matrix} left @param {Matrix} right */
+function aloneLine({ rows, cols }, left, right) {
+  if ([...rows, ...cols].every((n) => n === 0)) {
+    const joined = left.rows !== right.rows || left.cols !== right.cols;
+    return joined ? t("The two cut the text differently: what is drawn are the smallest pieces that both have.") : "";
+  }
+  return t("The difference is of what both have: {left} of the left’s queries and {leftKeys} of its keys, {right} and {rightKeys} of the right’s, are left out of it.", {
+    left: rows[0],
+    leftKeys: cols[0],
+    right: rows[1],
+    rightKeys: cols[1],
+  });
+}
+
+/** What came of giving one the other’s output. @param {import("./compare_sides.js").Whose} whose @param {[Scored, Scored]} crossed */
+function crossedLine(whose, crossed) {
+  if (crossed.some((each) => each.waiting)) return t("Each is given the other’s output…");
+  const needed = whose === "left" ? crossed[1] : whose === "right" ? crossed[0] : {};
+  if (needed.error) return t("The other’s output could not be given: {why} Each shows its own.", { why: needed.error });
+  if (whose !== "own" && !needed.record) return t("Each shows its own output: to be given the other’s, it needs a running model.");
+  if (whose === "left") return t("Both are drawn as they write the left’s output: the right did not choose it.");
+  if (whose === "right") return t("Both are drawn as they write the right’s output: the left did not choose it.");
+  return "";
+}
 
 /**
  * What came out on either side, when these are two records.
@@ -141,27 +152,30 @@ function outputsOf(names, one, other) {
   return h("div", { class: "compare-outputs" }, line(one, 0), line(other, 1));
 }
 
-/** @param {PanelContext} context @param {ReturnType<typeof otherOf>} other */
-function comparisonControls({ records, set }, other) {
-  const { map } = other;
-  const clear = { "compare-map": undefined, "compare-layer": undefined, "compare-head": undefined };
-  /** @type {Option[]} */
-  const summary = [["mean", t("mean")], ["max", t("maximum")]];
-  /** @param {string} label @param {Option[]} options @param {string|number} value @param {string} name */
-  const select = (label, options, value, name) =>
-    selectField(label, options, value, (chosen) => set(name === "compare-record" ? { ...clear, [name]: Number(chosen) } : { [name]: chosen }));
+/**
+ * How probable either side finds either output: log p of each.
+ * @param {string[]} names @param {AttentionRecord} one @param {AttentionRecord} other @param {[Scored, Scored]} crossed
+ */
+function probabilities(names, one, other, crossed) {
+  const rows = [
+    { output: one.output, by: [one, crossed[1].record] },
+    { output: other.output, by: [crossed[0].record, other] },
+  ];
+  if (rows.every(({ by }) => by.every((each) => logProbability(each) === null))) return null;
   return h(
     "div",
-    { class: "panel-controls" },
-    h("span", { class: "panel-hint" }, t("Compare with")),
-    records.length > 1 ? select(t("Record"), records.map((each, at) => [at, `${at + 1}: ${[...each.changes, each.model, each.output || each.title].filter(Boolean).join(" · ")}`.slice(0, 80)]), other.at, "compare-record") : null,
-    other.record.maps.length > 1 ? select(t("Map"), other.record.maps.map((each) => [each.name, each.kind]), map.name, "compare-map") : null,
-    map.L > 1 ? select(t("Layer"), [...summary, ...placeOptions(map.layers)], other.layer, "compare-layer") : null,
-    map.H > 1 ? select(t("Head"), [...summary, ...placeOptions(headNames(map.H))], other.head, "compare-head") : null,
+    { class: "panel-scroll compare-scores" },
+    h(
+      "table",
+      null,
+      h("caption", null, t("How probable each side finds each output: log p")),
+      h("thead", null, h("tr", null, h("th", { scope: "col" }, t("log p of")), names.map((name) => h("th", { scope: "col" }, name.replace(/: $/, ""))))),
+      h("tbody", null, rows.map(({ output, by }) => h("tr", null, h("th", { scope: "row" }, h("bdi", { dir: "auto" }, output)), by.map((each) => h("td", null, numberText(logProbability(each))))))),
+    ),
   );
 }
 
-/** @param {Matrix} left @param {Matrix} right @param {State} state @param {number} space */
+/** @param {SmallMatrix} left @param {SmallMatrix} right @param {State} state @param {number} space */
 function differenceFigure(left, right, state, space) {
   const data = Float32Array.from(right.data, (x, at) => x - left.data[at]);
   const most = largestSize(data);
@@ -176,7 +190,7 @@ function differenceFigure(left, right, state, space) {
   });
 }
 
-/** @param {Matrix} left @param {Matrix} right */
+/** @param {SmallMatrix} left @param {SmallMatrix} right */
 function summaryOf(left, right) {
   const rows = Array.from({ length: left.rows }, (_, row) => totalVariation(rowOf(left, row), rowOf(right, row)));
   const mean = meanOf(rows);

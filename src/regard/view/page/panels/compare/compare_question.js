@@ -3,11 +3,12 @@
 
 import { fill, h } from "../../elements/dom.js";
 import { messageOf } from "../../host/questions.js";
-import { keepingFocus, selectField } from "../panel_parts.js";
+import { button, keepingFocus, selectField } from "../panel_parts.js";
 import { isPicture } from "../../stage/picture_line.js";
 import { t } from "../../words/messages.js";
 
 /** @typedef {import("../panel_parts.js").PanelContext} PanelContext */
+/** @typedef {import("../../record/record.js").AttentionRecord} AttentionRecord */
 
 const AS_IT_IS = { prefix: "", target: null, force: null, off: [], explain: false };
 
@@ -64,10 +65,11 @@ function draw(part) {
   /** @param {Event} event */
   const send = (event) => {
     event.preventDefault();
-    part.asked = "";
-    context.set({ "compare-text": part.text.trim(), "compare-model": part.model });
-    followWish(part);
+    wish(part, { text: part.text.trim(), model: part.model });
   };
+  const { record } = context;
+  const before = record.changes.length > 0 && !context.records.some((each) => isBefore(each, record));
+  const asItIs = { text: record.question.text, model: context.questionOf(record).model ?? "" };
   return fill(
     el,
     h(
@@ -76,9 +78,17 @@ function draw(part) {
       h("label", { class: "panel-field is-wide", hidden: pictured }, h("span", null, t("Another sentence")), input),
       models.length ? selectField(t("by"), models.map((name) => [name, name]), part.model || context.state.model || models[0], (name) => (part.model = name)) : null,
       h("button", { type: "submit", class: "panel-button is-main", disabled: part.asking, "data-focus": "compare-send" }, t("Compare")),
+      before ? button(t("Before and after"), () => wish(part, asItIs), { class: "panel-button", disabled: part.asking, title: t("beside what the model does without the change"), "data-focus": "compare-before" }) : null,
     ),
     h("p", { role: "status", class: part.error ? "panel-error" : "panel-hint" }, part.error || (part.asking ? t("The model is at work…") : "")),
   );
+}
+
+/** Puts it into the address, and asks. @param {Part} part @param {{text: string, model: string}} wished */
+function wish(part, { text, model }) {
+  part.asked = "";
+  part.context.set({ "compare-text": text, "compare-model": model });
+  followWish(part);
 }
 
 /** Asks what the link wishes for, once. @param {Part} part */
@@ -92,12 +102,23 @@ async function followWish(part) {
   try {
     const record = await context.look({ ...AS_IT_IS, text: wish.text, ...(wish.model && { model: wish.model }) });
     part.asking = false;
-    const { records } = part.context;
-    if (part.place < 0 || part.place > records.length) part.place = records.length;
-    part.context.addRecord(record, part.place, { "compare-record": part.place, "compare-text": undefined, "compare-model": undefined });
     part.asked = "";
+    const now = part.context;
+    if (part.place < 0 || part.place > now.records.length) part.place = now.records.length;
+    const here = now.records.indexOf(now.record);
+    // before a change stands on the left, what came of it on the right
+    const places = isBefore(record, now.record) ? { record: part.place, "compare-record": here } : { "compare-record": part.place };
+    now.addRecord(record, part.place, { ...places, "compare-text": undefined, "compare-model": undefined });
   } catch (error) {
     Object.assign(part, { asking: false, error: messageOf(error) });
     draw(part);
   }
+}
+
+/**
+ * Whether a record is what the model does without the changes of another.
+ * @param {Pick<AttentionRecord, "model"|"title"|"changes">} record @param {Pick<AttentionRecord, "model"|"title"|"changes">} other
+ */
+export function isBefore(record, other) {
+  return other.changes.length > 0 && record.changes.length === 0 && record.model === other.model && record.title === other.title;
 }
