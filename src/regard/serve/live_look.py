@@ -14,7 +14,7 @@ import atexit
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -76,7 +76,8 @@ def served_view(view: View) -> LiveView:
     }
     shown = {name: value for name, value in counted(kept).items() if value not in ("", "words")}
     address = page.address + (f"/#{urlencode(shown)}" if shown else "/")
-    live = LiveView(view.records, view.pick, view.live, address, page)
+    parts = {each.name: getattr(view, each.name) for each in fields(view)}
+    live = LiveView(**parts, address=address, page=page)
     print(t("{address}: open it in a browser; Ctrl-C ends", address=address), flush=True)
     return live
 
