@@ -14,7 +14,21 @@ from regard.view.html import page_html
 from regard.words.collect import LISTED
 
 # Names and formulas, which are the same in every language
-SAME = {"regard", "English", "SVG", "PNG", "HTML", "JSON", "log", "nats", "TVD", "JSD"}
+SAME = {
+    "regard",
+    "English",
+    "CSV",
+    "NPZ",
+    "PDF",
+    "SVG",
+    "PNG",
+    "HTML",
+    "JSON",
+    "log",
+    "nats",
+    "TVD",
+    "JSD",
+}
 READ = """() => {
   const said = [], texts = [];
   const walk = document.createTreeWalker(document.querySelector("#regard"), NodeFilter.SHOW_ALL);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 
+from regard.cli.misuse_words import spoken_misuse
 from regard.recipe.mistakes import RecipeError, shortened
 from regard.runs.failures import OtherRecipe
 from regard.words import say, t
@@ -29,7 +30,7 @@ def complain(error: Exception) -> int:
     status = getattr(error, "status", MISUSED if misused else FAILED)
     if hasattr(error, "format_message"):  # a mistake in the command line, found by typer
         context = getattr(error, "ctx", None)
-        message, status = error.format_message(), MISUSED
+        message, status = spoken_misuse(error.format_message()), MISUSED
         command = context.command_path if context else "regard"
         hint = t("{command} --help lists what there is", command=command)
     elif isinstance(error, OSError) and error.strerror:

@@ -41,7 +41,7 @@ from regard.looking.pictures import picture_record
 from regard.looking.predictions import classification_record, prediction_record
 from regard.looking.run_looker import RunLooker
 from regard.records.png_image import PngImage
-from regard.records.question import LONGEST_NAME, BadQuestion, Force, HeadOff, Question
+from regard.records.question import LONGEST_NAME, BadQuestion, Foil, Force, HeadOff, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.runs.loaded_run import LoadedRun
@@ -152,8 +152,12 @@ def _of_runs(
     target: str | None = None,
     explain: bool = False,
     details: bool = True,
+    foil: str | None = None,
+    foil_step: int | None = None,
 ) -> Records:
-    """Every run with every text or example: two of either are compared."""
+    """Every run with every text or example: two of either are compared. foil: an answer that was not given,
+    instead of output token `foil_step`.
+    """
     runs = [each for each in what if isinstance(each, LoadedRun)]
     asked = [each for each in what if not isinstance(each, LoadedRun)]
     if not asked:
@@ -163,7 +167,9 @@ def _of_runs(
         if isinstance(each, Question):
             return each
         text, name = asked_text(run, each)
-        return Question(text, prefix, beam, nbest, target, None, explain, details, name)
+        other = None if foil is None else Foil(foil, foil_step)
+        wanted = explain or foil is not None
+        return Question(text, prefix, beam, nbest, target, None, wanted, details, name, foil=other)
 
     lookers = [RunLooker(run, name) for run, name in zip(runs, told_apart(runs), strict=True)]
     records = tuple(each.look(question(each.run, one)) for one in asked for each in lookers)
@@ -322,6 +328,8 @@ def _of_guest(
     force: Force | None = None,
     off: Sequence[HeadOff] = (),
     explain: bool = False,
+    foil: str | None = None,
+    foil_step: int | None = None,
     details: bool = True,
     title: str = "",
 ) -> Records:
@@ -331,13 +339,14 @@ def _of_guest(
         asked, image = [image], None
     if not asked:
         raise NotARecord("a model needs something to look at: a text, a picture, a sound")
-    wishes = (prefix, beam, nbest, target, force, explain, details)
+    other = None if foil is None else Foil(foil, foil_step)
+    wishes = (prefix, beam, nbest, target, force, explain or foil is not None, details)
 
     def record(each: Any) -> AttentionRecord:
         if isinstance(each, Question):
             return guest.record(GuestInput.of_question(each), each, title=title)
         found = guest_input(each, image=image, rate=sampling_rate)
-        return guest.record(found, Question("", *wishes, off=tuple(off)), title=title)
+        return guest.record(found, Question("", *wishes, off=tuple(off), foil=other), title=title)
 
     return tuple(map(record, asked)), answering([guest])
 

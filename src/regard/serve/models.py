@@ -12,6 +12,7 @@ from regard.recipe.mistakes import RecipeError
 from regard.runs.run_names import EMBEDDED, NAME, checkpoint_of, path_of, shown_name
 from regard.serve.estimates import Estimates, LookEstimates
 from regard.serve.http_errors import Refused
+from regard.serve.jobs import Job
 from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import Worker
 from regard.suggestions import meant
@@ -128,6 +129,7 @@ class Shelf:
     ) -> None:
         self.limits, self.beam = limits or RequestLimits(), beam
         self.worker = Worker(load, self.limits, warm, daemon=daemon)
+        self.asked: dict[str, Job] = {}  # those that wait for an answer, by their tickets
         loaded = self.worker.loaded
         places = [_place(each) for each in loaded]
         self._served = {

@@ -157,8 +157,8 @@ def said_of_errors(text: str, where: str, raised: frozenset[str]) -> Iterator[Sa
         elif isinstance(node, ast.Return) and node.value and "{}lines" in _template(node.value):
             yield Said(where, node.lineno, _template(node.value), None, None)
         elif isinstance(node, ast.arguments):
-            named = dict(zip(reversed(node.args), reversed(node.defaults), strict=False))
-            hints = [value for name, value in named.items() if name.arg == "hint"]
+            given = zip(reversed(node.args), reversed(node.defaults), strict=False)
+            hints = [value for name, value in given if name.arg == "hint"]
             for value in filter(_is_sentence, hints):
                 yield Said(where, value.lineno, _literal(value, where), None, None)
 

@@ -84,6 +84,14 @@ def look(
     explain: Annotated[
         bool, typer.Option("--explain", help="Measure how far the weights explain the output.")
     ] = False,
+    foil: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="With --explain: why not this word, or this label?"),
+    ] = None,
+    foil_step: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="… instead of output token N, counted from 0."),
+    ] = None,
     target: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Look at this translation.")
     ] = None,
@@ -110,7 +118,12 @@ def look(
     Example: regard look --hf bert-base-uncased "The cat sat."
     """
     picks = {"map": which, "layer": _place(layer), "head": _place(head), "tokens": tokens}
-    asked = {"target": target, "beam": beam, "explain": explain or tab == "explain"}
+    if foil is None and foil_step is not None:
+        raise typer.BadParameter(t("--foil-step is the place of a --foil: give one"))
+    explain = explain or foil is not None or tab == "explain"
+    asked: dict[str, Any] = {"target": target, "beam": beam, "explain": explain}
+    if foil is not None:
+        asked |= {"foil": foil, "foil_step": foil_step}
     written = {"--html": html, "--svg": svg, "--png": png, "--pdf": pdf, "--gif": gif}
     written["--apng"] = apng
     written |= {"--json": as_json, "--csv": as_csv, "--npz": npz}
@@ -207,12 +220,21 @@ def _view(
         from regard.looking.guests.model_folder import load_guest
 
         loaded = [load_guest(folder, device=device) for folder in guests]
-        views = [view_of(guest, *map(_typed_pair, texts), **asked, **picks) for guest in loaded]
-    if models or not guests:
-        from regard.runs.loaded_run import load
+    from regard.cli.time_left import TimeLeft
+    from regard.explanations.work_done import WorkDone, listening
 
-        runs = [load(model, device=device) for model in models or []] or [load(device=device)]
-        views.append(view_of(*runs, *texts, **asked, **picks))
+    with TimeLeft(t("measured")) as shown:
+        done = WorkDone(told=lambda: shown.see(done.share or 0.0, 1.0))
+        with listening(done):
+            if guests:
+                views = [
+                    view_of(guest, *map(_typed_pair, texts), **asked, **picks) for guest in loaded
+                ]
+            if models or not guests:
+                from regard.runs.loaded_run import load
+
+                runs = [load(m, device=device) for m in models or []] or [load(device=device)]
+                views.append(view_of(*runs, *texts, **asked, **picks))
     return views[0] if len(views) == 1 else view_of(*views, **picks)
 
 
@@ -311,7 +333,8 @@ def _print(view: View, saved: bool, *, explain: bool, written: bool) -> None:
     print(f"\n{view.to_text(colour=None)}")
     for record in view.records:
         if record.notes:
-            print("\n" + "\n".join(record.notes))
+            who = f"{record.model}: " if several else ""
+            print("\n" + "\n".join(who + note for note in record.notes))
         said = [f"{each.title}: {each.reading}" for each in record.explanations]
         if explain and not (said or any("is not measured" in note for note in record.notes)):
             said = [t("how far the weights explain this output is not measured for this model")]
