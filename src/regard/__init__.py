@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from regard.attention.multi_head import MultiHead
     from regard.attention.normalizers import HardChoice, Reinforce
     from regard.attention.weights.asked_weights import Weights
-    from regard.looking.look import look
     from regard.records.record import AttentionRecord
     from regard.report.run_evaluation import evaluate
     from regard.runs.loaded_run import load
+    from regard.serve.live_look import look
 
 __all__ = [
     "Attended",
@@ -67,7 +67,7 @@ _HOMES = {
     "Weights": "regard.attention.weights.asked_weights",
     "evaluate": "regard.report.run_evaluation",
     "load": "regard.runs.loaded_run",
-    "look": "regard.looking.look",
+    "look": "regard.serve.live_look",
     "AttentionRecord": "regard.records.record",
 }
 

@@ -7,8 +7,8 @@ import re
 import pytest
 from reading_pages import QUESTION, ask, expect
 
+from regard.looking.run_description import STORY
 from regard.records.record import AttentionRecord
-from regard.serve.model_description import STORY
 
 
 @pytest.fixture

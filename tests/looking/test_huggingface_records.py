@@ -12,6 +12,7 @@ from small_huggingface import FAMILIES, byte_level, pieces, small
 
 import regard
 from regard.looking.token_text import side_of_ids
+from regard.records.question import BadQuestion
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 
@@ -196,7 +197,7 @@ def test_other_inputs_than_the_model_had_are_refused(tokenizer):
         regard.look(captured, inputs=inputs)
     with pytest.raises(NotARecord, match="inputs need input_ids"):
         regard.look(captured, tokenizer=tokenizer, inputs={})
-    with pytest.raises(NotARecord, match="does not translate"):
+    with pytest.raises(BadQuestion, match="does not translate"):
         regard.look(model, tokenizer, TEXT, target="a cat")
 
 
@@ -233,7 +234,7 @@ def test_byte_level_tokens_of_one_character_are_readable(bytewise, known):
 
 
 def test_a_blank_text_is_refused(bytewise):
-    with pytest.raises(NotARecord, match="no token"):
+    with pytest.raises(BadQuestion, match="the text is blank"):
         regard.look(small("gpt2", bytewise), bytewise, "")
 
 
@@ -266,4 +267,5 @@ def test_a_model_is_explained_by_its_gradients_and_its_layers(family, tokenizer)
     np.testing.assert_allclose(names["rollout"].matrix.sum(-1), 1, atol=1e-5)
     for each in record.explanations:
         if each.matrix is not None:
+            assert np.isfinite(each.matrix).all()
             assert each.matrix.shape == record.map(each.map).weights.shape[2:]

@@ -12,10 +12,12 @@ import torch
 from small_runs import small_run
 
 import regard
-from regard.looking.look import look, look_at
+from regard.looking.look import look
+from regard.looking.run_looker import look_at
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
+from regard.serve.live_look import look as live_look
 
 WEIGHTS = [[0.25, 0.75], [1.0, 0.0]]
 
@@ -181,6 +183,6 @@ def test_show_opens_a_file_or_says_where_it_is(monkeypatch, capsys, opened, said
 
 
 def test_the_names_are_at_the_door():
-    assert regard.look is look
+    assert regard.look is live_look
     assert regard.AttentionRecord is AttentionRecord
     assert {"look", "AttentionRecord"} <= set(dir(regard))

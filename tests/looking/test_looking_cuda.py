@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import regard
-from regard.looking.look import look_at
+from regard.looking.run_looker import look_at
 from regard.records.question import Force, Question
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -9,7 +9,7 @@ import pytest
 from small_runs import small_run
 
 import regard
-from regard.looking.look import look_at
+from regard.looking.run_looker import look_at
 from regard.records.question import Question
 from regard.serve.estimates import Estimates
 from regard.serve.http_errors import Refused
@@ -87,7 +87,7 @@ def test_a_record_has_no_more_weights_than_were_estimated(run, estimates, length
     tree = 0 if record.beam is None else record.beam.weights.size
     seen = tree + sum(each.weights.size for each in record.maps)
     look = run.task.look_extent(Question(TEXT[:length], beam=beam))
-    assert seen <= estimates._numbers(look)
+    assert seen <= estimates.looker.numbers(look)
 
 
 @pytest.mark.parametrize("task", ["classify", "language", "masked"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import regard
-from regard.looking.look import look_at
+from regard.looking.run_looker import look_at
 from regard.records.question import Force, Question
 from regard.serve.interruptible_run import Cancelled, interruptible
 

@@ -10,10 +10,10 @@ import pytest
 from small_server import client_of, quiet_app
 
 import regard
-from regard.looking.look import look_at
+from regard.looking.run_description import SENTENCES, STORY, description
+from regard.looking.run_looker import look_at
 from regard.records.question import Force, Question
 from regard.runs.loaded_run import EMBEDDED
-from regard.serve.model_description import SENTENCES, STORY, description
 from regard.serve.models import Shelf
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tasks"))

@@ -12,7 +12,7 @@ from torch import nn
 
 import regard
 from regard.data.fields import Label, Text
-from regard.looking.look import look_at
+from regard.looking.run_looker import look_at
 from regard.pooling import AttentionPooling
 from regard.recipe.recipe import Recipe
 from regard.records.question import BadQuestion, Question

@@ -58,6 +58,14 @@ ServedRuns = Annotated[
         help="A run folder, RUN@STEP, or embedded, the default; several are served by name.",
     ),
 ]
+Guests = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--hf",
+        metavar="FOLDER",
+        help="A folder of a Hugging Face model, in safetensors; nothing is downloaded.",
+    ),
+]
 Beam = Annotated[
     int | None,
     typer.Option(min=1, max=WIDEST, metavar="N", help="Hypotheses kept open; 1: greedy search."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, MutableMapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.hf.hf_mechanisms import Mechanism
+from regard.hf.interface_functions import StandIn, stand_in, switch_to_eager
 from regard.hf.modules import KINDS, Attending, Kind, attending, own_eager, transformers
 from regard.hf.outputs import watch_outputs
 from regard.hf.terms import split_mask, total_bias
@@ -47,9 +48,18 @@ class CapturedLayer:
             raise ValueError(
                 "the scores need queries and keys: regard.hf.capture(model, vectors=True)"
             )
-        scaling = self.query.shape[-1] ** -0.5 if self.scaling is None else self.scaling
-        scores = self.query @ self.key.mT * scaling
+        scores = self.query @ self.key.mT * self._scale
         return scores if self.bias is None else scores + self.bias
+
+    @property
+    def scaled_query(self) -> Tensor | None:
+        """(B, H, Lq, D): its product with a key is the score, without a bias."""
+        return None if self.query is None else self.query * self._scale
+
+    @property
+    def _scale(self) -> float:
+        assert self.query is not None
+        return self.query.shape[-1] ** -0.5 if self.scaling is None else self.scaling
 
 
 @dataclass
@@ -131,17 +141,14 @@ def capture(
         if found:
             by_module = {id(each.module): each for each in found}
             record = functools.partial(_Recording, captured, by_module, wanted, vectors)
-            interfaces = {id(each.functions): each.functions for each in found}
-            for name in _switch_to_eager(model, undo):
-                for functions in interfaces.values():
-                    _replace(functions, name, record, undo)
+            stand_in(model, found, record, undo)
         elif vectors:
             raise ValueError(
                 f"{type(model).__name__} does not use the attention interface of transformers: its "
                 "weights may be had, its queries and keys not. Leave vectors=True out"
             )
         else:
-            _switch_to_eager(model, undo)
+            switch_to_eager(model, undo)
 
             def keep(kind: Kind, layer: int, weights: Tensor) -> None:
                 name = f"{kind}.{layer}"
@@ -154,7 +161,7 @@ def capture(
 
 
 @dataclass(frozen=True)
-class _Recording:
+class _Recording(StandIn):
     """Stands in for an attention function, calls it, and keeps its weights."""
 
     captured: Captured
@@ -203,41 +210,6 @@ class _Recording:
         group = query.shape[1] // key.shape[1]
         key, value = (x.repeat_interleave(group, 1) if group > 1 else x for x in (key, value))
         return {"query": query, "key": key, "value": value}
-
-
-def _switch_to_eager(model: nn.Module, undo: ExitStack) -> set[str]:
-    """Eager everywhere but where an attention of regard runs; undone at the end."""
-    interface = transformers("modeling_utils").ALL_ATTENTION_FUNCTIONS
-    config_type = transformers().PreTrainedConfig
-    configs = {
-        id(config): config
-        for module in model.modules()
-        if isinstance(config := getattr(module, "config", None), config_type)
-    }
-    names = {"eager"}
-    for config in configs.values():
-        before = config._attn_implementation
-        if isinstance(interface.get(before), (Mechanism, _Recording)):
-            names.add(before)
-        else:
-            undo.callback(setattr, config, "_attn_implementation_internal", before)
-            config._attn_implementation_internal = "eager"
-    return names
-
-
-def _replace(
-    functions: MutableMapping[str, Any],
-    name: str,
-    record: Callable[[Callable[..., Any] | None], _Recording],
-    undo: ExitStack,
-) -> None:
-    """A recording in the place of the function of that name, in this interface only."""
-    before = functions.get(name)
-    functions[name] = record(before)
-    if isinstance(before, _Recording):  # a capture around this one
-        undo.callback(functions.__setitem__, name, before)
-    else:  # the function registered for all models is visible again
-        undo.callback(functions.__delitem__, name)
 
 
 def _check(model: Any, kinds: Collection[str] | None) -> None:

@@ -25,12 +25,18 @@ OTHER_TERMS = (
 
 
 def captured_maps(
-    captured: Captured, rows: Sequence[int], first: int, mask: Sequence[int] | None
+    captured: Captured,
+    rows: Sequence[int],
+    first: int,
+    mask: Sequence[int] | None,
+    *,
+    changed: bool = False,
 ) -> tuple[list[AttentionMap], tuple[str, ...]]:
     """A map of each kind; the names of its sides are not said yet.
 
     rows: the row of the batch at each step, which changes under a beam search. first: the row of
-    the input. mask: which tokens of the input are real; those that fill are left out.
+    the input. mask: which tokens of the input are real; those that fill are left out. changed: weights
+    were given or switched off, so that they are not what their scores lead to.
     """
     keep = None if mask is None or all(mask) else torch.tensor(mask, dtype=torch.bool)
     maps: list[AttentionMap] = []
@@ -47,9 +53,9 @@ def captured_maps(
             stacked = [_over_steps(each, rows) for each in calls]
         filled = (keep if kind != "cross" else None, keep if _reads_input(kind, captured) else None)
         weights = _array(torch.stack([_kept(one, *filled) for one in stacked]))
-        scores, values = _details(calls, rows[0], filled)
-        allowed = np.asarray((weights > 0).any(1, keepdims=True))
-        if scores is not None and not _is_softmax(scores, allowed, weights):
+        scores, values, queries, keys = _details(calls, rows[0], filled)
+        allowed = _allowed(weights, kind, changed)
+        if scores is not None and not changed and not _is_softmax(scores, allowed, weights):
             scores = None
             beyond.append(kind)
         maps.append(
@@ -64,9 +70,19 @@ def captured_maps(
                 scores=scores,
                 allowed=None if allowed.all() else allowed,
                 values=values,
+                query_vectors=None if scores is None else queries,
+                key_vectors=None if scores is None else keys,
             )
         )
     return maps, (OTHER_TERMS.format(" and ".join(beyond)),) if beyond else ()
+
+
+def _allowed(weights: Array, kind: str, changed: bool) -> NDArray[np.bool_]:
+    """(L, 1, Q, K): which pairs any head gives a weight; of changed ones, which a decoder could."""
+    if not changed:
+        return np.asarray((weights > 0).any(1, keepdims=True))
+    every = np.ones((len(weights), 1, *weights.shape[2:]), bool)
+    return np.tril(every) if kind == "decoder" else every
 
 
 def _mechanism(layers: Sequence[CapturedLayer]) -> str:
@@ -91,14 +107,22 @@ def _details(
     calls: Sequence[Sequence[CapturedLayer]],
     row: int,
     filled: tuple[Tensor | None, Tensor | None],
-) -> tuple[Array | None, Array | None]:
-    """Scores and values, if the model was called once and vectors were kept."""
+) -> tuple[Array | None, Array | None, Array | None, Array | None]:
+    """Scores, values, scaled queries and keys, if the model was called once and vectors were kept."""
     if any(len(each) > 1 or each[0].query is None for each in calls):
-        return None, None
-    scores = torch.stack([_kept(each[0].scores[row], *filled) for each in calls])
-    values = [each[0].value for each in calls]
-    kept = [_kept(value[row], filled[1], None) for value in values if value is not None]
-    return _array(scores), _array(torch.stack(kept))
+        return None, None, None, None
+    layers = [each[0] for each in calls]
+    scores = [_kept(layer.scores[row], *filled) for layer in layers]
+    parts = [
+        [x for layer in layers if (x := getattr(layer, name)) is not None]
+        for name in ("value", "scaled_query", "key")
+    ]
+    masks = (filled[1], filled[0], filled[1])
+    vectors = [
+        _array(torch.stack([_kept(x[row], mask, None) for x in part]))
+        for part, mask in zip(parts, masks, strict=True)
+    ]
+    return _array(torch.stack(scores)), *vectors  # type: ignore[return-value]
 
 
 def _kept(x: Tensor, rows: Tensor | None, columns: Tensor | None) -> Tensor:

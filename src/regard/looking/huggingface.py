@@ -1,6 +1,5 @@
-"""Records of Hugging Face models: of what was captured, of what a model returned, of a model itself.
+"""Records of what was captured of a Hugging Face model, or of what it returned.
 
-    regard.look(model, tokenizer, "The cat sat.")
     regard.look(captured, tokenizer=tokenizer, inputs=inputs)
 
 Legend: L layers, B rows of a batch, H heads, Q queries, K keys.
@@ -16,12 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.hf.attention_capture import Captured, CapturedLayer, capture
+from regard.hf.attention_capture import Captured, CapturedLayer
 from regard.hf.modules import Kind
 from regard.looking.captured_maps import captured_maps
 from regard.looking.token_text import side_of_ids
 from regard.records.maps import within_budget
-from regard.records.record import AttentionMap, AttentionRecord, Explanation
+from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import NotARecord, Side
 
 FIELDS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")
@@ -29,59 +28,6 @@ FIX = (
     "with regard.hf.capture(model) as captured: model(**inputs)   # whatever it attends with\n"
     "regard.look(captured, tokenizer=tokenizer, inputs=inputs)"
 )
-
-
-def model_record(
-    model: Any,
-    tokenizer: Any,
-    text: str,
-    *,
-    target: str | None = None,
-    beam: int | None = None,
-    explain: bool = False,
-    title: str = "",
-) -> AttentionRecord:
-    """Run the model on a text and look: with scores and values where the model lets one see them.
-
-    A model that translates is asked for its translation, unless a `target` is given. explain: with the
-    gradients of its answers, where it has any, and the rollout of its layers.
-    """
-    inputs = tokenizer(text, return_tensors="pt").to(model.device)
-    if not inputs["input_ids"].numel():
-        raise NotARecord("the text has no token: there is nothing to look at")
-    training = model.training
-    model.eval()
-    try:
-        with torch.no_grad():
-            given = {name: inputs[name] for name in ("input_ids", "attention_mask")}
-            written = None
-            if model.config.is_encoder_decoder:
-                written = _target_ids(model, tokenizer, given, target, beam)
-                given["decoder_input_ids"] = written[:, :-1]
-            elif target is not None or beam is not None:
-                raise NotARecord(
-                    f"{type(model).__name__} does not translate: leave target and beam out"
-                )
-            captured = _captured(model, given)
-    finally:
-        model.train(training)
-    record = captured_record(
-        captured,
-        tokenizer,
-        given,
-        text=text,
-        target=target,
-        written=None if written is None else written[0].tolist(),
-        title=title or text,
-        model=model_name(model),
-    )
-    return record.with_explanations(_explanations(model, given)) if explain else record
-
-
-def _explanations(model: Any, given: Mapping[str, Tensor]) -> tuple[Explanation, ...]:
-    from regard.looking.explained_inputs import explain_inputs
-
-    return explain_inputs(model, given)
 
 
 def numbered_record(
@@ -176,36 +122,6 @@ def outputs_as_captured(outputs: Any) -> Captured:
                 captured.layers.append(CapturedLayer(f"{name}.{layer}", kind, layer, step, weights))
                 captured._calls[f"{name}.{layer}"] += 1
     return captured
-
-
-def model_name(model: Any) -> str:
-    path = getattr(model.config, "_name_or_path", "")
-    return f"{type(model).__name__} {path}".strip()
-
-
-def _captured(model: Any, given: Mapping[str, Tensor]) -> Captured:
-    try:
-        with capture(model, vectors=True) as captured:
-            model(**given)
-    except ValueError:  # it has weights, but lets nobody see its queries and keys
-        with capture(model) as captured:
-            model(**given)
-    return captured
-
-
-def _target_ids(
-    model: Any, tokenizer: Any, given: Mapping[str, Tensor], target: str | None, beam: int | None
-) -> Tensor:
-    """(1, T): what the decoder is given and writes, its start first."""
-    if target is not None:
-        labels = tokenizer(text_target=target, return_tensors="pt")["input_ids"].to(model.device)
-        start = model.config.decoder_start_token_id
-        return torch.cat([labels.new_full((1, 1), start), labels], 1)
-    source = given["input_ids"].shape[1]
-    longest = getattr(model.config, "max_position_embeddings", None) or 10**6
-    most = min(2 * source + 20, longest - 1)
-    widths = {} if beam is None else {"num_beams": beam}
-    return model.generate(**given, max_new_tokens=most, do_sample=False, **widths)
 
 
 def _steps(given: Any) -> Iterator[Sequence[Tensor]]:

@@ -4,6 +4,8 @@
     regard.look(run, {"first": "…", "second": "…"})          # … and any example that it predicts
     regard.look(prediction)                                  # an answer that holds its attention
     regard.look(model, tokenizer, "The cat sat.")            # a Hugging Face model
+    regard.look(model, tokenizer, ("The cat sat", "it was tired"))      # two texts that it reads together
+    regard.look(model, processor, "cat.png")                 # … of pictures
     regard.look(captured, tokenizer=tokenizer, inputs=inputs)
     regard.look(weights, ["I", "am"], ["我", "是"])           # any weights and their labels
     regard.look(weights, words, image="dog.jpg", grid=(14, 14))
@@ -18,7 +20,6 @@ import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +29,19 @@ from torch import nn
 from regard.data.fields import Image
 from regard.data.picture_files import URI
 from regard.hf.attention_capture import Captured
+from regard.looking.guests.guest_input import GuestInput, guest_input
+from regard.looking.guests.guest_model import GuestModel
 from regard.looking.huggingface import (
     captured_record,
-    model_record,
     numbered_record,
     outputs_as_captured,
 )
+from regard.looking.looker import Looker
 from regard.looking.pictures import picture_record
 from regard.looking.predictions import classification_record, prediction_record
+from regard.looking.run_looker import RunLooker
 from regard.records.png_image import PngImage
-from regard.records.question import LONGEST_NAME, BadQuestion, Foil, Question
+from regard.records.question import LONGEST_NAME, BadQuestion, Foil, Force, HeadOff, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.runs.loaded_run import LoadedRun
@@ -45,15 +49,13 @@ from regard.suggestions import meant
 from regard.tasks.answer import plain_value
 from regard.tasks.classify.classify_module import Classification
 from regard.tasks.prediction import Prediction
-from regard.tasks.task import Task
 from regard.tasks.task_module import accepted
-from regard.tasks.text_look import asked_example
 from regard.view.attention_view import View, read_records
 from regard.view.picked_matrix import Pick
 from regard.view.widget import Live
 
 Records = tuple[tuple[AttentionRecord, ...], Live | None]
-PICKS = ("map", "layer", "head", "tokens")
+PICKS = ("map", "layer", "head", "tokens", "between")
 KINDS = (
     "a record, a prediction, a run and a text, a Hugging Face model, its tokenizer and a text, what "
     "regard.hf.capture kept, or weights with labels"
@@ -63,7 +65,7 @@ KINDS = (
 def look(*what: Any, **options: Any) -> View:
     """A view of what attends to what: see the top of this file for what can be looked at.
 
-    map, layer, head, tokens: what is shown first, as in `View.picking`. Other options depend on what
+    map, layer, head, tokens, between: what is shown first, as in `View.picking`. Other options depend on what
     is looked at; one that it does not have is refused, and those that it has are named.
     """
     if not what:
@@ -95,18 +97,6 @@ def _scored(records: Sequence[AttentionRecord], live: Live | None) -> tuple[Atte
     return tuple(found)
 
 
-def look_at(run: LoadedRun, question: Question, *, name: str = "") -> AttentionRecord:
-    """What a run attends to when it is asked this, whatever it was trained for.
-
-    A text may be an example in JSON, as `predict` reads it: {"text": "…"}. name: what the run is called, if
-    its own would not tell it from others.
-    """
-    if question.text.lstrip().startswith("{") and len(run.task.inputs) == 1:
-        (value,) = asked_example(run.task, question.text).values()
-        question = replace(question, text=value) if isinstance(value, str) else question
-    return run.task.look(run.module, question, model=name or run.name)
-
-
 def _maker(what: Sequence[Any], options: Mapping[str, Any]) -> Callable[..., Records]:
     """Which function below makes records of these arguments."""
     first = what[0]
@@ -116,6 +106,8 @@ def _maker(what: Sequence[Any], options: Mapping[str, Any]) -> Callable[..., Rec
         return _of_answers
     if isinstance(first, nn.Module):
         return _of_model
+    if isinstance(first, GuestModel):
+        return _of_guest
     if isinstance(first, Captured) or hasattr(first, "to_tuple"):  # every output of transformers
         return _of_outputs
     if hasattr(first, "shape") or isinstance(first, (list, tuple)):
@@ -179,13 +171,9 @@ def _of_runs(
         wanted = explain or foil is not None
         return Question(text, prefix, beam, nbest, target, None, wanted, details, name, foil=other)
 
-    names = told_apart(runs)
-    records = tuple(
-        look_at(run, question(run, each), name=name)
-        for each in asked
-        for run, name in zip(runs, names, strict=True)
-    )
-    return records, answering(runs)
+    lookers = [RunLooker(run, name) for run, name in zip(runs, told_apart(runs), strict=True)]
+    records = tuple(each.look(question(each.run, one)) for one in asked for each in lookers)
+    return records, answering(lookers)
 
 
 def told_apart(runs: Sequence[LoadedRun]) -> list[str]:
@@ -229,25 +217,20 @@ def example_text(run: LoadedRun, example: Any) -> str:
         ) from None
 
 
-def answering(runs: Sequence[LoadedRun]) -> Live:
-    """What a page asks, answered by the run that it names, or by the first."""
-    by_name = dict(zip(told_apart(runs), runs, strict=True))
+def answering(lookers: Sequence[Looker]) -> Live:
+    """What a page asks, answered by who it names, or by the first."""
+    by_name = {each.name: each for each in lookers}
 
     def answer(payload: Mapping[str, Any]) -> AttentionRecord:
         asked = dict(payload)
         name = asked.pop("model", None)
         if name is not None and name not in by_name:
             raise NotARecord(f"no model {name!r}.{meant(str(name), by_name)}")
-        chosen = next(iter(by_name)) if name is None else name
-        return look_at(by_name[chosen], Question.from_dict(asked), name=chosen)
+        looker = lookers[0] if name is None else by_name[name]
+        return looker.look(Question.from_dict(asked))
 
-    shown = tuple(name for name, run in by_name.items() if shows_pictures(run.task))
-    return Live(tuple(by_name), answer, shown)
-
-
-def shows_pictures(task: Task) -> bool:
-    """Whether a picture is all that it is asked about."""
-    return len(task.inputs) == 1 and isinstance(task.fields[task.inputs[0]], Image)
+    shown = tuple(name for name, each in by_name.items() if each.pictures)
+    return Live(tuple(by_name), answer, shown, tuple(lookers))
 
 
 def _of_weights(
@@ -326,22 +309,46 @@ def _of_outputs(
     return (record,), None
 
 
-def _of_model(
-    model: Any,
-    tokenizer: Any = None,
-    *texts: str,
+def _of_model(model: Any, processor: Any = None, *examples: Any, **options: Any) -> Records:
+    """A Hugging Face model, what prepares its inputs, and what it is asked about."""
+    if not callable(processor) or not (examples or "image" in options):
+        raise NotARecord("give a tokenizer and a text: regard.look(model, tokenizer, 'text')")
+    return _of_guest(GuestModel(model, processor), *examples, **options)
+
+
+def _of_guest(
+    guest: GuestModel,
+    *examples: Any,
+    image: Any = None,
+    sampling_rate: int | None = None,
+    prefix: str = "",
     target: str | None = None,
     beam: int | None = None,
+    nbest: int | None = None,
+    force: Force | None = None,
+    off: Sequence[HeadOff] = (),
     explain: bool = False,
+    foil: str | None = None,
+    foil_step: int | None = None,
+    details: bool = True,
     title: str = "",
 ) -> Records:
-    if not callable(tokenizer) or not texts:
-        raise NotARecord("give a tokenizer and a text: regard.look(model, tokenizer, 'text')")
-    records = [
-        model_record(model, tokenizer, text, target=target, beam=beam, explain=explain, title=title)
-        for text in texts
-    ]
-    return tuple(records), None
+    """Texts, pairs (first, second), pictures or sounds; a list is several of them."""
+    asked = [each for one in examples for each in (one if isinstance(one, list) else [one])]
+    if not asked and image is not None:
+        asked, image = [image], None
+    if not asked:
+        raise NotARecord("a model needs something to look at: a text, a picture, a sound")
+    other = None if foil is None else Foil(foil, foil_step)
+    wishes = (prefix, beam, nbest, target, force, explain or foil is not None, details)
+
+    def record(each: Any) -> AttentionRecord:
+        if isinstance(each, Question):
+            return guest.record(GuestInput.of_question(each), each, title=title)
+        found = guest_input(each, image=image, rate=sampling_rate)
+        return guest.record(found, Question("", *wishes, off=tuple(off), foil=other), title=title)
+
+    return tuple(map(record, asked)), answering([guest])
 
 
 def _numbers(weights: Any) -> Any:
@@ -355,7 +362,7 @@ def _numbers(weights: Any) -> Any:
 
 
 def _check_options(maker: Callable[..., Records], options: Mapping[str, Any]) -> None:
-    parameters = inspect.signature(maker).parameters
+    parameters = inspect.signature(_of_guest if maker is _of_model else maker).parameters
     named = {n: p for n, p in parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
     for name in options:
         if name not in named:

@@ -32,14 +32,27 @@ def side_of_ids(
     found = None if text is None else _as_tokenised(tokenizer, ids, text, target)
     if found is None or text is None:
         text, found = _as_decoded(tokenizer, ids)
+    return side_of_cut(tokenizer, ids, text, found, title=title)
+
+
+def side_of_cut(
+    tokenizer: Any,
+    ids: Sequence[int],
+    text: str,
+    found: Offsets,
+    *,
+    title: str = "",
+    parts: Sequence[int] = (),
+) -> Side:
+    """found: where in the text each token lies. parts: of which of two texts it is."""
     specials = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
     offsets = _in_order([_without_blanks(text, place) for place in found])
     marks = [i in specials and a == b for i, (a, b) in zip(ids, offsets, strict=True)]
     apart = [a == b for a, b in offsets]
-    names = [_name(tokenizer, i) for i in ids]
+    names = [token_name(tokenizer, i) for i in ids]
     labels = _labels(text, offsets, names)
     words = word_numbers(text, offsets, apart)
-    return Side.of(text, labels, offsets, special=marks, words=words, title=title)
+    return Side.of(text, labels, offsets, special=marks, words=words, title=title, parts=parts)
 
 
 def _as_tokenised(tokenizer: Any, ids: Sequence[int], text: str, target: bool) -> Offsets | None:
@@ -95,10 +108,12 @@ def _in_order(offsets: Offsets) -> Offsets:
     return placed
 
 
-def _name(tokenizer: Any, token: int) -> str:
-    """What a token that stands for no text is called: </s>, or ␣ if it is a blank."""
+def token_name(tokenizer: Any, token: int) -> str:
+    """What a token is called that stands alone: </s>, or ␣ if it is a blank."""
     alone = str(tokenizer.decode([token], skip_special_tokens=False))
-    return alone if alone.strip() else _blanks(alone)
+    if BROKEN in alone:  # a part of a character
+        return str(tokenizer.convert_ids_to_tokens(token))
+    return alone.strip() or _blanks(alone)
 
 
 def _blanks(piece: str) -> str:

@@ -150,14 +150,18 @@ def used_sides(sides: Mapping[str, Side], maps: Sequence[AttentionMap]) -> dict[
 def within_budget(
     maps: Sequence[AttentionMap], most: int = MOST_DETAILS
 ) -> tuple[tuple[AttentionMap, ...], tuple[str, ...]]:
-    """The maps without values, then without scores, if there are too many numbers; and a note of it."""
-    numbers = _count(each.scores for each in maps) + _count(each.values for each in maps)
+    """The maps without vectors, then values, then scores, if there are too many numbers; and a note of it."""
+    vectors = _count(x for each in maps for x in (each.query_vectors, each.key_vectors))
+    numbers = _count(x for each in maps for x in (each.scores, each.values)) + vectors
     if numbers <= most:
         return tuple(maps), ()
-    left_out = "values"
-    maps = [replace(each, values=None) for each in maps]
+    left_out = "queries and keys"
+    maps = [replace(each, query_vectors=None, key_vectors=None) for each in maps]
+    if numbers - vectors > most:
+        left_out = "queries, keys and values" if vectors else "values"
+        maps = [replace(each, values=None) for each in maps]
     if _count(each.scores for each in maps) > most:
-        left_out = "scores and values"
+        left_out = "queries, keys, scores and values" if vectors else "scores and values"
         maps = [replace(each, scores=None, factor=None) for each in maps]
     note = f"{left_out} are left out: there are {numbers:,} numbers, and at most {most:,} are kept"
     return tuple(maps), (note,)

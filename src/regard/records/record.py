@@ -28,6 +28,15 @@ from regard.words import t
 FORMAT = "regard.attention/1"
 
 Array = NDArray[np.float32]
+ARRAYS = (
+    "weights",
+    "scores",
+    "allowed",
+    "factor",
+    "values",
+    "query_vectors",
+    "key_vectors",
+)  # of a map
 Box = tuple[float, float, float, float]  # left, top, width, height, as shares of the picture
 LONGEST = 40  # characters of a text in a line
 Places = tuple[tuple[int, int], ...]  # in characters, from start up to end
@@ -63,6 +72,8 @@ class AttentionMap:
     allowed: NDArray[np.bool_] | None = None  # broadcast to (L, H, Q, K); None: all pairs
     factor: Array | None = None  # broadcast to (L, H, Q, K)
     values: Array | None = None  # (L, H, K, D)
+    query_vectors: Array | None = None  # (L, H, Q, E), scaled: Σ q ⊙ k is the score without a bias
+    key_vectors: Array | None = None  # (L, H, K, E)
 
     def __post_init__(self) -> None:
         if self.weights.ndim != 4:
@@ -95,15 +106,16 @@ class AttentionMap:
             "factor": None
             if self.factor is None
             else pack(np.broadcast_to(self.factor, shape), weights=False),
-            "values": None if self.values is None else pack(self.values, weights=False),
+            **{
+                name: None if (kept := getattr(self, name)) is None else pack(kept, weights=False)
+                for name in ("values", "query_vectors", "key_vectors")
+            },
         }
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> AttentionMap:
         kept: dict[str, Any] = {
-            name: unpack(given[name])
-            for name in ("weights", "scores", "allowed", "factor", "values")
-            if given.get(name) is not None
+            name: unpack(given[name]) for name in ARRAYS if given.get(name) is not None
         }
         words = {
             name: given.get(name, "")
@@ -195,6 +207,40 @@ class Explanation:
         )
 
 
+@dataclass(frozen=True)
+class Lens:
+    """What would be said at each position if the model ended after each layer: the logit lens.
+
+    The last line is what the model itself says. Legend: N lines, Q positions, T likeliest.
+    """
+
+    side: str  # the name of the side that the positions are of
+    layers: tuple[str, ...]  # N: what each line is called
+    tokens: tuple[tuple[tuple[str, ...], ...], ...]  # (N, Q, T), the likeliest first
+    probabilities: Array  # (N, Q, T)
+
+    def __post_init__(self) -> None:
+        lines = {(len(line), *{len(each) for each in line}) for line in self.tokens}
+        if lines != {self.probabilities.shape[1:]} or len(self.layers) != len(self.tokens):
+            raise NotARecord(
+                f"a lens has a token for each of its probabilities {self.probabilities.shape}"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "side": self.side,
+            "layers": list(self.layers),
+            "tokens": [[list(each) for each in line] for line in self.tokens],
+            "probabilities": pack(self.probabilities),
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Lens:
+        tokens = tuple(tuple(tuple(each) for each in line) for line in given["tokens"])
+        probabilities = unpack(given["probabilities"])
+        return cls(given["side"], tuple(given["layers"]), tokens, probabilities)
+
+
 @dataclass(frozen=True, repr=False)
 class AttentionRecord:
     """What one model attended to in one input."""
@@ -215,6 +261,11 @@ class AttentionRecord:
     )
     answer_places: Mapping[str, Places] = field(default_factory=dict)  # in the texts of sides
     changes: tuple[str, ...] = ()  # what was given or forced, in a few words each
+    lens: Lens | None = None  # what is predicted at each position, layer by layer
+    command: str = ""  # what puts the model behind the page: "regard serve --hf FOLDER"
+    steerable: str = (
+        ""  # the map whose rows can be forced, of what only reads; "": the cross-attention
+    )
 
     def __post_init__(self) -> None:
         for each in self.maps:
@@ -240,6 +291,10 @@ class AttentionRecord:
                     )
         if self.levels is not None:
             self.levels.check(self.sides)
+        if self.lens is not None and self.lens.probabilities.shape[1] != len(
+            self.sides.get(self.lens.side, ())
+        ):
+            raise NotARecord(f"the lens is over another number of tokens than {self.lens.side!r}")
 
     @classmethod
     def of(
@@ -338,6 +393,9 @@ class AttentionRecord:
                 for name, places in self.answer_places.items()
             },
             "changes": list(self.changes),
+            "lens": None if self.lens is None else self.lens.to_dict(),
+            "command": self.command,
+            "steerable": self.steerable,
         }
 
     def to_json(self) -> str:
@@ -373,6 +431,9 @@ class AttentionRecord:
                     for name, places in given.get("answer_places", {}).items()
                 },
                 tuple(given.get("changes", ())),
+                None if given.get("lens") is None else Lens.from_dict(given["lens"]),
+                given.get("command", ""),
+                given.get("steerable", ""),
             )
         except NotARecord:
             raise

@@ -75,6 +75,7 @@ class Side:
     language: str = ""  # zh, ja, …: which shapes of the characters are meant
     title: str = ""  # "source", "target"
     picture: Picture | None = None
+    parts: tuple[int, ...] = ()  # of a pair of texts: 0 the first, 1 the second, -1 neither
     corrected: bool = False  # the words were put together by hand, and are shown as they are
 
     def __post_init__(self) -> None:
@@ -85,6 +86,10 @@ class Side:
                     "a side needs tokens, offsets, words and special of one length, not {lengths}",
                     lengths=lengths,
                 )
+            )
+        if self.parts and (len(self.parts) != len(self.tokens) or set(self.parts) - {-1, 0, 1}):
+            raise NotARecord(
+                f"the parts of a side are one of 0, 1 and -1 for each of {len(self.tokens)} tokens"
             )
 
     def __len__(self) -> int:
@@ -102,6 +107,7 @@ class Side:
         language: str = "",
         title: str = "",
         picture: Picture | None = None,
+        parts: Sequence[int] = (),
     ) -> Side:
         """words: if not given, tokens that no blank and no sign parts are one word."""
         marks = tuple(special) if special is not None else (False,) * len(tokens)
@@ -115,6 +121,7 @@ class Side:
             language,
             title,
             picture,
+            tuple(int(part) for part in parts),
         )
 
     @classmethod
@@ -172,6 +179,7 @@ class Side:
             "words": list(self.words),
             "special": [int(mark) for mark in self.special],
             "picture": None if self.picture is None else vars(self.picture),
+            "parts": list(self.parts),
             **({"corrected": True} if self.corrected else {}),
         }
 
@@ -187,5 +195,6 @@ class Side:
             given.get("language", ""),
             given.get("title", ""),
             None if picture is None else Picture.from_dict(picture),
+            tuple(given.get("parts", ())),
             given.get("corrected") is True,
         )

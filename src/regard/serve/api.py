@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import regard
-from regard.recipe.recipe_files import UNDETERMINED
 from regard.serve.http_errors import GONE, Refused
 from regard.serve.jobs import Job
 from regard.serve.messages import (
@@ -42,7 +41,6 @@ from regard.serve.requests import Looking, Predicting, Scoring, Translating
 from regard.serve.sent_pictures import (
     PIXELS,
     check_pixels,
-    takes_pictures,
     without_pictures,
 )
 from regard.tasks.answer import answers_in_place
@@ -51,7 +49,6 @@ from regard.words import t
 if TYPE_CHECKING:
     from regard.records.question import Question
     from regard.tasks.prediction import Prediction
-    from regard.tasks.task import Task
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": said}
@@ -84,9 +81,10 @@ def api_routes(shelf: Shelf) -> APIRouter:
         served = shelf.find(asked.model)
         served.must_translate()
         _check_total(sum(map(len, asked.texts)), shelf)
-        beam = asked.beam or max(shelf.beam or served.estimates.settings.beam, asked.nbest)
+        estimates = served.run_estimates
+        beam = asked.beam or max(shelf.beam or estimates.settings.beam, asked.nbest)
         wish = Translating(served, shelf.limits, beam, asked.nbest)
-        work = served.estimates.translating(asked.texts, beam)
+        work = estimates.translating(asked.texts, beam)
         longest = beam * max(map(len, asked.texts))
         found = await _answers(request, shelf, Job(wish, asked.texts, longest, work))
         return TranslateAnswer(
@@ -108,7 +106,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         texts = [*asked.sources, *asked.targets]
         _check_total(sum(map(len, texts)), shelf)
         pairs = list(zip(asked.sources, asked.targets, strict=True))
-        work = served.estimates.scoring(asked.sources, asked.targets)
+        work = served.run_estimates.scoring(asked.sources, asked.targets)
         job = Job(Scoring(served, shelf.limits), pairs, max(map(len, texts)), work)
         found = await _answers(request, shelf, job)
         return ScoreAnswer(model=served.name, scores=[_scored(p) for p in found])
@@ -119,7 +117,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
         served = shelf.find(asked.model)
         try:
             pixels = check_pixels(*asked.examples)
-            sizes = [_written_size(example, served.run.task, shelf) for example in asked.examples]
+            sizes = [_written_size(example, served, shelf) for example in asked.examples]
         except RecursionError:
             raise Refused(422, t("an example is nested too deeply")) from None
         _check_total(sum(sizes), shelf)
@@ -127,7 +125,7 @@ def api_routes(shelf: Shelf) -> APIRouter:
             task = served.run.task
             given = task.given(asked.examples, files=False)
             examples = [example for example in given if example is not None]
-            work = served.estimates.predicting(examples, attention=asked.attention)
+            work = served.run_estimates.predicting(examples, attention=asked.attention)
         wish = Predicting(served, shelf.limits, asked.attention)
         job = Job(wish, examples, max(sizes) + pixels // (PIXELS * len(sizes)), work)
         found = task.ranked(await _answers(request, shelf, job) if examples else [])
@@ -144,10 +142,10 @@ def api_routes(shelf: Shelf) -> APIRouter:
         """What the model attends to while it works on a text: the record that the page draws."""
         served = shelf.find(asked.model)
         beam = asked.beam
-        if shelf.beam is not None and beam is None and served.run.task.searches:
+        if shelf.beam is not None and beam is None and served.looker.searches:
             beam = max(shelf.beam, asked.nbest or 1)
         check_pixels(asked.text)
-        _check_length(asked.text, served.run.task, shelf)
+        _check_length(asked.text, served, shelf)
         with _mistakes_told():
             question = _question(asked, beam)
             work = served.estimates.looking(question)  # which reads the example that is asked about
@@ -188,13 +186,11 @@ def api_routes(shelf: Shelf) -> APIRouter:
     return routes
 
 
-def _check_length(text: str, task: Task, shelf: Shelf) -> None:
+def _check_length(text: str, served: Served, shelf: Shelf) -> None:
     """A document is read sentence by sentence: it may be as long as all texts of a request."""
-    from regard.data.fields import Document
-
-    documents = any(isinstance(task.fields[name], Document) for name in task.inputs)
-    longest = shelf.limits.total if documents else shelf.limits.characters
-    text = without_pictures(text) if takes_pictures(task) else text
+    looker, limits = served.looker, shelf.limits
+    longest = limits.total if looker.reads_documents else limits.characters
+    text = without_pictures(text) if looker.reads_pictures else text
     if len(text) > longest:
         raise Refused(
             413,
@@ -206,13 +202,13 @@ def _check_length(text: str, task: Task, shelf: Shelf) -> None:
         )
 
 
-def _written_size(example: Any, task: Task, shelf: Shelf) -> int:
+def _written_size(example: Any, served: Served, shelf: Shelf) -> int:
     """Of an example in JSON; a text in it may be as long as any other text."""
     for text in _texts(example):
-        _check_length(text, task, shelf)
+        _check_length(text, served, shelf)
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise Refused(422, t("a text holds half of a character (a lone surrogate)"))
-    written = without_pictures(example) if takes_pictures(task) else example
+    written = without_pictures(example) if served.looker.reads_pictures else example
     return len(json.dumps(written, ensure_ascii=False))
 
 
@@ -323,21 +319,12 @@ def _scored(found: Prediction) -> Scored:
     )
 
 
-def _known(language: str) -> str:
-    """Empty of what has no language, as pictures and labels."""
-    return "" if language == UNDETERMINED else language
-
-
 def _model(served: Served) -> ServedModel:
-    run = served.run
+    module = served.looker.module
     return ServedModel(
         name=served.name,
-        task=served.task,
-        kind=run.recipe.model.kind,
-        pictures=len(run.task.inputs) == 1 and takes_pictures(run.task),
-        source=_known(run.recipe.data.source),
-        target=_known(run.recipe.data.target),
-        **served.description,
-        parameters=sum(each.numel() for each in run.module.parameters()),
-        device=str(run.module.device),
+        pictures=served.looker.pictures,
+        **served.about,
+        parameters=sum(each.numel() for each in module.parameters()),
+        device=str(module.device),
     )

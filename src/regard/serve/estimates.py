@@ -1,22 +1,17 @@
-"""What a request will cost, before any of it is done; what is too much is refused.
-
-Targets are not known yet. Work is that of targets a little longer than their sources, as most are; for the
-size of a record they are counted as long as the search lets them become.
-"""
+"""What a request will cost, before any of it is done; what is too much is refused."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import torch
-
-from regard.search.settings import EXTRA_LENGTH
 from regard.serve.http_errors import Refused
 from regard.serve.request_limits import RequestLimits
 from regard.words import t
 
 if TYPE_CHECKING:
+    from regard.looking.looker import Looker
+    from regard.looking.run_looker import RunLooker
     from regard.records.question import Question
     from regard.runs.loaded_run import LoadedRun
     from regard.tasks.task import Extent
@@ -24,49 +19,16 @@ if TYPE_CHECKING:
 SHORTER = 0.97  # lengths that are tried, each this part of the last
 
 
-class Estimates:
-    """Of one run, in its own tokens."""
+class LookEstimates:
+    """Of the looks of whoever is asked, in its own tokens."""
 
-    def __init__(self, run: LoadedRun, limits: RequestLimits) -> None:
-        from regard.explanations.model_work import ModelWork
-        from regard.tasks.search_settings import search_settings
-
-        self.run, self.limits = run, limits
-        self.model = ModelWork.of(run.model)
-        self.settings = search_settings(run.recipe)
-
-    def translating(self, texts: Sequence[str], beam: int) -> float:
-        sources = self._lengths(texts)
-        return self._checked(sum(self.model.reading(s, self._expected(s), beam) for s in sources))
-
-    def scoring(self, sources: Sequence[str], targets: Sequence[str]) -> float:
-        lengths = zip(self._lengths(sources), self._lengths(targets, side=1), strict=True)
-        return self._checked(sum(self.model.reading(*each) for each in lengths))
-
-    def predicting(
-        self, examples: Sequence[Mapping[str, Any]], *, attention: bool = False
-    ) -> float:
-        work, numbers = 0.0, 0
-        for each in map(self.run.task.extent, examples):
-            target = self._expected(each.source) if each.target is None else each.target
-            work += self.model.reading(each.source, target, each.beam)
-            numbers += each.source * max(each.source, target)
-        if attention and numbers > self.limits.numbers:
-            raise Refused(
-                413,
-                t(
-                    "the answers may have {numbers} weights, and at most {limits_numbers} are "
-                    "sent: send shorter or fewer examples, or leave out attention",
-                    numbers=f"{numbers:,}",
-                    limits_numbers=f"{self.limits.numbers:,}",
-                ),
-            )
-        return self._checked(work)
+    def __init__(self, looker: Looker, limits: RequestLimits) -> None:
+        self.looker, self.limits = looker, limits
 
     def looking(self, question: Question) -> float:
-        look, limits = self.run.task.look_extent(question), self.limits
-        if (numbers := self._numbers(look)) > limits.numbers:
-            fits = self._largest(look, lambda less: self._numbers(less) <= limits.numbers)
+        look, limits, looker = self.looker.extent(question), self.limits, self.looker
+        if (numbers := looker.numbers(look)) > limits.numbers:
+            fits = self._largest(look, lambda less: looker.numbers(less) <= limits.numbers)
             raise Refused(
                 413,
                 t(
@@ -79,8 +41,8 @@ class Estimates:
                     fits=f"{fits:,}",
                 ),
             )
-        if (work := self._work(look)) > limits.work and look.explain:
-            fits = self._largest(look, lambda less: self._work(less) <= limits.work)
+        if (work := looker.work(look)) > limits.work and look.explain:
+            fits = self._largest(look, lambda less: looker.work(less) <= limits.work)
             what = (
                 t("{fits} tokens fit", fits=f"{fits:,}")
                 if fits
@@ -96,23 +58,6 @@ class Estimates:
                 ),
             )
         return self._checked(work)
-
-    def _expected(self, source: int) -> int:
-        return min(source + EXTRA_LENGTH, self.settings.max_length)
-
-    def _work(self, look: Extent) -> float:
-        from regard.explanations.explaining_work import explaining_work
-
-        target = self._expected(look.source) if look.target is None else look.target
-        work = self.model.reading(look.source, target, look.beam)
-        work += self.model.reading(look.source, target)  # what was found is read once more
-        if look.explain:
-            work += explaining_work(self.run.module.model.decoder, self.model, look.source, target)
-        return work
-
-    def _numbers(self, look: Extent) -> int:
-        target = look.target or int(self.settings.limits(torch.tensor([look.source])))
-        return self.model.numbers(look.source, target, look.beam)
 
     def _largest(self, look: Extent, fits: Callable[[Extent], bool]) -> int:
         """Tokens of a source that fits, without EOS, to some percent the most; 0: none does.
@@ -138,6 +83,48 @@ class Estimates:
         return t(
             "{work} times the work that one request may be", work=f"{work / self.limits.work:.1f}"
         )
+
+
+class Estimates(LookEstimates):
+    """Of all that one run can be asked."""
+
+    looker: RunLooker
+
+    def __init__(self, run: LoadedRun, limits: RequestLimits, *, name: str = "") -> None:
+        """name: what its records are called, if not by its own."""
+        from regard.looking.run_looker import RunLooker
+
+        super().__init__(RunLooker(run, name), limits)
+        self.run = run
+        self.model, self.settings = self.looker.costs, self.looker.settings
+
+    def translating(self, texts: Sequence[str], beam: int) -> float:
+        sources, expected = self._lengths(texts), self.looker.expected
+        return self._checked(sum(self.model.reading(s, expected(s), beam) for s in sources))
+
+    def scoring(self, sources: Sequence[str], targets: Sequence[str]) -> float:
+        lengths = zip(self._lengths(sources), self._lengths(targets, side=1), strict=True)
+        return self._checked(sum(self.model.reading(*each) for each in lengths))
+
+    def predicting(
+        self, examples: Sequence[Mapping[str, Any]], *, attention: bool = False
+    ) -> float:
+        work, numbers = 0.0, 0
+        for each in map(self.run.task.extent, examples):
+            target = self.looker.expected(each.source) if each.target is None else each.target
+            work += self.model.reading(each.source, target, each.beam)
+            numbers += each.source * max(each.source, target)
+        if attention and numbers > self.limits.numbers:
+            raise Refused(
+                413,
+                t(
+                    "the answers may have {numbers} weights, and at most {limits_numbers} are "
+                    "sent: send shorter or fewer examples, or leave out attention",
+                    numbers=f"{numbers:,}",
+                    limits_numbers=f"{self.limits.numbers:,}",
+                ),
+            )
+        return self._checked(work)
 
     def _lengths(self, texts: Sequence[str], side: int = 0) -> list[int]:
         return [len(ids) + 1 for ids in self.run.tokenizers[side].encode_ids(list(texts))]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from torch import nn
 
+    from regard.looking.looker import Looker
     from regard.runs.loaded_run import LoadedRun
 
 Pause = Callable[[], None]
+Module = TypeVar("Module", bound="nn.Module")
 
 
 class Cancelled(Exception):
@@ -24,10 +26,19 @@ def interruptible(run: LoadedRun, pause: Pause) -> LoadedRun:
     It shares the weights and nothing else: what a look hooks into its modules does not reach the work
     that others do on the run itself in such a pause.
     """
-    from regard.data.tokenizer import Tokenizer
     from regard.runs.loaded_run import LoadedRun
 
-    module = run.module
+    return LoadedRun(run.task, _twin(run.module, pause), run.folder, step=run.step)
+
+
+def interruptible_looker(looker: Looker, pause: Pause) -> Looker:
+    """The same of anybody who is asked."""
+    return looker.with_module(_twin(looker.module, pause))
+
+
+def _twin(module: Module, pause: Pause) -> Module:
+    from regard.data.tokenizer import Tokenizer
+
     tokenizers = (each for each in vars(module).values() if isinstance(each, Tokenizer))
     shared = [*module.parameters(), *module.buffers(), *tokenizers]
     twin = deepcopy(module, {id(each): each for each in shared})
@@ -37,4 +48,4 @@ def interruptible(run: LoadedRun, pause: Pause) -> LoadedRun:
 
     for part in twin.modules():
         part.register_forward_pre_hook(before)
-    return LoadedRun(run.task, twin, run.folder, step=run.step)
+    return twin

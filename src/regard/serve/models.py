@@ -1,4 +1,4 @@
-"""The runs that are served, by name, and the worker that asks them."""
+"""The models that are served, by name, and the worker that asks them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from regard.recipe.mistakes import RecipeError
 from regard.runs.run_names import EMBEDDED, NAME, checkpoint_of, path_of, shown_name
-from regard.serve.estimates import Estimates
+from regard.serve.estimates import Estimates, LookEstimates
 from regard.serve.http_errors import Refused
 from regard.serve.jobs import Job
-from regard.serve.model_description import description
 from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import Worker
 from regard.suggestions import meant
 from regard.words import language, say, t
 
 if TYPE_CHECKING:
+    from regard.looking.guests.guest_model import GuestModel
+    from regard.looking.looker import Looker
     from regard.runs.loaded_run import LoadedRun
 
 
@@ -38,29 +39,41 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Served:
-    """A run and its name."""
+    """Who is asked, and by which name: a run, or a model of somebody else."""
 
     name: str
-    run: LoadedRun
-    estimates: Estimates
+    estimates: LookEstimates
     counts: Counts = field(default_factory=Counts)
     described: dict[str, dict[str, Any]] = field(default_factory=dict)  # by language
 
     @property
-    def shown(self) -> str:
-        """What its records are called: by its own name, where nobody else has that here."""
-        path = path_of(self.run)
-        return shown_name(path) if self.name == path.name else self.name
+    def looker(self) -> Looker:
+        return self.estimates.looker
 
     @property
-    def task(self) -> str:
-        return self.run.recipe.task.kind
+    def place(self) -> Path | None:
+        """The folder of a run; None: it is none."""
+        return path_of(self.run) if isinstance(self.estimates, Estimates) else None
 
     @property
-    def description(self) -> dict[str, Any]:
+    def run(self) -> LoadedRun:
+        return self.run_estimates.run
+
+    @property
+    def run_estimates(self) -> Estimates:
+        """Of what only a run can be asked for."""
+        if not isinstance(self.estimates, Estimates):
+            raise Refused(
+                422,
+                f"model {self.name!r} is of Hugging Face, and can be looked at here: ask /attention",
+            )
+        return self.estimates
+
+    @property
+    def about(self) -> dict[str, Any]:
         """What the empty page says of it; found once in each language, when somebody asks."""
         if (spoken := language()) not in self.described:
-            self.described[spoken] = description(self.run)
+            self.described[spoken] = self.looker.about()
         return self.described[spoken]
 
     def must_translate(self) -> None:
@@ -75,28 +88,53 @@ class Served:
             )
 
 
+def run_in(model: LoadedRun | GuestModel) -> LoadedRun | None:
+    """None: it is a guest, who answers for itself; a run needs somebody to ask it."""
+    return None if hasattr(model, "look") else model
+
+
+def _place(model: LoadedRun | GuestModel) -> Path:
+    run = run_in(model)
+    return cast("GuestModel", model).place if run is None else path_of(run)
+
+
+def _shown(path: Path, name: str) -> str:
+    """What records are called: by its own name, where nobody else has that here."""
+    return shown_name(path) if name == path.name else name
+
+
+def _estimates(model: LoadedRun | GuestModel, name: str, limits: RequestLimits) -> LookEstimates:
+    """name: that the model is served by."""
+    run = run_in(model)
+    if run is not None:
+        return Estimates(run, limits, name=_shown(path_of(run), name))
+    guest = cast("GuestModel", model)
+    return LookEstimates(guest if guest.name == name else guest.called(name), limits)
+
+
 class Shelf:
-    """Runs by name; the first is asked where no name is given.
+    """Models by name; the first is asked where no name is given.
 
     beam: of those who do not say; the recipe's if not given.
     """
 
     def __init__(
         self,
-        load: Callable[[], Sequence[LoadedRun]],
+        load: Callable[[], Sequence[LoadedRun | GuestModel]],
         limits: RequestLimits | None = None,
         *,
         beam: int | None = None,
-        warm: Callable[[Sequence[LoadedRun]], None] = lambda runs: None,
+        warm: Callable[[Sequence[LoadedRun | GuestModel]], None] = lambda models: None,
+        daemon: bool = False,
     ) -> None:
         self.limits, self.beam = limits or RequestLimits(), beam
-        self.worker = Worker(load, self.limits, warm)
+        self.worker = Worker(load, self.limits, warm, daemon=daemon)
         self.asked: dict[str, Job] = {}  # those that wait for an answer, by their tickets
-        runs = self.worker.loaded
-        names = distinct_names([path_of(run) for run in runs])
+        loaded = self.worker.loaded
+        places = [_place(each) for each in loaded]
         self._served = {
-            name: Served(name, run, Estimates(run, self.limits))
-            for name, run in zip(names, runs, strict=True)
+            name: Served(name, _estimates(each, name, self.limits))
+            for name, each in zip(distinct_names(places), loaded, strict=True)
         }
 
     def __iter__(self) -> Iterator[Served]:
@@ -107,7 +145,7 @@ class Shelf:
             return next(iter(self))
         if name == NAME and name not in self._served:  # which it is called everywhere
             for served in self:
-                if path_of(served.run) == EMBEDDED:
+                if served.place == EMBEDDED:
                     return served
         if name not in self._served:
             asked, known = name[:80], ", ".join(self._served)

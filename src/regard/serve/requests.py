@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from regard.serve.interruptible_run import Pause, interruptible
+from regard.serve.interruptible_run import Pause, interruptible, interruptible_looker
 from regard.serve.models import Served
 from regard.serve.request_limits import RequestLimits
 
@@ -78,10 +78,10 @@ class Looking:
     alone: ClassVar[bool] = True
 
     def __call__(self, questions: Sequence[Question], pause: Pause | None) -> list[str]:
-        from regard.looking.look import look_at
-
-        run = _run(self.served, pause)
-        records = [look_at(run, question, name=self.served.shown) for question in questions]
+        looker = self.served.looker
+        if pause is not None:
+            looker = interruptible_looker(looker, pause)
+        records = [looker.look(question) for question in questions]
         if pause is not None:
             pause()
         self.served.counts.looks += len(questions)

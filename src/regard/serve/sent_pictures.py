@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from regard.data.picture_files import MOST_SENT, bytes_in, count_pixels
 from regard.data.problems import Unusable
@@ -11,16 +11,7 @@ from regard.records.question import PICTURE
 from regard.serve.http_errors import Refused
 from regard.words import t
 
-if TYPE_CHECKING:
-    from regard.tasks.task import Task
-
 PIXELS = 64  # of a picture that take as much memory as a character of a text, about
-
-
-def takes_pictures(task: Task) -> bool:
-    from regard.data.fields import Image
-
-    return any(isinstance(task.fields[name], Image) for name in task.inputs)
 
 
 def without_pictures(value: Any) -> Any:

@@ -17,12 +17,13 @@ from starlette.types import ASGIApp
 from regard.serve.access import Access
 from regard.serve.connections import connection_class, sweep
 from regard.serve.http_app import make_app
-from regard.serve.models import Shelf, distinct_names
+from regard.serve.models import Shelf, distinct_names, run_in
 from regard.serve.request_limits import RequestLimits
 from regard.serve.server_address import address_of, check_token, listen
 from regard.words import t
 
 if TYPE_CHECKING:
+    from regard.looking.guests.guest_model import GuestModel
     from regard.runs.loaded_run import LoadedRun
 
 
@@ -46,7 +47,8 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        print(self.greeting, flush=True)
+        if self.greeting:
+            print(self.greeting, flush=True)
 
     async def on_tick(self, counter: int) -> bool:
         sweep(self.server_state.connections)
@@ -67,15 +69,21 @@ def serve(
     quantize: str | None = None,
     beam: int | None = None,
     batch: int = RequestLimits.batch,
+    guests: Sequence[Path] = (),
 ) -> None:
-    """Serve until Ctrl-C. No run: the embedded model."""
+    """Serve until Ctrl-C. guests: folders of Hugging Face models. No run and no guest: the embedded model."""
     check_token(host, token)
+    for guest in guests:
+        _check_guest(guest)
     listener = listen(host, port)
     with listener:
-        if runs:
-            distinct_names(runs)  # a run named twice is told before any is loaded
+        if runs or guests:
+            distinct_names([*runs, *guests])  # one named twice is told before any is loaded
         shelf = Shelf(
-            lambda: _load(runs, device, quantize), RequestLimits(batch=batch), beam=beam, warm=_warm
+            lambda: _load(runs, guests, device, quantize),
+            RequestLimits(batch=batch),
+            beam=beam,
+            warm=_warm,
         )
         gc.collect()
         gc.freeze()  # what is loaded stays: the collector need not scan it while clients wait
@@ -86,18 +94,33 @@ def serve(
             shelf.worker.join()
 
 
-def _load(runs: Sequence[Path], device: str | None, quantize: str | None) -> list[LoadedRun]:
+def _check_guest(folder: Path) -> None:
+    """What cannot be served is told before anything is loaded."""
+    from regard.looking.guests.model_folder import check_folder
+
+    check_folder(folder)
+
+
+def _load(
+    runs: Sequence[Path], guests: Sequence[Path], device: str | None, quantize: str | None
+) -> list[LoadedRun | GuestModel]:
     from regard.runs.loaded_run import load
     from regard.training.allocator import keep_memory
 
     keep_memory()
-    names: list[Path | None] = [*runs] or [None]
-    return [load(run, device=device, quantize=quantize) for run in names]
+    names: list[Path | None] = [*runs] or ([] if guests else [None])
+    loaded: list[LoadedRun | GuestModel] = []
+    loaded += [load(run, device=device, quantize=quantize) for run in names]
+    if guests:
+        from regard.looking.guests.model_folder import load_guest
+
+        loaded += [load_guest(guest, device=device) for guest in guests]
+    return loaded
 
 
-def _warm(runs: Sequence[LoadedRun]) -> None:
+def _warm(models: Sequence[LoadedRun | GuestModel]) -> None:
     """Compile now what long texts need, not while the first client to send one waits."""
-    for run in runs:
+    for run in filter(None, map(run_in, models)):
         run.task.warm(run.module)
 
 

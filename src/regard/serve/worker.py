@@ -48,8 +48,13 @@ class Worker(Generic[Loaded]):
         load: Callable[[], Loaded],
         limits: RequestLimits,
         warm: Callable[[Loaded], None] = lambda loaded: None,
+        *,
+        daemon: bool = False,
     ) -> None:
-        """warm: done once, before the first request, while the server can be reached already."""
+        """warm: done once, before the first request, while the server can be reached already.
+
+        daemon: the program does not wait for it at its end.
+        """
         self.limits = limits
         self._waiting: dict[Job, None] = {}  # in the order of arrival
         self._running: list[Job] = []  # those that were let in by others come after these
@@ -60,7 +65,7 @@ class Worker(Generic[Loaded]):
         self._changed = threading.Condition()
         ready: Future[Loaded] = Future()
         self._thread = threading.Thread(
-            target=self._work, args=(load, warm, ready), name="regard serve"
+            target=self._work, args=(load, warm, ready), name="regard serve", daemon=daemon
         )
         self._thread.start()
         try:

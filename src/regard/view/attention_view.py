@@ -220,7 +220,8 @@ def page_state(pick: Pick) -> dict[str, Any]:
         for name, wish in (("layer", pick.layer), ("head", pick.head))
         if wish is not None
     }
-    return {"map": pick.map or "", **place, "units": "tokens" if pick.tokens else "words"}
+    state = {"map": pick.map or "", **place, "units": "tokens" if pick.tokens else "words"}
+    return state if pick.between is None else {**state, "between": pick.between}
 
 
 def counted(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from regard.view.captions import caption, kind_of
 from regard.words import t
 
 TOGETHER = ("mean", "max")
+BETWEEN = ("AA", "AB", "BA", "BB")  # of a pair of texts: which asks, and which is read
 Allowed = NDArray[np.bool_]
 
 
@@ -36,6 +37,7 @@ class Pick:
     layer: int | str | None = None
     head: int | str | None = None
     tokens: bool = False  # True: tokens as they are; False: those of a word are put together
+    between: str | None = None  # of a pair of texts: "AB", from the first to the second
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,39 @@ def picked(record: AttentionRecord, pick: Pick) -> Matrix:
         open_pairs = merged > 0
         queries, keys = word_labels(rows), word_labels(columns)
         said.append(caption("words"))
+    if pick.between is not None:
+        chosen = [
+            _of_part(side, part, merged=len(labels) != len(side))
+            for side, part, labels in zip(
+                (rows, columns), _parts(pick.between), (queries, keys), strict=True
+            )
+        ]
+        weights, open_pairs = weights[np.ix_(*chosen)], open_pairs[np.ix_(*chosen)]
+        queries, keys = (
+            tuple(labels[n] for n in places)
+            for labels, places in zip((queries, keys), chosen, strict=True)
+        )
+        first, second = pick.between[0], pick.between[1]
+        way = t(
+            "from text {first} to text {second}, weights as they were", first=first, second=second
+        )
+        said.append(way)
     aggregation = " · ".join(part for part in said if part)
     return Matrix(weights, open_pairs, queries, keys, rows, columns, aggregation, found)
+
+
+def _parts(between: str) -> tuple[int, int]:
+    if between not in BETWEEN:
+        raise NoSuchPart(f"between is one of {', '.join(BETWEEN)}, not {between!r}")
+    return "AB".index(between[0]), "AB".index(between[1])
+
+
+def _of_part(side: Side, part: int, *, merged: bool) -> list[int]:
+    """The words, or tokens, of one text of a pair."""
+    if not side.parts:
+        raise NoSuchPart("this record is of one text: only a pair has parts A and B")
+    places = [place for place, each in enumerate(side.parts) if each == part]
+    return sorted({side.words[place] for place in places}) if merged else places
 
 
 def by_hop(record: AttentionRecord, pick: Pick) -> Matrix:

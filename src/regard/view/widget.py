@@ -23,6 +23,7 @@ class Live:
     models: tuple[str, ...]
     look: Callable[[Mapping[str, Any]], AttentionRecord]
     pictures: tuple[str, ...] = ()  # those that are asked about a picture
+    lookers: tuple[Any, ...] = ()  # who they are, for a server
 
 
 def widget(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Beam, ComparedRuns, Device
+from regard.cli.options import Beam, ComparedRuns, Device, Guests
 from regard.cli.texts import is_picture
 from regard.words import t
 
@@ -34,6 +34,7 @@ def look(
         ),
     ] = None,
     models: ComparedRuns = None,
+    guests: Guests = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page that needs nothing else.")
     ] = None,
@@ -113,6 +114,8 @@ def look(
     Example: regard look -m runs/zh-en 我是一个学生。 --svg attention.svg
 
     Example: regard look -m runs/ram digit.png --gif digit.gif
+
+    Example: regard look --hf bert-base-uncased "The cat sat."
     """
     picks = {"map": which, "layer": _place(layer), "head": _place(head), "tokens": tokens}
     if foil is None and foil_step is not None:
@@ -135,7 +138,7 @@ def look(
             )
     records = [text for text in given if _is_saved(text)]
     saved = bool(records)
-    if saved and (models or records != given):
+    if saved and (models or guests or records != given):
         raise typer.BadParameter(t("saved records need no model and no text: give them alone"))
     if files and not given:
         raise typer.BadParameter(t("give a TEXT to look at"))
@@ -145,11 +148,11 @@ def look(
     asked_for = asked_for or any(map(is_picture, given))  # which an address has no room for
     if not (files or saved or seen_here) and (no_browser or not asked_for):
         typed = [text for text in given if not is_picture(text)]
-        _serve(models or [], typed, picks, port, beam, device, open_it=not no_browser)
+        _serve(models or [], guests or [], typed, picks, port, beam, device, open_it=not no_browser)
         return
     if not given:
         raise typer.BadParameter(t("give a TEXT to look at: there is no browser to type it in"))
-    view = _view(given, models, saved, asked, picks, device)
+    view = _view(given, models, guests, saved, asked, picks, device)
     if files:
         theme = {"theme": "dark" if dark else "light"}
         styles: dict[Path | None, dict[str, Any]] = dict.fromkeys((gif, apng), theme)
@@ -202,6 +205,7 @@ def _token(wish: str | None, names: Sequence[str]) -> int:
 def _view(
     texts: Sequence[str],
     models: Sequence[Path] | None,
+    guests: Sequence[Path] | None,
     saved: bool,
     asked: dict[str, Any],
     picks: dict[str, Any],
@@ -211,20 +215,37 @@ def _view(
 
     if saved:
         return view_of(*texts, **picks)
+    views = []
+    if guests:
+        from regard.looking.guests.model_folder import load_guest
 
+        loaded = [load_guest(folder, device=device) for folder in guests]
     from regard.cli.time_left import TimeLeft
     from regard.explanations.work_done import WorkDone, listening
-    from regard.runs.loaded_run import load
 
-    runs = [load(model, device=device) for model in models or []] or [load(device=device)]
     with TimeLeft(t("measured")) as shown:
         done = WorkDone(told=lambda: shown.see(done.share or 0.0, 1.0))
         with listening(done):
-            return view_of(*runs, *texts, **asked, **picks)
+            if guests:
+                views = [
+                    view_of(guest, *map(_typed_pair, texts), **asked, **picks) for guest in loaded
+                ]
+            if models or not guests:
+                from regard.runs.loaded_run import load
+
+                runs = [load(m, device=device) for m in models or []] or [load(device=device)]
+                views.append(view_of(*runs, *texts, **asked, **picks))
+    return views[0] if len(views) == 1 else view_of(*views, **picks)
+
+
+def _typed_pair(text: str) -> str | tuple[str, ...]:
+    """A TAB stands between two texts that are read together."""
+    return tuple(text.split("\t")) if text.count("\t") == 1 else text
 
 
 def _serve(
     models: list[Path],
+    guests: list[Path],
     texts: Sequence[str],
     picks: dict[str, Any],
     port: int,
@@ -246,7 +267,8 @@ def _serve(
         with socket.create_server((HOST, 0)) as free:
             port = free.getsockname()[1]
     state = {"text": texts[0] if texts else "", **page_state(Pick(**picks))}
-    names = distinct_names(models) if models else []
+    both = [*models, *guests]
+    names = distinct_names(both) if both else []
     if len(texts) > 1 or len(names) > 1:
         state |= {"panel": "compare", **_beside(texts, names)}
     shown = {name: value for name, value in counted(state).items() if value not in ("", "words")}
@@ -255,7 +277,7 @@ def _serve(
         _open_when_it_answers(address, port)
     else:
         print(address)
-    serve(models, host=HOST, port=port, device=device, beam=beam)
+    serve(models, host=HOST, port=port, device=device, beam=beam, guests=guests)
 
 
 def _beside(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Beam, Device, Int8, ServedRuns
+from regard.cli.options import Beam, Device, Guests, Int8, ServedRuns
 
 
 def serve(
     models: ServedRuns = None,
+    guests: Guests = None,
     host: Annotated[
         str,
         typer.Option(
@@ -39,6 +40,8 @@ def serve(
     """Serve models: the page to look at them, and a JSON API.
 
     Example: regard serve -m runs/zh-en --port 8080
+
+    Example: regard serve --hf bert-base-uncased
     """
     from regard.serve.server_process import serve as run
 
@@ -51,4 +54,5 @@ def serve(
         quantize="int8" if int8 else None,
         beam=beam,
         batch=batch,
+        guests=guests or [],
     )

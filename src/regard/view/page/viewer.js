@@ -17,6 +17,7 @@ import { mountHeads } from "./stage/head_thumbnails.js";
 import { Heatmap } from "./stage/heatmap.js";
 import { DocumentLevels } from "./stage/document_levels.js";
 import { mountLegend } from "./stage/colour_legend.js";
+import { lensPanel } from "./panels/lens_panel.js";
 import { picturePanel } from "./panels/picture_panel.js";
 import { readoutOf } from "./stage/readout.js";
 import { readRecord } from "./record/record.js";
@@ -41,7 +42,7 @@ import { speak } from "./words/messages.js";
 /** @typedef {import("./stage/heatmap.js").Active} Active */
 
 /** @type {import("./stage/panel_tabs.js").Panel[]} */
-const PANELS = [stepsPanel, beamPanel, comparePanel, explainPanel, picturePanel, tablePanel];
+const PANELS = [stepsPanel, beamPanel, lensPanel, comparePanel, explainPanel, picturePanel, tablePanel];
 
 export class Viewer {
   /**

@@ -65,7 +65,7 @@ export function viewOf(record, asked) {
   };
   const matrix = record.matrix(
     map.name,
-    { layer: state.layer, head: state.head, units: state.units, specials: state.specials },
+    { layer: state.layer, head: state.head, units: state.units, specials: state.specials, between: state.between },
   );
   const theme = effectiveTheme(state.theme);
   const heads = chosenHeads(record, map, state, theme);

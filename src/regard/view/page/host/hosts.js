@@ -21,7 +21,7 @@ const WATCHED = 400; // ms from one answer about that to the next question
  */
 export function staticModel(given) {
   const model = pageModel({ ...given, abilities: [], assets: inlineAssets() });
-  return { ...model, send: (/** @type {{id: number}} */ { id }) => model.hear({ id, error: t("Needs a running model: regard look") }) };
+  return { ...model, send: (/** @type {{id: number}} */ { id }) => model.hear({ id, error: t("Needs a running model: {command}", { command: "regard look" }) }) };
 }
 
 /**

@@ -17,6 +17,7 @@ const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in
  * @property {"words"|"tokens"} units
  * @property {string} words as JSON: which tokens are words, where somebody corrected that
  * @property {boolean} specials whether special tokens are shown
+ * @property {"all"|"AA"|"AB"|"BA"|"BB"} between which of a pair of texts asks, and which is read
  * @property {"matrix"|"row"|"one"} scale what the strongest colour stands for: the most of the map, of a row, or 1
  * @property {"auto"|"on"|"off"} reverse the axis of the keys from right to left
  * @property {"place"|"entropy"} order of the heads
@@ -50,6 +51,7 @@ export const INITIAL_STATE = Object.freeze({
   units: "words",
   words: "",
   specials: true,
+  between: "all",
   scale: "matrix",
   reverse: "auto",
   order: "place",
@@ -106,6 +108,7 @@ const READ_STATE = {
   units: readOneOf("words", "tokens"),
   words: readJson(readCorrections),
   specials: readFlag,
+  between: readOneOf("all", "AA", "AB", "BA", "BB"),
   scale: readOneOf("matrix", "row", "one"),
   reverse: readOneOf("auto", "on", "off"),
   order: readOneOf("place", "entropy"),
@@ -128,9 +131,9 @@ const READ_STATE = {
 };
 
 /** What a part of the page keeps for itself: "step", "beam-node", "compare-layer", "levels-open". */
-const PANEL_PART = /^(step|(beam|compare|levels|picture|sight)-[a-z]{1,20})$/;
+const PANEL_PART = /^(step|(beam|compare|lens|levels|picture|sight)-[a-z]{1,20})$/;
 /** Words that are pinned, steps that are walked through, looks: Back goes over them. */
-const PASSING = /^(query|key|theme|language|step|beam-node|(levels|picture|sight)-[a-z]+)$/;
+const PASSING = /^(query|key|theme|language|step|beam-node|(lens|levels|picture|sight)-[a-z]+)$/;
 /** @type {Read} */
 const readPanelPart = (value) => (["number", "string"].includes(typeof value) ? readText(2000)(String(value)) : undefined);
 

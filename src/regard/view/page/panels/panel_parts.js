@@ -36,8 +36,8 @@ import { t } from "../words/messages.js";
  * @property {Side} [colSide]
  */
 
-/** Why something cannot be asked here. */
-export const needsModel = () => t("Needs a running model: regard look");
+/** Why something cannot be asked here, with what puts the model of the record behind the page. @param {AttentionRecord} record */
+export const needsModel = (record) => t("Needs a running model: {command}", { command: record.command || "regard look" });
 
 /** The map that is looked at. @param {Pick<PanelContext, "record"|"state">} context */
 export function currentMap({ record, state }) {

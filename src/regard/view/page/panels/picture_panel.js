@@ -58,7 +58,7 @@ function draw(el, context) {
   const map = mapWithPicture(context);
   if (!map) return;
   const { picture } = map.keys;
-  const matrix = record.matrix(map.name, { ...state, units: "tokens", specials: true });
+  const matrix = record.matrix(map.name, { ...state, units: "tokens", specials: true, between: "all" });
   const chosen = Math.min(state.query ?? 0, map.Q - 1);
   /** @param {number} query */
   const cells = (query) => cellWeights(rowOf(matrix, query), map.keys.special, picture.rows * picture.columns);

@@ -38,7 +38,13 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {object|null} [sight] as records.sights writes it
  * @property {Record<string, number[][]>} [answer_places] of each side: where the answer stands in its text
  * @property {string[]} [changes] what was given or forced, in a few words each
+ * @property {GivenLens|null} [lens]
+ * @property {string} [command] what puts the model behind the page
+ * @property {string} [steerable] the map whose rows can be forced; "": the cross-attention
  */
+
+/** @typedef {{side: string, layers: string[], tokens: string[][][], probabilities: Packed}} GivenLens lines × positions × likeliest */
+/** @typedef {Omit<GivenLens, "probabilities"> & {probabilities: Float32Array}} Lens */
 
 /**
  * @typedef {object} GivenSide
@@ -50,6 +56,7 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {number[]} words
  * @property {number[]} special 0 or 1
  * @property {Picture|null} [picture]
+ * @property {number[]} [parts] of a pair of texts: 0 the first, 1 the second, −1 neither
  * @property {boolean} [corrected] its words were put together by hand
  */
 
@@ -70,6 +77,8 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {Packed|null} [allowed]
  * @property {Packed|null} [factor]
  * @property {Packed|null} [values]
+ * @property {Packed|null} [query_vectors]
+ * @property {Packed|null} [key_vectors]
  */
 
 /**
@@ -114,6 +123,9 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {Explanation[]} explanations
  * @property {import("./levels.js").Levels|null} levels of a document
  * @property {import("./sight.js").Sight|null} sight of a picture
+ * @property {Lens|null} lens what is predicted at each position, layer by layer
+ * @property {string} command what puts the model behind the page
+ * @property {string} steerable the map whose rows can be forced
  * @property {(name: string) => AttentionMap} map of that name, or the first; an empty one where there is none
  * @property {(mapName: string, choice: Choice) => Matrix} matrix
  */
@@ -131,6 +143,7 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {boolean[]} special
  * @property {boolean} [corrected] its words were put together by hand
  * @property {Picture|null} picture
+ * @property {number[]} parts of a pair of texts: 0 the first, 1 the second, −1 neither; none where there is one
  * @property {boolean} rightToLeft
  * @property {number[][]} groups the tokens of each word
  * @property {string[]} labels what is written on each token
@@ -156,6 +169,9 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {Float32Array|null} scores (L, H, Q, K)
  * @property {Float32Array|null} factor (L, H, Q, K)
  * @property {Float32Array|null} values (L, H, K, D)
+ * @property {Float32Array|null} queryVectors (L, H, Q, E), scaled: their products with keys are the scores, without a bias
+ * @property {Float32Array|null} keyVectors (L, H, K, E)
+ * @property {number} E 0 where no vectors were kept
  * @property {Uint8Array|null} allowedBits (L, H, Q, K)
  * @property {(layer: number, head: number, query: number, key: number) => boolean} allowed
  * @property {number} rounding how far a sum of a row may be from 1 by its packing
@@ -167,6 +183,7 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {Chosen|"auto"} head
  * @property {"words"|"tokens"} units
  * @property {boolean} specials
+ * @property {string} [between] "AB": from the first text of a pair to the second; "" or "all": everything
  */
 
 /**
@@ -209,10 +226,13 @@ export function readRecord(given) {
     explanations: (given.explanations ?? []).map((each) => lazily({ ...each }, { matrix: each.matrix })),
     levels: given.levels ? readLevels(given.levels, sides) : null,
     sight: readSight(given.sight ?? null),
+    lens: given.lens ? lazily({ ...given.lens }, { probabilities: given.lens.probabilities }) : null,
+    command: given.command ?? "",
+    steerable: given.steerable || "cross",
     map: (name) => maps.find((map) => map.name === name) ?? maps[0] ?? noMap(),
     /** @returns {Matrix} */
     matrix(mapName, choice) {
-      const key = [mapName, choice.layer, choice.head, choice.units, choice.specials].join("|");
+      const key = [mapName, choice.layer, choice.head, choice.units, choice.specials, choice.between ?? ""].join("|");
       if (!cache.has(key)) {
         if (cache.size >= 8) cache.delete(cache.keys().next().value);
         cache.set(key, matrixOf(this.map(mapName), choice));
@@ -238,6 +258,7 @@ function readSide(name, given) {
     title: sideTitle(given.title || name),
     language: given.language || "",
     picture: given.picture ?? null,
+    parts: given.parts ?? [],
     special: given.special.map(Boolean),
     characters: Array.from(given.text),
     rightToLeft: isRightToLeft(given.text),
@@ -259,6 +280,7 @@ function readMap(given, sides) {
     Q,
     K,
     D: given.values?.shape[3] ?? 0,
+    E: given.key_vectors?.shape[3] ?? 0,
     layers: given.layers?.length === L ? given.layers.map(layerName) : Array.from(
       { length: L },
       (_, n) => layerName(`${n + 1}`),
@@ -275,6 +297,8 @@ function readMap(given, sides) {
     scores: given.scores,
     factor: given.factor,
     values: given.values,
+    queryVectors: given.query_vectors,
+    keyVectors: given.key_vectors,
     allowedBits: given.allowed,
   });
   whole.allowed = (layer, head, query, key) =>
@@ -329,8 +353,11 @@ function matrixOf(map, choice) {
   const colGroups = choice.units === "words" ? map.keys.groups : map.keys.tokens.map((_, n) => [n]);
   /** @type {(side: Side) => (group: number[]) => boolean} */
   const shown = (side) => (group) => choice.specials || !group.every((place) => side.special[place]);
-  const rowMembers = rowGroups.filter(shown(map.queries));
-  const colMembers = colGroups.filter(shown(map.keys));
+  const [from, to] = partsOf(map, choice.between);
+  /** @type {(side: Side, part: number|null) => (group: number[]) => boolean} */
+  const within = (side, part) => (group) => part === null || group.some((place) => side.parts[place] === part);
+  const rowMembers = rowGroups.filter(shown(map.queries)).filter(within(map.queries, from));
+  const colMembers = colGroups.filter(shown(map.keys)).filter(within(map.keys, to));
   const whole = aggregate(map, choice.layer, choice.head);
   const { data, missing, hidden } = mergeGroups(whole, map.K, rowMembers, colMembers);
   const isMaximum = (choice.layer === "max" && map.L > 1) || (choice.head === "max" && map.H > 1);
@@ -347,11 +374,21 @@ function matrixOf(map, choice) {
     hidden,
     title: aggregationTitle(map, choice, {
       merged: rowMembers.length + colMembers.length < tokensIn(rowMembers) + tokensIn(colMembers),
-      hides: rowMembers.length < rowGroups.length || colMembers.length < colGroups.length,
+      hides: from === null && (rowMembers.length < rowGroups.length || colMembers.length < colGroups.length),
+      between: from === null ? "" : String(choice.between),
     }),
     rowSide: map.queries,
     colSide: map.keys,
   };
+}
+
+/** Whether rows and columns are tokens of a pair of texts. @param {AttentionMap} map */
+export const hasParts = (map) => map.queries.parts.length > 0 && map.keys.parts.length > 0;
+
+/** "AB" -> the first text of a pair and the second; nulls: everything. @param {AttentionMap} map @param {string|undefined} between @returns {(number|null)[]} */
+function partsOf(map, between) {
+  if (!hasParts(map) || !/^[AB]{2}$/.test(between ?? "")) return [null, null];
+  return Array.from(String(between), (part) => "AB".indexOf(part));
 }
 
 /** @param {number[][]} groups */
@@ -400,12 +437,13 @@ function allowedGroups(map, choice, rowMembers, colMembers) {
 
 /**
  * “cross-attention · layer 2 · mean over 8 heads · words: sum over keys, mean over queries”
- * @param {AttentionMap} map @param {Choice} choice @param {{merged: boolean, hides: boolean}} done
+ * @param {AttentionMap} map @param {Choice} choice @param {{merged: boolean, hides: boolean, between?: string}} done
  */
-export function aggregationTitle(map, choice, { merged, hides }) {
+export function aggregationTitle(map, choice, { merged, hides, between }) {
   const parts = [map.kind];
   if (map.L > 1) parts.push(placeTitle(choice.layer, map.layers, "layer"));
   if (map.H > 1) parts.push(placeTitle(choice.head, headNames(map.H), "head"));
+  if (between) parts.push(t("from text {first} to text {second}, weights as they were", { first: between[0], second: between[1] }));
   if (merged) parts.push(caption(captions.words));
   if (hides) parts.push(t("special tokens hidden, weights as they were"));
   return parts.join(" · ");

@@ -2,7 +2,7 @@
 
 import { chooser, placeOptions, segmented, toggle } from "../elements/controls.js";
 import { fill, h } from "../elements/dom.js";
-import { headNames } from "../record/record.js";
+import { hasParts, headNames } from "../record/record.js";
 import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/view.js").View} View */
@@ -20,6 +20,7 @@ export function mountToolbar(element, set) {
     map: segmented(t("attention"), (map) => set({ map, query: null, key: null })),
     layer: chooser(t("layer"), (value) => set({ layer: placed(value), heads: "" })),
     head: chooser(t("head"), (value) => set({ head: placed(value), heads: "" })),
+    between: segmented(t("texts"), (between) => set({ between, query: null, key: null })),
     units: segmented(t("unit"), (units) => set({ units })),
     scale: segmented(t("colour scale"), (scale) => set({ scale })),
     specials: toggle(t("special tokens"), (specials) => set({ specials })),
@@ -46,6 +47,7 @@ export function mountToolbar(element, set) {
       head: matrix && map.H > 1,
       specials: matrix && [...map.queries.special, ...map.keys.special].some(Boolean),
       reverse: matrix && (map.keys.rightToLeft || state.reverse !== "auto"),
+      between: matrix && hasParts(map),
       units: !sight,
       scale: !sight,
     };
@@ -65,6 +67,7 @@ export function mountToolbar(element, set) {
       state.layer,
     );
     controls.head.update([["mean", t("mean of all")], ["max", t("max of all")], ...placeOptions(headNames(map.H))], state.head);
+    controls.between.update([["all", t("all")], ["AA", t("A → A")], ["AB", t("A → B")], ["BA", t("B → A")], ["BB", t("B → B")]], state.between);
     controls.units.update([["words", t("words")], ["tokens", t("tokens")]], state.units);
     /** @type {import("../elements/controls.js").Option[]} */
     const scales = levels ? [["matrix", t("whole document")], ["row", t("each sentence")]] : [["matrix", t("whole map")], ["row", t("each row")]];

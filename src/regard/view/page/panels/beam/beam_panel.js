@@ -1,6 +1,6 @@
 // The tree of a beam search: walk through the hypotheses, see what each looked at, go on from any.
 
-import { beamQuestions } from "./beam_questions.js";
+import { beamQuestions, canForce } from "./beam_questions.js";
 import { childrenOf, treeLayout, leadsToEnd, nodeAfterKey, pathTo, prefixUpTo } from "./beam_tree.js";
 import { toggle } from "../../elements/controls.js";
 import { fill, h, s } from "../../elements/dom.js";
@@ -33,7 +33,8 @@ export const beamPanel = {
   /** @param {PanelContext} context @returns {true | string | null} */
   available({ record, abilities }) {
     if (record.beam?.nodes.length) return true;
-    if (!record.sides.target) return null; // nothing was written: texts were read, or judged
+    if (!canForce(record)) return null; // nothing was written: texts were read, or judged
+    if (!record.sides.target) return true; // what reads can be told where
     const canAsk = abilities.has("ask") && record.maps.some((map) => map.name === "cross" && !map.keys.picture);
     return canAsk || t("No search was recorded: this output was given or scored, not searched for.");
   },
@@ -59,7 +60,7 @@ function draw(panel, ask) {
   const { context, tree } = panel;
   const { beam } = context.record;
   if (!beam?.nodes.length) {
-    fill(tree, h("p", { class: "panel-empty" }, t("No search was recorded for this output. Continue it below to see one.")));
+    fill(tree, context.record.sides.target ? h("p", { class: "panel-empty" }, t("No search was recorded for this output. Continue it below to see one.")) : null);
     return;
   }
   const leads = leadsToEnd(beam.nodes);

@@ -62,8 +62,9 @@ export function beamQuestions(el) {
 function reset(part, context) {
   const { question, sides, maps } = context.record;
   const { prefix, force, off } = question;
+  const forced = maps.find((map) => map.name === context.record.steerable);
   const mine = part.result && [part.result.before, part.result.after].includes(context.record.output);
-  const row = new Array(maps.find((map) => map.name === "cross")?.K ?? 0).fill(0);
+  const row = new Array(forced?.K ?? 0).fill(0);
   /** @type {number[]} */
   const weights = force?.weights ?? [];
   force?.keys.forEach((/** @type {number} */ key, /** @type {number} */ at) => (row[key] = weights.length ? weights[at] / Math.max(...weights) : 1));
@@ -71,20 +72,24 @@ function reset(part, context) {
   const chosen = (number) => (number ? String(number - 1) : "");
   Object.assign(part, { record: context.record, prefix: prefix ?? "", error: "", row, off: switchedOff(off ?? [], maps), result: mine ? part.result : null });
   if (force) Object.assign(part, { step: force.step, layer: chosen(force.layer), head: chosen(force.head) });
-  part.step = Math.min(part.step, Math.max((sides.target?.tokens.length ?? 1) - 1, 0));
+  part.step = Math.min(part.step, Math.max((sides.target?.tokens.length ?? forced?.Q ?? 1) - 1, 0));
 }
+
+/** Whether a row of weights can be given: of what was written, or of a model that says so. @param {AttentionRecord} record */
+export const canForce = (record) => Boolean(record.sides.target) || record.steerable !== "cross";
 
 /** @param {Part} part */
 function draw(part) {
   const { context, el } = part;
-  const cross = context.record.maps.find((map) => map.name === "cross");
-  const target = context.record.sides.target;
+  const { record } = context;
+  const cross = record.maps.find((map) => map.name === record.steerable);
+  const target = record.sides.target ?? cross?.queries; // what only reads is told where it reads
   const live = context.abilities.has("ask");
-  if (!cross || !target || cross.keys.picture) return fill(el); // what looks at a picture is not told where
-  const why = live ? "" : needsModel();
+  if (!cross || !target || cross.keys.picture || !canForce(record)) return fill(el); // what looks at a picture is not told where
+  const why = live ? "" : needsModel(record);
   return fill(
     el,
-    h("section", { class: "beam-ask" }, h("h3", null, t("Edit the beginning")), prefixForm(part, target, why)),
+    record.sides.target ? h("section", { class: "beam-ask" }, h("h3", null, t("Edit the beginning")), prefixForm(part, target, why)) : null,
     h("section", { class: "beam-ask" }, h("h3", null, t("Force the attention")), forceForm(part, cross, target, why)),
     h("section", { class: "beam-ask" }, h("h3", null, t("Switch heads off")), offForm(part, why)),
     h("div", { role: "status", class: "beam-status" }, part.error ? h("p", { class: "panel-error" }, part.error) : part.asking, part.result ? resultElement(part, part.result) : null),
@@ -119,6 +124,7 @@ function forceForm(part, cross, target, why) {
     redraw();
   };
   const source = cross.keys;
+  const writes = Boolean(part.context.record.sides.target);
   /** @param {number[]} row */
   const changedRow = (row) => {
     part.row = row;
@@ -131,7 +137,7 @@ function forceForm(part, cross, target, why) {
   return h(
     "div",
     null,
-    h("p", { class: "panel-hint" }, t("At the step that wrote:")),
+    h("p", { class: "panel-hint" }, writes ? t("At the step that wrote:") : t("At the token:")),
     h("div", { "data-focus": "beam-step" }, tokenPicker({ side: target, chosen: part.step, label: t("Step"), choose: chosenStep })),
     h("p", { class: "panel-hint" }, t("attend to these: a click gives a token its share, a slider more or less of it")),
     forcedRow({ source, row: part.row, disabled: why !== "", change: changedRow }),
@@ -140,7 +146,7 @@ function forceForm(part, cross, target, why) {
       { class: "panel-controls" },
       cross.L > 1 ? selectField(t("Layer"), [...all, ...placeOptions(cross.layers)], part.layer, (value) => (part.layer = value)) : null,
       cross.H > 1 ? selectField(t("Head"), [...all, ...placeOptions(headNames(cross.H))], part.head, (value) => (part.head = value)) : null,
-      button(t("Force and translate again"), () => forceAttention(part), { class: "panel-button is-main", disabled: !ready, "data-focus": "beam-force" }),
+      button(writes ? t("Force and translate again") : t("Force and read again"), () => forceAttention(part), { class: "panel-button is-main", disabled: !ready, "data-focus": "beam-force" }),
       h("span", { class: "panel-hint" }, why || (any ? "" : t("Choose one source token or more."))),
     ),
   );
@@ -151,6 +157,9 @@ function offForm(part, why) {
   const maps = mapsWithHeads(part.context.record.maps);
   const redraw = () => keepingFocus(part.el, () => draw(part));
   const was = switchedOff(part.context.record.question.off ?? [], maps);
+  const writes = Boolean(part.context.record.sides.target);
+  const without = writes ? t("Translate without them") : t("Read without them");
+  const whole = writes ? t("Translate with all heads") : t("Read with all heads");
   const same = was.size === part.off.size && [...was].every((key) => part.off.has(key));
   /** @param {Set<string>} off */
   const change = (off) => {
@@ -165,7 +174,7 @@ function offForm(part, why) {
     h(
       "div",
       { class: "panel-controls" },
-      button(part.off.size || !was.size ? t("Translate without them") : t("Translate with all heads"), () => switchOff(part), { class: "panel-button is-main", disabled: same || why !== "" || part.asking !== "", "data-focus": "beam-off" }),
+      button(part.off.size || !was.size ? without : whole, () => switchOff(part), { class: "panel-button is-main", disabled: same || why !== "" || part.asking !== "", "data-focus": "beam-off" }),
       h("span", { class: "panel-hint" }, why || (same && !part.off.size ? t("Choose one head or more.") : "")),
     ),
   );
@@ -187,16 +196,16 @@ function forceAttention(part) {
   const { sides, question } = part.context.record;
   /** @param {string} text */
   const number = (text) => (text === "" ? null : Number(text) + 1);
-  const before = textBefore(sides.target, part.step);
+  const before = sides.target ? textBefore(sides.target, part.step) : "";
   const given = question.prefix ?? "";
   const force = { step: part.step, ...forcedKeys(part.row), layer: number(part.layer), head: number(part.head) };
-  return askModel(part, { prefix: given.length > before.length ? given : before, force, target: null, explain: false }, t("Translating with forced attention…"), part.context.addRecord, "forced");
+  return askModel(part, { prefix: given.length > before.length ? given : before, force, target: null, explain: false }, sides.target ? t("Translating with forced attention…") : t("Reading with forced attention…"), part.context.addRecord, "forced");
 }
 
 /** @param {Part} part */
 function switchOff(part) {
   const off = headsOff(part.off, mapsWithHeads(part.context.record.maps));
-  return askModel(part, { off, target: null, explain: false }, t("Translating without these heads…"), part.context.addRecord, "without");
+  return askModel(part, { off, target: null, explain: false }, part.context.record.sides.target ? t("Translating without these heads…") : t("Reading without these heads…"), part.context.addRecord, "without");
 }
 
 /** @param {Part} part @param {object} patch @param {string} saying @param {(record: AttentionRecord) => void} take @param {How} how */
@@ -225,8 +234,8 @@ function resultElement(part, { before, after, how }) {
   return h(
     "div",
     { class: "beam-result" },
-    h("dl", null, line(t("before"), was, "del"), line({ forced: t("forced"), continued: t("continued"), without: t("without heads") }[how], is, "ins")),
-    same ? h("p", { class: "panel-hint" }, how === "forced" ? t("The output is the same: reading elsewhere did not change it.") : t("The output is the same.")) : null,
+    before || after ? h("dl", null, line(t("before"), was, "del"), line({ forced: t("forced"), continued: t("continued"), without: t("without heads") }[how], is, "ins")) : h("p", { class: "panel-hint" }, t("What was read so is the last record.")),
+    same && part.context.record.sides.target ? h("p", { class: "panel-hint" }, how === "forced" ? t("The output is the same: reading elsewhere did not change it.") : t("The output is the same.")) : null,
     how === "continued" ? null : compare,
   );
 }

@@ -214,7 +214,7 @@ function measureControls(panel, given) {
       none || live
         ? button(none ? t("Measure") : t("Measure again"), () => measure(panel), { class: "panel-button is-main", disabled: !live || panel.asking, "data-focus": "measure" })
         : null,
-      none && !live ? h("span", { class: "panel-hint" }, needsModel()) : null,
+      none && !live ? h("span", { class: "panel-hint" }, needsModel(panel.context.record)) : null,
     ),
     h("p", { role: "status", class: panel.error ? "panel-error" : "panel-hint" }, said),
     glossary(),

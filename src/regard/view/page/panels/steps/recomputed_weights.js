@@ -9,6 +9,8 @@ import { t } from "../../words/messages.js";
  * @property {Float32Array | null} factor
  * @property {Float32Array} weights as recorded
  * @property {Float32Array[] | null} [values] of each key
+ * @property {Float32Array|null} [asking] the vector of the query, scaled
+ * @property {Float32Array[]|null} [keys] the vector of each key
  * @property {string} normalizer "softmax", "softmax(temperature=2)", "sparsemax", …
  */
 

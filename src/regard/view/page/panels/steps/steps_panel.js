@@ -6,6 +6,7 @@ import { headNames } from "../../record/record.js";
 import { numberText, sumOf } from "../row_numbers.js";
 import { button, keepingFocus, currentMap, tokenPicker, selectField } from "../panel_parts.js";
 import { checkWeights, parseNormalizer } from "./recomputed_weights.js";
+import { neuronView } from "./neuron_view.js";
 import { stepTable } from "./step_table.js";
 import { t } from "../../words/messages.js";
 
@@ -79,6 +80,7 @@ function draw(panel) {
     stepTrack(panel, step),
     h("p", { class: "steps-caption", "aria-live": "polite" }, stepCaption(step, row, map)),
     h("div", { class: "panel-scroll", tabindex: 0, role: "region", "aria-label": t("The numbers of this query") }, stepTable(map, row, shownKeys(panel, row), { step, isNew, state: context.state })),
+    step === 1 || step === STEPS ? neuronView(map, row, shownKeys(panel, row), context.state) : null,
     otherKeys(panel, row),
     step >= 3 ? verdict(row) : null,
     notKept(map),
@@ -133,7 +135,7 @@ function askForOneHead({ state, set }, map) {
  * @param {AttentionMap} map @param {number} layer @param {number} head @param {number} query
  */
 export function queryRow(map, layer, head, query) {
-  const { H, Q, K, D, values } = map;
+  const { H, Q, K, D, E, values, queryVectors, keyVectors } = map;
   const from = ((layer * H + head) * Q + query) * K;
   /** @param {Float32Array|null} numbers */
   const line = (numbers) => (numbers ? numbers.subarray(from, from + K) : null);
@@ -148,6 +150,8 @@ export function queryRow(map, layer, head, query) {
     weights: map.weights.subarray(from, from + K),
     allowed: Array.from({ length: K }, (_, key) => map.allowed(layer, head, query, key)),
     values: values ? Array.from({ length: K }, (_, key) => value(values, key)) : null,
+    asking: queryVectors && keyVectors ? queryVectors.subarray(((layer * H + head) * Q + query) * E, ((layer * H + head) * Q + query + 1) * E) : null,
+    keys: queryVectors && keyVectors ? Array.from({ length: K }, (_, key) => keyVectors.subarray(((layer * H + head) * K + key) * E, ((layer * H + head) * K + key + 1) * E)) : null,
     normalizer: map.normalizer,
     query,
   };

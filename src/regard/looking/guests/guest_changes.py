@@ -1,0 +1,115 @@
+"""What a question changes of a model of somebody else: one row of weights, or heads that say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from regard.hf.modules import Kind
+from regard.hf.steered_weights import Site, steer
+from regard.records.question import BadQuestion, Force, Question
+from regard.records.side import Side
+from regard.words import t
+
+
+class Heads(NamedTuple):
+    """Of one kind of attention."""
+
+    layers: tuple[int, ...]  # as modules count them, in their order
+    heads: int
+
+
+@contextmanager
+def changed(
+    model: Any, question: Question, kinds: Mapping[Kind, Heads], forced: Kind, keys: int
+) -> Iterator[None]:
+    """Inside the block, a run of the model as the question wants it.
+
+    forced: the kind that a forced row is of; keys: how many it has.
+    """
+    if question.force is None and not question.off:
+        yield
+        return
+    _check(question, kinds, forced, keys)
+
+    def change(site: Site, weights: Tensor) -> Tensor | None:
+        place = kinds[site.kind].layers.index(site.layer) + 1
+        other = None
+        for off in question.off:
+            if (off.map, off.layer) == (site.kind, place):
+                other = weights.clone() if other is None else other
+                other[:, slice(None) if off.head is None else off.head - 1] = 0
+        force = question.force
+        if force is not None and site.kind == forced and force.layer in (None, place):
+            row = force.step - site.start
+            if 0 <= row < weights.shape[2]:
+                other = weights.clone() if other is None else other
+                heads = slice(None) if force.head is None else force.head - 1
+                other[:, heads, row] = _shares(force, weights)
+        return other
+
+    with steer(model, change):
+        yield
+
+
+def _shares(force: Force, weights: Tensor) -> Tensor:
+    row = weights.new_zeros(weights.shape[-1])
+    row[torch.tensor(force.keys, device=weights.device)] = weights.new_tensor(force.shares)
+    return row
+
+
+def _check(question: Question, kinds: Mapping[Kind, Heads], forced: Kind, keys: int) -> None:
+    for off in question.off:
+        if off.map not in kinds:
+            raise BadQuestion(f"this model has no {off.map} attention to switch off")
+        there = kinds[off.map]  # type: ignore[index]
+        _within("off.layer", off.layer, len(there.layers))
+        _within("off.head", off.head, there.heads)
+    if (force := question.force) is None:
+        return
+    if forced not in kinds:
+        raise BadQuestion("the weights of this model cannot be forced")
+    _within("force.layer", force.layer, len(kinds[forced].layers))
+    _within("force.head", force.head, kinds[forced].heads)
+    if max(force.keys) >= keys:
+        raise BadQuestion(
+            f"force.keys has {max(force.keys)}, but there are {keys} tokens, counted from 0"
+        )
+    if forced == "decoder" and max(force.keys) > force.step:
+        raise BadQuestion(
+            f"token {force.step + 1} cannot look at token {max(force.keys) + 1}, which comes later"
+        )
+    if forced != "cross" and force.step >= keys:
+        raise BadQuestion(f"force.step is {force.step}, but there are {keys} tokens, from 0")
+
+
+def _within(name: str, number: int | None, count: int) -> None:
+    if number is not None and number > count:
+        raise BadQuestion(f"{name} is {number}, but there {'is' if count == 1 else 'are'} {count}")
+
+
+def forced_line(force: Force | None, queries: Side, keys: Side) -> tuple[str, ...]:
+    """What was forced, in one line."""
+    if force is None:
+        return ()
+    if force.step >= len(queries):
+        return (t("nothing was forced: the output ends before token {n}", n=force.step + 1),)
+    where = [f"layer {force.layer}"] if force.layer is not None else []
+    where += [f"head {force.head}"] if force.head is not None else []
+    shares = [f"{share:.2f} to " if force.weights else "" for share in force.shares]
+    words = ", ".join(
+        share + keys.tokens[key] for share, key in zip(shares, force.keys, strict=True)
+    )
+    return (
+        t(
+            "forced: token {n} ({word}) attends to {words} in {where}",
+            n=force.step + 1,
+            word=queries.tokens[force.step],
+            words=words,
+            where=", ".join(where) or t("every layer and head"),
+        ),
+    )

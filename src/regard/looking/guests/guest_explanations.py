@@ -1,0 +1,118 @@
+"""All measures of explanation of a model of somebody else, and one input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regard.explanations.attributions import second_likeliest
+from regard.explanations.measured import Contrast, measure
+from regard.explanations.model_work import ModelWork
+from regard.explanations.stack_measures import stack_flow, stack_rollout
+from regard.hf.attention_capture import Captured, capture
+from regard.hf.modules import Kind
+from regard.looking.guests.guest_readings import GuestReading
+from regard.looking.guests.judged_place import judged_place
+from regard.records.question import BadQuestion, Foil
+from regard.records.record import Explanation
+from regard.records.side import Side
+from regard.words import t
+
+Explained = tuple[tuple[Explanation, ...], tuple[str, ...]]  # and notes of what was not measured
+
+
+@torch.no_grad()
+def explain_guest(
+    model: Any,
+    inputs: Mapping[str, Tensor],
+    work: ModelWork,
+    *,
+    said: Sequence[int] | None = None,
+    read: Side | None = None,
+    name: Callable[[int], str] = str,
+    foil: Foil | None = None,
+    foils: Sequence[int] = (),
+    mask_token: int | None = None,
+    label: str = "label",
+) -> Explained:
+    """said: what a decoder wrote, the likeliest if not given. read: the side of the keys.
+
+    name: what an answer is called. foil: one that was not given, which may be any of `foils`. label: the
+    map from the one answer of a classifier to its input.
+    """
+    captured, logits = _captured(model, inputs)
+    kinds = {layer.kind for layer in captured.layers}
+    of: Kind = next(kind for kind in ("cross", "decoder", "encoder") if kind in kinds)
+    place = None if logits is None or logits.dim() != 2 else judged_place(model, inputs, of)
+    has_answers = logits is not None and (logits.dim() == 3 or place is not None)
+    readable = "input_ids" in inputs or hasattr(model.config, "patch_size")
+    if not has_answers or not readable:
+        note = t("answers are not measured here: this model has none at a known place")
+        return tuple(_stacks(captured)), (note,)
+    special = None if read is None else torch.tensor(read.special)
+    answers = None if said is None else torch.tensor(said, device=model.device)
+    reading = GuestReading(
+        model,
+        inputs,
+        captured,
+        of,
+        work,
+        place=place,
+        said=answers,
+        special=special,
+        mask_token=mask_token,
+    )
+    contrast = None if foil is None else _contrast(reading, foil, foils, name, read)
+    found = measure(reading, of if place is None else label, contrast)
+    notes = () if reading.steerable else (
+        t("what other weights would do is not measured: this model lets nobody change them"),
+    )  # fmt: skip
+    return (*found, *_stacks(captured)), notes
+
+
+def _captured(model: Any, inputs: Mapping[str, Tensor]) -> tuple[Captured, Tensor | None]:
+    try:
+        with capture(model, vectors=True) as captured:
+            outputs = model(**inputs)
+    except ValueError:  # it lets nobody see its values
+        with capture(model) as captured:
+            outputs = model(**inputs)
+    return captured, getattr(outputs, "logits", None)
+
+
+def _contrast(
+    reading: GuestReading,
+    foil: Foil,
+    others: Sequence[int],
+    name: Callable[[int], str],
+    read: Side | None,
+) -> Contrast:
+    """The other answer at its step, or where it was the likeliest to come instead."""
+    rows = range(len(reading.said))
+    if foil.step is not None and foil.step not in rows:
+        raise BadQuestion(f"foil.step is {foil.step}, and there are {len(rows)} answers")
+    if not others:
+        raise BadQuestion(f"the model has no answer {foil.text!r}: it could never give it")
+    asked = rows if foil.step is None else [foil.step]
+    places = [(row, each) for row in asked for each in others if each != int(reading.said[row])]
+    if not places:
+        raise BadQuestion(f"{foil.text!r} is what was said there: name what was not")
+    row, answer = max(places, key=lambda place: float(reading.answers[place]))
+    against = second_likeliest(reading)
+    against[row] = answer
+    return Contrast(against, row, name, () if read is None else read.tokens)
+
+
+def _stacks(captured: Captured) -> list[Explanation]:
+    """Of an encoder, or of a decoder that has no other source than its own past."""
+    kinds = {layer.kind for layer in captured.layers}
+    stacks = {"encoder"} if "cross" in kinds else {"encoder", "decoder"}
+    found = []
+    for kind in sorted(kinds & stacks):
+        layers = list(captured.weights(kind)[:, 0].float())
+        if len(layers) > 1:
+            found += [stack_rollout(layers, kind), stack_flow(layers, kind)]
+    return found

@@ -1,0 +1,162 @@
+"""What a model of somebody else is asked about: a text, two of them, a picture, a sound."""
+
+from __future__ import annotations
+
+import json
+import wave
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.picture_files import MOST_SENT, URI, bytes_in, decoded
+from regard.data.problems import Unusable
+from regard.looking.pictures import image_uri
+from regard.records.question import PICTURE, BadQuestion, Question
+from regard.records.side import NotARecord
+
+PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
+RATE = 16_000  # samples in a second, of a sound that does not say
+PAIR = ("first", "second")
+WIDTHS = {
+    1: (np.uint8, 128),
+    2: (np.int16, 0),
+    4: (np.int32, 0),
+}  # of samples in bytes; the silence
+
+
+@dataclass(frozen=True)
+class GuestInput:
+    """texts: one, or two that are read together. picture: as a data: URI. sound: samples from -1 to 1."""
+
+    texts: tuple[str, ...] = ()
+    picture: str = ""
+    sound: NDArray[np.float32] | None = None
+    rate: int = RATE
+    name: str = ""  # of a picture or a sound: cat.png
+
+    @property
+    def title(self) -> str:
+        return " ⇄ ".join(self.texts) or self.name
+
+    @property
+    def text(self) -> str:
+        """As a page asks it: a text, a picture, or JSON of several inputs. A sound cannot be written so."""
+        if self.sound is not None:
+            return ""
+        if not self.picture and len(self.texts) == 1:
+            return self.texts[0]
+        if self.picture and not self.texts:
+            return self.picture
+        values = dict(zip(PAIR if len(self.texts) > 1 else ("text",), self.texts, strict=True))
+        if self.picture:
+            values["image"] = self.picture
+        return json.dumps(values, ensure_ascii=False)
+
+    def pixels(self) -> NDArray[np.uint8]:
+        """(height, width, 3)"""
+        try:
+            return np.asarray(decoded(bytes_in(self.picture), MOST_SENT).convert("RGB"))
+        except Unusable as error:
+            raise BadQuestion(str(error).replace("{}lines with ", "")) from None
+
+    @classmethod
+    def of_question(cls, question: Question) -> GuestInput:
+        """A text, a picture, JSON with first and second, or with text and image; or a TAB between two."""
+        text, name = question.text, question.name
+        if PICTURE.fullmatch(text):
+            return cls(picture=text, name=name)
+        if text.lstrip().startswith("{"):
+            try:
+                values = json.loads(text)
+            except json.JSONDecodeError:
+                return cls((text,))  # a text that begins with a brace
+            return replace(cls.of_names(values), name=name)
+        return cls(tuple(text.split("\t"))) if text.count("\t") == 1 else cls((text,))
+
+    @classmethod
+    def of_names(cls, values: Mapping[str, Any]) -> GuestInput:
+        known = {*PAIR, "text", "image"}
+        if unknown := sorted(set(values) - known):
+            raise BadQuestion(
+                f"an input has no {unknown[0]!r}: it has text, or first and second, and image"
+            )
+        named = [values[name] for name in ("text", *PAIR) if name in values]
+        if ("second" in values) != ("first" in values) or ("text" in values and "first" in values):
+            raise BadQuestion("a pair has first and second, and no other text")
+        if not all(isinstance(each, str) for each in named):
+            raise BadQuestion("first, second and text are texts")
+        seen = _pictured(values["image"]) if "image" in values else cls()
+        return replace(seen, texts=tuple(named))
+
+
+def guest_input(given: Any, *, image: Any = None, rate: int | None = None) -> GuestInput:
+    """Of what is given to `regard.look`; image: beside a text. rate: samples in a second of a sound."""
+    found = _input(given, rate)
+    if image is None:
+        return found
+    if found.picture:
+        raise NotARecord("a picture is given twice: leave image= out")
+    return replace(_pictured(image), texts=found.texts)
+
+
+def _input(given: Any, rate: int | None) -> GuestInput:
+    if isinstance(given, GuestInput):
+        return given
+    if isinstance(given, tuple):
+        if len(given) != 2 or not all(isinstance(each, str) for each in given):
+            raise NotARecord(
+                f"a pair is two texts, (first, second); given {len(given)} of "
+                f"{', '.join(sorted({type(each).__name__ for each in given}))}"
+            )
+        return GuestInput(given)
+    if isinstance(given, Mapping):
+        return GuestInput.of_names(given)
+    if isinstance(given, str | Path) and str(given).lower().endswith(".wav"):
+        return _wav(Path(given))
+    if isinstance(given, str) and not _is_picture(given):
+        return GuestInput((given,))
+    if _is_sound(given):
+        if rate is None:
+            raise NotARecord(
+                "how many samples does a second of this sound have? Say sampling_rate=16000"
+            )
+        return GuestInput(sound=np.asarray(given, np.float32), rate=rate, name="sound")
+    return _pictured(given)
+
+
+def _is_picture(text: str) -> bool:
+    return text.startswith(URI) or (text.lower().endswith(PICTURES) and Path(text).is_file())
+
+
+def _is_sound(given: Any) -> bool:
+    return hasattr(given, "shape") and len(given.shape) == 1
+
+
+def _pictured(image: Any) -> GuestInput:
+    """A file, its bytes, an array or a picture of pillow."""
+    name = (
+        Path(image).name if isinstance(image, str | Path) and not str(image).startswith(URI) else ""
+    )
+    if hasattr(image, "convert"):  # of pillow
+        name = Path(getattr(image, "filename", "") or "").name
+        image = np.asarray(image.convert("RGB"))
+    if hasattr(image, "detach"):
+        image = image.detach().cpu().numpy()
+    return GuestInput(picture=image_uri(image), name=name or "a picture")
+
+
+def _wav(path: Path) -> GuestInput:
+    """Samples of all channels averaged."""
+    with wave.open(str(path), "rb") as file:
+        width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
+        data = file.readframes(file.getnframes())
+    if width not in WIDTHS:
+        raise NotARecord(f"{path.name} has samples of {8 * width} bits: 8, 16 and 32 can be read")
+    kind, silence = WIDTHS[width]
+    numbers = np.frombuffer(data, kind).astype(np.float32) - silence
+    samples = numbers.reshape(-1, channels).mean(1) / 2.0 ** (8 * width - 1)
+    return GuestInput(sound=samples.astype(np.float32), rate=rate, name=path.name)
