@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -89,6 +91,7 @@ def test_a_served_model_is_measured_on_request(open_page, server, keep):
     record = AttentionRecord.from_dict(answer.value.json())
     names = {each.name for each in record.explanations}
     assert {"gradient", "leave-one-out", "uniform", "adversarial"} <= names
+    assert {"norm", "value-zeroing", "contrast", "erasure"} <= names
     for each in record.explanations:
         card = panel.get_by_role("figure").filter(has_text=each.reading)
         expect(card).to_be_visible()
@@ -101,3 +104,44 @@ def test_a_served_model_is_measured_on_request(open_page, server, keep):
     assert "τ" in dict(record.explanations[0].rows)
     expect(panel.get_by_role("button", name="Measure again")).to_be_enabled()
     keep(page, "explain-served")
+
+
+def test_what_takes_long_says_how_far_it_is_and_can_be_stopped(open_page, server, keep):
+    page = open_page(server)
+    ask(page, "我是一个学生，今天下午要去图书馆。")
+    panel = open_panel(page, TITLE)
+    panel.get_by_role("button", name="Measure").click()
+    bar = page.get_by_role("region", name="work in progress")
+    expect(bar).to_be_visible(timeout=20_000)
+    expect(bar.get_by_text(re.compile(r"\d+ %, about \d+ s left"))).to_be_visible(timeout=20_000)
+    keep(page, "explain-progress")
+    bar.get_by_role("button", name="Stop").click()
+    expect(bar).to_be_hidden()
+    expect(panel.get_by_text("Stopped: this is the answer before.")).to_be_visible()
+    expect(panel.get_by_role("button", name="Measure")).to_be_enabled()
+    page.wait_for_function(
+        """async () => {
+          const at = await (await fetch("health")).json();
+          return at.load === 0 && at.status === "ok";
+        }"""
+    )
+    with urlopen(f"{server}/progress?ticket=nobody") as answer:
+        assert json.load(answer)["state"] == "gone"
+
+
+def test_why_this_and_not_that(open_page, server, keep):
+    page = open_page(server)
+    ask(page, "他在这家商店工作，没去图书馆。")
+    choose(page, "unit", "tokens")
+    panel = open_panel(page, TITLE)
+    panel.get_by_label("why not").fill("library")
+    with page.expect_response("**/attention") as answer:
+        panel.get_by_role("button", name="Ask").click()
+    record = AttentionRecord.from_dict(answer.value.json())
+    (contrast,) = (each for each in record.explanations if each.name == "contrast")
+    assert contrast.title.startswith("Why “")
+    assert contrast.title.endswith("and not “library”")
+    assert contrast.signed
+    expect(panel.get_by_role("figure").filter(has_text=contrast.reading)).to_be_visible()
+    assert "foil" in page.url
+    keep(page, "explain-why-not")

@@ -50,7 +50,10 @@ class OneTokenDecides:
             ]
         )
 
-    def gradients(self, against: Tensor | None = None) -> Tensor:
+    def gradients(self) -> Tensor:
+        return self.noise
+
+    def contrast_gradients(self, against: Tensor) -> Tensor:
         return self.noise
 
     def norms(self) -> Tensor | None:

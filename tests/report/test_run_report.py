@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from regard.measures import chrf
 from regard.recipe.recipe import Training
-from regard.report.learning_curves import learning_charts, learning_table
+from regard.report.kept_checkpoint import kept_checkpoint
+from regard.report.learning_curves import learning_charts, learning_table, upkeep_charts
+from regard.report.report_page import render
+from regard.report.run_evaluation import evaluate
 from regard.report.run_report import make_report
 from regard.runs.loaded_run import load
+from regard.runs.metrics_file import read_rows
 
 
 @pytest.mark.parametrize(
@@ -55,3 +62,76 @@ def test_every_share_is_in_percent():
     assert "Exact match, %" in chart.title
     assert [point.y for point in chart.lines[0].points] == [50.0, 62.5]
     assert "dev Exact match, %" in str(learning_table(rows))
+
+
+def test_where_no_answer_is_wrong_some_right_ones_are_shown(attending):
+    run = load(attending / "dot-1")
+    one = evaluate(run)
+    right = replace(one, answers=[example["label"] for example in one.examples])
+    part = run.task.report(run.module, {"test": right}, run.folder.path)
+    assert part.sample_names.title == "Examples"
+    assert len(part.samples) == 8
+    assert all(sample.hypothesis == sample.reference for sample in part.samples)
+    assert all(sample.asked == sample.source for sample in part.samples)
+
+
+def test_wrong_answers_come_worst_first(attending):
+    run = load(attending / "dot-1")
+    one = evaluate(run)
+    part = run.task.report(run.module, {"test": one}, run.folder.path)
+    assert all(sample.hypothesis != sample.reference for sample in part.samples) or not part.samples
+
+
+def test_the_worst_translations_are_those_of_the_least_chrf(trained):
+    run = load(trained)
+    one = evaluate(run)
+    part = run.task.report(run.module, {"test": one}, run.folder.path)
+    scores = [sample.scores["chrF"] for sample in part.worst]
+    assert scores == sorted(scores)
+    each = [chrf([a], [e["target"]]).value for e, a in zip(one.examples, one.answers, strict=True)]
+    assert scores == pytest.approx(sorted(each)[: len(scores)], abs=1e-6)
+
+
+KEPT = {"steps": [20], "best": True, "validations": 5, "end": "training.epochs=5"}
+ROWS = [
+    {"step": 10.0, "dev_loss": 2.0, "dev_bleu": 10.0},
+    {"step": 20.0, "dev_loss": 1.5, "dev_bleu": 12.5},
+    {"step": 30.0, "dev_loss": 1.0, "dev_bleu": 12.0},
+]
+
+
+def test_the_checkpoint_that_was_kept_is_told_with_its_reason(trained):
+    task = load(trained).task
+    said = kept_checkpoint(task, {"kept": KEPT}, ROWS)
+    assert said == (
+        "The model is that of step 20, the best of 5 validations by dev BLEU, beam 1 (12.5). "
+        "Training ended at step 30, by training.epochs=5."
+    )
+
+
+def test_of_an_earlier_run_the_validations_tell(trained):
+    task = load(trained).task
+    assert "step 20, the best of 3 validations" in kept_checkpoint(task, {}, ROWS)
+    assert "the last one, of step 30" in kept_checkpoint(task, {}, [{"step": 30.0}])
+    assert kept_checkpoint(task, {}, []) == ""
+    mean = {**KEPT, "steps": [20, 30]}
+    assert "the mean of the weights of steps 20, 30" in kept_checkpoint(task, {"kept": mean}, ROWS)
+
+
+def test_validations_and_the_end_have_names_of_their_own(trained):
+    run = load(trained)
+    report = make_report(run, {"test": evaluate(run)})
+    assert report.curve_names["bleu"] == "BLEU, beam 1"
+    assert report.scores[0].name == "BLEU, beam 2"
+    page = render(report)
+    assert "BLEU, beam 1 on dev" in page
+    assert "dev BLEU, beam 1" in page
+
+
+def test_rate_norm_and_speed_are_drawn(trained):
+    rows = read_rows(trained / "metrics.csv")
+    assert all(row["learning_rate"] > 0 and row["gradient_norm"] > 0 for row in rows)
+    assert any(row.get("speed", 0) > 0 for row in rows)
+    titles = [chart.title for chart in upkeep_charts(rows)]
+    assert titles == ["Learning rate", "Norm of the gradient", "Tokens per second"]
+    assert upkeep_charts([{"step": 1, "train_loss": 2.0}]) == []

@@ -15,6 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from regard.explanations.work_done import worked
+
 
 def attention_flow(weights: Sequence[Tensor] | Tensor) -> Tensor:
     """Layers (H, N, N), the first layer first -> (N, N): the largest flow from each position to each input
@@ -35,7 +37,9 @@ def attention_flow(weights: Sequence[Tensor] | Tensor) -> Tensor:
         found = np.zeros(pipes.shape[1:])
         from regard.explanations.largest_flow import all_pairs  # numba takes half a second
 
-        all_pairs(pipes.numpy(), found)
+        for row in range(len(found)):
+            all_pairs(pipes.numpy(), found, row, row + 1)
+            worked(flow_work(len(pipes), len(found)) / len(found))
         flows = torch.from_numpy(found)
     return flows.to(layers[0])
 

@@ -47,7 +47,7 @@ def attributions(
         NORM: reading.norms,
         ZEROING: reading.zeroed,
         GRADIENT: reading.gradients,
-        CONTRAST_GRADIENT: lambda: reading.gradients(others),
+        CONTRAST_GRADIENT: lambda: reading.contrast_gradients(others),
     }
     found = {name: made[name]() for name in methods if name in made}
     if {LEFT_OUT, CONTRAST} & {*methods}:

@@ -13,17 +13,19 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.shapes import at_least_single
+from regard.explanations.attribution_cards import Contrast
 from regard.explanations.attributions import value_zeroing
 from regard.explanations.embedded_inputs import embedding, times_input
-from regard.explanations.measured import Contrast, measure, measuring_work
+from regard.explanations.measured import measure, measuring_work
 from regard.explanations.model_readings import Reading, Weighed
 from regard.explanations.model_work import GRADIENT, ModelWork, pieces
 from regard.explanations.self_stacks import read_stack
-from regard.explanations.stack_measures import stack_measures
+from regard.explanations.stack_measures import stack_measures, stack_work
 from regard.explanations.token_subsets import of_each_choice, packed
 from regard.explanations.work_done import expect, worked
 from regard.layers.contracts import Encoded, Translator
 from regard.layers.special_tokens import EOS
+from regard.records.maps import attentions_in
 from regard.records.record import Explanation
 
 
@@ -38,7 +40,6 @@ class DecodedReading(Reading):
     """source: ids without EOS; inputs: what the decoder reads, a token for each answer."""
 
     weighed: Weighed | None = None
-    steerable = True
 
     def __init__(self, model: Translator, source: Sequence[int], inputs: Sequence[int]) -> None:
         self.model, self.module = model, cast(nn.Module, model)
@@ -54,10 +55,18 @@ class DecodedReading(Reading):
 
     def explained(self, of: str, contrast: Contrast | None = None) -> tuple[Explanation, ...]:
         """All that can be said of the map named `of`, and of "encoder"."""
-        expect(measuring_work(self.costs, self.seen.shape[1], len(self.said), self.work))
+        keys, layers = self.seen.shape[1], len(attentions_in(self.module)["encoder"])
+        expect(measuring_work(self.costs, keys, len(self.said), self.work))
+        expect(stack_work(layers, keys, self.whole))
         return (*measure(self, of, contrast), *self._stack())
 
-    def gradients(self, against: Tensor | None = None) -> Tensor:
+    def gradients(self) -> Tensor:
+        return self._all_gradients(None)
+
+    def contrast_gradients(self, against: Tensor) -> Tensor:
+        return self._all_gradients(against)
+
+    def _all_gradients(self, against: Tensor | None) -> Tensor:
         parts = pieces(len(self.said), GRADIENT * self.whole)
         return torch.cat([self._gradients(rows, against) for rows in parts])
 

@@ -18,7 +18,8 @@ def explaining_work(decoder: Decoder, model: ModelWork, source: int, target: int
     if source == 1 < target:
         return measuring_work(model, target, target, math.inf)
     each = answer_work(model, source, target, has_steps(decoder))
-    return measuring_work(model, source, target, each)
+    stack = source * model.reading(source, target) if model.encoder else 0.0
+    return measuring_work(model, source, target, each) + stack
 
 
 def answer_work(model: ModelWork, source: int, target: int, in_steps: bool) -> float:

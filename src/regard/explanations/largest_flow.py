@@ -26,9 +26,9 @@ _part = njit(**_options)  # compiled into the kernel, and cached with it
 
 def _kernel(function: Callable[..., None]) -> Callable[..., None]:
     try:
-        return njit(cache=True, **_options)(function)  # type: ignore[no-any-return]
+        return njit(cache=True, **_options)(function)
     except RuntimeError:  # neither the package nor the user's cache folder can be written to
-        return njit(**_options)(function)  # type: ignore[no-any-return]
+        return njit(**_options)(function)
 
 
 @_part
@@ -120,14 +120,16 @@ def _fill(
 
 
 @_kernel
-def all_pairs(pipes: Numbers, found: Numbers) -> None:
-    """pipes (L, N, N) from the last layer down -> found (N, N), from each position to each input"""
+def all_pairs(pipes: Numbers, found: Numbers, first: int, last: int) -> None:
+    """pipes (L, N, N) from the last layer down -> rows first … last - 1 of found (N, N): from each of these
+    positions to each input
+    """
     layers, count, _ = pipes.shape
     nodes = (layers + 1) * count
     free, taken = np.empty_like(pipes), np.empty_like(pipes)
     level, queue = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     tried, path = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    for begin in range(count):
+    for begin in range(first, last):
         for end in range(count):
             sink = layers * count + end
             free[:], taken[:] = pipes, 0.0

@@ -7,7 +7,6 @@ Legend: Q answers (target tokens, or one label), K keys (source tokens), M rows 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from torch import Tensor
 
@@ -21,8 +20,8 @@ class Weighed:
     reported: Tensor  # (Q, K): what the model itself reports of them
 
 
-class Reading(Protocol):
-    """What a measure asks about one input."""
+class Reading:
+    """What measures ask about one input. A subclass has what its kind of model can be asked."""
 
     weighed: Weighed | None  # None: nothing is attended to
     said: Tensor  # (Q,): the answers, each one of V
@@ -31,41 +30,44 @@ class Reading(Protocol):
     whole: float  # for reading the input once
     seen: Tensor  # bool (Q, K): which keys there are for an answer: of a language model those before it
     erasable: Tensor  # bool (Q, K): which of them are tokens of the text, and can be taken out
-    steerable: (
-        bool  # whether there is a `steered`: each answer alone can be made with other weights
-    )
+
+    @property
+    def steerable(self) -> bool:
+        """Whether each answer alone can be made with other weights: there is a `steered`."""
+        return True
 
     def steered(self, weights: Tensor, rows: slice) -> Tensor:
         """The distributions (R, N, V) where each of N answers alone is made with weights (R, N, M, K)."""
-        ...
+        raise NotImplementedError(f"no answer of a {type(self).__name__} is made alone")
 
     def reported(self, weights: Tensor, rows: slice) -> Tensor:
         """What the model would report (N, K) of weights (N, M, K)."""
-        ...
+        raise NotImplementedError(f"no answer of a {type(self).__name__} is made alone")
 
-    def gradients(self, against: Tensor | None = None) -> Tensor:
-        """Σ_d x_d · ∂ log p(y) / ∂ x_d for each answer y and each embedded token x: (Q, K)
+    def gradients(self) -> Tensor:
+        """Σ_d x_d · ∂ log p(y) / ∂ x_d for each answer y and each embedded token x: (Q, K)"""
+        raise NotImplementedError(f"a {type(self).__name__} has no gradients")
 
-        against (Q,): other answers z, and log p(y) - log p(z) instead of log p(y).
-        """
-        ...
+    def contrast_gradients(self, against: Tensor) -> Tensor:
+        """The same of log p(y) - log p(z), z other answers (Q,)"""
+        raise NotImplementedError(f"a {type(self).__name__} has no gradients of a contrast")
+
+    def log_probs(self, kept: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
+        """log p(tokens) (N,) as answers `rows` (N,), if of the keys these alone were there: bool (N, K)"""
+        raise NotImplementedError(f"a {type(self).__name__} is read whole")
 
     def log_probs_without_each(self, tokens: Tensor) -> Tensor:
         """log p of each of these answers if one key were not there: (A, Q) -> (A, Q, K)"""
-        ...
+        raise NotImplementedError(f"a {type(self).__name__} is read whole")
 
     def without_each(self) -> Tensor:
         """p(y) for each answer y if one key were not there: (Q, K)"""
         return self.log_probs_without_each(self.said[None])[0].exp()
 
-    def log_probs(self, kept: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
-        """log p(tokens) (N,) as answers `rows` (N,), if of the keys these alone were there: bool (N, K)"""
-        ...
-
     def norms(self) -> Tensor | None:
         """The norm of what each key gives to the context that is reported: (Q, K); None: there is no one."""
-        ...
+        return None
 
     def zeroed(self) -> Tensor | None:
         """How far what an answer is read from turns if the value of one key is 0: (Q, K), cosine distances"""
-        ...
+        return None

@@ -36,6 +36,14 @@ def stack_measures(layers: Sequence[StackLayer], of: str) -> tuple[Explanation, 
     )
 
 
+def stack_work(layers: int, tokens: int, whole: float) -> float:
+    """Of all of them; whole: of reading the text once."""
+    if layers < 2:
+        return 0.0
+    flow = flow_work(layers, tokens)
+    return tokens * whole + (flow if layers > 2 and flow <= MOST_FLOW else 0.0)
+
+
 def stack_rollout(layers: Sequence[Tensor], of: str) -> Explanation:
     """Rollout of the layers (H, N, N) of a stack of self-attention"""
     rolled_out = rollout(layers)

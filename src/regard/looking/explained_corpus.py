@@ -189,5 +189,5 @@ def _cell(found: Interval | None) -> str:
     """0.31 [0.29, 0.33]"""
     if found is None or found.mean != found.mean:
         return "–"
-    mean, low, high = (f"{x:.2f}".replace("-", "−") for x in found[:3])
+    mean, low, high = (f"{round(x, 2) + 0.0:.2f}".replace("-", "−") for x in found[:3])
     return f"{mean} [{low}, {high}]"

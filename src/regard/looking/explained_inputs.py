@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.explanations.measured import gradient_beside
+from regard.explanations.attribution_cards import gradient_beside
 from regard.explanations.model_readings import Weighed
 from regard.explanations.stack_measures import stack_rollout
 from regard.hf.attention_capture import Captured, capture

@@ -37,7 +37,7 @@ from regard.looking.huggingface import (
 from regard.looking.pictures import picture_record
 from regard.looking.predictions import classification_record, prediction_record
 from regard.records.png_image import PngImage
-from regard.records.question import LONGEST_NAME, BadQuestion, Question
+from regard.records.question import LONGEST_NAME, BadQuestion, Foil, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.runs.loaded_run import LoadedRun
@@ -160,8 +160,12 @@ def _of_runs(
     target: str | None = None,
     explain: bool = False,
     details: bool = True,
+    foil: str | None = None,
+    foil_step: int | None = None,
 ) -> Records:
-    """Every run with every text or example: two of either are compared."""
+    """Every run with every text or example: two of either are compared. foil: an answer that was not given,
+    instead of output token `foil_step`.
+    """
     runs = [each for each in what if isinstance(each, LoadedRun)]
     asked = [each for each in what if not isinstance(each, LoadedRun)]
     if not asked:
@@ -171,7 +175,9 @@ def _of_runs(
         if isinstance(each, Question):
             return each
         text, name = asked_text(run, each)
-        return Question(text, prefix, beam, nbest, target, None, explain, details, name)
+        other = None if foil is None else Foil(foil, foil_step)
+        wanted = explain or foil is not None
+        return Question(text, prefix, beam, nbest, target, None, wanted, details, name, foil=other)
 
     names = told_apart(runs)
     records = tuple(

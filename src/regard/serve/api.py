@@ -7,9 +7,9 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -25,6 +25,7 @@ from regard.serve.messages import (
     Predicted,
     PredictRequest,
     Problem,
+    ProgressAnswer,
     RecordAnswer,
     ScoreAnswer,
     Scored,
@@ -150,8 +151,17 @@ def api_routes(shelf: Shelf) -> APIRouter:
         with _mistakes_told():
             question = _question(asked, beam)
             work = served.estimates.looking(question)  # which reads the example that is asked about
-        (record,) = await _answers(request, shelf, Job(Looking(served), [question], 0, work))
+        job = Job(Looking(served), [question], 0, work)
+        (record,) = await _answers(request, shelf, job, asked.ticket)
         return Response(record, media_type="application/json")
+
+    @routes.get("/progress", responses=ANYWHERE, summary="How far a look is")
+    async def progress(
+        ticket: Annotated[str, Query(max_length=64, description="As the look has it.")],
+    ) -> ProgressAnswer:
+        """Of a look that was asked with a ticket and has no answer yet. Who closes its connection ends it."""
+        job = shelf.asked.get(ticket)
+        return _gone() if job is None else _progress(job)
 
     @routes.get("/models", responses=ANYWHERE, summary="The models that are served")
     def models() -> ModelsAnswer:  # in a thread: the first time, examples are read from a corpus
@@ -227,10 +237,27 @@ def _check_total(total: int, shelf: Shelf) -> None:
         )
 
 
-async def _answers(request: Request, shelf: Shelf, job: Job) -> Sequence[Any]:
+def _gone() -> ProgressAnswer:
+    return ProgressAnswer(state="gone", share=None, seconds=0.0, left=None)
+
+
+def _progress(job: Job) -> ProgressAnswer:
+    now, share = time.monotonic(), job.done.share
+    worked = now - job.began if job.began is not None else 0.0
+    return ProgressAnswer(
+        state="waiting" if job.began is None else "working",
+        share=None if share is None else round(share, 4),
+        seconds=round(now - job.arrived, 3),
+        left=round(worked * (1 - share) / share, 3) if share else None,
+    )
+
+
+async def _answers(request: Request, shelf: Shelf, job: Job, ticket: str = "") -> Sequence[Any]:
     """Queue, and wait until it is done, the client has gone, or it has taken too long."""
     job.long = job.work > shelf.limits.short
     shelf.worker.submit(job)
+    if ticket:
+        shelf.asked[ticket] = job
     gone = asyncio.ensure_future(request.receive())  # the body was read: only the end can come
     try:
         waited_for: set[asyncio.Future[Any]] = {job.answer, gone}
@@ -251,6 +278,8 @@ async def _answers(request: Request, shelf: Shelf, job: Job) -> Sequence[Any]:
         gone.cancel()
         job.answer.cancel()
         shelf.worker.drop(job)
+        if shelf.asked.get(ticket) is job:
+            del shelf.asked[ticket]
 
 
 @contextmanager
@@ -267,7 +296,7 @@ def _mistakes_told() -> Iterator[None]:
 def _question(asked: AttentionRequest, beam: int | None) -> Question:
     from regard.records.question import Question
 
-    return Question.from_dict(asked.model_dump(exclude={"model"}) | {"beam": beam})
+    return Question.from_dict(asked.model_dump(exclude={"model", "ticket"}) | {"beam": beam})
 
 
 def _translation(found: Prediction, served: Served) -> Translation:

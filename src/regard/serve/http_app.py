@@ -62,6 +62,7 @@ async def _refused(request: Request, error: Exception) -> Response:
             "/translate",
             "/score",
             "/attention",
+            "/progress",
             "/models",
             "/health",
             "/openapi.json",

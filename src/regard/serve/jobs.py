@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from regard.explanations.work_done import WorkDone
 from regard.serve.interruptible_run import Pause
 from regard.words import language
 
@@ -32,6 +34,9 @@ class Job:
     work: float = 0.0
     long: bool = False  # it pauses for others
     dropped: bool = False  # nobody waits for it any more
+    done: WorkDone = field(default_factory=WorkDone)
+    arrived: float = field(default_factory=time.monotonic)
+    began: float | None = None  # when it was first worked on
     language: str = field(default_factory=language)  # of what it says
     answer: asyncio.Future[Sequence[Any]] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()

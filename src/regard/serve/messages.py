@@ -223,6 +223,15 @@ class SwitchedOff(Asked):
     map: Literal["cross", "encoder", "decoder"] = "cross"
 
 
+class OtherAnswer(Asked):
+    """Why this answer and not that one: the one that was not given."""
+
+    text: Text = Field(min_length=1, description="A word of a translation, or a label.")
+    step: Place | None = Field(
+        None, description="The target token, counted from 0; where it was likeliest if not given."
+    )
+
+
 class AttentionRequest(Asked):
     text: Annotated[str, Field(max_length=MAX.pictured)] = Field(
         description=f"At most {MAX.characters:,} characters, or {MAX.total:,} for a model of documents; of a "
@@ -241,9 +250,22 @@ class AttentionRequest(Asked):
         [], max_length=MOST_HEADS, description="Heads that say nothing, each once."
     )
     explain: bool = Field(False, description="Measures beside the weights; takes longer.")
+    foil: OtherAnswer | None = Field(None, description="With explain: what to contrast with.")
+    ticket: Annotated[str, Field(max_length=64)] = Field(
+        "", description="Any name, by which /progress then tells how far this is."
+    )
     details: bool = Field(True, description="Keep scores, regions and values as well.")
     model: Model = None
     model_config = _example(text="我是一个学生。", explain=False)
+
+
+class ProgressAnswer(Message):
+    state: Literal["waiting", "working", "gone"] = Field(
+        description="gone: answered, given up, or never asked."
+    )
+    share: float | None = Field(description="Of the work that is done; null: it is not known.")
+    seconds: float = Field(description="Since it was asked.")
+    left: float | None = Field(description="Seconds that it will take still, about.")
 
 
 class RecordAnswer(BaseModel):

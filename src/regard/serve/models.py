@@ -12,6 +12,7 @@ from regard.recipe.mistakes import RecipeError
 from regard.runs.run_names import EMBEDDED, NAME, checkpoint_of, path_of, shown_name
 from regard.serve.estimates import Estimates
 from regard.serve.http_errors import Refused
+from regard.serve.jobs import Job
 from regard.serve.model_description import description
 from regard.serve.request_limits import RequestLimits
 from regard.serve.worker import Worker
@@ -90,6 +91,7 @@ class Shelf:
     ) -> None:
         self.limits, self.beam = limits or RequestLimits(), beam
         self.worker = Worker(load, self.limits, warm)
+        self.asked: dict[str, Job] = {}  # those that wait for an answer, by their tickets
         runs = self.worker.loaded
         names = distinct_names([path_of(run) for run in runs])
         self._served = {

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Generic, Literal, TypeVar
 
+from regard.explanations.work_done import listening
 from regard.serve.http_errors import Refused
 from regard.serve.interruptible_run import Cancelled, Pause
 from regard.serve.jobs import Job
@@ -225,9 +226,14 @@ class Worker(Generic[Loaded]):
         """All in one call. If that fails, in halves: who is to blame is told, the others are answered."""
         inputs = [one for job in jobs for one in job.inputs]
         self._alive, self._running = time.monotonic(), [*self._running, *jobs]
+        for job in jobs:
+            job.began = job.began or self._alive
+        pause = self._pause(jobs[0]) if jobs[0].long else None
+        if pause is not None:
+            jobs[0].done.told = pause
         try:
-            with speaking(jobs[0].language):
-                answers = jobs[0].wish(inputs, self._pause(jobs[0]) if jobs[0].long else None)
+            with speaking(jobs[0].language), listening(jobs[0].done):
+                answers = jobs[0].wish(inputs, pause)
         except Exception as error:
             if len(jobs) > 1:
                 half = len(jobs) // 2

@@ -418,7 +418,7 @@ class Task(TaskReport):
 
     # what it looks at
 
-    def readings(self, module: Any, examples: Examples) -> Iterator[Reading | None]:
+    def readings(self, module: Any, examples: Sequence[Any]) -> Iterator[Reading | None]:
         """Each example as the model reads it, in a form that measures of explanation can ask; None: there is
         nothing to explain. Called, and gone through, under `module.inference()`.
         """

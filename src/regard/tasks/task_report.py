@@ -32,13 +32,17 @@ class TaskReport(TaskCorpus):
         one = last(found)
         said = [self.verdict(name, each) for name, each in found.items()]
         facts = [(name, fact) for name, each in found.items() for fact in self.facts(each).items()]
+        samples = () if one is None else self.samples(module, one)
+        names = self.sample_names()
+        if not samples and one is not None and (right := self._right(one)):
+            samples, names = right, replace(names, title=t("Examples"))
         return ReportPart(
             verdict=listed(said),
             scores=() if one is None else self.scores(one),
             facts={on_set(name, fact): value for name, (fact, value) in facts},
             drawings=self.drawings(found) if found else (),
-            samples=() if one is None else self.samples(module, one),
-            sample_names=self.sample_names(),
+            samples=samples,
+            sample_names=names,
             worst=() if one is None else self.worst(module, one),
             worst_names=self.worst_names(),
             next_steps=self.next_steps(folder),
@@ -86,6 +90,14 @@ class TaskReport(TaskCorpus):
         places = {id(one.examples[row]): place for place, row in enumerate(order)}
         wrong = sorted(self.wrong(one), key=lambda pair: places.get(id(pair[0]), 0))
         return [self.sample_of(*pair) for pair in wrong[:SAMPLES]]
+
+    def _right(self, one: Any) -> list[Sample]:
+        """Examples from all over, where no answer is wrong."""
+        answered = len(getattr(one, "answers", ())) == len(one.examples)
+        if not answered or not all(isinstance(example, Mapping) for example in one.examples):
+            return []
+        pairs = list(zip(one.examples, one.answers, strict=True))
+        return [self.sample_of(*pair) for pair in spread(pairs, SAMPLES)]
 
     def worst(self, module: Any, one: Any) -> Sequence[Sample]:
         """The examples that were answered worst, of a task whose samples are others."""

@@ -23,6 +23,22 @@ test("each question gets its own answer, in whatever order they come", async () 
   await assert.rejects(third, { message: "too long" });
 });
 
+test("how far an answer is reaches who listens, until it is there", async () => {
+  const model = fakeModel();
+  const told = [];
+  const { ask, stopAll } = createAsk(model, (waiting, progress) => told.push([waiting, progress?.share ?? null]));
+  const answer = ask("look", { text: "a" });
+  const { id } = model.sent[0];
+  model.hear({ id, progress: { share: 0.25, left: 3 } });
+  stopAll();
+  assert.deepEqual(model.sent[1], { id, kind: "stop", payload: {} });
+  model.hear({ id, error: "Stopped" });
+  await assert.rejects(answer, { message: "Stopped" });
+  assert.deepEqual(told, [[1, null], [1, 0.25], [0, null]]);
+  stopAll();
+  assert.equal(model.sent.length, 2);
+});
+
 test("what a server says of a mistake becomes one line", () => {
   assert.equal(troubleOf({ error: "too long" }), "too long");
   assert.equal(troubleOf({ detail: [{ msg: "a" }, { msg: "b" }] }), "a; b");

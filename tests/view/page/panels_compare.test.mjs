@@ -4,7 +4,7 @@ import test from "node:test";
 
 import { inCommonWords, pairsOf } from "../../../src/regard/view/page/panels/compare/common_words.js";
 import { isBefore } from "../../../src/regard/view/page/panels/compare/compare_question.js";
-import { haveTwoOutputs, whoseOutput } from "../../../src/regard/view/page/panels/compare/compare_sides.js";
+import { haveTwoOutputs, otherOf, whoseOutput } from "../../../src/regard/view/page/panels/compare/compare_sides.js";
 import { ScoredOutputs, logProbability } from "../../../src/regard/view/page/panels/compare/scored_outputs.js";
 
 /** An axis of tokens as they stand in a text, one after the other; a token in parentheses has no place in it. */
@@ -114,6 +114,15 @@ test("an output is asked for once, and taken from the page where it is", async (
   const still = new ScoredOutputs(() => {});
   assert.equal(still.of({ ...context, abilities: new Set(), scored: [kept] }, other, "I").record, kept);
   assert.deepEqual(still.of({ ...context, abilities: new Set() }, one, "Me"), {});
+});
+
+test("where nobody has chosen, each record is shown as it is best shown", () => {
+  const record = (shown) => ({ maps: [], map: () => ({ name: "cross", L: 2, H: 2, shown }) });
+  const records = [record(["mean", "mean"]), record([1, "mean"])];
+  const context = { records, record: records[0], state: { map: "", layer: "mean", head: "mean" } };
+  const { layer, head } = otherOf({ ...context, auto: true });
+  assert.deepEqual([layer, head], [1, "mean"]);
+  assert.equal(otherOf({ ...context, auto: false }).layer, "mean");
 });
 
 test("what the model does by itself comes before what was changed", () => {

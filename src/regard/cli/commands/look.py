@@ -83,6 +83,14 @@ def look(
     explain: Annotated[
         bool, typer.Option("--explain", help="Measure how far the weights explain the output.")
     ] = False,
+    foil: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="With --explain: why not this word, or this label?"),
+    ] = None,
+    foil_step: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="… instead of output token N, counted from 0."),
+    ] = None,
     target: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Look at this translation.")
     ] = None,
@@ -107,7 +115,12 @@ def look(
     Example: regard look -m runs/ram digit.png --gif digit.gif
     """
     picks = {"map": which, "layer": _place(layer), "head": _place(head), "tokens": tokens}
-    asked = {"target": target, "beam": beam, "explain": explain or tab == "explain"}
+    if foil is None and foil_step is not None:
+        raise typer.BadParameter(t("--foil-step is the place of a --foil: give one"))
+    explain = explain or foil is not None or tab == "explain"
+    asked: dict[str, Any] = {"target": target, "beam": beam, "explain": explain}
+    if foil is not None:
+        asked |= {"foil": foil, "foil_step": foil_step}
     written = {"--html": html, "--svg": svg, "--png": png, "--pdf": pdf, "--gif": gif}
     written["--apng"] = apng
     written |= {"--json": as_json, "--csv": as_csv, "--npz": npz}
@@ -199,10 +212,15 @@ def _view(
     if saved:
         return view_of(*texts, **picks)
 
+    from regard.cli.time_left import TimeLeft
+    from regard.explanations.work_done import WorkDone, listening
     from regard.runs.loaded_run import load
 
     runs = [load(model, device=device) for model in models or []] or [load(device=device)]
-    return view_of(*runs, *texts, **asked, **picks)
+    with TimeLeft(t("measured")) as shown:
+        done = WorkDone(told=lambda: shown.see(done.share or 0.0, 1.0))
+        with listening(done):
+            return view_of(*runs, *texts, **asked, **picks)
 
 
 def _serve(
@@ -293,7 +311,8 @@ def _print(view: View, saved: bool, *, explain: bool, written: bool) -> None:
     print(f"\n{view.to_text(colour=None)}")
     for record in view.records:
         if record.notes:
-            print("\n" + "\n".join(record.notes))
+            who = f"{record.model}: " if several else ""
+            print("\n" + "\n".join(who + note for note in record.notes))
         said = [f"{each.title}: {each.reading}" for each in record.explanations]
         if explain and not (said or any("is not measured" in note for note in record.notes)):
             said = [t("how far the weights explain this output is not measured for this model")]

@@ -10,13 +10,18 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import Device
+from regard.runs.run_names import EMBEDDED, run_path
 from regard.words import t
 
 
 def report(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN [OTHER …]", help="A run folder; others to put beside it."),
+        typer.Argument(
+            metavar="RUN [OTHER …]",
+            parser=run_path,
+            help="A run folder, or embedded; others to put beside it.",
+        ),
     ],
     data: Annotated[
         str | None,
@@ -45,6 +50,10 @@ def report(
     """
     if len({path.resolve() for path in runs}) < len(runs):
         raise typer.BadParameter(t("a run is named twice"))
+    if runs[0] == EMBEDDED and output is None:
+        raise typer.BadParameter(
+            t("the embedded model has no folder of yours: say where to, -o FILE.html")
+        )
     if output is not None and output.suffix.lower() not in (".html", ".htm"):
         raise typer.BadParameter(t("{file} is no .html file: a report is a page", file=output))
 

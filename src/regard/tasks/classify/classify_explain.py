@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from regard.data.tokenizer import BOS, Tokens
+from regard.explanations.attribution_cards import Contrast
 from regard.explanations.context_parts import part_norms
 from regard.explanations.decoder_readings import DecodedReading, differentiable
-from regard.explanations.measured import Contrast
 from regard.explanations.model_readings import Weighed
 from regard.explanations.model_work import GRADIENT
 from regard.explanations.work_done import worked

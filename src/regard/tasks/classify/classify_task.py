@@ -76,7 +76,7 @@ class ClassifyTask(JudgeTask):
 
     # what is said of it
 
-    def readings(self, module: Classify, examples: Examples) -> Iterator[Reading | None]:
+    def readings(self, module: Classify, examples: Sequence[Any]) -> Iterator[Reading | None]:
         from regard.tasks.classify.classify_explain import ClassificationReading
 
         if not isinstance(self.source, Text):

@@ -76,7 +76,13 @@ class LanguageReading(Reading):
             self._stack = read_stack(self.module, lambda: self._outputs(self.text), self.whole)
         return self._stack
 
-    def gradients(self, against: Tensor | None = None) -> Tensor:
+    def gradients(self) -> Tensor:
+        return self._all_gradients(None)
+
+    def contrast_gradients(self, against: Tensor) -> Tensor:
+        return self._all_gradients(against)
+
+    def _all_gradients(self, against: Tensor | None) -> Tensor:
         parts = pieces(len(self.said), GRADIENT * self.whole)
         return torch.cat([self._gradients(rows, against) for rows in parts])
 

@@ -18,12 +18,12 @@ from regard.attention.recording import Recorded, recording
 from regard.attention.shapes import at_least_single
 from regard.attention.steering import Steer, steering
 from regard.data.tokenizer import BOS, EOS, UNK, Tokens
+from regard.explanations.attribution_cards import Contrast
 from regard.explanations.attributions import second_likeliest
 from regard.explanations.context_parts import output_matrix, part_norms
 from regard.explanations.decoder_readings import DecodedReading, differentiable
 from regard.explanations.decoder_steps import all_steps
 from regard.explanations.explaining_work import answer_work
-from regard.explanations.measured import Contrast
 from regard.explanations.model_readings import Weighed
 from regard.explanations.model_work import GRADIENT
 from regard.explanations.work_done import worked

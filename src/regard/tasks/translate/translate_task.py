@@ -178,7 +178,7 @@ class TranslateTask(LikelihoodTask):
         seconds = time.monotonic() - start
         return super().tally(module, examples)._replace(answers=texts, seconds=seconds)
 
-    def readings(self, module: TextTranslator, examples: Examples) -> Iterator[Reading | None]:
+    def readings(self, module: TextTranslator, examples: Sequence[Any]) -> Iterator[Reading | None]:
         from regard.tasks.translate.translate_explain import translation_readings
 
         texts = [example["source"] for example in examples]

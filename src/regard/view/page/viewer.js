@@ -30,6 +30,7 @@ import { tablePanel } from "./panels/table_panel.js";
 import { mountTabs } from "./stage/panel_tabs.js";
 import { mountThemeButton } from "./stage/theme_button.js";
 import { mountToolbar } from "./stage/toolbar.js";
+import { mountWorkBar } from "./stage/work_bar.js";
 import { viewOf } from "./drawing/view.js";
 import { keepLanguage, languageOf, spokenBy } from "./words/languages.js";
 import { speak } from "./words/messages.js";
@@ -55,7 +56,7 @@ export class Viewer {
     this.records = recordsOf(model); // which names their maps
     this.scored = recordsOf(model, "scored"); // what one was given of another's output
     this.abilities = new Set(model.get("abilities") ?? []);
-    this.asking = createAsk(model);
+    this.asking = createAsk(model, (waiting, progress) => this.parts?.workBar.update(waiting, progress));
     this.asked = new AskedRecords(this.asking.ask, model.get("models") ?? []);
     /** @type {WeakMap<AttentionRecord, {found: AttentionRecord, by: string}>} of records with corrected words those as they were found */
     this.found = new WeakMap();
@@ -162,6 +163,7 @@ export class Viewer {
       legend: mountLegend(places.legend),
       heads: mountHeads(places.heads, set),
       tabs: mountTabs(places.tabs, PANELS, set),
+      workBar: mountWorkBar(places.work, { canStop: this.abilities.has("stop"), stop: () => this.asking.stopAll() }),
     };
   }
 
@@ -201,12 +203,15 @@ export class Viewer {
       this.update();
     });
     observer.observe(skeleton.root);
+    const keepLabels = () => this.parts.heatmap.keepLabels();
+    document.addEventListener("scroll", keepLabels, { capture: true, passive: true });
     return [
       unsubscribe,
       () => model.off("change:state", newState),
       () => model.off("change:records", newRecords),
       () => scheme.removeEventListener("change", newScheme),
       () => observer.disconnect(),
+      () => document.removeEventListener("scroll", keepLabels, { capture: true }),
     ];
   }
 
@@ -299,6 +304,7 @@ export class Viewer {
       records: this.records,
       record: view.record,
       state: view.state,
+      auto: this.store.get().layer === "auto" && this.store.get().head === "auto",
       set: this.set,
       look: (patch, fresh) => this.asked.look({ ...this.asked.questionOf(view.record), ...patch }, { like: view.record, fresh }),
       questionOf: (record) => this.asked.questionOf(record),

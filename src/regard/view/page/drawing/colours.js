@@ -10,6 +10,7 @@ import palettes from "../../palettes.json" with { type: "json" };
 /** @typedef {"sequential"|"negative"|"positive"} Ramp */
 
 const STOPS = /** @type {Record<Theme, Record<Ramp, Lch[]>>} */ (/** @type {unknown} */ (palettes));
+const HEADS = /** @type {Record<Theme, Lch[]>} */ (/** @type {unknown} */ (palettes.heads));
 const { sheet: SHEET, light: LIGHT } = palettes["over picture"];
 /** @type {Map<string, Uint8ClampedArray>} */
 const TABLES = new Map();
@@ -40,6 +41,23 @@ export function rampTable(theme, ramp) {
   const table = TABLES.get(name) ?? tableOf(STOPS[theme][ramp].map(fromLch));
   TABLES.set(name, table);
   return table;
+}
+
+/** How many heads can be told apart by their colours, also by who sees two hues only. */
+export const MOST_HEADS = HEADS.light.length;
+
+/** The colour of the n-th of several heads. @param {number} n @param {Theme} theme @returns {Rgb} */
+export function headColour(n, theme) {
+  const [red, green, blue] = fromOklab(fromLch(HEADS[theme][n % MOST_HEADS])).map((part) => Math.round(Math.min(Math.max(part, 0), 255)));
+  return [red, green, blue];
+}
+
+/** So much of a colour on the ground of the weights. @param {Rgb} colour @param {number} share @param {Theme} theme @returns {Rgb} */
+export function mixedColour(colour, share, theme) {
+  const ground = sequential(0, theme);
+  const kept = Math.min(Math.max(share || 0, 0), 1);
+  const [red, green, blue] = colour.map((part, n) => Math.round(ground[n] + kept * (part - ground[n])));
+  return [red, green, blue];
 }
 
 /**

@@ -1,6 +1,7 @@
 // Links between two sentences: which of them are drawn, and their curves.
 
 import { s } from "../elements/dom.js";
+import { cssColour } from "./colours.js";
 import { isAllowed, weightAt } from "./view.js";
 
 export const MOST_TOKENS_WITH_ALL_LINES = 48;
@@ -11,9 +12,18 @@ const FAINTEST = 0.04; // of a row's strongest: what is fainter is no line anybo
  * Of long sentences only the strongest: forty at rest, two hundred of what is active.
  * @param {import("./view.js").View} view
  * @param {{row: number|null, col: number|null}} active
- * @returns {{row: number, col: number, share: number}[]} the faintest first
+ * @returns {Link[]} the faintest first; of several heads each in its colour
  */
 export function chooseLinks(view, active) {
+  if (!view.heads?.length) return linksOf(view, active);
+  const all = view.heads.flatMap(({ matrix, colour }) => linksOf({ ...view, matrix }, active).map((link) => ({ ...link, colour: cssColour(colour) })));
+  return all.sort((a, b) => a.share - b.share);
+}
+
+/** @typedef {{row: number, col: number, share: number, colour?: string}} Link */
+
+/** @param {import("./view.js").View} view @param {{row: number|null, col: number|null}} active @returns {Link[]} */
+function linksOf(view, active) {
   const { rows, cols } = view.matrix;
   const long = Math.max(rows, cols) > MOST_TOKENS_WITH_ALL_LINES;
   const resting = active.row === null && active.col === null;
@@ -43,16 +53,17 @@ const PENS = {
 
 /**
  * @param {SVGElement} svg
- * @param {{row: number, col: number, share: number}[]} links
+ * @param {Link[]} links
  * @param {(row: number) => Point} from where the line of a query begins
  * @param {(col: number) => Point} to where that of a key ends
  * @param {keyof typeof PENS} pen
  */
 export function drawLinks(svg, links, from, to, pen) {
   const { width, opacity } = PENS[pen];
-  const paths = links.map(({ row, col, share }) =>
+  const paths = links.map(({ row, col, share, colour }) =>
     s("path", {
       d: curve(from(row), to(col)),
+      style: colour ? { stroke: colour } : null,
       "stroke-width": width(share).toFixed(2),
       "stroke-opacity": opacity(share).toFixed(3),
     }),

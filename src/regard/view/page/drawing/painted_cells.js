@@ -1,10 +1,12 @@
 // The cells of a matrix on a canvas: one small rectangle each where there is room, one pixel each where not.
 
 import { penOf } from "../elements/dom.js";
-import { cssColour, inkOn, rampTable } from "./colours.js";
+import { sharesAt } from "./chosen_heads.js";
+import { cssColour, inkOn, mixedColour, rampTable } from "./colours.js";
 import { colourOf, isAllowed, shortWeight, weightAt } from "./view.js";
 
 /** @typedef {import("./view.js").Painted} Painted */
+/** @typedef {import("./chosen_heads.js").ChosenHead} ChosenHead */
 /** @typedef {import("./colours.js").Theme} Theme */
 
 /** @typedef {{width: number, height: number}} Cell in pixels */
@@ -25,6 +27,7 @@ const INKS = {
 export function paintCells(context, view, width, height = width) {
   const cell = { width, height };
   const { rows, cols } = view.matrix;
+  if (view.heads?.length) return paintStripes(context, { ...view, heads: view.heads }, cell);
   if (cell.height >= 6 && rows * cols <= MOST_RECTANGLES) paintRectangles(context, view, cell);
   else paintPixels(context, view, cell);
   if (cell.width >= ROOM_FOR_NUMBERS && cell.height >= 18) paintNumbers(context, view, cell);
@@ -80,6 +83,44 @@ function paintRectangles(context, view, cell) {
   }
   context.fillStyle = hatching(context, view.theme);
   context.fill(forbidden);
+}
+
+/**
+ * Each cell has a stripe for each head, in their order; where there is no room for stripes, the strongest head has it all.
+ * @param {CanvasRenderingContext2D} context @param {Painted & {heads: ChosenHead[]}} view @param {Cell} cell
+ */
+function paintStripes(context, view, cell) {
+  const smaller = Math.min(cell.width, cell.height);
+  const gap = smaller >= 16 ? 4 : smaller >= 9 ? 1.5 : 0; // so that cells are told from stripes
+  const forbidden = new Path2D();
+  for (let row = 0; row < view.matrix.rows; row++) {
+    for (let place = 0; place < view.matrix.cols; place++) {
+      const col = columnAt(view, place);
+      const [left, top, width, height] = [place * cell.width + gap / 2, row * cell.height + gap / 2, cell.width - gap, cell.height - gap];
+      if (!isAllowed(view, row, col)) {
+        forbidden.rect(left, top, width, height);
+        continue;
+      }
+      for (const { x, width: wide, colour } of stripesOf(view, row, col, width)) {
+        context.fillStyle = cssColour(colour);
+        context.fillRect(left + x, top, wide, height);
+      }
+    }
+  }
+  context.fillStyle = hatching(context, view.theme);
+  context.fill(forbidden);
+}
+
+/**
+ * Where the stripes of a cell stand, and their colours.
+ * @param {Painted & {heads: ChosenHead[]}} view @param {number} row @param {number} col @param {number} width of the cell
+ */
+export function stripesOf(view, row, col, width) {
+  const shares = sharesAt(view, row, col);
+  const wide = width / shares.length;
+  const colours = shares.map((share, n) => mixedColour(view.heads[n].colour, share, view.theme));
+  if (wide >= 2) return colours.map((colour, n) => ({ x: n * wide, width: wide, colour }));
+  return [{ x: 0, width, colour: colours[shares.indexOf(Math.max(...shares))] }];
 }
 
 /**

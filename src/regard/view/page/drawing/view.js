@@ -1,5 +1,6 @@
 // What is on the screen: the matrix that the state asks for, with all that its drawings share.
 
+import { chosenHeads, strongestOfHeads } from "./chosen_heads.js";
 import { diverging, effectiveTheme, sequential, strongest } from "./colours.js";
 import { t } from "../words/messages.js";
 
@@ -19,6 +20,7 @@ import { t } from "../words/messages.js";
  * @property {Theme} theme
  * @property {Float32Array} full
  * @property {boolean} reversed
+ * @property {import("./chosen_heads.js").ChosenHead[]} [heads] several at once, each in its colour
  */
 
 /**
@@ -31,6 +33,7 @@ import { t } from "../words/messages.js";
  * @property {Float32Array} full for each row what the strongest colour stands for
  * @property {boolean} signed whether there are negative weights
  * @property {boolean} reversed keys run from right to left
+ * @property {import("./chosen_heads.js").ChosenHead[]} heads several at once, each in its colour; empty: the one matrix
  * @property {Float32Array|null} rest for each row what is not on the screen; null where all is
  * @property {{row: number|null, col: number|null}} pinned
  * @property {import("../record/levels.js").Levels|null} levels shown in the place of the matrix, until a map is chosen
@@ -42,6 +45,12 @@ export function placeholderName({ levels, sight }) {
   if (levels) return t("words and sentences");
   const names = { glimpses: t("the path of the glimpses"), canvases: t("a picture, step by step"), warp: t("a picture before and after a warp") };
   return sight ? names[sight.kind] : "";
+}
+
+/** What is drawn, and how it was put together. @param {Pick<View, "heads"|"map"|"matrix">} view */
+export function viewTitle({ heads, map, matrix }) {
+  if (!heads.length) return matrix.title;
+  return [map.kind, t("heads {heads}, each in its colour", { heads: heads.map(({ short }) => short).join(", ") })].join(" · ");
 }
 
 /** @param {AttentionRecord} record @param {State} asked @returns {View} */
@@ -58,16 +67,19 @@ export function viewOf(record, asked) {
     map.name,
     { layer: state.layer, head: state.head, units: state.units, specials: state.specials },
   );
+  const theme = effectiveTheme(state.theme);
+  const heads = chosenHeads(record, map, state, theme);
   return {
     record,
     map,
     matrix,
     state,
-    theme: effectiveTheme(state.theme),
-    full: strongest(matrix, state.scale),
+    theme,
+    heads,
+    full: heads.length ? strongestOfHeads(heads, state.scale) : strongest(matrix, state.scale),
     signed: matrix.data.some((weight) => weight < 0),
     reversed: state.reverse === "on" || (state.reverse === "auto" && map.keys.rightToLeft),
-    rest: map.normalizer === "raw" ? null : restOf(matrix, map.rounding), // raw weights are no shares
+    rest: heads.length || map.normalizer === "raw" ? null : restOf(matrix, map.rounding), // raw weights are no shares
     pinned: { row: groupWith(matrix.rowMembers, state.query), col: groupWith(matrix.colMembers, state.key) },
     levels: chosen ? null : record.levels,
     sight: chosen ? null : record.sight,

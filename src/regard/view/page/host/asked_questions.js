@@ -3,6 +3,8 @@
 /** @typedef {{step: number, keys: number[], weights?: number[]|null, layer?: number|null, head?: number|null}} Force layers and heads from 1 */
 /** @typedef {{layer: number, head?: number|null, map: string}} HeadOff layers and heads from 1; head null: all of the layer */
 
+/** @typedef {{text: string, step?: number|null}} Foil an answer that was not given */
+
 /**
  * What is asked about a text; all but the text may be left out.
  * @typedef {object} Question
@@ -14,12 +16,13 @@
  * @property {Force|null} [force]
  * @property {HeadOff[]} [off]
  * @property {boolean} [explain]
+ * @property {Foil|null} [foil]
  */
 
-/** @typedef {"text"|"name"|"model"|"prefix"|"target"|"force"|"off"|"explain"} QuestionPart */
+/** @typedef {"text"|"name"|"model"|"prefix"|"target"|"force"|"off"|"explain"|"foil"} QuestionPart */
 
 /** @type {QuestionPart[]} */
-const PARTS = ["text", "name", "model", "prefix", "target", "force", "off", "explain"];
+const PARTS = ["text", "name", "model", "prefix", "target", "force", "off", "explain", "foil"];
 /** @type {QuestionPart[]} what a model does not do by itself */
 export const CHANGES = ["prefix", "target", "force", "off"];
 /** @type {QuestionPart[]} what questions of one page share, where they say nothing else */
@@ -38,7 +41,7 @@ export const questionKey = (question) => JSON.stringify(plainQuestion(question))
 /** Those that a state asks, the first by its own parts; none where it has no text. @param {Record<string, any>} state @returns {Question[]} */
 export function questionsIn(state) {
   if (!state.text) return [];
-  const first = plainQuestion({ ...state, force: parsed(state.force), off: parsed(state.off) });
+  const first = plainQuestion({ ...state, force: parsed(state.force), off: parsed(state.off), foil: parsed(state.foil) });
   /** @type {any[]} */
   const also = parsed(state.also) ?? [];
   return [first, ...also.map((more) => plainQuestion({ ...only(first, SHARED), ...more }))];
@@ -58,6 +61,7 @@ export function stateOfQuestions(questions) {
     force: written(first.force),
     off: written(first.off),
     explain: first.explain ?? false,
+    foil: written(first.foil),
     also: others.length ? written(others.map(differing)) : "",
   };
 }
@@ -88,6 +92,12 @@ export function readForce(value) {
 export function readOff(value) {
   const off = parsed(value);
   return Array.isArray(off) && off.every((each) => isPlace(each?.layer) && typeof each.map === "string") ? plainPart(off) : undefined;
+}
+
+/** @param {any} value */
+export function readFoil(value) {
+  const foil = parsed(value);
+  return typeof foil?.text === "string" && foil.text !== "" && (foil.step ?? null) !== "" ? plainPart(foil) : undefined;
 }
 
 /** @param {any} value */

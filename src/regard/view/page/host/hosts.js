@@ -6,6 +6,9 @@ import { cleanState, INITIAL_STATE, isStep, stateFromHash, stateToHash } from ".
 import { languageOf } from "../words/languages.js";
 import { speak, spoken, t } from "../words/messages.js";
 
+const SOON = 800; // ms after which somebody may want to know how long it takes
+const WATCHED = 400; // ms from one answer about that to the next question
+
 /** @typedef {{records?: any, scored?: any, state?: object, abilities?: string[], models?: string[], pictures?: string[],
  *   about?: Record<string, import("../stage/first_page.js").About>, assets?: any, lang?: string,
  *   languages?: Record<string, import("../words/messages.js").Translations>, describe?: () => Promise<void>}} Given
@@ -42,7 +45,7 @@ export async function servedModel(baseUrl, given = {}) {
   });
   const model = pageModel({
     records: [],
-    abilities: ["ask", "models"],
+    abilities: ["ask", "models", "stop"],
     models: models.map((/** @type {{name: string}} */ each) => each.name),
     about: byName(models),
     describe: async () => model.set("about", byName(await described())), // in another language
@@ -50,16 +53,53 @@ export async function servedModel(baseUrl, given = {}) {
     assets,
     ...given,
   });
+  /** @type {Map<number, AbortController>} */
+  const running = new Map();
   return {
     ...model,
     /** @param {{id: number, kind: string, payload: object}} message */
     async send({ id, kind, payload }) {
+      if (kind === "stop") return running.get(id)?.abort(); // the connection closes, and the server stops
+      const ending = new AbortController();
+      running.set(id, ending);
+      const ticket = ticketOf(id);
+      const watching = watch(() => textOf(under(`progress?ticket=${ticket}`)), (progress) => model.hear({ id, progress }));
       try {
         if (kind !== "look") throw new Error(t("This server cannot be asked for “{kind}”.", { kind }));
-        model.hear({ id, answer: await posted(under("attention"), payload) });
+        const answer = await posted(under("attention"), { ...payload, ticket }, ending.signal);
+        model.hear({ id, answer });
       } catch (error) {
-        model.hear({ id, error: messageOf(error) });
+        model.hear({ id, error: ending.signal.aborted ? t("Stopped: this is the answer before.") : messageOf(error) });
+      } finally {
+        watching.end();
+        running.delete(id);
       }
+    },
+  };
+}
+
+/** A name that no other page has given. @param {number} id */
+const ticketOf = (id) => `${id}-${Math.random().toString(36).slice(2)}`;
+
+/**
+ * How far something is, now and then, as long as it takes.
+ * @param {() => Promise<string>} look @param {(progress: import("./questions.js").Progress) => void} tell
+ */
+function watch(look, tell) {
+  let over = false;
+  /** @type {ReturnType<typeof setTimeout>} */
+  let next;
+  const again = async () => {
+    const answer = await look().then(JSON.parse).catch(() => null); // no answer is no progress
+    if (over) return;
+    if (answer?.state === "working") tell({ share: answer.share, left: answer.left });
+    next = setTimeout(again, WATCHED);
+  };
+  next = setTimeout(again, SOON);
+  return {
+    end() {
+      over = true;
+      clearTimeout(next);
     },
   };
 }
@@ -133,13 +173,13 @@ async function textOf(address) {
   return answer.text();
 }
 
-/** @param {string} address @param {object} payload */
-async function posted(address, payload) {
+/** @param {string} address @param {object} payload @param {AbortSignal} signal */
+async function posted(address, payload, signal) {
   let answer;
   try {
     answer = await fetch(
       address,
-      { method: "POST", headers: { "content-type": "application/json", "accept-language": spoken() }, body: JSON.stringify(payload) },
+      { method: "POST", headers: { "content-type": "application/json", "accept-language": spoken() }, body: JSON.stringify(payload), signal },
     );
   } catch {
     throw new Error(t("The server does not answer: is it still running?"));

@@ -1,7 +1,8 @@
 // What is looked at: a small store, and the same as the fragment of a link.
 
+import { readHeads } from "../drawing/chosen_heads.js";
 import { readCorrections } from "../record/word_correction.js";
-import { readForce, readOff, readQuestions } from "./asked_questions.js";
+import { readFoil, readForce, readOff, readQuestions } from "./asked_questions.js";
 
 const MOST_JSON = 60_000; // characters of a part that is JSON
 const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in a link, as on the page
@@ -12,6 +13,7 @@ const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in
  * @property {string} map "" is the first
  * @property {number|"mean"|"max"|"auto"} layer "auto" is what the map says it is best shown by
  * @property {number|"mean"|"max"|"auto"} head
+ * @property {string} heads several at once, each in a colour: "1.2,3.1", from 1; "" is none
  * @property {"words"|"tokens"} units
  * @property {string} words as JSON: which tokens are words, where somebody corrected that
  * @property {boolean} specials whether special tokens are shown
@@ -30,6 +32,7 @@ const COUNTED_FROM_1 = ["layer", "head", "compare-layer", "compare-head"]; // in
  * @property {string} target the output that was given
  * @property {string} force as JSON: what one step had to attend to
  * @property {string} off as JSON: heads that are switched off
+ * @property {string} foil as JSON: an answer that was not given
  * @property {boolean} explain whether measures were asked for
  * @property {string} also as JSON: the questions of the other records
  * @property {number|null} walk the step of the guided walk; null: there is none
@@ -43,6 +46,7 @@ export const INITIAL_STATE = Object.freeze({
   map: "",
   layer: "auto",
   head: "auto",
+  heads: "",
   units: "words",
   words: "",
   specials: true,
@@ -61,6 +65,7 @@ export const INITIAL_STATE = Object.freeze({
   target: "",
   force: "",
   off: "",
+  foil: "",
   explain: false,
   also: "",
   walk: null,
@@ -97,6 +102,7 @@ const READ_STATE = {
   map: readText(200),
   layer: readPlaceOrWord,
   head: readPlaceOrWord,
+  heads: readHeads,
   units: readOneOf("words", "tokens"),
   words: readJson(readCorrections),
   specials: readFlag,
@@ -115,6 +121,7 @@ const READ_STATE = {
   target: readText(5_000),
   force: readJson(readForce),
   off: readJson(readOff),
+  foil: readJson(readFoil),
   explain: readFlag,
   also: readJson(readQuestions),
   walk: readPlaceOrNone,

@@ -15,6 +15,7 @@ import { t } from "../words/messages.js";
  * @property {AttentionRecord[]} records
  * @property {AttentionRecord} record the current one
  * @property {State} state
+ * @property {boolean} auto whether nobody has chosen a layer and a head: maps are shown as they are best shown
  * @property {(patch: object) => void} set
  * @property {(patch: object, fresh?: boolean) => Promise<AttentionRecord>} look asks the question of the record once more, with something changed
  * @property {(record: AttentionRecord) => import("../host/asked_questions.js").Question} questionOf what was asked for a record

@@ -15,6 +15,8 @@ import { colourIn, fixed, hexadecimal, inkFor, labelOf, lengthOf, rectangle, wri
  * @property {string} rowLanguage @property {string} colLanguage
  * @property {boolean} reversed keys run from right to left
  * @property {ArrayLike<number>|null} [rest] for each row what is not among the columns
+ * @property {{short: string, colour: [number, number, number], data: ArrayLike<number>}[]} [heads] several at once, each in its colour
+ * @property {(row: number, col: number, width: number) => {x: number, width: number, colour: [number, number, number]}[]} [stripes] of a cell, one for each head
  */
 
 const [LARGEST, SMALLEST, TINIEST, ROOM, MANY, NUMBERED] = [38, 8, 2, 760, 128, 27];
@@ -82,6 +84,13 @@ function oneByOne(matrix, scale, { left, top, size }, at) {
         closed.push([x, y]);
         continue;
       }
+      if (matrix.stripes) {
+        const inner = size - 3 * gap;
+        for (const { x: from, width, colour } of matrix.stripes(row, at(row, place) - row * matrix.cols, inner)) {
+          cells.push(rectangle(x + 1.5 * gap + from, y + gap, width, size - 2 * gap, { fill: hexadecimal(colour) }));
+        }
+        continue;
+      }
       let ink = scale.paper.ink;
       if (Number.isFinite(weight)) {
         const colour = colourIn(scale, weight, row);
@@ -111,7 +120,8 @@ function asPicture(matrix, scale, { left, top, size }, at) {
   for (let row = 0; row < rows; row++) {
     for (let place = 0; place < cols; place++) {
       if (matrix.allowed && !matrix.allowed[at(row, place)]) continue;
-      image.data.set([...colourIn(scale, matrix.data[at(row, place)] || 0, row), 255], 4 * (row * cols + place));
+      const colour = matrix.stripes?.(row, at(row, place) - row * cols, 1)[0].colour ?? colourIn(scale, matrix.data[at(row, place)] || 0, row);
+      image.data.set([...colour, 255], 4 * (row * cols + place));
     }
   }
   penOf(canvas).putImageData(image, 0, 0);
@@ -135,6 +145,7 @@ function restBars(shares, { left, top, size }, cols, { paper }) {
 export function drawScale(matrix, scale, name = "") {
   const [bar, steps, high] = [132, 44, 10];
   const { full, signed, paper } = scale;
+  if (matrix?.heads) return drawHeads(matrix.heads, scale);
   const low = signed ? -full : 0;
   const shades = Array.from({ length: steps }, (_, n) => {
     const colour = colourIn({ ...scale, rows: undefined }, low + ((full - low) * n) / (steps - 1));
@@ -156,6 +167,19 @@ export function drawScale(matrix, scale, name = "") {
   return { width, height: high + 16, nodes: [shades, marks] };
 }
 
+/** Which colour is which head, in the order of the stripes. @param {NonNullable<SheetMatrix["heads"]>} heads @param {Scale} scale @returns {Part} */
+function drawHeads(heads, { paper, full, rows }) {
+  let x = 0;
+  const nodes = heads.map(({ short, colour }) => {
+    const at = x;
+    x += 30 + lengthOf(short, SMALL) + 14;
+    return [rectangle(at, 0, 22, 10, { fill: hexadecimal(colour), rx: 3 }), write(short, at + 30, 9, { size: SMALL, fill: paper.ink })];
+  });
+  const most = t("full colour: {most}", { most: rows ? t("row’s most") : shortNumber(full) });
+  nodes.push(/** @type {any} */ (write(most, x, 9, { size: SMALL, fill: paper.muted })));
+  return { width: x + lengthOf(most, SMALL), height: 14, nodes };
+}
+
 /** Queries at the left, keys at the right, thick where the weight is great. @param {SheetMatrix} matrix @param {Scale} scale @returns {Part} */
 export function drawLines(matrix, scale) {
   const [queries, keys] = [matrix.rowTokens.map(labelOf), matrix.colTokens.map(labelOf)];
@@ -171,10 +195,12 @@ export function drawLines(matrix, scale) {
     queries.map((name, n) => write(name, left - 8, height(n, queries.length) + 4.5, { ...ink, anchor: "end", language: matrix.rowLanguage })),
     keys.map((name, n) => write(name, right + 8, height(n, keys.length) + 4.5, { ...ink, language: matrix.colLanguage })),
   ];
-  const curves = strongestOf(matrix, scale.full).map(({ row, col, weight }) => {
+  /** @type {{row: number, col: number, weight: number, colour?: [number, number, number]}[]} */
+  const links = matrix.heads ? matrix.heads.flatMap(({ data, colour }) => strongestOf({ ...matrix, data }, scale.full).map((link) => ({ ...link, colour }))) : strongestOf(matrix, scale.full);
+  const curves = links.map(({ row, col, weight, colour }) => {
     const share = Math.min(Math.abs(weight) / scale.full, 1);
     const [middle, y, y2] = [((left + right) / 2).toFixed(1), height(row, queries.length).toFixed(1), height(col, keys.length).toFixed(1)];
-    const stroke = hexadecimal(colourIn({ ...scale, rows: undefined }, (weight >= 0 ? 0.8 : -0.8) * scale.full));
+    const stroke = hexadecimal(colour ?? colourIn({ ...scale, rows: undefined }, (weight >= 0 ? 0.8 : -0.8) * scale.full));
     return s("path", { d: `M${left.toFixed(1)} ${y}C${middle} ${y} ${middle} ${y2} ${right.toFixed(1)} ${y2}`, stroke, "stroke-width": fixed(Math.max(THICKEST * share, 0.4)), "stroke-opacity": Math.round(1000 * (0.15 + 0.75 * share)) / 1000 });
   });
   return { width: right + 8 + widest(keys), height: ROW * longest, nodes: [s("g", { fill: "none" }, curves), names] };

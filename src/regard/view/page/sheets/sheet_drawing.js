@@ -92,7 +92,7 @@ function drawBlock(block, paper, lines = 0) {
     return named(block, parts, paper, lines);
   }
   const scale = { full: block.full || 1, signed: block.signed ?? false, paper, rows: block.rows };
-  if (block.lines) return drawLines(block.map, scale);
+  if (block.lines) return block.map.heads ? below([drawLines(block.map, scale), drawScale(block.map, scale)]) : drawLines(block.map, scale);
   return named(block, [drawCells(block.map, scale), drawScale(block.map, scale, block.name)], paper, lines);
 }
 

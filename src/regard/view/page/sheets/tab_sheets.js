@@ -1,6 +1,8 @@
 // The map and every tab as a sheet that can be drawn: what is seen, with what is chosen in it. As regard/view/sheets has them.
 
 import { leadsToEnd, pathTo, treeLayout } from "../panels/beam/beam_tree.js";
+import { viewTitle } from "../drawing/view.js";
+import { stripesOf } from "../drawing/painted_cells.js";
 import { inCommonWords } from "../panels/compare/common_words.js";
 import { whyNoDifference } from "../panels/compare/compare_panel.js";
 import { cellWeights } from "../panels/picture_panel.js";
@@ -47,17 +49,21 @@ export function mapSheet(view, lines) {
   const { matrix, map, record } = view;
   const [queries, keys] = [matrix.rowSide.title || t("queries"), matrix.colSide.title || t("keys")];
   const axes = lines ? t("left: {queries} · right: {keys}", { queries, keys }) : t("rows: {queries} · columns: {keys}", { queries, keys });
-  const plain = { ...plainMatrix({ state: view.state })(matrix), reversed: view.reversed, rest: view.rest };
-  const block = { map: plain, full: largestSize(view.state.scale === "one" ? view.full : matrix.data), signed: view.signed, rows: view.state.scale === "row" ? view.full : undefined, lines };
+  const heads = view.heads.length ? { heads: view.heads.map((each) => ({ short: each.short, colour: each.colour, data: each.matrix.data })), stripes: stripesIn(view) } : {};
+  const plain = { ...plainMatrix({ state: view.state })(matrix), reversed: view.reversed, rest: view.rest, ...heads };
+  const block = { map: plain, full: largestSize(view.state.scale === "one" || view.heads.length ? view.full : matrix.data), signed: view.signed, rows: view.state.scale === "row" ? view.full : undefined, lines };
   const name = nameOf(record);
   return {
     heading: name || record.model || map.name,
-    small: [record.output, record.model, map.mechanism, matrix.title, axes],
+    small: [record.output, record.model, map.mechanism, viewTitle(view), axes],
     sections: [[block]],
     languages: [matrix.colSide.language, matrix.rowSide.language],
-    said: [name || record.model, matrix.title].filter(Boolean).join(": "),
+    said: [name || record.model, viewTitle(view)].filter(Boolean).join(": "),
   };
 }
+
+/** @param {View} view @returns {import("./sheet_cells.js").SheetMatrix["stripes"]} */
+const stripesIn = (view) => (row, col, width) => stripesOf(view, row, col, width);
 
 /** @param {Pick<AttentionRecord, "title"|"changes">} record */
 const nameOf = ({ title, changes }) => [title, ...changes].filter(Boolean).join(" · ");

@@ -66,14 +66,19 @@ export function mountExport(given) {
 
   /** @param {string} kind */
   async function save(kind) {
-    fill(said);
+    fill(said, t("The file is being made…"));
+    element.setAttribute("aria-busy", "true");
+    await new Promise((drawn) => setTimeout(drawn, 20)); // so that it is seen before the work begins
     try {
       const tab = PICTURES.includes(kind) && drawn === "tab" ? (given.open()?.name ?? "") : "";
       download(await contentOf(kind, given, drawn), fileName(given.view(), kind, tab));
+      fill(said);
       element.open = false;
       summary.focus();
     } catch (error) {
       said.textContent = t("That did not work: {why}", { why: messageOf(error) });
+    } finally {
+      element.removeAttribute("aria-busy");
     }
   }
   element.addEventListener("keydown", (event) => {

@@ -1,16 +1,15 @@
 // All layers × heads at once, as small pictures on one canvas; a click or Enter leads into one.
 
 import { entropies } from "../record/aggregation.js";
-import { rampTable } from "../drawing/colours.js";
-import { segmented } from "../elements/controls.js";
+import { firstHeads, headsAt, placesOfHeads } from "../drawing/chosen_heads.js";
+import { cssColour, mixedColour, MOST_HEADS, rampTable } from "../drawing/colours.js";
+import { segmented, toggle } from "../elements/controls.js";
 import { fill, h, penOf } from "../elements/dom.js";
 import { stepInGrid } from "../elements/grid_keys.js";
 import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/view.js").View} View */
-/** @typedef {import("../drawing/colours.js").Theme} Theme */
 /** @typedef {import("../record/record.js").AttentionMap} AttentionMap */
-/** @typedef {import("../host/view_state.js").State} State */
 
 /** @typedef {ReturnType<typeof thumbnailLayout>} ThumbnailLayout */
 
@@ -24,15 +23,19 @@ const LARGEST = 104;
  */
 export function mountHeads(element, set) {
   const order = segmented(t("sort by"), (value) => set({ order: value }));
+  /** @type {View|null} */
+  let shown = null;
+  const several = toggle(t("several in colours"), (on) => shown && set({ heads: on ? firstHeads(shown.map, shown.state) : "" }));
+  const hint = h("p", { class: "heads-hint", role: "status" });
   const canvas = h("canvas", { "aria-hidden": "true" });
   const buttons = h("div", { class: "head-buttons", role: "group", "aria-label": t("layers and heads") });
   const plane = h("div", { class: "heads-plane" }, canvas, buttons);
   const all = h(
     "button",
-    { type: "button", class: "quiet", on: { click: () => set({ layer: "mean", head: "mean" }) } },
+    { type: "button", class: "quiet", on: { click: () => set({ layer: "mean", head: "mean", heads: "" }) } },
     t("mean of all"),
   );
-  fill(element, h("div", { class: "aside-head" }, h("h2", null, t("Layers × heads")), all), order.element, plane);
+  fill(element, h("div", { class: "aside-head" }, h("h2", null, t("Layers × heads")), all), order.element, several.element, hint, plane);
   let drawn = "";
   /** @type {AttentionMap|null} */
   let drawnMap = null;
@@ -40,19 +43,41 @@ export function mountHeads(element, set) {
   /** @param {View} view */
   function update(view) {
     const { map, state } = view;
+    shown = view;
     element.hidden = map.L * map.H === 1;
     if (element.hidden) return;
     order.update([["place", t("place")], ["entropy", t("entropy")]], state.order);
     const layout = thumbnailLayout(map, element.clientWidth);
-    const signature = [view.theme, state.order, layout.size].join();
+    several.update(view.heads.length > 0);
+    hint.textContent = view.heads.length ? t("{n} of at most {most} heads: click others, or Enter, to show or hide them", { n: view.heads.length, most: MOST_HEADS }) : "";
+    const signature = [view.theme, state.order, layout.size, state.heads].join();
     const places = orderOfHeads(map, state.order);
     if (signature !== drawn || map !== drawnMap) {
       drawn = signature;
       drawnMap = map;
-      drawThumbnails(canvas, map, places, layout, view.theme);
-      fill(buttons, places.map((place, n) => headButton(map, place, n, layout, state.order, set)));
+      drawThumbnails(canvas, view, places, layout);
+      const focused = [...buttons.children].findIndex((button) => button.contains(document.activeElement));
+      fill(buttons, places.map((place, n) => headButton(map, place, n, layout, state.order, choose)));
+      if (focused >= 0) reach(focused);
     }
-    markChosen(buttons, places, map, state);
+    markChosen(buttons, places, view);
+  }
+
+  /** One head; or, of several, one more or one less. @param {number} place */
+  function choose(place) {
+    if (!shown) return;
+    const { map, state } = shown;
+    if (!shown.heads.length) return set({ layer: Math.floor(place / map.H), head: place % map.H });
+    const there = placesOfHeads(state.heads, map);
+    const next = there.includes(place) ? there.filter((each) => each !== place) : [...there, place];
+    if (next.length <= MOST_HEADS) set({ heads: headsAt(next, map) });
+  }
+
+  /** @param {number} n */
+  function reach(n) {
+    const list = [...buttons.querySelectorAll("button")];
+    list.forEach((button, at) => (button.tabIndex = at === n ? 0 : -1));
+    list[n]?.focus({ preventScroll: true });
   }
 
   buttons.addEventListener("keydown", (event) => {
@@ -66,9 +91,7 @@ export function mountHeads(element, set) {
     );
     if (!to || from < 0) return;
     event.preventDefault();
-    const next = list[Math.min(to.row * columns + to.col, list.length - 1)];
-    for (const button of list) button.tabIndex = button === next ? 0 : -1;
-    next.focus();
+    reach(Math.min(to.row * columns + to.col, list.length - 1));
   });
   return { update };
 }
@@ -106,8 +129,9 @@ function boxOfThumbnail(n, layout) {
   return { left: col * (layout.size + GAP), top: row * (layout.height + GAP + LABEL) };
 }
 
-/** @param {HTMLCanvasElement} canvas @param {AttentionMap} map @param {number[]} places @param {ThumbnailLayout} layout @param {Theme} theme */
-function drawThumbnails(canvas, map, places, layout, theme) {
+/** @param {HTMLCanvasElement} canvas @param {View} view @param {number[]} places @param {ThumbnailLayout} layout */
+function drawThumbnails(canvas, view, places, layout) {
+  const { map } = view;
   const ratio = Math.min(globalThis.devicePixelRatio || 1, 2);
   const width = layout.columns * (layout.size + GAP) - GAP;
   const height = layout.rows * (layout.height + GAP + LABEL);
@@ -126,17 +150,24 @@ function drawThumbnails(canvas, map, places, layout, theme) {
   const pen = penOf(bitmap);
   context.imageSmoothingEnabled = false;
   places.forEach((place, n) => {
-    pen.putImageData(thumbnail(map, place, pixels, theme), 0, 0);
+    pen.putImageData(thumbnail(map, place, pixels, rampOf(view, place)), 0, 0);
     const { left, top } = boxOfThumbnail(n, layout);
     context.drawImage(bitmap, left * ratio, top * ratio, layout.size * ratio, layout.height * ratio);
   });
 }
 
+/** Of several heads each has its own colour, others the usual ones. @param {View} view @param {number} place */
+function rampOf({ heads, map, theme }, place) {
+  const chosen = heads.find(({ layer, head }) => layer * map.H + head === place);
+  if (!chosen) return rampTable(theme, "sequential");
+  return Uint8ClampedArray.from(Array.from({ length: 256 }, (_, n) => mixedColour(chosen.colour, n / 255, theme)).flat());
+}
+
 /**
  * A head in few pixels: each shows the strongest weight of those that fall on it.
- * @param {AttentionMap} map @param {number} place @param {{across: number, down: number}} pixels @param {Theme} theme
+ * @param {AttentionMap} map @param {number} place @param {{across: number, down: number}} pixels @param {Uint8ClampedArray} table 256 colours
  */
-function thumbnail(map, place, { across, down }, theme) {
+function thumbnail(map, place, { across, down }, table) {
   const pooled = new Float32Array(across * down);
   const from = place * map.Q * map.K;
   for (let query = 0; query < map.Q; query++) {
@@ -148,7 +179,6 @@ function thumbnail(map, place, { across, down }, theme) {
     }
   }
   const most = pooled.reduce((a, b) => Math.max(a, b), 0) || 1;
-  const table = rampTable(theme, "sequential");
   const image = new ImageData(across, down);
   for (let n = 0; n < pooled.length; n++) {
     const shade = 3 * Math.round((255 * pooled[n]) / most);
@@ -157,8 +187,8 @@ function thumbnail(map, place, { across, down }, theme) {
   return image;
 }
 
-/** @param {AttentionMap} map @param {number} place @param {number} n @param {ThumbnailLayout} layout @param {"place"|"entropy"} order @param {(patch: Partial<State>) => void} set */
-function headButton(map, place, n, layout, order, set) {
+/** @param {AttentionMap} map @param {number} place @param {number} n @param {ThumbnailLayout} layout @param {"place"|"entropy"} order @param {(place: number) => void} choose */
+function headButton(map, place, n, layout, order, choose) {
   const [layer, head] = [Math.floor(place / map.H), place % map.H];
   const { left, top } = boxOfThumbnail(n, layout);
   const entropy = entropiesOf(map)[place];
@@ -180,21 +210,24 @@ function headButton(map, place, n, layout, order, set) {
         height: `${layout.height + LABEL}px`,
         "--picture": `${layout.height}px`,
       },
-      on: { click: () => set({ layer, head }) },
+      on: { click: () => choose(place) },
     },
     h("span", null, name, order === "entropy" && roomy ? h("i", { "aria-hidden": "true" }, entropy.toFixed(2)) : null),
   );
 }
 
-/** @param {HTMLElement} buttons @param {number[]} places @param {AttentionMap} map @param {State} state */
-function markChosen(buttons, places, map, state) {
+/** @param {HTMLElement} buttons @param {number[]} places @param {View} view */
+function markChosen(buttons, places, { map, state, heads }) {
   buttons.dataset.columns = String(map.H > 1 ? map.H : Math.min(map.L, 4));
   /** @param {number} place */
   const chosen = (place) =>
     (typeof state.layer !== "number" || Math.min(state.layer, map.L - 1) === Math.floor(place / map.H)) &&
     (typeof state.head !== "number" || Math.min(state.head, map.H - 1) === place % map.H);
   const narrowed = typeof state.layer === "number" || typeof state.head === "number";
-  [...buttons.children].forEach((button, n) =>
-    button.setAttribute("aria-pressed", String(narrowed && chosen(places[n]))),
-  );
+  [...buttons.querySelectorAll("button")].forEach((button, n) => {
+    const coloured = heads.find(({ layer, head }) => layer * map.H + head === places[n]);
+    button.setAttribute("aria-pressed", String(heads.length ? coloured !== undefined : narrowed && chosen(places[n])));
+    if (coloured) button.style.setProperty("--head", cssColour(coloured.colour));
+    else button.style.removeProperty("--head");
+  });
 }

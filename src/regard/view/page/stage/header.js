@@ -2,7 +2,7 @@
 
 import { chooser } from "../elements/controls.js";
 import { fill, h } from "../elements/dom.js";
-import { placeholderName } from "../drawing/view.js";
+import { placeholderName, viewTitle } from "../drawing/view.js";
 import { messageOf } from "../host/questions.js";
 import { t } from "../words/messages.js";
 import { isPicture, PictureLine } from "./picture_line.js";
@@ -60,7 +60,7 @@ export function mountHeader(element, given) {
       question?.offer(view?.record.question.text ?? state.text, view?.record.question.name ?? state.name, state.model);
       headline.hidden = !view;
       if (!view) return;
-      const { record, matrix, levels } = view;
+      const { record, levels } = view;
       const instead = placeholderName(view);
       const sourceSide = record.sides.source ?? null;
       source.hidden = given.canAsk || levels !== null || !(record.title || sourceSide); // a document is shown below
@@ -71,7 +71,7 @@ export function mountHeader(element, given) {
       output.hidden = !record.output;
       output.textContent = record.output;
       output.lang = record.sides.target?.language ?? "";
-      fill(caption, record.model ? h("b", null, record.model) : null, record.model ? " · " : null, instead || matrix.title);
+      fill(caption, record.model ? h("b", null, record.model) : null, record.model ? " · " : null, instead || viewTitle(view));
       mechanism.textContent = levels ? levels.mechanism : mechanismLine(view.map);
       mechanism.hidden = mechanism.textContent === "";
       notes.hidden = record.notes.length === 0;

@@ -68,6 +68,15 @@ export class Heatmap {
     drawHeatmap(this.canvas, view, this.layout);
     showBox(this.plane, { width: this.layout.width, height: this.layout.height });
     this.placeGridCell(this.gridRow.matches(":focus-within"));
+    this.keepLabels();
+  }
+
+  /** The labels of the columns stay in sight where the page, and not the map itself, is scrolled: below the readout. */
+  keepLabels() {
+    const box = this.element.getBoundingClientRect();
+    const above = this.element.previousElementSibling?.getBoundingClientRect().bottom ?? 0;
+    const most = Math.max(box.height - (this.layout?.headHeight ?? 0) - 3 * (this.layout?.cell.height ?? 0), 0);
+    this.colLabels.style.setProperty("top", `${Math.min(Math.max(above - box.top - 2, 0), most)}px`);
   }
 
   label() {

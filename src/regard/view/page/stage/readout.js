@@ -10,6 +10,7 @@ import { t } from "../words/messages.js";
 export function cellSentence(view, row, col) {
   const [query, key] = [view.matrix.rowTokens[row], view.matrix.colTokens[col]];
   if (!isAllowed(view, row, col)) return t("‘{query}’ may not attend to ‘{key}’", { query, key });
+  if (view.heads?.length) return t("‘{query}’ attends to ‘{key}’: {heads}", { query, key, heads: view.heads.map(({ short, matrix }) => t("head {head} {weight}", { head: short, weight: longWeight(matrix.data[row * matrix.cols + col]) })).join(", ") });
   return t("‘{query}’ attends {weight} to ‘{key}’", { query, key, weight: longWeight(weightAt(view, row, col)) });
 }
 
@@ -19,12 +20,35 @@ export function cellSentence(view, row, col) {
  * @returns {{main: string, more: string}}
  */
 export function readoutOf(view, { row, col }) {
+  if (view.heads?.length && row !== null && col === null) return { main: strongestOfEach(view, row), more: "" };
+  if (view.heads?.length && col !== null) return { main: row === null ? readersOfEach(view, col) : cellSentence(view, row, col), more: "" };
   if (row !== null && col !== null) {
     return { main: cellSentence(view, row, col), more: `${rankOf(view, row, col)} · ${rowNumbers(view, row)}` };
   }
   if (row !== null) return { main: topLinks(view, row), more: rowNumbers(view, row) };
   if (col !== null) return { main: readers(view, col), more: "" };
   return { main: "", more: t("Point at a word, tap it or use the arrow keys: its partners light up. Enter or a click pins it, Esc lets it go.") };
+}
+
+/** The key that each head gives most. @param {View} view @param {number} row */
+function strongestOfEach(view, row) {
+  const links = view.heads.map((head) => {
+    const one = { ...view, matrix: head.matrix };
+    const best = rowPlaces(one, row).reduce((a, b) => (weightAt(one, row, b) > weightAt(one, row, a) ? b : a), 0);
+    return t("head {head} {weight} to ‘{key}’", { head: head.short, weight: longWeight(weightAt(one, row, best)), key: head.matrix.colTokens[best] });
+  });
+  return t("‘{query}’ attends most: {links}", { query: view.matrix.rowTokens[row], links: links.join(", ") });
+}
+
+/** The query that each head has read a key by most. @param {View} view @param {number} col */
+function readersOfEach(view, col) {
+  const links = view.heads.map((head) => {
+    const weight = (/** @type {number} */ row) => head.matrix.data[row * head.matrix.cols + col];
+    const rows = Array.from({ length: head.matrix.rows }, (_, row) => row);
+    const best = rows.reduce((a, b) => (weight(b) > weight(a) ? b : a), 0);
+    return t("head {head} {weight} from ‘{query}’", { head: head.short, weight: longWeight(weight(best)), query: head.matrix.rowTokens[best] });
+  });
+  return t("‘{key}’ gets most: {links}", { key: view.matrix.colTokens[col], links: links.join(", ") });
 }
 
 /** @param {number} weight */

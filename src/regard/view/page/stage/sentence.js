@@ -7,6 +7,7 @@ import { joinedAfter, splitAt } from "../record/word_correction.js";
 import { t } from "../words/messages.js";
 
 /** @typedef {import("../drawing/colours.js").Rgb} Rgb */
+/** @typedef {{ground?: Rgb, stripes?: string}} Tint a colour behind a word; or stripes below it, as an image of CSS */
 
 /** What is done with it: keys are read from; queries read, or are written meanwhile. @param {"queries"|"keys"} part @param {import("../record/record.js").Side} side */
 const sideUse = (part, side) => (part === "keys" ? t("read from") : side.name === "target" ? t("written") : t("reading"));
@@ -75,23 +76,23 @@ export class Sentence {
 
   /** The one that was used stays at hand, or the first that is left. @param {string} name */
   focusTool(name) {
-    /** @type {HTMLElement[]} */
-    const there = [...this.caption.querySelectorAll(".word-tool:not([hidden])")];
+    const there = /** @type {HTMLElement[]} */ ([...this.caption.querySelectorAll(".word-tool:not([hidden])")]);
     (there.find((each) => each.dataset.tool === name) ?? there[0])?.focus();
   }
 
   /**
    * Touches only the words that look different now.
-   * @param {(n: number) => Rgb|null} colour @param {number|null} active @param {number|null} pinned
+   * @param {(n: number) => Tint|null} tint @param {number|null} active @param {number|null} pinned
    */
-  paint(colour, active, pinned) {
+  paint(tint, active, pinned) {
     this.chips.forEach((chip, n) => {
-      const rgb = colour(n);
-      const look = `${rgb ? cssColour(rgb) : ""}|${n === active}|${n === pinned}`;
+      const { ground = null, stripes = "" } = tint(n) ?? {};
+      const look = `${ground ? cssColour(ground) : ""}|${stripes}|${n === active}|${n === pinned}`;
       if (this.looks[n] === look) return;
       this.looks[n] = look;
-      chip.style.setProperty("background-color", rgb ? cssColour(rgb) : "");
-      chip.style.setProperty("color", rgb ? inkOn(rgb) : "");
+      chip.style.setProperty("background-color", ground ? cssColour(ground) : "");
+      chip.style.setProperty("background-image", stripes);
+      chip.style.setProperty("color", ground ? inkOn(ground) : "");
       chip.classList.toggle("active", n === active);
       chip.setAttribute("aria-pressed", String(n === pinned));
     });

@@ -3,6 +3,8 @@
 import { fill, h, s } from "../elements/dom.js";
 import { chooseLinks, drawLinks, MOST_TOKENS_WITH_ALL_LINES } from "../drawing/link_lines.js";
 import { Sentence } from "./sentence.js";
+import { cssColour } from "../drawing/colours.js";
+import { stripesOf } from "../drawing/painted_cells.js";
 import { colourOf, isAllowed, weightAt } from "../drawing/view.js";
 
 /** @typedef {import("../drawing/view.js").View} View */
@@ -64,9 +66,17 @@ export class Sentences {
   }
 }
 
-/** @param {View} view @param {number} row @param {number} col */
+/** A stripe for each head below a word, so that the word itself can be read. @param {View} view @param {number} row @param {number} col */
+function stripesUnder(view, row, col) {
+  const parts = stripesOf(view, row, col, 100);
+  const stops = parts.map(({ x, width, colour }) => `${cssColour(colour)} ${x.toFixed(1)}% ${(x + width).toFixed(1)}%`);
+  return `linear-gradient(to right, ${stops.join(", ")})`;
+}
+
+/** @param {View} view @param {number} row @param {number} col @returns {import("./sentence.js").Tint|null} */
 function tint(view, row, col) {
   if (!isAllowed(view, row, col)) return null;
+  if (view.heads.length) return { stripes: stripesUnder(view, row, col) };
   const weight = weightAt(view, row, col);
-  return Math.abs(weight) / view.full[row] < 0.02 ? null : colourOf(view, row, weight);
+  return Math.abs(weight) / view.full[row] < 0.02 ? null : { ground: colourOf(view, row, weight) };
 }

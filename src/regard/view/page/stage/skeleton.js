@@ -22,12 +22,13 @@ export function buildSkeleton(canAsk, whole) {
     heatmap: place("heatmap-place"),
     legend: place("legend-place"),
     heads: place("heads-place", "aside", { "aria-label": t("layers and heads") }),
+    work: place("work-bar", "section", { "aria-label": t("work in progress"), hidden: true }),
     tabs: place("tabs-place", "section", { "aria-label": t("panels") }),
   };
   if (!canAsk) places.first.append(h("p", { class: "empty" }, t("There is no record here.")));
   const map = h("div", { class: "map-place" }, places.readout, places.heatmap, places.legend);
   const stage = h("div", { class: "stage" }, map, places.heads);
   const body = h(whole ? "main" : "div", { class: "body" }, places.levels, places.sight, places.sentences, stage, places.tabs);
-  const root = h("div", { class: "regard" }, places.header, places.walk, places.toolbar, places.first, body);
+  const root = h("div", { class: "regard" }, places.header, places.walk, places.toolbar, places.first, body, places.work);
   return { root, places, stage, body };
 }

@@ -18,8 +18,8 @@ export function mountToolbar(element, set) {
   const controls = {
     record: chooser(t("record"), (value) => set({ record: Number(value), query: null, key: null })),
     map: segmented(t("attention"), (map) => set({ map, query: null, key: null })),
-    layer: chooser(t("layer"), (value) => set({ layer: placed(value) })),
-    head: chooser(t("head"), (value) => set({ head: placed(value) })),
+    layer: chooser(t("layer"), (value) => set({ layer: placed(value), heads: "" })),
+    head: chooser(t("head"), (value) => set({ head: placed(value), heads: "" })),
     units: segmented(t("unit"), (units) => set({ units })),
     scale: segmented(t("colour scale"), (scale) => set({ scale })),
     specials: toggle(t("special tokens"), (specials) => set({ specials })),

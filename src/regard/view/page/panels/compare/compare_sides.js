@@ -20,9 +20,9 @@ export function hasOther({ records, record }) {
 
 /**
  * With what the current map is compared: what the state says, else the nearest other thing.
- * @param {Pick<PanelContext, "records"|"record"|"state">} context
+ * @param {Pick<PanelContext, "records"|"record"|"state"> & {auto?: boolean}} context
  */
-export function otherOf({ records, record, state }) {
+export function otherOf({ records, record, state, auto }) {
   const here = records.indexOf(record);
   const at = Number(state["compare-record"] ?? (records.length > 1 ? (here + 1) % records.length : here));
   const chosen = records[at] ?? record;
@@ -32,8 +32,9 @@ export function otherOf({ records, record, state }) {
   const read = (/** @type {any} */ value) => (/^\d+$/.test(String(value)) ? Number(value) : value);
   const alone = chosen === record && map === record.map(state.map);
   // of the same map something else: one head beside the mean, the mean beside one head
-  const usualLayer = alone && map.L > 1 ? (state.layer === "mean" ? map.L - 1 : "mean") : state.layer;
-  const usualHead = alone && map.L === 1 ? (state.head === "mean" ? 0 : "mean") : state.head;
+  const [ownLayer, ownHead] = auto && chosen !== record ? map.shown : [state.layer, state.head]; // each as it is best shown
+  const usualLayer = alone && map.L > 1 ? (state.layer === "mean" ? map.L - 1 : "mean") : ownLayer;
+  const usualHead = alone && map.L === 1 ? (state.head === "mean" ? 0 : "mean") : ownHead;
   return {
     at: records.indexOf(chosen),
     record: chosen,

@@ -22,14 +22,13 @@ export class ScoredOutputs {
   of(context, record, output) {
     if (record.output === output) return { record };
     const key = scoredKey(record, output);
-    const known = context.records.find((each) => scoredKey(each, each.question.target) === key) ?? context.scored.find((each) => scoredKey(each, each.question.target) === key);
+    const known = knownRecord(context, key);
     if (known) return { record: known };
     if (!context.abilities.has("ask")) return {};
     const answer = this.answers.get(key);
     if (answer) return answer;
     this.answers.set(key, { waiting: true });
-    const asked = { prefix: "", force: null, off: [], ...context.questionOf(record), target: output, explain: false };
-    context.look({ ...asked, prefix: "" }).then(
+    context.look(scoringQuestion(context, record, output)).then(
       (found) => this.answer(key, { record: found }),
       (error) => this.answer(key, { error: messageOf(error) }),
     );
@@ -41,6 +40,16 @@ export class ScoredOutputs {
     this.answers.set(key, answer);
     this.heard();
   }
+}
+
+/** @param {PanelContext} context @param {string} key */
+function knownRecord({ records, scored }, key) {
+  return [...records, ...scored].find((each) => scoredKey(each, each.question.target) === key);
+}
+
+/** @param {PanelContext} context @param {AttentionRecord} record @param {string} output */
+function scoringQuestion(context, record, output) {
+  return { force: null, off: [], ...context.questionOf(record), prefix: "", target: output, explain: false };
 }
 
 /** Whether a record is of an output that can be given to another. @param {AttentionRecord} record */

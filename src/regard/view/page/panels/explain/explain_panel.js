@@ -24,6 +24,7 @@ import { caption, captions, t } from "../../words/messages.js";
  * @property {ReturnType<typeof weightReadings>|null} readings
  * @property {boolean} asking
  * @property {string} error
+ * @property {string} foil what is typed as the answer that was not given
  */
 
 /**
@@ -41,6 +42,9 @@ const terms = () => ({
   "τ": t("Kendall’s rank correlation with the weights: 1 the same order, 0 none, −1 the reverse"),
   TVD: t("total variation distance of the outputs: 0 the same, 1 nothing in common"),
   JSD: t("Jensen–Shannon divergence of the weights: 0 the same, 0.69 nothing in common"),
+  comprehensiveness: t("probability that the answer loses without the 1 to 50 % of the tokens that this names first: large if they were needed"),
+  sufficiency: t("probability that the answer loses with these tokens alone: small if they are enough"),
+  lead: t("log-probability of the answer less that of the other one, in nats"),
 });
 
 export const explainPanel = {
@@ -55,7 +59,7 @@ export const explainPanel = {
   /** @param {HTMLElement} el @param {PanelContext} context */
   mount(el, context) {
     /** @type {Panel} */
-    const panel = { el, context, readings: null, asking: false, error: "" };
+    const panel = { el, context, readings: null, asking: false, error: "", foil: context.record.question.foil?.text ?? "" };
     draw(panel);
     return {
       /** @param {PanelContext} next */
@@ -97,6 +101,31 @@ function draw(panel) {
     h("h3", null, t("Measured against the model")),
     given.length || rolled ? h("div", { class: "explain-cards" }, matricesFirst(given, rolled).map((each) => measureCard(each, map, matrix, figure))) : null,
     measureControls(panel, given),
+    whyNot(panel, map, matrix, chosen),
+  );
+}
+
+/**
+ * “Why this and not that”: the measures once more, beside an answer that was not given.
+ * @param {Panel} panel @param {AttentionMap} map @param {Matrix} matrix @param {number} row
+ */
+function whyNot(panel, map, matrix, row) {
+  const { context } = panel;
+  const isText = map.name === "cross";
+  if (!context.abilities.has("ask") || !(isText || map.name === "pooling")) return null;
+  const input = h("input", { type: "text", dir: "auto", autocomplete: "off", spellcheck: "false", maxlength: 200, value: panel.foil, "data-focus": "explain-foil", on: { input: () => (panel.foil = input.value) } });
+  const step = isText && row >= 0 ? matrix.rowMembers[row][0] : null;
+  const where = isText ? (row >= 0 ? t("instead of “{word}”", { word: matrix.rowTokens[row] }) : t("where it was likeliest; choose a word of the output for another place")) : t("instead of the label");
+  const ask = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (panel.foil.trim()) measure(panel, { text: panel.foil.trim(), ...(step === null ? {} : { step }) });
+  };
+  return h(
+    "form",
+    { class: "explain-foil", on: { submit: ask } },
+    h("h3", null, t("Why this and not that?")),
+    h("div", { class: "panel-row" }, h("label", { class: "panel-field" }, h("span", null, t("why not")), input), h("button", { type: "submit", class: "panel-button", disabled: panel.asking, "data-focus": "explain-why" }, t("Ask"))),
+    h("p", { class: "panel-hint" }, where),
   );
 }
 
@@ -178,7 +207,7 @@ function measureControls(panel, given) {
   return h(
     "div",
     { class: "explain-ask" },
-    none ? h("p", { class: "panel-hint" }, t("Nothing was measured for this map: gradients, leaving words out, uniform and adversarial weights need the model.")) : null,
+    none ? h("p", { class: "panel-hint" }, t("Nothing was measured for this map: gradients, leaving words out, value zeroing, uniform and adversarial weights need the model.")) : null,
     h(
       "div",
       { class: "panel-row" },
@@ -201,13 +230,13 @@ function glossary() {
   );
 }
 
-/** @param {Panel} panel */
-async function measure(panel) {
+/** @param {Panel} panel @param {import("../../host/asked_questions.js").Foil|null} [foil] */
+async function measure(panel, foil = null) {
   const { context } = panel;
   Object.assign(panel, { asking: true, error: "" });
   draw(panel);
   try {
-    const answer = await context.look({ explain: true }, true);
+    const answer = await context.look({ explain: true, foil }, true);
     panel.asking = false;
     context.replaceRecord(answer);
   } catch (error) {

@@ -17,6 +17,7 @@ import { t } from "../../words/messages.js";
  * @property {string} title
  * @property {(key: number) => any} cell
  * @property {any} [sum]
+ * @property {boolean} [stays] also where there is room for the newest columns alone
  */
 
 /**
@@ -26,7 +27,7 @@ import { t } from "../../words/messages.js";
 export function stepTable(map, row, keys, { step, isNew, state }) {
   const columns = columnsOf(map, row, state);
   /** @param {Column} column */
-  const when = (column) => (column.step > step ? "is-later" : column.step === step ? "is-now" : null);
+  const when = (column) => [column.step > step ? "is-later" : column.step === step ? "is-now" : "is-past", column.stays && "stays"].filter(Boolean).join(" ");
   const head = h("tr", null, h("th", { scope: "col" }, t("key")), columns.map((column) => h("th", { scope: "col", class: [when(column), column.step === 4 && "is-left"].filter(Boolean).join(" ") }, column.title)));
   const lines = keys.map((key) =>
     h(
@@ -56,7 +57,7 @@ function columnsOf(map, row, state) {
     { step: 2, title: t("in the region"), cell: (key) => allowedMark(row.allowed[key]) },
     exps && { step: 3, title: temperature === 1 ? t("exp(score − max)") : t("exp((score − max) / τ)"), cell: (key) => numberText(exps[key], 3), sum: numberText(sumOf(exps), 3) },
     factor && { step: 3, title: t("factor"), cell: (key) => numberText(factor[key], 3) },
-    { step: 3, title: t("weight"), cell: (key) => weightBar(row.weights[key], mostWeight, numberText(row.weights[key], 3)), sum: numberText(sumOf(row.weights), 3) },
+    { step: 3, stays: true, title: t("weight"), cell: (key) => weightBar(row.weights[key], mostWeight, numberText(row.weights[key], 3)), sum: numberText(sumOf(row.weights), 3) },
     ...(values ? valueColumns(map, row, values, mostWeight, state) : []),
   ];
   return columns.filter((column) => column !== null);
