@@ -15,19 +15,9 @@ from regard.explanations.faithfulness import Faithfulness
 from regard.explanations.model_readings import Reading, Weighed
 from regard.measures.explanation_measures import kendall_tau
 from regard.records.record import Array, Explanation
+from regard.words import t
 
 RANDOM = "random"  # orders of the tokens that attributions are compared with
-TITLES = {
-    "attention": "attention",
-    "norm": "the norm of what is taken",
-    "value-zeroing": "value zeroing",
-    "gradient": "gradient × input",
-    "leave-one-out": "leaving one out",
-    "contrast": "the contrast with the next answer",
-    "contrast-gradient": "the gradient of the contrast",
-    "random": "chance",
-}
-ORDERS = "(1: the same order, 0: no relation, −1: the reverse)"
 
 
 @dataclass(frozen=True)
@@ -44,37 +34,38 @@ def gradient_beside(
     gradients: Tensor, weighed: Weighed | None, of: str, lost: Faithfulness | None = None
 ) -> Explanation:
     """|Σ_d x_d · ∂ log p(y) / ∂ x_d| (Q, K) as rows that sum to 1, and their τ with the weights"""
-    taus, said = _agreement(weighed, gradients.abs(), "by gradient × input")
-    return _card("gradient", "Gradient × input", said, of, shares(gradients.abs()), taus, lost)
+    taus, said = _agreement(weighed, gradients.abs(), t("by gradient × input"))
+    return _card("gradient", t("Gradient × input"), said, of, shares(gradients.abs()), taus, lost)
 
 
 def left_out_beside(
     losses: Tensor, weighed: Weighed | None, of: str, lost: Faithfulness | None = None
 ) -> Explanation:
     """p(y) - p(y without x_j), and the τ of its size with the weights"""
-    taus, said = _agreement(weighed, losses.abs(), "by what an answer loses without them")
-    most = (
-        f" The most that one token gives to an answer is {float(losses.max()):.2f} of probability."
+    taus, said = _agreement(weighed, losses.abs(), t("by what an answer loses without them"))
+    most = t(
+        " The most that one token gives to an answer is {max} of probability.",
+        max=f"{float(losses.max()):.2f}",
     )
-    return _card(LEFT_OUT, "Leave one out", said + most, of, losses, taus, lost, signed=True)
+    return _card(LEFT_OUT, t("Leave one out"), said + most, of, losses, taus, lost, signed=True)
 
 
 def norm_based(
     norms: Tensor, weighed: Weighed | None, of: str, lost: Faithfulness | None = None
 ) -> Explanation:
     """‖α_j v_j‖ as rows that sum to 1 — Kobayashi et al. 2020, https://arxiv.org/abs/2004.10102"""
-    taus, said = _agreement(weighed, norms, "by the size of what is taken of each")
-    more = " A weight says how much is taken, this also how much there is to take."
-    return _card(NORM, "Norm of what is taken", said + more, of, shares(norms), taus, lost)
+    taus, said = _agreement(weighed, norms, t("by the size of what is taken of each"))
+    more = t(" A weight says how much is taken, this also how much there is to take.")
+    return _card(NORM, t("Norm of what is taken"), said + more, of, shares(norms), taus, lost)
 
 
 def values_zeroed(
     turned: Tensor, weighed: Weighed | None, of: str, lost: Faithfulness | None = None
 ) -> Explanation:
     """1 - cos(o, o if a value were 0) as rows that sum to 1 — Mohebbi et al. 2023"""
-    by = "by how far what the answer is read from turns if their value is 0"
+    by = t("by how far what the answer is read from turns if their value is 0")
     taus, said = _agreement(weighed, turned, by)
-    return _card(ZEROING, "Value zeroing", said, of, shares(turned), taus, lost)
+    return _card(ZEROING, t("Value zeroing"), said, of, shares(turned), taus, lost)
 
 
 def why_not(
@@ -89,17 +80,22 @@ def why_not(
     both = torch.stack([reading.said, contrast.against], -1)
     tiny = torch.finfo(reading.answers.dtype).tiny
     lead = torch.diff(reading.answers.gather(-1, both).clamp(min=tiny).log().flip(-1)).squeeze(-1)
-    title = "Why this answer and not the next one"
-    said = (
-        f"Against the second likeliest an answer is ahead by {_signed(mean_of(lead))} nats on average; "
-        "positive: without the token the lead would be smaller."
+    title = t("Why this answer and not the next one")
+    said = t(
+        "Against the second likeliest an answer is ahead by {signed} nats on average; "
+        "positive: without the token the lead would be smaller.",
+        signed=_signed(mean_of(lead)),
     )
     if contrast.row is not None:
         one, other = (contrast.answer(int(token)) for token in both[contrast.row])
-        title = f"Why “{one}” and not “{other}”"
-        said = (
-            f"“{one}” is ahead of “{other}” by {_signed(float(lead[contrast.row]))} nats there; in the other "
-            f"rows an answer is beside the second likeliest.{_strongest(leads[contrast.row], contrast)}"
+        title = t("Why “{one}” and not “{other}”", one=one, other=other)
+        said = t(
+            "“{one}” is ahead of “{other}” by {signed} nats there; in the other rows an "
+            "answer is beside the second likeliest.{strongest}",
+            one=one,
+            other=other,
+            signed=_signed(float(lead[contrast.row])),
+            strongest=_strongest(leads[contrast.row], contrast),
         )
     made = _card(CONTRAST, title, said, of, leads, None, lost, signed=True)
     return replace(made, rows={"lead": lead.tolist(), **made.rows})
@@ -111,33 +107,48 @@ def _strongest(leads: Tensor, contrast: Contrast) -> str:
         return ""
     said, most, least = "", int(leads.argmax()), int(leads.argmin())
     if leads[most] > 0:
-        said += f" Most of that is by {contrast.keys[most]}: {_signed(float(leads[most]))} nats."
+        said += t(
+            " Most of that is by {keys}: {signed} nats.",
+            keys=contrast.keys[most],
+            signed=_signed(float(leads[most])),
+        )
     if leads[least] < 0:
         size = _signed(float(leads[least]))
-        said += f" {contrast.keys[least]} speaks for the other: {size} nats."
+        said += t(
+            " {keys} speaks for the other: {size} nats.", keys=contrast.keys[least], size=size
+        )
     return said
 
 
 def taking_out(lost: Mapping[str, Faithfulness], of: str) -> Explanation:
     """Comprehensiveness and sufficiency of the weights, beside those of random tokens and of the best"""
-    title = "Taking out what is named"
+    title = t("Taking out what is named")
     if not lost:
-        why = "Left out: the model would have to read too many parts of a text of this size."
+        why = t("Left out: the model would have to read too many parts of a text of this size.")
         return Explanation("erasure", title, why, of)
     means = {name: [float(part.nanmean()) for part in each] for name, each in lost.items()}
     chance = means.pop(RANDOM)
     if any(math.isnan(number) for number in chance):
-        return Explanation("erasure", title, "Left out: there is no token to take out.", of)
+        return Explanation("erasure", title, t("Left out: there is no token to take out."), of)
     best = max(means, key=lambda name: means[name][0])
     own = ATTENTION if ATTENTION in means else best
     rows = {"comprehensiveness": lost[own][0], "sufficiency": lost[own][1]}
-    said = (
-        f"Without the tokens that {TITLES[own]} names first an answer loses {_signed(means[own][0])} of "
-        f"probability on average, without random ones {_signed(chance[0])}; with these alone it loses "
-        f"{_signed(means[own][1])}, with random ones alone {_signed(chance[1])}."
+    said = t(
+        "Without the tokens that {titles} names first an answer loses {signed} of "
+        "probability on average, without random ones {value}; with these alone it "
+        "loses {other}, with random ones alone {more}.",
+        titles=_titles()[own],
+        signed=_signed(means[own][0]),
+        value=_signed(chance[0]),
+        other=_signed(means[own][1]),
+        more=_signed(chance[1]),
     )
     if best != own:
-        said += f" Most is lost without those of {TITLES[best]}: {_signed(means[best][0])}."
+        said += t(
+            " Most is lost without those of {titles}: {signed}.",
+            titles=_titles()[best],
+            signed=_signed(means[best][0]),
+        )
     return Explanation("erasure", title, said, of, rows=rows_of(rows))
 
 
@@ -162,16 +173,45 @@ def _card(
 
 def _agreement(weighed: Weighed | None, importance: Tensor, by: str) -> tuple[Tensor | None, str]:
     if weighed is None:
-        return None, "There is no attention to compare this with; nothing else could be measured."
+        return None, t(
+            "There is no attention to compare this with; nothing else could be measured."
+        )
     taus = kendall_tau(weighed.reported, importance, weighed.allowed.any(1))
-    defined, ordered = taus[~taus.isnan()], f"Tokens ordered {by}"
+    defined, ordered = taus[~taus.isnan()], t("Tokens ordered {by}", by=by)
     if not len(defined):
-        return taus, f"{ordered} cannot be compared with attention, which orders nothing here."
-    rows = "in the one row" if len(taus) == 1 else f"on average over {len(defined)} rows"
+        return taus, t(
+            "{ordered} cannot be compared with attention, which orders nothing here.",
+            ordered=ordered,
+        )
+    rows = (
+        t("in the one row")
+        if len(taus) == 1
+        else t("on average over {count} rows", count=len(defined))
+    )
     return (
         taus,
-        f"{ordered} agree with attention at τ = {_signed(mean_of(defined))} {rows} {ORDERS}.",
+        t(
+            "{ordered} agree with attention at τ = {signed} {rows} {orders}.",
+            ordered=ordered,
+            signed=_signed(mean_of(defined)),
+            rows=rows,
+            orders=t("(1: the same order, 0: no relation, −1: the reverse)"),
+        ),
     )
+
+
+def _titles() -> dict[str, str]:
+    """What a sentence calls each way to attribute."""
+    return {
+        "attention": t("attention"),
+        "norm": t("the norm of what is taken"),
+        "value-zeroing": t("value zeroing"),
+        "gradient": t("gradient × input"),
+        "leave-one-out": t("leaving one out"),
+        "contrast": t("the contrast with the next answer"),
+        "contrast-gradient": t("the gradient of the contrast"),
+        "random": t("chance"),
+    }
 
 
 def mean_of(numbers: Tensor) -> float:

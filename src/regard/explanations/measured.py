@@ -48,6 +48,7 @@ from regard.measures.explanation_measures import (
     total_variation,
 )
 from regard.records.record import Explanation
+from regard.words import t
 
 DRAWS = 20  # orders of the weights that are tried
 RESTARTS, STEPS = 5, 250  # of the search for other weights
@@ -120,12 +121,16 @@ def even_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
     even = torch.cat([reading.steered(weights[:, rows], rows)[0] for rows in parts])
     changes = total_variation(even, reading.answers)
     others = int((even.argmax(-1) != reading.answers.argmax(-1)).sum())
-    said = (
-        f"With even attention{_everywhere(weighed)} the answers move by a TVD of {mean_of(changes):.2f} on "
-        f"average (0: the weights do not matter, 1: nothing is left of the answer), and "
-        f"{others} of {len(changes)} would be another."
+    said = t(
+        "With even attention{everywhere} the answers move by a TVD of {mean_of} on "
+        "average (0: the weights do not matter, 1: nothing is left of the answer), and "
+        "{others} of {count} would be another.",
+        everywhere=_everywhere(weighed),
+        mean_of=f"{mean_of(changes):.2f}",
+        others=others,
+        count=len(changes),
     )
-    return Explanation("uniform", "Even attention", said, of, rows=rows_of({"TVD": changes}))
+    return Explanation("uniform", t("Even attention"), said, of, rows=rows_of({"TVD": changes}))
 
 
 def other_orders(reading: Reading, weighed: Weighed, of: str) -> Explanation:
@@ -137,25 +142,33 @@ def other_orders(reading: Reading, weighed: Weighed, of: str) -> Explanation:
         return total_variation(tried, reading.answers[rows]).median(0).values
 
     changes = torch.cat([_change(rows) for rows in pieces(len(reading.said), DRAWS * reading.work)])
-    said = (
-        f"With the same weights in another order{_everywhere(weighed)} ({DRAWS} draws, their median) the "
-        f"answers move by a TVD of {mean_of(changes):.2f} on average: the smaller, the less it matters which "
-        "token has which weight."
+    said = t(
+        "With the same weights in another order{everywhere} ({draws} draws, their "
+        "median) the answers move by a TVD of {mean_of} on average: the smaller, the "
+        "less it matters which token has which weight.",
+        everywhere=_everywhere(weighed),
+        draws=DRAWS,
+        mean_of=f"{mean_of(changes):.2f}",
     )
     return Explanation(
-        "permuted", "Weights in other orders", said, of, rows=rows_of({"TVD": changes})
+        "permuted", t("Weights in other orders"), said, of, rows=rows_of({"TVD": changes})
     )
 
 
 def other_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
     """The weights furthest from the model's own that give the same answer"""
-    title = "Other attention, same answer"
+    title = t("Other attention, same answer")
     if bool((weighed.weights < 0).any()):
-        why = "Left out: weights below 0 are no distribution, and a JSD is between distributions."
+        why = t(
+            "Left out: weights below 0 are no distribution, and a JSD is between distributions."
+        )
         return Explanation("adversarial", title, why, of)
     searches = searches_within(reading.work * len(reading.said))
     if searches is None:
-        why = "Left out: the search for other weights takes too long with a model and a text of this size."
+        why = t(
+            "Left out: the search for other weights takes too long with a model and a text "
+            "of this size."
+        )
         return Explanation("adversarial", title, why, of)
     restarts, steps = searches
     parts = pieces(len(reading.said), GRADIENT * restarts * reading.work)
@@ -163,13 +176,23 @@ def other_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
     found = Adversarial(*map(torch.cat, zip(*(each[0] for each in searched), strict=True)))
     median, most = float(found.divergence.median()), math.log(2)
     far = int((found.divergence > most / 2).sum())
-    said = (
-        f"Other weights{_everywhere(weighed)} give the same answers (TVD at most {SAME}) up to a JSD of "
-        f"{median:.2f} in the median row, where {most:.2f} is the most there is; in {far} of "
-        f"{len(found.divergence)} rows they are further away than half of that."
+    said = t(
+        "Other weights{everywhere} give the same answers (TVD at most {same}) up to a "
+        "JSD of {median} in the median row, where {most} is the most there is; in "
+        "{far} of {count} rows they are further away than half of that.",
+        everywhere=_everywhere(weighed),
+        same=SAME,
+        median=f"{median:.2f}",
+        most=f"{most:.2f}",
+        far=far,
+        count=len(found.divergence),
     )
     if restarts < RESTARTS:
-        said += f" A short search, {restarts} starts of {steps} steps: there may be others."
+        said += t(
+            " A short search, {restarts} starts of {steps} steps: there may be others.",
+            restarts=restarts,
+            steps=steps,
+        )
     return Explanation(
         "adversarial",
         title,
@@ -221,4 +244,4 @@ def measuring_work(model: ModelWork, keys: int, answers: int, each: float) -> fl
 
 def _everywhere(weighed: Weighed) -> str:
     rows = weighed.weights.shape[1]
-    return f" in all {rows} heads at once" if rows > 1 else ""
+    return t(" in all {rows} heads at once", rows=rows) if rows > 1 else ""

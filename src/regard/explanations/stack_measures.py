@@ -15,12 +15,9 @@ from regard.explanations.context_parts import rolled, shares
 from regard.explanations.self_stacks import StackLayer
 from regard.measures.explanation_measures import rollout
 from regard.records.record import Array, Explanation
+from regard.words import t
 
 MOST_FLOW = 5e11  # multiplications: some 5 seconds of a small machine
-ALONE = (
-    "this follows self-attention alone, so it does not reach from an encoder through its decoder "
-    "to a target."
-)
 
 
 def stack_measures(layers: Sequence[StackLayer], of: str) -> tuple[Explanation, ...]:
@@ -47,24 +44,36 @@ def stack_work(layers: int, tokens: int, whole: float) -> float:
 def stack_rollout(layers: Sequence[Tensor], of: str) -> Explanation:
     """Rollout of the layers (H, N, N) of a stack of self-attention"""
     rolled_out = rollout(layers)
-    said = (
-        f"Through all {len(layers)} layers a position has {_own(rolled_out)} of itself on average, heads "
-        f"averaged and residual paths counted as half; {ALONE}"
+    said = t(
+        "Through all {count} layers a position has {own} of itself on average, heads "
+        "averaged and residual paths counted as half; {alone}",
+        count=len(layers),
+        own=_own(rolled_out),
+        alone=t(
+            "this follows self-attention alone, so it does not reach from an encoder through its "
+            "decoder to a target."
+        ),
     )
-    return Explanation("rollout", "Attention rollout", said, of, _numbers(rolled_out))
+    return Explanation("rollout", t("Attention rollout"), said, of, _numbers(rolled_out))
 
 
 def stack_flow(layers: Sequence[Tensor], of: str) -> Explanation:
     """The largest flow from each position to each input, as rows that sum to 1"""
-    tokens, title = layers[0].shape[-1], "Attention flow"
+    tokens, title = layers[0].shape[-1], t("Attention flow")
     if flow_work(len(layers), tokens) > MOST_FLOW:
-        why = f"Left out: the flows between {tokens} tokens through {len(layers)} layers take too long."
+        why = t(
+            "Left out: the flows between {tokens} tokens through {count} layers take too long.",
+            tokens=tokens,
+            count=len(layers),
+        )
         return Explanation("flow", title, why, of)
     flows = shares(attention_flow(layers))
-    said = (
-        f"If weights are pipes, {_own(flows)} of what reaches a position through {len(layers)} layers is "
-        "from itself on average: a rollout multiplies along each path, a flow is what all paths carry "
-        "at once."
+    said = t(
+        "If weights are pipes, {own} of what reaches a position through {count} layers "
+        "is from itself on average: a rollout multiplies along each path, a flow is "
+        "what all paths carry at once.",
+        own=_own(flows),
+        count=len(layers),
     )
     return Explanation("flow", title, said, of, _numbers(flows))
 
@@ -72,22 +81,27 @@ def stack_flow(layers: Sequence[Tensor], of: str) -> Explanation:
 def stack_zeroing(layers: Sequence[Tensor], of: str) -> Explanation:
     """What each layer mixes, by the values that turn its output (N, N), rolled out"""
     mixed = rolled([shares(layer) for layer in layers])
-    said = (
-        f"By how far the output of each of {len(layers)} blocks turns if the value of one position is 0, "
-        f"rolled out: {_own(mixed)} of a position is from itself on average. It knows of residual paths, "
-        "norms and feed-forward networks, and of no weights alone."
+    said = t(
+        "By how far the output of each of {count} blocks turns if the value of one "
+        "position is 0, rolled out: {own} of a position is from itself on average. It "
+        "knows of residual paths, norms and feed-forward networks, and of no weights "
+        "alone.",
+        count=len(layers),
+        own=_own(mixed),
     )
-    return Explanation("value-zeroing", "Value zeroing, rolled out", said, of, _numbers(mixed))
+    return Explanation("value-zeroing", t("Value zeroing, rolled out"), said, of, _numbers(mixed))
 
 
 def stack_norms(layers: Sequence[Tensor], of: str) -> Explanation:
     """The norms of parts (N, N) of each layer as rows that sum to 1, their mean"""
     mean = torch.stack([shares(layer) for layer in layers]).mean(0)
-    said = (
-        f"By the size of what each layer takes, the mean over {len(layers)} layers: {_own(mean)} is from the "
-        "position itself on average, residual paths not counted."
+    said = t(
+        "By the size of what each layer takes, the mean over {count} layers: {own} is "
+        "from the position itself on average, residual paths not counted.",
+        count=len(layers),
+        own=_own(mean),
     )
-    return Explanation("norm", "Norm of what is taken", said, of, _numbers(mean))
+    return Explanation("norm", t("Norm of what is taken"), said, of, _numbers(mean))
 
 
 def _own(matrix: Tensor) -> str:
