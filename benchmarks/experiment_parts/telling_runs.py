@@ -15,7 +15,8 @@ class Experiment(NamedTuple):
     shared: str = ""
 
 
-SORTED = "data.train=event-histories-sorted:train data.dev=event-histories-sorted:dev"
+ANY = "data.test=event-histories:test"
+SORTED = f"data.train=event-histories-sorted:train data.dev=event-histories-sorted:dev {ANY}"
 RECURRENT = "model.embedding=160 model.hidden=160 model.maxout=160 model.init=default"
 SETS = {
     "set": ("self-attention without positions", ""),
@@ -84,7 +85,9 @@ EXPERIMENTS = {
     ),
     "sets": Experiment("histories", SETS),
     "sets-sorted": Experiment("histories", SETS, SORTED),
-    "sets-few": Experiment("histories", SETS, "data.train=few.histories"),
+    "sets-few": Experiment(
+        "histories", SETS, f"data.train=few.histories data.dev=event-histories:dev {ANY}"
+    ),
 }
 # A quarter of the histories, in a file that the commands of sets-few write first.
 FEW = 'echo \'{"count": 750, "seed": 1, "kinds": 6, "others": 40}\' > few.histories'

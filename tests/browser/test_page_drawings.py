@@ -98,6 +98,7 @@ TABS = [  # its name and title, records, the state of the page, and the same for
     ),
     ("compare", "Compare", (RECORD, OTHER), {"units": "tokens"}, TOKENS, Focus()),
     ("compare", "Compare", (RECORD,), ONE_HEAD, Pick(None, 2, 3, tokens=True), Focus()),
+    ("compare", "Compare", (square_record(5), square_record(4)), {}, TOKENS, Focus()),
     ("explain", WHY, (RECORD,), {"units": "tokens"}, TOKENS, Focus()),
     (
         "explain",

@@ -144,10 +144,9 @@ def _two(
         return _of(records[0], left, [maps, [SheetWords(why)]])
     apart = common.difference
     title = t("difference: right − left")
+    title += f" · {t('of the words that both have')}" if alone else ""
     maps.append(ColourMap(apart, largest(apart.weights), True, title, t("difference")))
     sections: list[list[Block]] = [[*maps], [SheetWords(_distance(common.left, common.right))]]
-    if alone:
-        sections.append([SheetWords(t("of the words that both have"))])
     return _of(records[0], left, sections)
 
 

@@ -47,7 +47,7 @@ function figureParts(view, paper) {
   const { levels, sight } = view;
   if (sight) return [sightFigure({ ...view, sight }, paper, penWidth(13))];
   if (levels) return [levelsFigure({ ...view, levels }, paper, penWidth(15))];
-  throw new Error("a map is drawn by sheets/sheet_drawing.js");
+  throw new Error("a map is drawn by sheets/sheet_figure.js");
 }
 
 /** @param {View} view */

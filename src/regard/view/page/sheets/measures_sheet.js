@@ -9,7 +9,7 @@ import { caption, captions, t } from "../words/messages.js";
 
 /** @typedef {import("../record/record.js").Explanation} Explanation */
 /** @typedef {import("../record/record.js").Matrix} Matrix */
-/** @typedef {import("./sheet_drawing.js").Block} Block */
+/** @typedef {import("./sheet_figure.js").Block} Block */
 /** @typedef {(matrix: Matrix, data?: ArrayLike<number>) => import("./sheet_cells.js").SheetMatrix} Plain */
 
 /** @param {import("../panels/panel_parts.js").PanelContext} context @param {Matrix} matrix @param {Plain} plain @returns {Block[][]} */

@@ -13,7 +13,7 @@ import { t } from "../words/messages.js";
 
 const [MOST_KEYS, MOST_COLOURS] = [48, 64];
 
-/** @param {PanelContext} context @param {(heading: string, small: string[], sections: import("./sheet_drawing.js").Block[][]) => import("./sheet_drawing.js").Sheet} made */
+/** @param {PanelContext} context @param {(heading: string, small: string[], sections: import("./sheet_figure.js").Block[][]) => import("./sheet_figure.js").Sheet} made */
 export function stepsSheet(context, made) {
   const { record, state } = context;
   const map = currentMap(context);

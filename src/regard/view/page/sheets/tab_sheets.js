@@ -17,8 +17,8 @@ import { stepsSheet } from "./steps_sheet.js";
 /** @typedef {import("../panels/panel_parts.js").PanelContext} PanelContext */
 /** @typedef {import("../record/record.js").AttentionRecord} AttentionRecord */
 /** @typedef {import("../record/record.js").Matrix} Matrix */
-/** @typedef {import("./sheet_drawing.js").Sheet} Sheet */
-/** @typedef {import("./sheet_drawing.js").Block} Block */
+/** @typedef {import("./sheet_figure.js").Sheet} Sheet */
+/** @typedef {import("./sheet_figure.js").Block} Block */
 /** @typedef {import("../drawing/view.js").View} View */
 
 /**
@@ -144,8 +144,8 @@ function comparisonSheet(context, { left, right, names }) {
   const maps = sides.map((matrix, at) => ({ map: plain(matrix), full, title: names[at] + [left, right][at].title }));
   if (!common) return sheetOf(context, left, [maps, [{ words: t("No difference map: {why}.", { why: whyNoDifference(left, right) ?? "" }) }]]);
   const apart = Float32Array.from(common.right.data, (x, at) => x - common.left.data[at]);
-  maps.push({ map: plain(common.right, apart), full: largestSize(apart), signed: true, title: t("difference: right − left"), name: t("difference") });
-  return sheetOf(context, left, [maps, [{ words: distanceText(common.left, common.right) }], ...(alone ? [[{ words: t("of the words that both have") }]] : [])]);
+  maps.push({ map: plain(common.right, apart), full: largestSize(apart), signed: true, title: t("difference: right − left") + (alone ? ` · ${t("of the words that both have")}` : ""), name: t("difference") });
+  return sheetOf(context, left, [maps, [{ words: distanceText(common.left, common.right) }]]);
 }
 
 /** @param {import("../panels/small_matrix.js").SmallMatrix} left @param {import("../panels/small_matrix.js").SmallMatrix} right */

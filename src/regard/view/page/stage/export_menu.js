@@ -7,7 +7,7 @@ import { arraysNpz, matrixCsv, readableJson } from "../export/number_files.js";
 import { pdfOf, pictureOf } from "../export/svg_to_pdf.js";
 import { messageOf } from "../host/questions.js";
 import { standaloneDocument } from "../host/standalone_document.js";
-import { drawSheet } from "../sheets/sheet_drawing.js";
+import { drawSheet } from "../sheets/sheet_figure.js";
 import { canDraw, mapSheet, tabSheet } from "../sheets/tab_sheets.js";
 import { t } from "../words/messages.js";
 
