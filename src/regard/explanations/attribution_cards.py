@@ -34,11 +34,7 @@ def gradient_beside(
     gradients: Tensor, weighed: Weighed | None, of: str, lost: Faithfulness | None = None
 ) -> Explanation:
     """|Σ_d x_d · ∂ log p(y) / ∂ x_d| (Q, K) as rows that sum to 1, and their τ with the weights"""
-<<<<<<< HEAD
-    taus, said = _agreement(weighed, gradients.abs(), t("by gradient × input"))
-=======
     taus, said = _agreement(weighed, gradients.abs(), t("Tokens ordered by gradient × input"))
->>>>>>> main
     return _card("gradient", t("Gradient × input"), said, of, shares(gradients.abs()), taus, lost)
 
 
@@ -46,14 +42,6 @@ def left_out_beside(
     losses: Tensor, weighed: Weighed | None, of: str, lost: Faithfulness | None = None
 ) -> Explanation:
     """p(y) - p(y without x_j), and the τ of its size with the weights"""
-<<<<<<< HEAD
-    taus, said = _agreement(weighed, losses.abs(), t("by what an answer loses without them"))
-    most = t(
-        " The most that one token gives to an answer is {max} of probability.",
-        max=f"{float(losses.max()):.2f}",
-    )
-    return _card(LEFT_OUT, t("Leave one out"), said + most, of, losses, taus, lost, signed=True)
-=======
     ordered = t("Tokens ordered by what an answer loses without them")
     taus, said = _agreement(weighed, losses.abs(), ordered)
     said += " " + t(
@@ -61,36 +49,24 @@ def left_out_beside(
         most=_signed(float(losses.max())),
     )
     return _card(LEFT_OUT, t("Leave one out"), said, of, losses, taus, lost, signed=True)
->>>>>>> main
 
 
 def norm_based(
     norms: Tensor, weighed: Weighed | None, of: str, lost: Faithfulness | None = None
 ) -> Explanation:
     """‖α_j v_j‖ as rows that sum to 1 — Kobayashi et al. 2020, https://arxiv.org/abs/2004.10102"""
-<<<<<<< HEAD
-    taus, said = _agreement(weighed, norms, t("by the size of what is taken of each"))
-    more = t(" A weight says how much is taken, this also how much there is to take.")
-    return _card(NORM, t("Norm of what is taken"), said + more, of, shares(norms), taus, lost)
-=======
     ordered = t("Tokens ordered by the size of what is taken of each")
     taus, said = _agreement(weighed, norms, ordered)
     said += " " + t("A weight says how much is taken, this also how much there is to take.")
     return _card(NORM, t("Norm of what is taken"), said, of, shares(norms), taus, lost)
->>>>>>> main
 
 
 def values_zeroed(
     turned: Tensor, weighed: Weighed | None, of: str, lost: Faithfulness | None = None
 ) -> Explanation:
     """1 - cos(o, o if a value were 0) as rows that sum to 1 — Mohebbi et al. 2023"""
-<<<<<<< HEAD
-    by = t("by how far what the answer is read from turns if their value is 0")
-    taus, said = _agreement(weighed, turned, by)
-=======
     ordered = t("Tokens ordered by how far what the answer is read from turns if their value is 0")
     taus, said = _agreement(weighed, turned, ordered)
->>>>>>> main
     return _card(ZEROING, t("Value zeroing"), said, of, shares(turned), taus, lost)
 
 
@@ -108,34 +84,19 @@ def why_not(
     lead = torch.diff(reading.answers.gather(-1, both).clamp(min=tiny).log().flip(-1)).squeeze(-1)
     title = t("Why this answer and not the next one")
     said = t(
-<<<<<<< HEAD
-        "Against the second likeliest an answer is ahead by {signed} nats on average; "
-        "positive: without the token the lead would be smaller.",
-        signed=_signed(mean_of(lead)),
-=======
         "Against the second likeliest an answer is ahead by {lead} nats on average; positive: without the "
         "token the lead would be smaller.",
         lead=_signed(mean_of(lead)),
->>>>>>> main
     )
     if contrast.row is not None:
         one, other = (contrast.answer(int(token)) for token in both[contrast.row])
         title = t("Why “{one}” and not “{other}”", one=one, other=other)
         said = t(
-<<<<<<< HEAD
-            "“{one}” is ahead of “{other}” by {signed} nats there; in the other rows an "
-            "answer is beside the second likeliest.{strongest}",
-            one=one,
-            other=other,
-            signed=_signed(float(lead[contrast.row])),
-            strongest=_strongest(leads[contrast.row], contrast),
-=======
             "“{one}” is ahead of “{other}” by {lead} nats there; in the other rows an answer is beside the "
             "second likeliest.",
             one=one,
             other=other,
             lead=_signed(float(lead[contrast.row])),
->>>>>>> main
         )
         said = " ".join([said, *_strongest(leads[contrast.row], contrast)])
     made = _card(CONTRAST, title, said, of, leads, None, lost, signed=True)
@@ -148,19 +109,6 @@ def _strongest(leads: Tensor, contrast: Contrast) -> Iterator[str]:
         return
     most, least = int(leads.argmax()), int(leads.argmin())
     if leads[most] > 0:
-<<<<<<< HEAD
-        said += t(
-            " Most of that is by {keys}: {signed} nats.",
-            keys=contrast.keys[most],
-            signed=_signed(float(leads[most])),
-        )
-    if leads[least] < 0:
-        size = _signed(float(leads[least]))
-        said += t(
-            " {keys} speaks for the other: {size} nats.", keys=contrast.keys[least], size=size
-        )
-    return said
-=======
         size = _signed(float(leads[most]))
         yield t("Most of that is by {token}: {size} nats.", token=contrast.keys[most], size=size)
     if leads[least] < 0:
@@ -179,16 +127,11 @@ def method_titles() -> dict[str, str]:
         "contrast": t("the contrast with the next answer"),
         "contrast-gradient": t("the gradient of the contrast"),
     }
->>>>>>> main
 
 
 def taking_out(lost: Mapping[str, Faithfulness], of: str) -> Explanation:
     """Comprehensiveness and sufficiency of the weights, beside those of random tokens and of the best"""
-<<<<<<< HEAD
-    title = t("Taking out what is named")
-=======
     title, titles = t("Taking out what is named"), method_titles()
->>>>>>> main
     if not lost:
         why = t("Left out: the model would have to read too many parts of a text of this size.")
         return Explanation("erasure", title, why, of)
@@ -200,22 +143,6 @@ def taking_out(lost: Mapping[str, Faithfulness], of: str) -> Explanation:
     own = ATTENTION if ATTENTION in means else best
     rows = {"comprehensiveness": lost[own][0], "sufficiency": lost[own][1]}
     said = t(
-<<<<<<< HEAD
-        "Without the tokens that {titles} names first an answer loses {signed} of "
-        "probability on average, without random ones {value}; with these alone it "
-        "loses {other}, with random ones alone {more}.",
-        titles=_titles()[own],
-        signed=_signed(means[own][0]),
-        value=_signed(chance[0]),
-        other=_signed(means[own][1]),
-        more=_signed(chance[1]),
-    )
-    if best != own:
-        said += t(
-            " Most is lost without those of {titles}: {signed}.",
-            titles=_titles()[best],
-            signed=_signed(means[best][0]),
-=======
         "Without the tokens that {method} names first an answer loses {lost} of probability on average, "
         "without random ones {chance}; with these alone it loses {short}, with random ones alone "
         "{chance_alone}.",
@@ -229,7 +156,6 @@ def taking_out(lost: Mapping[str, Faithfulness], of: str) -> Explanation:
         most = _signed(means[best][0])
         said += " " + t(
             "Most is lost without those of {method}: {most}.", method=titles[best], most=most
->>>>>>> main
         )
     return Explanation("erasure", title, said, of, rows=rows_of(rows))
 
@@ -261,32 +187,12 @@ def _agreement(
             "There is no attention to compare this with; nothing else could be measured."
         )
     taus = kendall_tau(weighed.reported, importance, weighed.allowed.any(1))
-<<<<<<< HEAD
-    defined, ordered = taus[~taus.isnan()], t("Tokens ordered {by}", by=by)
-=======
     defined = taus[~taus.isnan()]
->>>>>>> main
     if not len(defined):
         return taus, t(
             "{ordered} cannot be compared with attention, which orders nothing here.",
             ordered=ordered,
         )
-<<<<<<< HEAD
-    rows = (
-        t("in the one row")
-        if len(taus) == 1
-        else t("on average over {count} rows", count=len(defined))
-    )
-    return (
-        taus,
-        t(
-            "{ordered} agree with attention at τ = {signed} {rows} {orders}.",
-            ordered=ordered,
-            signed=_signed(mean_of(defined)),
-            rows=rows,
-            orders=t("(1: the same order, 0: no relation, −1: the reverse)"),
-        ),
-=======
     known = {"ordered": ordered, "tau": _signed(mean_of(defined))}
     if len(taus) == 1:
         return taus, t(
@@ -299,22 +205,7 @@ def _agreement(
         "0: no relation, −1: the reverse).",
         rows=len(defined),
         **known,
->>>>>>> main
     )
-
-
-def _titles() -> dict[str, str]:
-    """What a sentence calls each way to attribute."""
-    return {
-        "attention": t("attention"),
-        "norm": t("the norm of what is taken"),
-        "value-zeroing": t("value zeroing"),
-        "gradient": t("gradient × input"),
-        "leave-one-out": t("leaving one out"),
-        "contrast": t("the contrast with the next answer"),
-        "contrast-gradient": t("the gradient of the contrast"),
-        "random": t("chance"),
-    }
 
 
 def mean_of(numbers: Tensor) -> float:

@@ -122,18 +122,10 @@ def even_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
     changes = total_variation(even, reading.answers)
     others = int((even.argmax(-1) != reading.answers.argmax(-1)).sum())
     said = t(
-<<<<<<< HEAD
-        "With even attention{everywhere} the answers move by a TVD of {mean_of} on "
-        "average (0: the weights do not matter, 1: nothing is left of the answer), and "
-        "{others} of {count} would be another.",
-        everywhere=_everywhere(weighed),
-        mean_of=f"{mean_of(changes):.2f}",
-=======
         "With even attention{where} the answers move by a TVD of {change} on average (0: the weights do not "
         "matter, 1: nothing is left of the answer), and {others} of {count} would be another.",
         where=_everywhere(weighed),
         change=f"{mean_of(changes):.2f}",
->>>>>>> main
         others=others,
         count=len(changes),
     )
@@ -150,20 +142,11 @@ def other_orders(reading: Reading, weighed: Weighed, of: str) -> Explanation:
 
     changes = torch.cat([_change(rows) for rows in pieces(len(reading.said), DRAWS * reading.work)])
     said = t(
-<<<<<<< HEAD
-        "With the same weights in another order{everywhere} ({draws} draws, their "
-        "median) the answers move by a TVD of {mean_of} on average: the smaller, the "
-        "less it matters which token has which weight.",
-        everywhere=_everywhere(weighed),
-        draws=DRAWS,
-        mean_of=f"{mean_of(changes):.2f}",
-=======
         "With the same weights in another order{where} ({draws} draws, their median) the answers move by a "
         "TVD of {change} on average: the smaller, the less it matters which token has which weight.",
         where=_everywhere(weighed),
         draws=DRAWS,
         change=f"{mean_of(changes):.2f}",
->>>>>>> main
     )
     return Explanation(
         "permuted", t("Weights in other orders"), said, of, rows=rows_of({"TVD": changes})
@@ -181,12 +164,7 @@ def other_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
     searches = searches_within(reading.work * len(reading.said))
     if searches is None:
         why = t(
-<<<<<<< HEAD
-            "Left out: the search for other weights takes too long with a model and a text "
-            "of this size."
-=======
             "Left out: the search for other weights takes too long with a model and a text of this size."
->>>>>>> main
         )
         return Explanation("adversarial", title, why, of)
     restarts, steps = searches
@@ -196,17 +174,10 @@ def other_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
     median, most = float(found.divergence.median()), math.log(2)
     far = int((found.divergence > most / 2).sum())
     said = t(
-<<<<<<< HEAD
-        "Other weights{everywhere} give the same answers (TVD at most {same}) up to a "
-        "JSD of {median} in the median row, where {most} is the most there is; in "
-        "{far} of {count} rows they are further away than half of that.",
-        everywhere=_everywhere(weighed),
-=======
         "Other weights{where} give the same answers (TVD at most {same}) up to a JSD of {median} in the "
         "median row, where {most} is the most there is; in {far} of {count} rows they are further away than "
         "half of that.",
         where=_everywhere(weighed),
->>>>>>> main
         same=SAME,
         median=f"{median:.2f}",
         most=f"{most:.2f}",
@@ -214,13 +185,8 @@ def other_attention(reading: Reading, weighed: Weighed, of: str) -> Explanation:
         count=len(found.divergence),
     )
     if restarts < RESTARTS:
-<<<<<<< HEAD
-        said += t(
-            " A short search, {restarts} starts of {steps} steps: there may be others.",
-=======
         said += " " + t(
             "A short search, {restarts} starts of {steps} steps: there may be others.",
->>>>>>> main
             restarts=restarts,
             steps=steps,
         )

@@ -45,22 +45,11 @@ def stack_rollout(layers: Sequence[Tensor], of: str) -> Explanation:
     """Rollout of the layers (H, N, N) of a stack of self-attention"""
     rolled_out = rollout(layers)
     said = t(
-<<<<<<< HEAD
-        "Through all {count} layers a position has {own} of itself on average, heads "
-        "averaged and residual paths counted as half; {alone}",
-        count=len(layers),
-        own=_own(rolled_out),
-        alone=t(
-            "this follows self-attention alone, so it does not reach from an encoder through its "
-            "decoder to a target."
-        ),
-=======
         "Through all {layers} layers a position has {own} of itself on average, heads averaged and residual "
         "paths counted as half; this follows self-attention alone, so it does not reach from an encoder "
         "through its decoder to a target.",
         layers=len(layers),
         own=_own(rolled_out),
->>>>>>> main
     )
     return Explanation("rollout", t("Attention rollout"), said, of, _numbers(rolled_out))
 
@@ -70,31 +59,17 @@ def stack_flow(layers: Sequence[Tensor], of: str) -> Explanation:
     tokens, title = layers[0].shape[-1], t("Attention flow")
     if flow_work(len(layers), tokens) > MOST_FLOW:
         why = t(
-<<<<<<< HEAD
-            "Left out: the flows between {tokens} tokens through {count} layers take too long.",
-            tokens=tokens,
-            count=len(layers),
-=======
             "Left out: the flows between {tokens} tokens through {layers} layers take too long.",
             tokens=tokens,
             layers=len(layers),
->>>>>>> main
         )
         return Explanation("flow", title, why, of)
     flows = shares(attention_flow(layers))
     said = t(
-<<<<<<< HEAD
-        "If weights are pipes, {own} of what reaches a position through {count} layers "
-        "is from itself on average: a rollout multiplies along each path, a flow is "
-        "what all paths carry at once.",
-        own=_own(flows),
-        count=len(layers),
-=======
         "If weights are pipes, {own} of what reaches a position through {layers} layers is from itself on "
         "average: a rollout multiplies along each path, a flow is what all paths carry at once.",
         own=_own(flows),
         layers=len(layers),
->>>>>>> main
     )
     return Explanation("flow", title, said, of, _numbers(flows))
 
@@ -103,17 +78,9 @@ def stack_zeroing(layers: Sequence[Tensor], of: str) -> Explanation:
     """What each layer mixes, by the values that turn its output (N, N), rolled out"""
     mixed = rolled([shares(layer) for layer in layers])
     said = t(
-<<<<<<< HEAD
-        "By how far the output of each of {count} blocks turns if the value of one "
-        "position is 0, rolled out: {own} of a position is from itself on average. It "
-        "knows of residual paths, norms and feed-forward networks, and of no weights "
-        "alone.",
-        count=len(layers),
-=======
         "By how far the output of each of {layers} blocks turns if the value of one position is 0, rolled "
         "out: {own} of a position is from itself on average, what its residual path carries not counted.",
         layers=len(layers),
->>>>>>> main
         own=_own(mixed),
     )
     return Explanation("value-zeroing", t("Value zeroing, rolled out"), said, of, _numbers(mixed))
@@ -123,15 +90,9 @@ def stack_norms(layers: Sequence[Tensor], of: str) -> Explanation:
     """The norms of parts (N, N) of each layer as rows that sum to 1, their mean"""
     mean = torch.stack([shares(layer) for layer in layers]).mean(0)
     said = t(
-<<<<<<< HEAD
-        "By the size of what each layer takes, the mean over {count} layers: {own} is "
-        "from the position itself on average, residual paths not counted.",
-        count=len(layers),
-=======
         "By the size of what each layer takes, the mean over {layers} layers: {own} is from the position "
         "itself on average, residual paths not counted.",
         layers=len(layers),
->>>>>>> main
         own=_own(mean),
     )
     return Explanation("norm", t("Norm of what is taken"), said, of, _numbers(mean))
