@@ -175,9 +175,15 @@ def _shares_copied(decoded: Decoded) -> tuple[Explanation, ...]:
     return (
         Explanation(
             "p_gen",
-            "Said or copied",
-            f"{sum(share > 0.5 for share in shares)} of {len(shares)} tokens are rather said than copied; "
-            f"token {least + 1} is copied most, with p_gen {shares[least]:.2f}",
+            t("Said or copied"),
+            t(
+                "{shares} of {count} tokens are rather said than copied; token {least} is "
+                "copied most, with p_gen {value}",
+                shares=sum(share > 0.5 for share in shares),
+                count=len(shares),
+                least=least + 1,
+                value=f"{shares[least]:.2f}",
+            ),
             "cross",
             rows={"p_gen": shares},
         ),

@@ -88,7 +88,7 @@ def look_at_visits(
     """Map "visits": where a model attended, or, of ST-RNN, the shares of what scores would lose, a row for
     each of the best places.
     """
-    question.check_text_alone("a model of visits", LONGEST_DOCUMENT)
+    question.check_text_alone(t("a model of visits"), LONGEST_DOCUMENT)
     example = asked_example(task, question.text)
     (answer,) = task.predict(module, [example], batch=1)
     seen = seen_visits(task, module, example, answer, details=question.details)
