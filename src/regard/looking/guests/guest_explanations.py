@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from regard.explanations.attribution_cards import Contrast
 from regard.explanations.attributions import second_likeliest
-from regard.explanations.measured import Contrast, measure
+from regard.explanations.measured import measure
 from regard.explanations.model_work import ModelWork
 from regard.explanations.stack_measures import stack_flow, stack_rollout
 from regard.hf.attention_capture import Captured, capture

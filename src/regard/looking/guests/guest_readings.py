@@ -56,23 +56,24 @@ class GuestReading(Reading):
         weights = weights if place is None else weights[:, :, place : place + 1]
         self.heads, self.keys = weights.shape[1], weights.shape[-1]
         rows = weights.permute(2, 0, 1, 3).flatten(1, 2)  # (Q, M, K)
-        self.weighed = Weighed(rows, rows > 0, weights[-1].mean(0))
+        weighed = self.weighed = Weighed(rows, rows > 0, weights[-1].mean(0))
+        self._weights = weighed.weights
         with torch.no_grad():
             self.answers = self._distributions(self.inputs)[0]
         self.said = self.answers.argmax(-1) if said is None else said
         self.whole = self.work = work.reading(self.keys, len(self.said))
-        self.seen = self.weighed.allowed.any(1)
+        self.seen = weighed.allowed.any(1)
         marks = torch.zeros(self.keys, dtype=torch.bool) if special is None else special
         own = torch.eye(*self.seen.shape, dtype=torch.bool, device=self.seen.device)
         alone = place is not None or kind == "cross"  # else a row is a token of the text itself
         self.erasable = self.seen & ~marks.to(self.seen.device) & (~own | alone)
-        self.steerable = self._is_steerable()
+        with torch.no_grad():  # whether its own weights, given back to it, make its own answers
+            again = self.steered(self._weights[None], slice(0, len(self.said)))[0]
+        self._steered = bool(total_variation(again, self.answers).max() < ALIKE)
 
-    def _is_steerable(self) -> bool:
-        """Whether its own weights, given back to it, make its own answers."""
-        with torch.no_grad():
-            again = self.steered(self.weighed.weights[None], slice(0, len(self.said)))[0]
-        return bool(total_variation(again, self.answers).max() < ALIKE)
+    @property
+    def steerable(self) -> bool:
+        return self._steered
 
     def steered(self, weights: Tensor, rows: slice) -> Tensor:
         return self._run(weights, rows)[0]
@@ -89,7 +90,7 @@ class GuestReading(Reading):
         if self.last.value is None:
             return None
         sizes = self.last.value[0].float().norm(dim=-1)  # (H, K)
-        own = self.weighed.weights.view(len(self.said), len(self.layers), self.heads, -1)[:, -1]
+        own = self._weights.view(len(self.said), len(self.layers), self.heads, -1)[:, -1]
         return (own * sizes).norm(dim=1)
 
     def gradients(self, against: Tensor | None = None) -> Tensor:
