@@ -129,15 +129,17 @@ def test_a_run_needs_a_text(tmp_path):
 
 def test_a_view_is_saved_by_the_end_of_the_name(tmp_path):
     view = look(WEIGHTS, "ab", "xy", title="\ud800 half")
-    for suffix in ("html", "svg", "png", "json"):
+    for suffix in ("html", "svg", "png", "pdf", "json", "npz"):
         assert view.save(tmp_path / f"view.{suffix}").stat().st_size > 500
     assert (tmp_path / "view.html").read_text("utf-8").startswith("<!doctype html>")
     assert ET.parse(tmp_path / "view.svg").getroot().tag.endswith("svg")
     assert (tmp_path / "view.png").read_bytes().startswith(b"\x89PNG")
     again = look(tmp_path / "view.json")
     assert again.to_json() == view.to_json()
-    with pytest.raises(NotARecord, match=r"ends in \.html, \.svg, \.png, \.gif, \.apng, \.json"):
-        view.save(tmp_path / "view.pdf")
+    assert (tmp_path / "view.pdf").read_bytes().startswith(b"%PDF")
+    assert view.save(tmp_path / "view.csv").read_text("utf-8").count("\n") >= 2
+    with pytest.raises(NotARecord, match=r"ends in \.html, \.svg, .*\.pdf, \.json, \.csv, \.npz"):
+        view.save(tmp_path / "view.docx")
 
 
 def test_several_records_are_saved_as_a_list(tmp_path):

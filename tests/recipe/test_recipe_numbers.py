@@ -24,7 +24,11 @@ FREE = {
     "model.windows",
     "task.distances",
 }  # lists, tested in their own words
-LISTS = {("show-attend-tell", "model.filters")}  # where the same key of another model is a number
+LISTS = {
+    ("show-attend-tell", "model.filters"),
+    ("one-to-many", "model.filters"),
+    ("one-to-many", "model.enters"),
+}  # where the same key of another model is a number, or may be
 
 
 def types_in(annotation: Any) -> set[Any]:
@@ -78,10 +82,30 @@ def test_all_sections_were_walked():
     assert keys > {"tokenizer.source.size", "search.beam", "training.teacher_forcing.ratio"}
 
 
+@pytest.mark.parametrize(
+    "steps", ["[0]", "[]", "[1.5]", "[true]", "-1", ".nan", "many", "[1, null]"]
+)
+def test_the_steps_where_a_vector_enters_are_counted_from_1(steps):
+    told = ["task.kind=caption", "model.kind=one-to-many"]
+    with pytest.raises(RecipeError, match=r"model\.enters is "):
+        read_recipe("rnnsearch", [*told, f"model.enters={steps}"])
+    assert read_recipe("rnnsearch", [*told, "model.enters=[1, 7]"]).model.enters == (1, 7)
+
+
 @pytest.mark.parametrize("devices", ["100000", "true", "'100000'", "x", "1.5", "[0, true]", "-2"])
 def test_devices_are_counted_or_named(devices):
     with pytest.raises(RecipeError, match=r"trainer\.devices: .* is neither auto, a number"):
         read_recipe("rnnsearch", [f"trainer.devices={devices}"])
+
+
+@pytest.mark.parametrize(
+    "steps", ["[0]", "[]", "[1.5]", "[true]", "-1", ".nan", "many", "[1, null]"]
+)
+def test_the_steps_where_a_vector_enters_are_counted_from_1(steps):
+    told = ["task.kind=caption", "model.kind=one-to-many"]
+    with pytest.raises(RecipeError, match=r"model\.enters is "):
+        read_recipe("rnnsearch", [*told, f"model.enters={steps}"])
+    assert read_recipe("rnnsearch", [*told, "model.enters=[1, 7]"]).model.enters == (1, 7)
 
 
 @pytest.mark.parametrize("devices", ["auto", "2", "-1", "[0, 2]", "0,2"])

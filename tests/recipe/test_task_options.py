@@ -44,7 +44,7 @@ def test_a_recipe_of_before_there_were_tasks_is_a_translation():
         (["model.kind=transformer-masked"], "for translate there are rnnsearch, rnnenc"),
         (
             ["task.kind=clasify"],
-            "Did you mean 'classify'? The kinds: translate, summarise, classify",
+            "Did you mean 'classify'? The kinds: translate, summarise, joint, classify",
         ),
         (["task.context=5"], "unknown key 'task.context': only task.kind=language has it"),
         (["training.metric=accuracy"], "task.kind=translate is measured by bleu or chrf or loss"),
