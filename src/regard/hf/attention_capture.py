@@ -17,6 +17,7 @@ from regard.hf.interface_functions import StandIn, stand_in, switch_to_eager
 from regard.hf.modules import KINDS, Attending, Kind, attending, own_eager, transformers
 from regard.hf.outputs import watch_outputs
 from regard.hf.terms import split_mask, total_bias
+from regard.words import t
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class CapturedLayer:
         """scaling · q · k + bias, (B, H, Lq, Lk): before any mask or sink, and without a cap."""
         if self.query is None or self.key is None:
             raise ValueError(
-                "the scores need queries and keys: regard.hf.capture(model, vectors=True)"
+                t("the scores need queries and keys: regard.hf.capture(model, vectors=True)")
             )
         scores = self.query @ self.key.mT * self._scale
         return scores if self.bias is None else scores + self.bias
@@ -80,19 +81,34 @@ class Captured:
         if not of_kind:
             seen = sorted({layer.kind for layer in self.layers})
             raise ValueError(
-                f"no attention of kind {kind!r} was captured, only {', '.join(seen)}"
+                t(
+                    "no attention of kind {kind} was captured, only {seen}",
+                    kind=repr(kind),
+                    seen=", ".join(seen),
+                )
                 if seen
-                else "nothing was captured: call the model inside the with block"
+                else t("nothing was captured: call the model inside the with block")
             )
         steps = sorted({layer.step for layer in of_kind})
         if step is None and len(steps) > 1:
             raise ValueError(
-                f"the model was called {len(steps)} times: say which step you mean, "
-                f"weights({kind!r}, step=0)"
+                t(
+                    "the model was called {count} times: say which step you mean, "
+                    "weights({kind}, step=0)",
+                    count=len(steps),
+                    kind=repr(kind),
+                )
             )
         step = steps[0] if step is None else step
         if step not in steps:
-            raise ValueError(f"there is no step {step}, only {steps[0]} to {steps[-1]}")
+            raise ValueError(
+                t(
+                    "there is no step {step}, only {first} to {last}",
+                    step=step,
+                    first=steps[0],
+                    last=steps[-1],
+                )
+            )
         return torch.stack([layer.weights for layer in of_kind if layer.step == step])
 
     def follow(self, beam_indices: Tensor) -> Tensor:
@@ -144,8 +160,11 @@ def capture(
             stand_in(model, found, record, undo)
         elif vectors:
             raise ValueError(
-                f"{type(model).__name__} does not use the attention interface of transformers: its "
-                "weights may be had, its queries and keys not. Leave vectors=True out"
+                t(
+                    "{name} does not use the attention interface of transformers: its "
+                    "weights may be had, its queries and keys not. Leave vectors=True out",
+                    name=type(model).__name__,
+                )
             )
         else:
             switch_to_eager(model, undo)
@@ -215,8 +234,17 @@ class _Recording(StandIn):
 def _check(model: Any, kinds: Collection[str] | None) -> None:
     if not isinstance(model, transformers().PreTrainedModel):
         raise TypeError(
-            f"capture is for Hugging Face models, not {type(model).__name__}; for models of regard "
-            "use regard.attention.recording.recording"
+            t(
+                "capture is for Hugging Face models, not {name}; for models of regard "
+                "use regard.attention.recording.recording",
+                name=type(model).__name__,
+            )
         )
     if unknown := sorted(set(kinds or ()) - set(KINDS)):
-        raise ValueError(f"no kind {unknown[0]!r}. The kinds: {', '.join(KINDS)}.")
+        raise ValueError(
+            t(
+                "no kind {kind}. The kinds: {kinds}.",
+                kind=repr(unknown[0]),
+                kinds=", ".join(KINDS),
+            )
+        )

@@ -47,12 +47,12 @@ def read_sentencepiece(path: Path) -> SentencePiece:
             t("{path} is not a sentencepiece model: there are no pieces in it", path=path)
         )
     refused = {
-        "it is no unigram model": trainer.get(3, UNIGRAM) != UNIGRAM,
-        "it marks spaces behind words": trainer.get(24, 0),
-        "it has user-defined symbols": any(kind == USER_DEFINED for *_, kind in pieces),
-        "it spells unknown characters in bytes": any(kind == BYTE for *_, kind in pieces),
-        "it keeps repeated spaces": not normalizer.get(4, 1),
-        "it does not mark spaces": not normalizer.get(5, 1),
+        t("it is no unigram model"): trainer.get(3, UNIGRAM) != UNIGRAM,
+        t("it marks spaces behind words"): trainer.get(24, 0),
+        t("it has user-defined symbols"): any(kind == USER_DEFINED for *_, kind in pieces),
+        t("it spells unknown characters in bytes"): any(kind == BYTE for *_, kind in pieces),
+        t("it keeps repeated spaces"): not normalizer.get(4, 1),
+        t("it does not mark spaces"): not normalizer.get(5, 1),
     }
     for reason, holds in refused.items():
         if holds:
