@@ -16,12 +16,9 @@ from torch import Tensor
 from regard.hf.attention_capture import Captured, CapturedLayer
 from regard.hf.modules import KINDS
 from regard.records.record import Array, AttentionMap
+from regard.words import t
 
 CLOSE = 1e-3  # how far softmax(scores) may lie from the weights and still be what was computed
-OTHER_TERMS = (
-    "scores are left out of {}: this model caps them or adds a sink, and softmax(scores) "
-    "would not be its weights"
-)
 
 
 def captured_maps(
@@ -74,7 +71,16 @@ def captured_maps(
                 key_vectors=None if scores is None else keys,
             )
         )
-    return maps, (OTHER_TERMS.format(" and ".join(beyond)),) if beyond else ()
+    return maps, _left_out(beyond) if beyond else ()
+
+
+def _left_out(kinds: Sequence[str]) -> tuple[str]:
+    note = t(
+        "scores are left out of {kinds}: this model caps them or adds a sink, and softmax(scores) "
+        "would not be its weights",
+        kinds=t(" and ").join(kinds),
+    )
+    return (note,)
 
 
 def _allowed(weights: Array, kind: str, changed: bool) -> NDArray[np.bool_]:

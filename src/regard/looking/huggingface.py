@@ -22,6 +22,7 @@ from regard.looking.token_text import side_of_ids
 from regard.records.maps import within_budget
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import NotARecord, Side
+from regard.words import t
 
 FIELDS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")
 FIX = (
@@ -35,11 +36,14 @@ def numbered_record(
 ) -> AttentionRecord:
     """Of weights alone: nobody said which tokens they belong to, so that these are counted."""
     if not captured.layers:
-        raise NotARecord("nothing was captured: call the model inside the with block")
+        raise NotARecord(t("nothing was captured: call the model inside the with block"))
     if captured.steps > 1:
         raise NotARecord(
-            f"the model was called {captured.steps} times, as generate does: give tokenizer= and "
-            "inputs=, so that the steps can be put together"
+            t(
+                "the model was called {count} times, as generate does: give tokenizer= and "
+                "inputs=, so that the steps can be put together",
+                count=captured.steps,
+            )
         )
     found, notes = captured_maps(captured, [row], row, None)
     lengths = {each.name: each.weights.shape[2:] for each in found}
@@ -74,7 +78,7 @@ def captured_record(
     decoder wrote, its start first. row: of the batch.
     """
     if not captured.layers:
-        raise NotARecord("nothing was captured: call the model inside the with block")
+        raise NotARecord(t("nothing was captured: call the model inside the with block"))
     given = _of_row(inputs, row)
     if captured.steps > 1:
         written, rows = _generated(captured, outputs, row)
@@ -103,16 +107,24 @@ def outputs_as_captured(outputs: Any) -> Captured:
     named = [name for name, attentions in given.items() if attentions is not None]
     if not named:
         raise NotARecord(
-            f"{type(outputs).__name__} holds no attentions. Ask for them, or let regard keep "
-            f"them:\n{FIX}"
+            t(
+                "{name} holds no attentions. Ask for them, or let regard keep them:\n{fix}",
+                name=type(outputs).__name__,
+                fix=FIX,
+            )
         )
     # a model without cross-attention gives an empty tuple for it, and is not to blame
     found = [name for name in named if any(map(len, _steps(given[name])))]
     if not found:
         raise NotARecord(
-            f"the {named[0]} of this {type(outputs).__name__} are empty: its attention (sdpa, by "
-            "default) keeps no weights, and transformers says nothing about it. "
-            f"model.set_attn_implementation('eager') before the call helps, or:\n{FIX}"
+            t(
+                "the {field} of this {name} are empty: its attention (sdpa, by "
+                "default) keeps no weights, and transformers says nothing about it. "
+                "model.set_attn_implementation('eager') before the call helps, or:\n{fix}",
+                field=named[0],
+                name=type(outputs).__name__,
+                fix=FIX,
+            )
         )
     captured = Captured()
     for name in found:
@@ -150,10 +162,12 @@ def _of_row(inputs: Any, row: int) -> dict[str, list[int]]:
             table = torch.as_tensor(ids)
             table = table[None] if table.dim() == 1 else table
             if not -len(table) <= row < len(table):
-                raise NotARecord(f"no row {row}: the batch has {len(table)}")
+                raise NotARecord(
+                    t("no row {row}: the batch has {count}", row=row, count=len(table))
+                )
             found[name] = table[row].tolist()
     if "input_ids" not in found:
-        raise NotARecord("inputs need input_ids: give what the tokenizer gave, inputs=inputs")
+        raise NotARecord(t("inputs need input_ids: give what the tokenizer gave, inputs=inputs"))
     return found
 
 
@@ -162,8 +176,11 @@ def _generated(captured: Captured, outputs: Any, row: int) -> tuple[list[int], l
     sequences = getattr(outputs, "sequences", None)
     if sequences is None:
         raise NotARecord(
-            f"the model was called {captured.steps} times, as generate does: give what it returned, "
-            "outputs=model.generate(**inputs, return_dict_in_generate=True)"
+            t(
+                "the model was called {count} times, as generate does: give what it returned, "
+                "outputs=model.generate(**inputs, return_dict_in_generate=True)",
+                count=captured.steps,
+            )
         )
     beams = getattr(outputs, "beam_indices", None)
     if beams is None:
@@ -197,7 +214,7 @@ def _sides(
     else:
         before = given.get("decoder_input_ids")
         if before is None:
-            raise NotARecord("inputs need decoder_input_ids: what the decoder was given")
+            raise NotARecord(t("inputs need decoder_input_ids: what the decoder was given"))
         sides["prefix"] = side_of_ids(tokenizer, before, title="what the decoder was given")
     return sides
 
@@ -221,8 +238,13 @@ def _check_lengths(maps: Sequence[AttentionMap], sides: Mapping[str, Side]) -> N
         wanted = (len(sides[each.queries]), len(sides[each.keys]))
         if seen != wanted:
             raise NotARecord(
-                f"the {each.name} attention is over {seen[0]} × {seen[1]} tokens, the inputs have "
-                f"{wanted[0]} × {wanted[1]}: give the inputs that the model was called with"
+                t(
+                    "the {kind} attention is over {seen} tokens, the inputs have {wanted}: "
+                    "give the inputs that the model was called with",
+                    kind=each.name,
+                    seen=f"{seen[0]} × {seen[1]}",
+                    wanted=f"{wanted[0]} × {wanted[1]}",
+                )
             )
 
 

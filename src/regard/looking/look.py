@@ -53,13 +53,10 @@ from regard.tasks.task_module import accepted
 from regard.view.attention_view import View, read_records
 from regard.view.picked_matrix import Pick
 from regard.view.widget import Live
+from regard.words import t
 
 Records = tuple[tuple[AttentionRecord, ...], Live | None]
 PICKS = ("map", "layer", "head", "tokens", "between")
-KINDS = (
-    "a record, a prediction, a run and a text, a Hugging Face model, its tokenizer and a text, what "
-    "regard.hf.capture kept, or weights with labels"
-)
 
 
 def look(*what: Any, **options: Any) -> View:
@@ -69,7 +66,7 @@ def look(*what: Any, **options: Any) -> View:
     is looked at; one that it does not have is refused, and those that it has are named.
     """
     if not what:
-        raise NotARecord(f"nothing to look at: give {KINDS}")
+        raise NotARecord(t("nothing to look at: give {kinds}", kinds=_kinds()))
     pick = Pick(**{name: options.pop(name) for name in PICKS if name in options})
     maker = _maker(what, options)
     _check_options(maker, options)
@@ -112,7 +109,16 @@ def _maker(what: Sequence[Any], options: Mapping[str, Any]) -> Callable[..., Rec
         return _of_outputs
     if hasattr(first, "shape") or isinstance(first, (list, tuple)):
         return _of_picture if "image" in options else _of_weights
-    raise NotARecord(f"a {type(first).__name__} cannot be looked at: give {KINDS}")
+    raise NotARecord(
+        t("a {type} cannot be looked at: give {kinds}", type=type(first).__name__, kinds=_kinds())
+    )
+
+
+def _kinds() -> str:
+    return t(
+        "a record, a prediction, a run and a text, a Hugging Face model, its tokenizer and a text, what "
+        "regard.hf.capture kept, or weights with labels"
+    )
 
 
 def _of_answers(*what: Any, title: str = "", model: str = "") -> Records:
@@ -129,19 +135,24 @@ def _of_answers(*what: Any, title: str = "", model: str = "") -> Records:
         elif isinstance(each, (str, Path)):
             records += _saved(each)
         else:
-            raise NotARecord(f"a {type(each).__name__} cannot be compared with a record")
+            raise NotARecord(
+                t("a {type} cannot be compared with a record", type=type(each).__name__)
+            )
     return tuple(records), None
 
 
 def _saved(path: str | Path) -> tuple[AttentionRecord, ...]:
     if isinstance(path, str) and not path.endswith(".json"):
         raise NotARecord(
-            f"a text alone shows nothing: say who reads it, regard.look(regard.load(), {path!r})"
+            t(
+                "a text alone shows nothing: say who reads it, regard.look(regard.load(), {text})",
+                text=repr(path),
+            )
         )
     try:
         return read_records(Path(path).read_text("utf-8"))
     except UnicodeDecodeError:
-        raise NotARecord(f"{path} is no record: it is not UTF-8") from None
+        raise NotARecord(t("{path} is no record: it is not UTF-8", path=path)) from None
 
 
 def _of_runs(
@@ -161,7 +172,7 @@ def _of_runs(
     runs = [each for each in what if isinstance(each, LoadedRun)]
     asked = [each for each in what if not isinstance(each, LoadedRun)]
     if not asked:
-        raise NotARecord("a run needs a text to look at: regard.look(run, '…')")
+        raise NotARecord(t("a run needs a text to look at: regard.look(run, '…')"))
 
     def question(run: LoadedRun, each: Any) -> Question:
         if isinstance(each, Question):
@@ -200,7 +211,7 @@ def asked_text(run: LoadedRun, example: Any) -> tuple[str, str]:
     names = [Path(v).name for n in pictured if isinstance(v := values[n], str | Path)]
     name = ", ".join(each for each in names if not each.startswith(URI))[:LONGEST_NAME]
     for field in pictured:
-        seen = accepted(run.task.fields[field], values[field], "the picture", files=True)
+        seen = accepted(run.task.fields[field], values[field], t("the picture"), files=True)
         values[field] = PngImage.of(seen).source
     if len(values) == 1:
         return str(values[pictured[0]]), name
@@ -213,7 +224,7 @@ def example_text(run: LoadedRun, example: Any) -> str:
         return json.dumps(plain_value(run.task.named(example)), ensure_ascii=False)
     except TypeError:
         raise NotARecord(
-            f"a run is asked about a text, not about {type(example).__name__}"
+            t("a run is asked about a text, not about {type}", type=type(example).__name__)
         ) from None
 
 
@@ -225,7 +236,9 @@ def answering(lookers: Sequence[Looker]) -> Live:
         asked = dict(payload)
         name = asked.pop("model", None)
         if name is not None and name not in by_name:
-            raise NotARecord(f"no model {name!r}.{meant(str(name), by_name)}")
+            raise NotARecord(
+                t("no model {name}.{meant}", name=repr(name), meant=meant(str(name), by_name))
+            )
         looker = lookers[0] if name is None else by_name[name]
         return looker.look(Question.from_dict(asked))
 
@@ -294,7 +307,9 @@ def _of_outputs(
         return (numbered_record(captured, row=row, title=title, model=model),), None
     if tokenizer is None or inputs is None:
         missing = "tokenizer" if tokenizer is None else "inputs"
-        raise NotARecord(f"{missing} is missing: regard.look(…, tokenizer=…, inputs=…)")
+        raise NotARecord(
+            t("{missing} is missing: regard.look(…, tokenizer=…, inputs=…)", missing=missing)
+        )
     record = captured_record(
         captured,
         tokenizer,
@@ -312,7 +327,7 @@ def _of_outputs(
 def _of_model(model: Any, processor: Any = None, *examples: Any, **options: Any) -> Records:
     """A Hugging Face model, what prepares its inputs, and what it is asked about."""
     if not callable(processor) or not (examples or "image" in options):
-        raise NotARecord("give a tokenizer and a text: regard.look(model, tokenizer, 'text')")
+        raise NotARecord(t("give a tokenizer and a text: regard.look(model, tokenizer, 'text')"))
     return _of_guest(GuestModel(model, processor), *examples, **options)
 
 
@@ -338,7 +353,7 @@ def _of_guest(
     if not asked and image is not None:
         asked, image = [image], None
     if not asked:
-        raise NotARecord("a model needs something to look at: a text, a picture, a sound")
+        raise NotARecord(t("a model needs something to look at: a text, a picture, a sound"))
     other = None if foil is None else Foil(foil, foil_step)
     wishes = (prefix, beam, nbest, target, force, explain or foil is not None, details)
 
@@ -358,7 +373,7 @@ def _numbers(weights: Any) -> Any:
     try:
         return np.asarray(weights, np.float32)
     except ValueError as error:
-        raise NotARecord("weights are rows of equally many numbers; these are not") from error
+        raise NotARecord(t("weights are rows of equally many numbers; these are not")) from error
 
 
 def _check_options(maker: Callable[..., Records], options: Mapping[str, Any]) -> None:
@@ -367,7 +382,14 @@ def _check_options(maker: Callable[..., Records], options: Mapping[str, Any]) ->
     for name in options:
         if name not in named:
             listed = ", ".join((*PICKS, *named))
-            raise NotARecord(f"no option {name!r} here.{meant(name, named)} There is {listed}")
+            raise NotARecord(
+                t(
+                    "no option {name} here.{meant} There is {listed}",
+                    name=repr(name),
+                    meant=meant(name, named),
+                    listed=listed,
+                )
+            )
     for name, each in named.items():
         if each.default is each.empty and name not in options:
-            raise NotARecord(f"{name} is missing: regard.look(…, {name}={name})")
+            raise NotARecord(t("{name} is missing: regard.look(…, {name}={name})", name=name))

@@ -59,7 +59,7 @@ def image_uri(image: Any) -> str:
     if isinstance(image, (str, PathLike)):
         return _encoded(Path(image).read_bytes(), str(image))
     if isinstance(image, bytes):
-        return _encoded(image, "these bytes")
+        return _encoded(image, t("these bytes"))
     return data_uri(encode_png(_pixels(image)), "png")
 
 

@@ -13,8 +13,6 @@ from regard.tasks.classify.classify_module import Classification
 from regard.tasks.prediction import Prediction
 from regard.words import t
 
-LIVE = "or look at the run itself: regard.look(run, text)"
-
 
 def prediction_record(
     prediction: Prediction, *, title: str = "", model: str = ""
@@ -25,7 +23,7 @@ def prediction_record(
             t(
                 "this prediction holds no attention: ask for it, run.translate([…], "
                 "attention=True), {live}",
-                live=LIVE,
+                live=t("or look at the run itself: regard.look(run, text)"),
             )
         )
     source = token_side(prediction.source, prediction.source_tokens, end=True, title="source")
@@ -54,7 +52,7 @@ def classification_record(
                 "this classification holds no attention: ask for it, run.classify([…], "
                 "attention=True); a model that does not pool by attention has none. Its other "
                 "attentions are seen if you {removeprefix}",
-                removeprefix=LIVE.removeprefix("or "),
+                removeprefix=t("look at the run itself: regard.look(run, text)"),
             )
         )
     answer = f"{classification.label} ({classification.probability:.2f})"

@@ -65,31 +65,53 @@ def _shares(force: Force, weights: Tensor) -> Tensor:
 def _check(question: Question, kinds: Mapping[Kind, Heads], forced: Kind, keys: int) -> None:
     for off in question.off:
         if off.map not in kinds:
-            raise BadQuestion(f"this model has no {off.map} attention to switch off")
+            raise BadQuestion(t("this model has no {map} attention to switch off", map=off.map))
         there = kinds[off.map]  # type: ignore[index]
         _within("off.layer", off.layer, len(there.layers))
         _within("off.head", off.head, there.heads)
     if (force := question.force) is None:
         return
     if forced not in kinds:
-        raise BadQuestion("the weights of this model cannot be forced")
+        raise BadQuestion(t("the weights of this model cannot be forced"))
     _within("force.layer", force.layer, len(kinds[forced].layers))
     _within("force.head", force.head, kinds[forced].heads)
     if max(force.keys) >= keys:
         raise BadQuestion(
-            f"force.keys has {max(force.keys)}, but there are {keys} tokens, counted from 0"
+            t(
+                "force.keys has {key}, but there are {keys} tokens, counted from 0",
+                key=max(force.keys),
+                keys=keys,
+            )
         )
     if forced == "decoder" and max(force.keys) > force.step:
         raise BadQuestion(
-            f"token {force.step + 1} cannot look at token {max(force.keys) + 1}, which comes later"
+            t(
+                "token {query} cannot look at token {key}, which comes later",
+                query=force.step + 1,
+                key=max(force.keys) + 1,
+            )
         )
     if forced != "cross" and force.step >= keys:
-        raise BadQuestion(f"force.step is {force.step}, but there are {keys} tokens, from 0")
+        raise BadQuestion(
+            t(
+                "force.step is {step}, but there are {keys} tokens, from 0",
+                step=force.step,
+                keys=keys,
+            )
+        )
 
 
 def _within(name: str, number: int | None, count: int) -> None:
     if number is not None and number > count:
-        raise BadQuestion(f"{name} is {number}, but there {'is' if count == 1 else 'are'} {count}")
+        raise BadQuestion(
+            t.plural(
+                count,
+                "{name} is {number}, but there is {n}",
+                "{name} is {number}, but there are {n}",
+                name=name,
+                number=number,
+            )
+        )
 
 
 def forced_line(force: Force | None, queries: Side, keys: Side) -> tuple[str, ...]:
@@ -98,11 +120,12 @@ def forced_line(force: Force | None, queries: Side, keys: Side) -> tuple[str, ..
         return ()
     if force.step >= len(queries):
         return (t("nothing was forced: the output ends before token {n}", n=force.step + 1),)
-    where = [f"layer {force.layer}"] if force.layer is not None else []
-    where += [f"head {force.head}"] if force.head is not None else []
-    shares = [f"{share:.2f} to " if force.weights else "" for share in force.shares]
+    where = [t("layer {n}", n=force.layer)] if force.layer is not None else []
+    where += [t("head {n}", n=force.head)] if force.head is not None else []
+    given = zip(force.shares, (keys.tokens[key] for key in force.keys), strict=True)
     words = ", ".join(
-        share + keys.tokens[key] for share, key in zip(shares, force.keys, strict=True)
+        t("{share} to {word}", share=f"{share:.2f}", word=word) if force.weights else word
+        for share, word in given
     )
     return (
         t(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from regard.looking.guests.guest_processors import GuestProcessors
+from regard.looking.guests.guest_processors import GuestProcessors, nouns
 from regard.looking.run_description import SENTENCES
 from regard.words import t
 
@@ -13,7 +13,6 @@ NAMED = 4  # labels that are written out
 
 
 def guest_description(model: Any, processors: GuestProcessors) -> dict[str, Any]:
-    nouns = {"text": t("a text"), "picture": t("a picture"), "sound": t("a sound")}
     reads = processors.reads
     texts = reads == ("text",)
     encodes = texts and not model.config.is_encoder_decoder and not model.can_generate()
@@ -24,7 +23,7 @@ def guest_description(model: Any, processors: GuestProcessors) -> dict[str, Any]
         "source": "",
         "target": "",
         "verb": _verb(model),
-        "reads": t(" and ").join(nouns[each] for each in reads),
+        "reads": t(" and ").join(nouns()[each] for each in reads),
         "writes": _writes(model),
         "hint": PAIR
         if encodes

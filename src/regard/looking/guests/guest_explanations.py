@@ -94,13 +94,23 @@ def _contrast(
     """The other answer at its step, or where it was the likeliest to come instead."""
     rows = range(len(reading.said))
     if foil.step is not None and foil.step not in rows:
-        raise BadQuestion(f"foil.step is {foil.step}, and there are {len(rows)} answers")
+        raise BadQuestion(
+            t(
+                "foil.step is {step}, and there are {count} answers",
+                step=foil.step,
+                count=len(rows),
+            )
+        )
     if not others:
-        raise BadQuestion(f"the model has no answer {foil.text!r}: it could never give it")
+        raise BadQuestion(
+            t("the model has no answer {text}: it could never give it", text=repr(foil.text))
+        )
     asked = rows if foil.step is None else [foil.step]
     places = [(row, each) for row in asked for each in others if each != int(reading.said[row])]
     if not places:
-        raise BadQuestion(f"{foil.text!r} is what was said there: name what was not")
+        raise BadQuestion(
+            t("{text} is what was said there: name what was not", text=repr(foil.text))
+        )
     row, answer = max(places, key=lambda place: float(reading.answers[place]))
     against = second_likeliest(reading)
     against[row] = answer

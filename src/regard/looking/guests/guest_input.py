@@ -17,6 +17,7 @@ from regard.data.problems import Unusable
 from regard.looking.pictures import image_uri
 from regard.records.question import PICTURE, BadQuestion, Question
 from regard.records.side import NotARecord
+from regard.words import say_kept, t
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 RATE = 16_000  # samples in a second, of a sound that does not say
@@ -61,7 +62,9 @@ class GuestInput:
         try:
             return np.asarray(decoded(bytes_in(self.picture), MOST_SENT).convert("RGB"))
         except Unusable as error:
-            raise BadQuestion(str(error).replace("{}lines with ", "")) from None
+            raise BadQuestion(
+                say_kept(str(error).replace("{}", "")).removeprefix("lines with ")
+            ) from None
 
     @classmethod
     def of_question(cls, question: Question) -> GuestInput:
@@ -82,13 +85,16 @@ class GuestInput:
         known = {*PAIR, "text", "image"}
         if unknown := sorted(set(values) - known):
             raise BadQuestion(
-                f"an input has no {unknown[0]!r}: it has text, or first and second, and image"
+                t(
+                    "an input has no {name}: it has text, or first and second, and image",
+                    name=repr(unknown[0]),
+                )
             )
         named = [values[name] for name in ("text", *PAIR) if name in values]
         if ("second" in values) != ("first" in values) or ("text" in values and "first" in values):
-            raise BadQuestion("a pair has first and second, and no other text")
+            raise BadQuestion(t("a pair has first and second, and no other text"))
         if not all(isinstance(each, str) for each in named):
-            raise BadQuestion("first, second and text are texts")
+            raise BadQuestion(t("first, second and text are texts"))
         seen = _pictured(values["image"]) if "image" in values else cls()
         return replace(seen, texts=tuple(named))
 
@@ -99,7 +105,7 @@ def guest_input(given: Any, *, image: Any = None, rate: int | None = None) -> Gu
     if image is None:
         return found
     if found.picture:
-        raise NotARecord("a picture is given twice: leave image= out")
+        raise NotARecord(t("a picture is given twice: leave image= out"))
     return replace(_pictured(image), texts=found.texts)
 
 
@@ -109,8 +115,11 @@ def _input(given: Any, rate: int | None) -> GuestInput:
     if isinstance(given, tuple):
         if len(given) != 2 or not all(isinstance(each, str) for each in given):
             raise NotARecord(
-                f"a pair is two texts, (first, second); given {len(given)} of "
-                f"{', '.join(sorted({type(each).__name__ for each in given}))}"
+                t(
+                    "a pair is two texts, (first, second); given {count} of {types}",
+                    count=len(given),
+                    types=", ".join(sorted({type(each).__name__ for each in given})),
+                )
             )
         return GuestInput(given)
     if isinstance(given, Mapping):
@@ -122,9 +131,9 @@ def _input(given: Any, rate: int | None) -> GuestInput:
     if _is_sound(given):
         if rate is None:
             raise NotARecord(
-                "how many samples does a second of this sound have? Say sampling_rate=16000"
+                t("how many samples does a second of this sound have? Say sampling_rate=16000")
             )
-        return GuestInput(sound=np.asarray(given, np.float32), rate=rate, name="sound")
+        return GuestInput(sound=np.asarray(given, np.float32), rate=rate, name=t("sound"))
     return _pictured(given)
 
 
@@ -146,7 +155,7 @@ def _pictured(image: Any) -> GuestInput:
         image = np.asarray(image.convert("RGB"))
     if hasattr(image, "detach"):
         image = image.detach().cpu().numpy()
-    return GuestInput(picture=image_uri(image), name=name or "a picture")
+    return GuestInput(picture=image_uri(image), name=name or t("a picture"))
 
 
 def _wav(path: Path) -> GuestInput:
@@ -155,7 +164,13 @@ def _wav(path: Path) -> GuestInput:
         width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
         data = file.readframes(file.getnframes())
     if width not in WIDTHS:
-        raise NotARecord(f"{path.name} has samples of {8 * width} bits: 8, 16 and 32 can be read")
+        raise NotARecord(
+            t(
+                "{name} has samples of {bits} bits: 8, 16 and 32 can be read",
+                name=path.name,
+                bits=8 * width,
+            )
+        )
     kind, silence = WIDTHS[width]
     numbers = np.frombuffer(data, kind).astype(np.float32) - silence
     samples = numbers.reshape(-1, channels).mean(1) / 2.0 ** (8 * width - 1)

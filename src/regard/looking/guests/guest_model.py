@@ -29,6 +29,7 @@ from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.tasks.task import Extent
+from regard.words import t
 
 _ONE_AT_A_TIME = (
     threading.RLock()
@@ -51,7 +52,7 @@ class GuestModel:
         place: Path | None = None,
     ) -> None:
         if not isinstance(model, transformers().PreTrainedModel):
-            raise NotARecord(f"a {type(model).__name__} is no model of transformers")
+            raise NotARecord(t("a {kind} is no model of transformers", kind=type(model).__name__))
         self.model = model
         self.processors = GuestProcessors(model, processor)
         self.name = name or type(model).__name__
@@ -129,10 +130,12 @@ class GuestModel:
         if not self.writes:
             for field in ("target", "prefix"):
                 if getattr(question, field):
-                    raise BadQuestion(f"{name} does not translate: leave {field} out")
+                    raise BadQuestion(
+                        t("{name} does not translate: leave {field} out", name=name, field=field)
+                    )
             wants_more = question.beam is not None or question.nbest is not None
             if wants_more and not self.model.can_generate():
-                raise BadQuestion(f"{name} writes nothing: leave beam and nbest out")
+                raise BadQuestion(t("{name} writes nothing: leave beam and nbest out", name=name))
 
     def _forced_kind(self, kinds: Mapping[Kind, Any]) -> Kind:
         return next(kind for kind in ("cross", "decoder", "encoder") if kind in kinds)

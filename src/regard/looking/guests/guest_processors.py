@@ -10,8 +10,14 @@ import torch
 from regard.looking.guests.guest_input import GuestInput
 from regard.records.question import BadQuestion
 from regard.records.side import NotARecord
+from regard.words import t
 
 SOUNDS = ("input_features", "input_values")
+
+
+def nouns() -> dict[str, str]:
+    """What a model can read, in the reader's language."""
+    return {"text": t("a text"), "picture": t("a picture"), "sound": t("a sound")}
 
 
 class GuestProcessors:
@@ -20,8 +26,10 @@ class GuestProcessors:
     def __init__(self, model: Any, processor: Any) -> None:
         if not callable(processor):
             raise NotARecord(
-                "give what prepares the inputs of the model: regard.look(model, tokenizer, 'text'), or an "
-                "image processor and a picture"
+                t(
+                    "give what prepares the inputs of the model: regard.look(model, tokenizer, 'text'), "
+                    "or an image processor and a picture"
+                )
             )
         self.model, self.whole = model, processor
         self.takes = set(inspect.signature(model.forward).parameters)
@@ -72,34 +80,55 @@ class GuestProcessors:
         name = type(self.model).__name__
         given = {"text": bool(asked.texts), "picture": bool(asked.picture)}
         given["sound"] = asked.sound is not None
+        bare = {"text": t("text"), "picture": t("picture"), "sound": t("sound")}
         for kind, there in given.items():
             if there and kind not in self.reads:
-                raise BadQuestion(f"{name} reads no {kind}, but a {' and a '.join(self.reads)}")
+                reads = t(" and ").join(nouns()[each] for each in self.reads)
+                raise BadQuestion(
+                    t(
+                        "{name} reads no {kind}, but {reads}",
+                        name=name,
+                        kind=bare[kind],
+                        reads=reads,
+                    )
+                )
             if not there and kind in self.reads and kind != "text" and not asked.sound:
                 said = "regard.look(model, processor, 'cat.png')"
                 if "text" in self.reads:
                     said = "regard.look(model, processor, 'a cat', image='cat.png')"
-                raise BadQuestion(f"{name} reads a {kind}: {said}")
+                raise BadQuestion(
+                    t("{name} reads {kind}: {said}", name=name, kind=nouns()[kind], said=said)
+                )
         if not asked.texts and "picture" in self.reads and "text" in self.reads:
             raise BadQuestion(
-                f"{name} reads a text too: regard.look(model, processor, 'a cat', image='cat.png')"
+                t(
+                    "{name} reads a text too: regard.look(model, processor, 'a cat', image='cat.png')",
+                    name=name,
+                )
             )
         needed = {"text": self.tokenizer, "picture": self.pictures, "sound": self.sounds}
         for kind, there in given.items():
             if there and needed[kind] is None:
-                raise BadQuestion(f"what was given with {name} prepares no {kind}")
+                raise BadQuestion(
+                    t("what was given with {name} prepares no {kind}", name=name, kind=bare[kind])
+                )
         if asked.texts and not any(each.strip() for each in asked.texts):
-            raise BadQuestion("there is nothing to look at: the text is blank")
+            raise BadQuestion(t("there is nothing to look at: the text is blank"))
 
     def _check_length(self, inputs: dict[str, torch.Tensor]) -> None:
         if "input_ids" not in inputs:
             return
         tokens = inputs["input_ids"].shape[1]
         if tokens == 0:
-            raise NotARecord("the text has no token: there is nothing to look at")
+            raise NotARecord(t("the text has no token: there is nothing to look at"))
         if (most := self.longest) is not None and tokens > most:
             raise BadQuestion(
-                f"the text has {tokens:,} tokens, and {type(self.model).__name__} reads at most {most:,}"
+                t(
+                    "the text has {tokens} tokens, and {name} reads at most {most}",
+                    tokens=f"{tokens:,}",
+                    name=type(self.model).__name__,
+                    most=f"{most:,}",
+                )
             )
 
     @property

@@ -13,6 +13,7 @@ from regard.looking.guests.generated_beam import Generated, generated, plainly_g
 from regard.looking.guests.guest_processors import GuestProcessors
 from regard.records.question import Question
 from regard.records.side import NotARecord
+from regard.words import t
 
 EXTRA = 20  # tokens that may be written beyond twice the source, or behind a text
 
@@ -64,7 +65,7 @@ class GuestWriter:
         if int(ids[0]) != start:
             ids = torch.cat([ids.new_tensor([start]), ids])
         if len(ids) < 2:
-            raise NotARecord("the model writes nothing for this input")
+            raise NotARecord(t("the model writes nothing for this input"))
         return {**inputs, "decoder_input_ids": ids[None, :-1]}, found._replace(ids=ids)
 
     def _continued(
@@ -95,7 +96,9 @@ class GuestWriter:
         device = self.model.device
         if target is None:  # no head writes: it reads its source once more, as it was trained to
             if "input_ids" not in inputs:
-                raise NotARecord(f"{type(self.model).__name__} writes nothing: give a target")
+                raise NotARecord(
+                    t("{name} writes nothing: give a target", name=type(self.model).__name__)
+                )
             labels = inputs["input_ids"][0].tolist()
         else:
             labels = self.tokenizer(text_target=target)["input_ids"]
