@@ -51,7 +51,7 @@ class View:
 
     def __post_init__(self) -> None:
         if not self.records:
-            raise NotARecord("there is nothing to look at")
+            raise NotARecord(t("there is nothing to look at"))
         for record in self.records:
             if not shows_sight(record, self.pick):
                 picked(record, self.pick)  # a layer that there is not is told now, not in the page
@@ -135,7 +135,11 @@ class View:
         path = Path(path)
         if path.suffix not in SUFFIXES:
             raise NotARecord(
-                f"{path.name!r} does not say what to write: it ends in {', '.join(SUFFIXES)}"
+                t(
+                    "{name} does not say what to write: it ends in {endings}",
+                    name=repr(path.name),
+                    endings=", ".join(SUFFIXES),
+                )
             )
         content = getattr(self, f"to_{path.suffix[1:]}")(**options)
         if isinstance(content, str):  # half of a pair is written as JSON does it, \ud800
@@ -237,8 +241,8 @@ def read_records(text: str) -> tuple[AttentionRecord, ...]:
     try:
         given = json.loads(text)
     except json.JSONDecodeError as error:
-        raise NotARecord(f"this is no JSON: {error}") from error
+        raise NotARecord(t("this is no JSON: {error}", error=error)) from error
     every = given if isinstance(given, list) else [given]
     if not all(isinstance(each, dict) for each in every):
-        raise NotARecord("a record is a JSON object, or a list of them")
+        raise NotARecord(t("a record is a JSON object, or a list of them"))
     return tuple(AttentionRecord.from_dict(each) for each in every)

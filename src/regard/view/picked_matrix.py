@@ -57,9 +57,15 @@ class Matrix:
 def picked(record: AttentionRecord, pick: Pick) -> Matrix:
     """The matrix that is asked for; a name or number that there is not is refused."""
     if not record.maps:
-        raise NotARecord("this record has no map of weights to draw")
+        raise NotARecord(t("this record has no map of weights to draw"))
     if pick.map is not None and pick.map not in (names := [each.name for each in record.maps]):
-        raise NoSuchPart(f"no map {pick.map!r}: this record has {', '.join(names)}")
+        raise NoSuchPart(
+            t(
+                "no map {name}: this record has {names}",
+                name=repr(pick.map),
+                names=", ".join(names),
+            )
+        )
     found = record.map(pick.map)
     rows, columns = record.sides[found.queries], record.sides[found.keys]
     allowed = np.ones(found.weights.shape, bool)
@@ -104,14 +110,20 @@ def picked(record: AttentionRecord, pick: Pick) -> Matrix:
 
 def _parts(between: str) -> tuple[int, int]:
     if between not in BETWEEN:
-        raise NoSuchPart(f"between is one of {', '.join(BETWEEN)}, not {between!r}")
+        raise NoSuchPart(
+            t(
+                "between is one of {choices}, not {given}",
+                choices=", ".join(BETWEEN),
+                given=repr(between),
+            )
+        )
     return "AB".index(between[0]), "AB".index(between[1])
 
 
 def _of_part(side: Side, part: int, *, merged: bool) -> list[int]:
     """The words, or tokens, of one text of a pair."""
     if not side.parts:
-        raise NoSuchPart("this record is of one text: only a pair has parts A and B")
+        raise NoSuchPart(t("this record is of one text: only a pair has parts A and B"))
     places = [place for place, each in enumerate(side.parts) if each == part]
     return sorted({side.words[place] for place in places}) if merged else places
 
@@ -184,5 +196,12 @@ def _any_along(allowed: Allowed, axis: int, wish: int | str) -> Allowed:
 def _number(wish: int | str, count: int, name: str) -> int:
     if str(wish).isdecimal() and 1 <= int(wish) <= count:
         return int(wish) - 1
-    one = f"only {name} 1" if count == 1 else f"{name}s 1 to {count}"
-    raise NoSuchPart(f"no {name} {wish!r}: there is {one}, or mean, or max over them")
+    raise NoSuchPart(
+        t.plural(
+            count,
+            "no {name} {wish}: there is only {name} 1, or mean, or max over them",
+            "no {name} {wish}: there is {name}s 1 to {n}, or mean, or max over them",
+            name={"layer": t("layer"), "head": t("head")}[name],
+            wish=repr(wish),
+        )
+    )

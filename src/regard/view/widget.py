@@ -13,7 +13,7 @@ from typing import Any
 from regard.records.record import AttentionRecord
 from regard.view.bundle import module, stylesheet
 from regard.view.page_language import page_language
-from regard.words import speaking
+from regard.words import speaking, t
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,11 @@ def reply(message: Mapping[str, Any], live: Live | None) -> dict[str, Any]:
 def _reply(message: Mapping[str, Any], live: Live | None) -> dict[str, Any]:
     try:
         if live is None:
-            raise ValueError("needs a running model: regard.look(run, text)")
+            raise ValueError(t("needs a running model: regard.look(run, text)"))
         if message.get("kind") != "look":
-            raise ValueError(f"nothing answers {message.get('kind')!r}: ask to 'look'")
+            raise ValueError(
+                t("nothing answers {kind}: ask to 'look'", kind=repr(message.get("kind")))
+            )
         return {"id": message["id"], "answer": live.look(message.get("payload") or {}).to_dict()}
     except Exception as error:  # a mistake in a question must reach the page, whatever it is
         return {"id": message["id"], "error": str(error) or type(error).__name__}
@@ -76,8 +78,10 @@ def _widget_class() -> type[Any]:
         import traitlets
     except ImportError as error:
         raise ImportError(
-            'a widget needs anywidget: pip install "regard[notebook]"; to_html() and show() do '
-            "without it"
+            t(
+                'a widget needs anywidget: pip install "regard[notebook]"; to_html() and show() do '
+                "without it"
+            )
         ) from error
 
     class AttentionWidget(anywidget.AnyWidget):

@@ -78,7 +78,7 @@ def missing_characters(svg: str) -> list[str]:
 def advice(missing: list[str], instead: str = BOX, kind: str = "PNG") -> str:
     names = [unicodedata.name(c, f"U+{ord(c):X}") for c in missing]
     packages = sorted({PACKAGES.get(name.split()[0], "fonts-noto") for name in names})
-    more = f" and {len(missing) - 1} more" if missing[1:] else ""
+    more = t(" and {n} more", n=len(missing) - 1) if missing[1:] else ""
     return t(
         "no font has {missing} ({names}){more}, so the {kind} shows {instead}: install "
         "one (Debian: {packages}), or save an .svg or .html file",
