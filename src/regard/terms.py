@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import Literal, NamedTuple
 
-from regard.words import t
+from regard.words import say, t
 
 Kind = Literal["score", "region", "normalizer", "pooling"]
 # The options of a recipe that hold such a name, and of which kind it is.
@@ -261,9 +261,12 @@ def meanings_of(name: str, kind: Kind) -> str:
         return ""
     if len(several.meanings) == 1:
         ((what, ours),) = several.meanings
-        return t(" It is no {kind} but {what}: write {ours}.", kind=kind, what=what, ours=ours)
+        return t(
+            " It is no {kind} but {what}: write {ours}.", kind=kind, what=say(what), ours=say(ours)
+        )
     each = "; ".join(
-        t("write {ours} for {what}", ours=ours, what=what) for what, ours in several.meanings
+        t("write {ours} for {what}", ours=say(ours), what=say(what))
+        for what, ours in several.meanings
     )
     return t(" It means several things: {each}.", each=each)
 

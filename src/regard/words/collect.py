@@ -5,7 +5,7 @@
 
 en.json: message -> {"where": files that say it, "one": its form for one thing, where it counts any}.
 Messages are what t() is given, the help of commands and of their options, what a task calls its examples, the
-hints of errors, and the kinds of problems that data have.
+hints of errors, the kinds of problems that data have, and what the field's names mean.
 A translation, zh.json: message -> text, or {"one": text, "other": text}.
 """
 
@@ -27,6 +27,7 @@ LISTED = Path(__file__).with_name(f"{ENGLISH}.json")
 PAGE = "view/page/"
 CAPTIONS = "view/captions.json"  # what pictures and the page both say
 COMMANDS = "cli/"  # whose help is said when it is shown
+TERMS = "terms.py"  # whose meanings are said when a name has several
 TASKS = "tasks/"  # whose classes name what they are about
 COUNTED, NAMED = ("noun",), ("scored", "learns", "verb")  # attributes of a task, in words
 EXAMPLE = re.compile(r"(?:Example|Try): ")  # the rest is a command
@@ -78,6 +79,8 @@ def everything_said(root: Path = REGARD) -> Iterator[Said]:
             yield from said_in_help(text, where)
         if where.startswith(TASKS):
             yield from said_by_tasks(text, where)
+        if where == TERMS:
+            yield from said_of_terms(text, where)
     for file in sorted((root / PAGE).rglob("*.js")):
         text = file.read_text(encoding="utf-8")
         yield from said_in_javascript(text, file.relative_to(root).as_posix())
@@ -127,6 +130,14 @@ def said_by_tasks(text: str, where: str) -> Iterator[Said]:
                 said = _literal(node.value, where)
                 one = said[:-1] if name in COUNTED else None
                 yield Said(where, node.lineno, said, one, None)
+
+
+def said_of_terms(text: str, where: str) -> Iterator[Said]:
+    """The pairs ("what is meant", "what to write"), where they are words and not a formula."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Tuple) and len(node.elts) == 2:
+            for each in filter(_is_sentence, node.elts):
+                yield Said(where, each.lineno, _literal(each, where), None, None)
 
 
 def names_of_errors(text: str) -> frozenset[str]:
