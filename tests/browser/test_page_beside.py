@@ -12,7 +12,7 @@ import pytest
 from reading_pages import QUESTION, ROUNDED, ask, choose, expect, open_panel, read_cells
 
 from conftest import serving, toy_transformer
-from regard.looking.look import look_at
+from regard.looking.run_looker import look_at
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.runs.checkpoint_model import steps_kept

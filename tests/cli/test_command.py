@@ -19,9 +19,11 @@ COMMANDS = [
     "train",
     "compare",
     "evaluate",
+    "report",
     "predict",
     "translate",
     "look",
+    "explain",
     "classify",
     "generate",
 ]

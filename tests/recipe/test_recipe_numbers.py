@@ -98,16 +98,6 @@ def test_devices_are_counted_or_named(devices):
         read_recipe("rnnsearch", [f"trainer.devices={devices}"])
 
 
-@pytest.mark.parametrize(
-    "steps", ["[0]", "[]", "[1.5]", "[true]", "-1", ".nan", "many", "[1, null]"]
-)
-def test_the_steps_where_a_vector_enters_are_counted_from_1(steps):
-    told = ["task.kind=caption", "model.kind=one-to-many"]
-    with pytest.raises(RecipeError, match=r"model\.enters is "):
-        read_recipe("rnnsearch", [*told, f"model.enters={steps}"])
-    assert read_recipe("rnnsearch", [*told, "model.enters=[1, 7]"]).model.enters == (1, 7)
-
-
 @pytest.mark.parametrize("devices", ["auto", "2", "-1", "[0, 2]", "0,2"])
 def test_devices_that_there_may_be_are_taken(devices):
     assert read_recipe("rnnsearch", [f"trainer.devices={devices}"]).trainer.devices

@@ -142,7 +142,7 @@ for kind, said in {
     "broken": "RuntimeError: this package is broken",
     "lost": "strange_package.nowhere",
     "odd": "strange_package.models:NotOptions cannot be used: it is no class derived from regard.options",
-    "meen": "no model.kind 'meen'. Did you mean 'mean'?",
+    "meann": "no model.kind 'meann'. Did you mean 'mean'?",
 }.items():
     try:
         read_recipe("mr", [f"model.kind={kind}"])

@@ -474,7 +474,7 @@ def test_openapi_describes_every_route_its_examples_and_its_errors():
         locked = client_of(quiet_app(shelf, token="x" * 20), authorization=f"Bearer {'x' * 20}")
         assert locked.get("/openapi.json").json()["security"] == [{"token": []}]
     asked = ["/translate", "/score", "/predict", "/attention"]
-    assert list(schema["paths"]) == [*asked, "/models", "/health"]
+    assert list(schema["paths"]) == [*asked, "/progress", "/models", "/health"]
     assert "security" not in schema
     for path in asked:
         route = schema["paths"][path]["post"]

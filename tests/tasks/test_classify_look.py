@@ -111,7 +111,8 @@ def test_a_text_that_is_pooled_without_attention_shows_what_each_position_gave()
     states = task.model.encode(ids, torch.ones_like(ids, dtype=torch.bool)).states[0]  # (S, D)
     won = torch.bincount(states.argmax(0), minlength=len(states)) / states.shape[1]
     np.testing.assert_allclose(given.weights[0, 0, 0], won.numpy(), atol=1e-6)
-    assert {each.name for each in record.explanations} == {"gradient", "leave-one-out"}
+    found = {each.name for each in record.explanations}
+    assert found == {"gradient", "leave-one-out", "contrast", "erasure"}
     assert {each.map for each in record.explanations} == {"max pooling"}
     assert "max pooling, no attention: the share of features" in View((record,)).to_svg()
     mean = look_at_judgement(classifier_of("recurrent", "mean"), Question(TEXT))

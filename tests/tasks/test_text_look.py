@@ -156,7 +156,7 @@ def test_an_example_of_several_inputs_is_an_object():
 
 def test_the_text_may_come_as_predict_reads_it(task, tmp_path):
     run = SimpleNamespace(
-        task=task, module=module_of("itself"), folder=SimpleNamespace(path=tmp_path)
+        task=task, module=module_of("itself"), folder=SimpleNamespace(path=tmp_path), name="run"
     )
     record = look_at(run, Question(json.dumps({"text": TEXTS[0]})))
     assert record.title == record.question["text"] == TEXTS[0]

@@ -137,7 +137,7 @@ def test_every_model_with_an_embedding_of_words_takes_them(folder, kind):
                 "model": {"kind": kind, **small},
                 "tokenizer": {"source": {"kind": "word"}, "target": {"kind": "word"}},
                 "vectors": {"source": path}
-                | ({"target": path} if options.task in ("translate", "summarise") else {}),
+                | ({"target": path} if options.task in ("translate", "summarise", "joint") else {}),
             }
         )
     )

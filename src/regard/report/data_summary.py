@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from regard.data.check.column_check import input_hashes
-from regard.data.fields import Field, Text
+from regard.data.fields import Field, Label, Text
 from regard.data.spec import Spec
 from regard.data.store import Store
 from regard.data.tokenizer import UNK
@@ -194,8 +194,8 @@ def _judged(task: Task, examples: Sequence[Any], overlap: Overlap | None) -> Cor
         return CorpusFacts(len(examples), lengths, unknown, overlap)
     lengths, unknown = {}, {}
     for name, each in task.fields.items():
-        if not all(name in example for example in examples):
-            continue
+        if isinstance(each, Label) or not all(name in example for example in examples):
+            continue  # a label has no length, and one that was judged may be none that was learnt
         parts = each.encode(examples)
         counts = {
             part: np.array([len(one[place]) for one in parts], np.int64)

@@ -14,7 +14,7 @@ from typing import Any
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
-from regard.view.beside.side_by_side import SideBySide, side_by_side
+from regard.view.sides.side_by_side import SideBySide, side_by_side
 from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.pdf.svg_to_pdf import drawn_pdf

@@ -41,7 +41,7 @@ def explain(
     as_json: Json = False,
     device: Device = None,
 ) -> None:
-    """Print how faithful explanations are to a run: a table of methods over a corpus.
+    """Print how faithful explanations of a run are to it: a table.
 
     Comprehensiveness: what an answer loses without the tokens that a method names first. Sufficiency: what it
     loses with these alone. Both beside random tokens. Ctrl-C keeps what is done.

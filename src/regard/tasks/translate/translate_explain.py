@@ -134,7 +134,7 @@ class TranslationReading(DecodedReading):
             self._run(weights, rows)
         finally:
             handle.remove()
-        return kept[-1].view(*weights.shape[:2], -1)
+        return kept[-1].reshape(*weights.shape[:2], -1)
 
     def norms(self) -> Tensor | None:
         """Of the layer whose weights are reported."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
-from regard.view.beside.common_words import in_common_words
-from regard.view.beside.side_by_side import is_given
+from regard.view.sides.common_words import in_common_words
+from regard.view.sides.side_by_side import is_given
 from regard.view.picked_matrix import Matrix, Pick, picked
 from regard.view.sheets.drawn_sheet import draw_sheet
 from regard.view.sheets.measures_sheet import measures_sheet

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from regard.records.record import AttentionRecord
-from regard.view.beside.side_by_side import side_by_side
+from regard.view.sides.side_by_side import side_by_side
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.picked_matrix import Matrix, Pick, by_hop, picked
 from regard.view.stills.composition import Caption, DrawnPart, below, page, titled

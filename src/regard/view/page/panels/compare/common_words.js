@@ -1,5 +1,5 @@
 // Two matrices in words that both have: one text may be cut into tokens in two ways, and two sentences share some words.
-// Python does the same for pictures and terminals, in regard.view.beside.common_words.
+// Python does the same for pictures and terminals, in regard.view.sides.common_words.
 
 import { groupLabel } from "../../record/token_words.js";
 

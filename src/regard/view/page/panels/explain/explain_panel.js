@@ -47,6 +47,13 @@ const terms = () => ({
   lead: t("log-probability of the answer less that of the other one, in nats"),
 });
 
+/** Those of their names that are words. @returns {Record<string, string>} */
+const numberNames = () => ({
+  comprehensiveness: t("comprehensiveness"),
+  sufficiency: t("sufficiency"),
+  lead: t("lead"),
+});
+
 export const explainPanel = {
   name: "explain",
   get title() {
@@ -226,7 +233,7 @@ function glossary() {
     "details",
     { class: "explain-glossary" },
     h("summary", null, t("What the numbers mean")),
-    h("dl", null, Object.entries(terms()).map(([name, meaning]) => [h("dt", null, name), h("dd", null, meaning)])),
+    h("dl", null, Object.entries(terms()).map(([name, meaning]) => [h("dt", null, numberNames()[name] ?? name), h("dd", null, meaning)])),
   );
 }
 
