@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.records.json_text import json_text
+from regard.records.kinds import listed, number, parents
 from regard.records.levels import Levels
 from regard.records.packed_arrays import pack, pack_bits, unpack
 from regard.records.side import NotARecord, Side
@@ -138,6 +139,13 @@ class BeamNode:
     score: float | None = None  # of a whole hypothesis: what it was ranked by
     rank: int | None = None  # 0: the best of those returned
 
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> BeamNode:
+        for name in ("log_prob", "total", "score", "rank"):
+            if name in ("log_prob", "total") or given.get(name) is not None:
+                number(given[name], name)
+        return cls(**given)
+
 
 @dataclass(frozen=True)
 class Beam:
@@ -156,8 +164,18 @@ class Beam:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Beam:
-        nodes = tuple(BeamNode(**node) for node in given["nodes"])
+        listed(given["nodes"], "nodes")
+        parents(given["nodes"])
+        nodes = tuple(BeamNode.from_dict(node) for node in given["nodes"])
         weights = None if given.get("weights") is None else unpack(given["weights"])
+        if weights is not None and (weights.ndim != 2 or len(weights) != len(nodes)):
+            raise NotARecord(
+                t(
+                    "the weights of a beam of {count} nodes are (nodes, keys), not {shape}",
+                    count=len(nodes),
+                    shape=weights.shape,
+                )
+            )
         return cls(nodes, weights, given.get("keys", "source"))
 
 
