@@ -38,6 +38,23 @@ DAMAGES = {
         at("beam", "weights", value={"type": "numbers", "shape": [1, 3], "data": [[0, 0, 1]]}),
         "2 nodes",
     ),
+    **{
+        f"words {words}": (at("sides", "source", "words", value=words), "words are")
+        for words in (
+            [0, 2, 3],
+            [0, 1, 0],
+            [-1, 0, 1],
+            [2, 1, 0],
+            [5, 5, 5],
+            [10**9] * 3,
+            [0, 0.5, 1],
+            [0.0, 1.0, 2.0],
+            [float("nan")] * 3,
+            ["a"] * 3,
+            [False, True, True],
+            [None] * 3,
+        )
+    },
 }
 
 
