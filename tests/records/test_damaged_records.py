@@ -57,6 +57,26 @@ DAMAGES = {
     },
 }
 
+ONE = {"type": "numbers", "shape": [1, 1, 1, 1], "data": [[[[0.5]]]]}
+LINE = {"type": "numbers", "shape": [2], "data": [0.5, 0.5]}
+SQUARE = {"type": "numbers", "shape": [2, 2], "data": [[0.5, 0.5], [0.5, 0.5]]}
+DAMAGES |= {
+    f"{part} {array['shape']}": (at("maps", 0, part, value=array), f"{part} of map 'cross'")
+    for part in ("scores", "values", "query_vectors", "key_vectors")
+    for array in (ONE, LINE)
+}
+DAMAGES |= {
+    "allowed of another shape": (at("maps", 0, "allowed", value=SQUARE), "allowed of map"),
+    "factor of another shape": (at("maps", 0, "factor", value=LINE), "factor of map"),
+    "a matrix of other axes": (at("explanations", 0, "matrix", value=SQUARE), "'gradient' is of"),
+    "a matrix that is a line": (at("explanations", 0, "matrix", value=LINE), "'gradient' is of"),
+    "rows of other queries": (
+        at("explanations", 0, "rows", value={"τ": [1.0]}),
+        "'gradient' is of",
+    ),
+    "rows of texts": (at("explanations", 0, "rows", value={"τ": ["a"] * 3}), "τ is a number"),
+}
+
 
 @pytest.mark.parametrize(("damage", "said"), DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_record_is_refused(damage: Callable[[Plain], None], said: str) -> None:

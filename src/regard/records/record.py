@@ -124,7 +124,38 @@ class AttentionMap:
         }
         layer, head = given.get("shown", ("mean", "mean"))
         layers = tuple(given.get("layers", ()))
-        return cls(**words, layers=layers, shown=(layer, head), **kept)
+        made = cls(**words, layers=layers, shown=(layer, head), **kept)
+        made._check_shapes()
+        return made
+
+    def _check_shapes(self) -> None:
+        """Whether all that was kept has the axes of the weights."""
+        layers, heads, queries, keys = self.weights.shape
+        over: dict[str, tuple[int, ...]] = {
+            "scores": (layers, heads, queries, keys),
+            "values": (layers, heads, keys),
+            "query_vectors": (layers, heads, queries),
+            "key_vectors": (layers, heads, keys),
+        }
+        for name, wanted in over.items():
+            kept = getattr(self, name)
+            if kept is not None and (kept.ndim != 4 or kept.shape[: len(wanted)] != wanted):
+                raise NotARecord(self._misshapen(name, kept))
+        for name in ("allowed", "factor"):
+            kept = getattr(self, name)
+            try:
+                _ = kept is None or np.broadcast_to(kept, self.weights.shape)
+            except ValueError:
+                raise NotARecord(self._misshapen(name, kept)) from None
+
+    def _misshapen(self, name: str, kept: NDArray[Any]) -> str:
+        return t(
+            "{part} of map {name} have the shape {given}, which does not fit its weights {shape}",
+            part=name,
+            name=repr(self.name),
+            given=kept.shape,
+            shape=self.weights.shape,
+        )
 
 
 @dataclass(frozen=True)
@@ -210,7 +241,7 @@ class Explanation:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Explanation:
         rows = {
-            name: [float("nan") if x is None else x for x in numbers]
+            name: [float("nan") if x is None else number(x, name) for x in numbers]
             for name, numbers in given["rows"].items()
         }
         matrix = None if given.get("matrix") is None else unpack(given["matrix"])
@@ -223,6 +254,22 @@ class Explanation:
             rows,
             given["signed"],
         )
+
+    def check(self, maps: Sequence[AttentionMap]) -> None:
+        """Whether it has the axes of its map, where that is there."""
+        for shape in (each.weights.shape[2:] for each in maps if each.name == self.map):
+            lengths = {len(numbers) for numbers in self.rows.values()} - {shape[0]}
+            if lengths or (self.matrix is not None and self.matrix.shape != shape):
+                raise NotARecord(
+                    t(
+                        "explanation {name} is of another shape than the {queries} queries and "
+                        "{keys} keys of map {given}",
+                        name=repr(self.name),
+                        queries=shape[0],
+                        keys=shape[1],
+                        given=repr(self.map),
+                    )
+                )
 
 
 @dataclass(frozen=True)
@@ -431,7 +478,7 @@ class AttentionRecord:
                 )
             )
         try:
-            return cls(
+            made = cls(
                 {name: Side.from_dict(side) for name, side in given["sides"].items()},
                 tuple(AttentionMap.from_dict(each) for each in given["maps"]),
                 given.get("title", ""),
@@ -453,6 +500,9 @@ class AttentionRecord:
                 given.get("command", ""),
                 given.get("steerable", ""),
             )
+            for each in made.explanations:
+                each.check(made.maps)
+            return made
         except NotARecord:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
