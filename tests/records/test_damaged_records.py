@@ -77,6 +77,31 @@ DAMAGES |= {
     "rows of texts": (at("explanations", 0, "rows", value={"τ": ["a"] * 3}), "τ is a number"),
 }
 
+NAN = float("nan")
+KINDS: list[tuple[tuple[str | int, ...], tuple[Any, ...]]] = [
+    (("title",), (NAN, None, [])),
+    (("model",), ({}, 1)),
+    (("notes",), ("x", [None])),
+    (("question",), ("x", NAN, None, [])),
+    (("sides", "source", "language"), (None, {}, [None])),
+    (("sides", "source", "text"), (None, 5)),
+    (("sides", "source", "tokens"), ({}, "我是。", [{}] * 3, [1] * 3)),
+    (("sides", "source", "offsets"), ([["a", "b"]] * 3, [[0, 1e308]] * 3, [[0]] * 3, {})),
+    (("maps", 0, "name"), ([], None)),
+    (("maps", 0, "layers"), ([None], "x", ["max", None])),
+    (("maps", 0, "normalizer"), ([], [0.5])),
+    (("maps", 0, "shown"), ([99, 0], [0, -1], [0.5, 0.5], [True, False], ["max", None], [[], {}])),
+    (("beam", "nodes", 0, "token"), (None, 1)),
+    (("beam", "nodes"), ({}, "x", [None])),
+    (("explanations", 0, "title"), (None, [])),
+    (("glimpses",), ([[[0, 0, 1]]], [[["a"] * 4]], 5)),
+]
+DAMAGES |= {
+    f"{'.'.join(map(str, path))}: {value}": (at(*path, value=value), "of another kind|shown from")
+    for path, values in KINDS
+    for value in values
+}
+
 
 @pytest.mark.parametrize(("damage", "said"), DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_record_is_refused(damage: Callable[[Plain], None], said: str) -> None:

@@ -17,6 +17,25 @@ def listed(given: Any, name: str) -> Sequence[Any]:
     return given
 
 
+def text(given: Any, name: str) -> str:
+    if not isinstance(given, str):
+        raise ValueError(t("{name} is a text, not {given}", name=name, given=brief(given)))
+    return given
+
+
+def texts(given: Any, name: str) -> tuple[str, ...]:
+    for each in listed(given, name):
+        if not isinstance(each, str):
+            raise ValueError(t("{name} are texts, not {given}", name=name, given=brief(each)))
+    return tuple(given)
+
+
+def named(given: Any, name: str) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise ValueError(t("{name} is a JSON object, not {given}", name=name, given=brief(given)))
+    return given
+
+
 def whole_numbers(given: Any, name: str) -> tuple[int, ...]:
     """True is none."""
     for each in listed(given, name):
@@ -30,7 +49,8 @@ def whole_numbers(given: Any, name: str) -> tuple[int, ...]:
 def number(given: Any, name: str) -> float:
     if type(given) not in (int, float):
         raise ValueError(t("{name} is a number, not {given}", name=name, given=brief(given)))
-    return float(given)
+    found: float = given
+    return found
 
 
 def are_words(numbers: Sequence[int]) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.records.json_text import json_text
-from regard.records.kinds import listed, number, parents
+from regard.records.kinds import brief, listed, named, number, parents, text, texts
 from regard.records.levels import Levels
 from regard.records.packed_arrays import pack, pack_bits, unpack
 from regard.records.side import NotARecord, Side
@@ -45,6 +45,11 @@ Places = tuple[tuple[int, int], ...]  # in characters, from start up to end
 
 def shorten(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _box(given: Sequence[Any]) -> Box:
+    left, top, width, height = (number(each, "glimpses") for each in given)
+    return left, top, width, height
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,14 +124,28 @@ class AttentionMap:
             name: unpack(given[name]) for name in ARRAYS if given.get(name) is not None
         }
         words = {
-            name: given.get(name, "")
+            name: text(given.get(name, ""), name)
             for name in ("name", "queries", "keys", "mechanism", "normalizer", "reported")
         }
         layer, head = given.get("shown", ("mean", "mean"))
-        layers = tuple(given.get("layers", ()))
+        layers = texts(given.get("layers", ()), "layers")
         made = cls(**words, layers=layers, shown=(layer, head), **kept)
         made._check_shapes()
+        made._check_shown()
         return made
+
+    def _check_shown(self) -> None:
+        for wish, count in zip(self.shown, self.weights.shape[:2], strict=True):
+            place = type(wish) is int and 0 <= wish < count
+            if not place and wish not in ("mean", "max"):
+                raise NotARecord(
+                    t(
+                        "map {name} is shown from a layer and a head that it has, counted from 0, "
+                        "mean or max; given {given}",
+                        name=repr(self.name),
+                        given=brief(list(self.shown)),
+                    )
+                )
 
     def _check_shapes(self) -> None:
         """Whether all that was kept has the axes of the weights."""
@@ -175,6 +194,8 @@ class BeamNode:
         for name in ("log_prob", "total", "score", "rank"):
             if name in ("log_prob", "total") or given.get(name) is not None:
                 number(given[name], name)
+        for name in ("token", "fate"):
+            text(given[name], name)
         return cls(**given)
 
 
@@ -207,7 +228,7 @@ class Beam:
                     shape=weights.shape,
                 )
             )
-        return cls(nodes, weights, given.get("keys", "source"))
+        return cls(nodes, weights, text(given.get("keys", "source"), "keys"))
 
 
 @dataclass(frozen=True)
@@ -246,10 +267,10 @@ class Explanation:
         }
         matrix = None if given.get("matrix") is None else unpack(given["matrix"])
         return cls(
-            given["name"],
-            given["title"],
-            given["reading"],
-            given["map"],
+            text(given["name"], "name"),
+            text(given["title"], "title"),
+            text(given["reading"], "reading"),
+            text(given["map"], "map"),
             matrix,
             rows,
             given["signed"],
@@ -301,9 +322,11 @@ class Lens:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Lens:
-        tokens = tuple(tuple(tuple(each) for each in line) for line in given["tokens"])
+        tokens = tuple(tuple(texts(each, "tokens") for each in line) for line in given["tokens"])
         probabilities = unpack(given["probabilities"])
-        return cls(given["side"], tuple(given["layers"]), tokens, probabilities)
+        return cls(
+            text(given["side"], "side"), texts(given["layers"], "layers"), tokens, probabilities
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -481,24 +504,24 @@ class AttentionRecord:
             made = cls(
                 {name: Side.from_dict(side) for name, side in given["sides"].items()},
                 tuple(AttentionMap.from_dict(each) for each in given["maps"]),
-                given.get("title", ""),
-                given.get("model", ""),
-                given.get("output", ""),
-                tuple(given.get("notes", ())),
+                text(given.get("title", ""), "title"),
+                text(given.get("model", ""), "model"),
+                text(given.get("output", ""), "output"),
+                texts(given.get("notes", ()), "notes"),
                 None if given.get("beam") is None else Beam.from_dict(given["beam"]),
                 tuple(Explanation.from_dict(each) for each in given.get("explanations", ())),
-                tuple(tuple(tuple(box) for box in boxes) for boxes in given.get("glimpses", ())),
-                given.get("question", {}),
+                tuple(tuple(map(_box, boxes)) for boxes in given.get("glimpses", ())),
+                named(given.get("question", {}), "question"),
                 None if given.get("levels") is None else Levels.from_dict(given["levels"]),
                 None if given.get("sight") is None else read_sight(given["sight"]),
                 {
                     name: tuple((int(start), int(end)) for start, end in places)
                     for name, places in given.get("answer_places", {}).items()
                 },
-                tuple(given.get("changes", ())),
+                texts(given.get("changes", ()), "changes"),
                 None if given.get("lens") is None else Lens.from_dict(given["lens"]),
-                given.get("command", ""),
-                given.get("steerable", ""),
+                text(given.get("command", ""), "command"),
+                text(given.get("steerable", ""), "steerable"),
             )
             for each in made.explanations:
                 each.check(made.maps)

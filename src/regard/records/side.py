@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from regard.records.kinds import are_words, brief, whole_numbers
+from regard.records.kinds import are_words, brief, listed, text, texts, whole_numbers
 from regard.records.png_chunks import what_is_missing
 from regard.records.token_words import word_numbers
 from regard.words import t
@@ -184,27 +184,29 @@ class Side:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Side:
-        """As a file has it, in which words may be of any numbers."""
+        """As a file has it, in which anything may stand."""
         picture = given.get("picture")
+        tokens = texts(given["tokens"], "tokens")
+        offsets = [whole_numbers(each, "offsets") for each in listed(given["offsets"], "offsets")]
         words = whole_numbers(given["words"], "words")
         if not are_words(words):
             raise NotARecord(
                 t(
                     "words are a number for each of the {count} tokens, from 0, rising without gaps; "
                     "given {words}",
-                    count=len(given["tokens"]),
+                    count=len(tokens),
                     words=brief(list(words)),
                 )
             )
         return cls(
-            given["text"],
-            tuple(given["tokens"]),
-            tuple((a, b) for a, b in given["offsets"]),
+            text(given["text"], "text"),
+            tokens,
+            tuple((a, b) for a, b in offsets),
             words,
             tuple(bool(mark) for mark in given["special"]),
-            given.get("language", ""),
-            given.get("title", ""),
+            text(given.get("language", ""), "language"),
+            text(given.get("title", ""), "title"),
             None if picture is None else Picture.from_dict(picture),
-            tuple(given.get("parts", ())),
+            whole_numbers(given.get("parts", ()), "parts"),
             given.get("corrected") is True,
         )
