@@ -11,6 +11,7 @@ from test_attention_record import whole_record
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
+from regard.view.attention_view import read_records
 
 Plain = dict[str, Any]
 
@@ -110,3 +111,10 @@ def test_a_damaged_record_is_refused(damage: Callable[[Plain], None], said: str)
     damage(given)
     with pytest.raises(NotARecord, match=said):
         AttentionRecord.from_json(json.dumps(given))
+
+
+@pytest.mark.parametrize("read", [AttentionRecord.from_json, read_records])
+def test_a_file_that_is_nested_deeply_is_refused(read: Callable[[str], object]) -> None:
+    deep = '{"format": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    with pytest.raises(NotARecord, match="nested"):
+        read(deep)

@@ -52,6 +52,16 @@ def _box(given: Sequence[Any]) -> Box:
     return left, top, width, height
 
 
+def parsed(text: str) -> Any:
+    """What a text of JSON says."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise NotARecord(t("this is no JSON: {error}", error=error)) from error
+    except RecursionError:
+        raise NotARecord(t("this is no record: its lists are nested too deeply")) from None
+
+
 @dataclass(frozen=True, repr=False)
 class AttentionMap:
     """The weights of one kind of attention: L layers, H heads, Q queries, K keys.
@@ -123,7 +133,7 @@ class AttentionMap:
         kept: dict[str, Any] = {
             name: unpack(given[name]) for name in ARRAYS if given.get(name) is not None
         }
-        words = {
+        words: dict[str, Any] = {
             name: text(given.get(name, ""), name)
             for name in ("name", "queries", "keys", "mechanism", "normalizer", "reported")
         }
@@ -528,17 +538,21 @@ class AttentionRecord:
             return made
         except NotARecord:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
             raise NotARecord(
                 t("a part of the record is missing or of another kind: {error}", error=error)
             ) from error
 
     @classmethod
     def from_json(cls, text: str) -> AttentionRecord:
-        try:
-            given = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise NotARecord(t("this is no JSON: {error}", error=error)) from error
+        given = parsed(text)
         if not isinstance(given, dict):
             raise NotARecord(t("a record is a JSON object, not {kind}", kind=type(given).__name__))
         return cls.from_dict(given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import tempfile
 import webbrowser
 from collections.abc import Mapping
@@ -12,9 +11,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from regard.records.record import AttentionRecord
+from regard.records.record import AttentionRecord, parsed
 from regard.records.side import NotARecord
-from regard.view.sides.side_by_side import SideBySide, side_by_side
 from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.pdf.svg_to_pdf import drawn_pdf
@@ -22,6 +20,7 @@ from regard.view.picked_matrix import Pick, by_hop, picked
 from regard.view.shaded_sentences import shaded_sentences
 from regard.view.sheets.number_files import arrays_npz, matrices_csv
 from regard.view.sheets.tab_sheets import Focus, draw_tab
+from regard.view.sides.side_by_side import SideBySide, side_by_side
 from regard.view.stills.moving_picture import film
 from regard.view.stills.png import drawn_png
 from regard.view.stills.still_picture import draw, shows_sight
@@ -238,10 +237,7 @@ def counted(state: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_records(text: str) -> tuple[AttentionRecord, ...]:
     """Of a file that `View.save` wrote: one record, or a list of them."""
-    try:
-        given = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise NotARecord(t("this is no JSON: {error}", error=error)) from error
+    given = parsed(text)
     every = given if isinstance(given, list) else [given]
     if not all(isinstance(each, dict) for each in every):
         raise NotARecord(t("a record is a JSON object, or a list of them"))
