@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from test_attention_record import whole_record
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
-from regard.view.attention_view import read_records
+from regard.view.attention_view import View, read_records
+from regard.view.picked_matrix import Pick
 
 Plain = dict[str, Any]
 
@@ -118,3 +121,15 @@ def test_a_file_that_is_nested_deeply_is_refused(read: Callable[[str], object]) 
     deep = '{"format": ' + "[" * 100_000 + "]" * 100_000 + "}"
     with pytest.raises(NotARecord, match="nested"):
         read(deep)
+
+
+@pytest.mark.parametrize("part", ["weights", "scores", "values"])
+@pytest.mark.parametrize("number", [1e38, -1e38, None, "Infinity", "-Infinity"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_numbers_beyond_all_sizes_are_drawn(part: str, number: Any, tmp_path: Path) -> None:
+    given = json.loads(whole_record().to_json())
+    array = given["maps"][0][part]
+    array["data"] = np.full(array["shape"], number, object).tolist()
+    view = View(read_records(json.dumps(given)), pick=Pick("cross", 1, 1, tokens=True))
+    for tab in ("steps", "explain", "table"):
+        view.save(tmp_path / "a.svg", tab=tab)

@@ -238,7 +238,8 @@ class Beam:
                     shape=weights.shape,
                 )
             )
-        return cls(nodes, weights, text(given.get("keys", "source"), "keys"))
+        keys = given.get("keys", "source")
+        return cls(nodes, weights, "" if keys is None else text(keys, "keys"))
 
 
 @dataclass(frozen=True)
