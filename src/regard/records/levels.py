@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.records.kinds import text, whole_numbers
 from regard.records.packed_arrays import pack, unpack
 from regard.records.side import NotARecord, Side
 from regard.words import t
@@ -93,10 +94,10 @@ class Levels:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Levels:
         return cls(
-            given["sentences"],
-            given["words"],
-            tuple(given["lengths"]),
+            text(given["sentences"], "sentences"),
+            text(given["words"], "words"),
+            whole_numbers(given["lengths"], "lengths"),
             unpack(given["sentence_weights"]),
             unpack(given["word_weights"]),
-            given.get("mechanism", ""),
+            text(given.get("mechanism", ""), "mechanism"),
         )

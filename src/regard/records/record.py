@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.records.json_text import json_text
+from regard.records.kinds import brief, listed, named, number, parents, text, texts
 from regard.records.levels import Levels
 from regard.records.packed_arrays import pack, pack_bits, unpack
 from regard.records.side import NotARecord, Side
@@ -44,6 +45,21 @@ Places = tuple[tuple[int, int], ...]  # in characters, from start up to end
 
 def shorten(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _box(given: Sequence[Any]) -> Box:
+    left, top, width, height = (number(each, "glimpses") for each in given)
+    return left, top, width, height
+
+
+def parsed(text: str) -> Any:
+    """What a text of JSON says."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise NotARecord(t("this is no JSON: {error}", error=error)) from error
+    except RecursionError:
+        raise NotARecord(t("this is no record: its lists are nested too deeply")) from None
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,13 +133,58 @@ class AttentionMap:
         kept: dict[str, Any] = {
             name: unpack(given[name]) for name in ARRAYS if given.get(name) is not None
         }
-        words = {
-            name: given.get(name, "")
+        words: dict[str, Any] = {
+            name: text(given.get(name, ""), name)
             for name in ("name", "queries", "keys", "mechanism", "normalizer", "reported")
         }
         layer, head = given.get("shown", ("mean", "mean"))
-        layers = tuple(given.get("layers", ()))
-        return cls(**words, layers=layers, shown=(layer, head), **kept)
+        layers = texts(given.get("layers", ()), "layers")
+        made = cls(**words, layers=layers, shown=(layer, head), **kept)
+        made._check_shapes()
+        made._check_shown()
+        return made
+
+    def _check_shown(self) -> None:
+        for wish, count in zip(self.shown, self.weights.shape[:2], strict=True):
+            place = type(wish) is int and 0 <= wish < count
+            if not place and wish not in ("mean", "max"):
+                raise NotARecord(
+                    t(
+                        "map {name} is shown from a layer and a head that it has, counted from 0, "
+                        "mean or max; given {given}",
+                        name=repr(self.name),
+                        given=brief(list(self.shown)),
+                    )
+                )
+
+    def _check_shapes(self) -> None:
+        """Whether all that was kept has the axes of the weights."""
+        layers, heads, queries, keys = self.weights.shape
+        over: dict[str, tuple[int, ...]] = {
+            "scores": (layers, heads, queries, keys),
+            "values": (layers, heads, keys),
+            "query_vectors": (layers, heads, queries),
+            "key_vectors": (layers, heads, keys),
+        }
+        for name, wanted in over.items():
+            kept = getattr(self, name)
+            if kept is not None and (kept.ndim != 4 or kept.shape[: len(wanted)] != wanted):
+                raise NotARecord(self._misshapen(name, kept))
+        for name in ("allowed", "factor"):
+            kept = getattr(self, name)
+            try:
+                _ = kept is None or np.broadcast_to(kept, self.weights.shape)
+            except ValueError:
+                raise NotARecord(self._misshapen(name, kept)) from None
+
+    def _misshapen(self, name: str, kept: NDArray[Any]) -> str:
+        return t(
+            "{part} of map {name} have the shape {given}, which does not fit its weights {shape}",
+            part=name,
+            name=repr(self.name),
+            given=kept.shape,
+            shape=self.weights.shape,
+        )
 
 
 @dataclass(frozen=True)
@@ -137,6 +198,15 @@ class BeamNode:
     fate: str  # "open": it went on, "ended": a whole hypothesis, "dropped": others were better
     score: float | None = None  # of a whole hypothesis: what it was ranked by
     rank: int | None = None  # 0: the best of those returned
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> BeamNode:
+        for name in ("log_prob", "total", "score", "rank"):
+            if name in ("log_prob", "total") or given.get(name) is not None:
+                number(given[name], name)
+        for name in ("token", "fate"):
+            text(given[name], name)
+        return cls(**given)
 
 
 @dataclass(frozen=True)
@@ -156,9 +226,20 @@ class Beam:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Beam:
-        nodes = tuple(BeamNode(**node) for node in given["nodes"])
+        listed(given["nodes"], "nodes")
+        parents(given["nodes"])
+        nodes = tuple(BeamNode.from_dict(node) for node in given["nodes"])
         weights = None if given.get("weights") is None else unpack(given["weights"])
-        return cls(nodes, weights, given.get("keys", "source"))
+        if weights is not None and (weights.ndim != 2 or len(weights) != len(nodes)):
+            raise NotARecord(
+                t(
+                    "the weights of a beam of {count} nodes are (nodes, keys), not {shape}",
+                    count=len(nodes),
+                    shape=weights.shape,
+                )
+            )
+        keys = given.get("keys", "source")
+        return cls(nodes, weights, "" if keys is None else text(keys, "keys"))
 
 
 @dataclass(frozen=True)
@@ -192,19 +273,35 @@ class Explanation:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Explanation:
         rows = {
-            name: [float("nan") if x is None else x for x in numbers]
+            name: [float("nan") if x is None else number(x, name) for x in numbers]
             for name, numbers in given["rows"].items()
         }
         matrix = None if given.get("matrix") is None else unpack(given["matrix"])
         return cls(
-            given["name"],
-            given["title"],
-            given["reading"],
-            given["map"],
+            text(given["name"], "name"),
+            text(given["title"], "title"),
+            text(given["reading"], "reading"),
+            text(given["map"], "map"),
             matrix,
             rows,
             given["signed"],
         )
+
+    def check(self, maps: Sequence[AttentionMap]) -> None:
+        """Whether it has the axes of its map, where that is there."""
+        for shape in (each.weights.shape[2:] for each in maps if each.name == self.map):
+            lengths = {len(numbers) for numbers in self.rows.values()} - {shape[0]}
+            if lengths or (self.matrix is not None and self.matrix.shape != shape):
+                raise NotARecord(
+                    t(
+                        "explanation {name} is of another shape than the {queries} queries and "
+                        "{keys} keys of map {given}",
+                        name=repr(self.name),
+                        queries=shape[0],
+                        keys=shape[1],
+                        given=repr(self.map),
+                    )
+                )
 
 
 @dataclass(frozen=True)
@@ -236,9 +333,11 @@ class Lens:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Lens:
-        tokens = tuple(tuple(tuple(each) for each in line) for line in given["tokens"])
+        tokens = tuple(tuple(texts(each, "tokens") for each in line) for line in given["tokens"])
         probabilities = unpack(given["probabilities"])
-        return cls(given["side"], tuple(given["layers"]), tokens, probabilities)
+        return cls(
+            text(given["side"], "side"), texts(given["layers"], "layers"), tokens, probabilities
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -413,41 +512,48 @@ class AttentionRecord:
                 )
             )
         try:
-            return cls(
+            made = cls(
                 {name: Side.from_dict(side) for name, side in given["sides"].items()},
                 tuple(AttentionMap.from_dict(each) for each in given["maps"]),
-                given.get("title", ""),
-                given.get("model", ""),
-                given.get("output", ""),
-                tuple(given.get("notes", ())),
+                text(given.get("title", ""), "title"),
+                text(given.get("model", ""), "model"),
+                text(given.get("output", ""), "output"),
+                texts(given.get("notes", ()), "notes"),
                 None if given.get("beam") is None else Beam.from_dict(given["beam"]),
                 tuple(Explanation.from_dict(each) for each in given.get("explanations", ())),
-                tuple(tuple(tuple(box) for box in boxes) for boxes in given.get("glimpses", ())),
-                given.get("question", {}),
+                tuple(tuple(map(_box, boxes)) for boxes in given.get("glimpses", ())),
+                named(given.get("question", {}), "question"),
                 None if given.get("levels") is None else Levels.from_dict(given["levels"]),
                 None if given.get("sight") is None else read_sight(given["sight"]),
                 {
                     name: tuple((int(start), int(end)) for start, end in places)
                     for name, places in given.get("answer_places", {}).items()
                 },
-                tuple(given.get("changes", ())),
+                texts(given.get("changes", ()), "changes"),
                 None if given.get("lens") is None else Lens.from_dict(given["lens"]),
-                given.get("command", ""),
-                given.get("steerable", ""),
+                text(given.get("command", ""), "command"),
+                text(given.get("steerable", ""), "steerable"),
             )
+            for each in made.explanations:
+                each.check(made.maps)
+            return made
         except NotARecord:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
             raise NotARecord(
                 t("a part of the record is missing or of another kind: {error}", error=error)
             ) from error
 
     @classmethod
     def from_json(cls, text: str) -> AttentionRecord:
-        try:
-            given = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise NotARecord(t("this is no JSON: {error}", error=error)) from error
+        given = parsed(text)
         if not isinstance(given, dict):
             raise NotARecord(t("a record is a JSON object, not {kind}", kind=type(given).__name__))
         return cls.from_dict(given)

@@ -7,9 +7,9 @@ import binascii
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
+from regard.records.kinds import are_words, brief, listed, text, texts, whole_numbers
 from regard.records.png_chunks import what_is_missing
 from regard.records.token_words import word_numbers
 from regard.words import t
@@ -157,8 +157,7 @@ class Side:
     def with_words(self, words: Sequence[int]) -> Side:
         """The same tokens as other words, put together by hand: [0, 0, 1] of 学, 生, 。"""
         numbers = tuple(words)
-        steps = [later - before for before, later in pairwise((-1, *numbers))]
-        if len(numbers) != len(self) or steps[:1] != [1] * len(steps[:1]) or set(steps) - {0, 1}:
+        if len(numbers) != len(self) or not are_words(numbers):
             raise NotARecord(
                 t(
                     "words are a number for each of the {count} tokens, from 0, rising without gaps; "
@@ -185,16 +184,29 @@ class Side:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Side:
+        """As a file has it, in which anything may stand."""
         picture = given.get("picture")
+        tokens = texts(given["tokens"], "tokens")
+        offsets = [whole_numbers(each, "offsets") for each in listed(given["offsets"], "offsets")]
+        words = whole_numbers(given["words"], "words")
+        if not are_words(words):
+            raise NotARecord(
+                t(
+                    "words are a number for each of the {count} tokens, from 0, rising without gaps; "
+                    "given {words}",
+                    count=len(tokens),
+                    words=brief(list(words)),
+                )
+            )
         return cls(
-            given["text"],
-            tuple(given["tokens"]),
-            tuple((a, b) for a, b in given["offsets"]),
-            tuple(given["words"]),
+            text(given["text"], "text"),
+            tokens,
+            tuple((a, b) for a, b in offsets),
+            words,
             tuple(bool(mark) for mark in given["special"]),
-            given.get("language", ""),
-            given.get("title", ""),
+            text(given.get("language", ""), "language"),
+            text(given.get("title", ""), "title"),
             None if picture is None else Picture.from_dict(picture),
-            tuple(given.get("parts", ())),
+            whole_numbers(given.get("parts", ()), "parts"),
             given.get("corrected") is True,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import tempfile
 import webbrowser
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from regard.records.record import AttentionRecord
+from regard.records.record import AttentionRecord, parsed
 from regard.records.side import NotARecord
 from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
@@ -238,10 +237,7 @@ def counted(state: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_records(text: str) -> tuple[AttentionRecord, ...]:
     """Of a file that `View.save` wrote: one record, or a list of them."""
-    try:
-        given = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise NotARecord(t("this is no JSON: {error}", error=error)) from error
+    given = parsed(text)
     every = given if isinstance(given, list) else [given]
     if not all(isinstance(each, dict) for each in every):
         raise NotARecord(t("a record is a JSON object, or a list of them"))

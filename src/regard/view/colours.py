@@ -49,9 +49,9 @@ def colour_bits(stream: TextIO) -> Bits:
 
 
 def shade(ramp: Ramp, share: float, bits: Bits) -> RGB:
-    """The colour at `share` (0 to 1) of the way through the ramp."""
+    """The colour at `share` (0 to 1) of the way through the ramp; NaN is drawn as 0."""
     anchors = _colours(ramp.of_256 if bits == 8 else ramp.full)
-    place = min(max(share, 0.0), 1.0) * (len(anchors) - 1)
+    place = 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0) * (len(anchors) - 1)
     if bits == 8:
         return anchors[round(place)]
     at = min(int(place), len(anchors) - 2)

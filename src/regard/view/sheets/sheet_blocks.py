@@ -87,6 +87,7 @@ class LitPictures:
     glimpses: Sequence[Sequence[Box]] = ()
 
 
+HUGE = 1e21  # from here on a number is written with its power of ten, as the page does
 Block = SheetWords | ColourMap | NumberTable | SearchTree | LitPictures
 
 
@@ -109,6 +110,8 @@ def number_text(x: float | None, digits: int = 2) -> str:
     size = abs(float(x))
     if 0 < size < 0.5 * 10**-digits:
         return "≈0"
+    if size >= HUGE:
+        return f"{'−' if x < 0 else ''}{size!r}"
     shown = Decimal(size).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
     return f"{'−' if x < 0 else ''}{shown}"
 

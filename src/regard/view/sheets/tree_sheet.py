@@ -20,6 +20,8 @@ from regard.view.sheets.sheet_blocks import (
 )
 from regard.words import t
 
+HIGHEST = 700.0  # whose exponential is still a number
+
 
 def tree_sheet(record: AttentionRecord, node: int | None = None, dropped: bool = False) -> TabSheet:
     """node: the one whose path is marked; None: the end of the best. dropped: what others beat is shown."""
@@ -38,7 +40,7 @@ def tree_sheet(record: AttentionRecord, node: int | None = None, dropped: bool =
         Branch(
             number.get(nodes[n].parent, -1),
             nodes[n].token,
-            math.exp(nodes[n].log_prob),
+            math.exp(min(nodes[n].log_prob, HIGHEST)),
             nodes[n].fate,
             _end(nodes[n]),
             depth[n],
