@@ -5,7 +5,6 @@ Weights are read from safetensors alone: other files of weights are pickles, whi
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,18 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from regard.hf.modules import transformers
+from regard.looking.guests.folder_checks import PROCESSORS, BadModelFolder, check_folder
 from regard.looking.guests.guest_model import GuestModel
 from regard.words import t
-
-PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack")
-PROCESSORS = ("processor_config.json", "preprocessor_config.json")
-
-
-class BadModelFolder(ValueError):
-    """A folder that is not, or not safely, a model."""
-
-    status = 2
-    hint = "model.save_pretrained(FOLDER) and tokenizer.save_pretrained(FOLDER) write one"
 
 
 def load_guest(folder: str | Path, *, device: str | None = None) -> GuestModel:
@@ -42,43 +32,6 @@ def load_guest(folder: str | Path, *, device: str | None = None) -> GuestModel:
     name = place.resolve().name
     command = f"regard serve --hf {folder}"
     return GuestModel(model.eval(), processor, name=name, command=command, place=place)
-
-
-def check_folder(place: Path) -> dict[str, Any]:
-    """What config.json says; refused is what would need a pickle, code of the folder, or a network."""
-    if not place.is_dir():
-        raise BadModelFolder(
-            t(
-                "{folder} is no folder: nothing is downloaded, give one on this machine",
-                folder=place,
-            )
-        )
-    file = place / "config.json"
-    if not file.is_file():
-        raise BadModelFolder(t("{folder} has no config.json: it is no model", folder=place))
-    try:
-        config = json.loads(file.read_text("utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise BadModelFolder(t("{file} is no JSON: {error}", file=file, error=error)) from None
-    if not isinstance(config, dict):
-        raise BadModelFolder(t("{file} is no JSON object", file=file))
-    for name in ("config.json", "tokenizer_config.json", *PROCESSORS):
-        if (place / name).is_file() and "auto_map" in (place / name).read_text("utf-8"):
-            raise BadModelFolder(
-                t(
-                    "{file} asks for code of its own (auto_map), and none is run from a folder",
-                    file=place / name,
-                )
-            )
-    if not any(place.glob("*.safetensors")):
-        others = sorted(each.name for each in place.iterdir() if each.suffix in PICKLES)
-        seen = t(
-            "; {files} may be a pickle, which can run anything", files=", ".join(others)
-        ) if others else ""  # fmt: skip
-        raise BadModelFolder(
-            t("{folder} has no weights in safetensors{seen}", folder=place, seen=seen)
-        )
-    return config
 
 
 def _model_class(config: dict[str, Any]) -> Any:
