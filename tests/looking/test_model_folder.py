@@ -11,7 +11,7 @@ import torch
 pytest.importorskip("transformers")
 
 from guest_models import guest, picture
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 import regard
 from regard.looking.guests.model_folder import BadModelFolder, load_guest
@@ -173,3 +173,56 @@ def test_files_that_are_broken_are_told(folder):
     (folder / "config.json").write_text("[" * 100_000)
     with pytest.raises(BadModelFolder, match=r"config\.json is nested too deeply"):
         load_guest(folder)
+
+
+def configured(folder, **changes):
+    written = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(written | changes))
+
+
+def test_weights_that_would_be_random_are_refused(folder):
+    weights = load_file(folder / "model.safetensors")
+    layers = json.loads((folder / "config.json").read_text())["num_hidden_layers"]
+    configured(folder, num_hidden_layers=layers + 1)
+    with pytest.raises(
+        BadModelFolder, match=rf"weights of BertForMaskedLM .* random: bert\S*layer\.{layers}\."
+    ):
+        load_guest(folder)
+    configured(folder, num_hidden_layers=layers, architectures=["BertForSequenceClassification"])
+    with pytest.raises(BadModelFolder, match=r"would be random: .*classifier\."):
+        load_guest(folder)
+    configured(folder, architectures=["BertForMaskedLM"])
+    (one,) = [name for name in weights if name.endswith("layer.0.attention.self.query.bias")]
+    del weights[one]
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(BadModelFolder, match=rf"1 weight of .* is not in .*: {one}$"):
+        load_guest(folder)
+
+
+@pytest.mark.parametrize("change", [{"intermediate_size": 57}, {"vocab_size": 10**11}])
+def test_weights_of_another_size_are_told(folder, change):
+    configured(folder, **change)
+    (value,) = change.values()
+    with pytest.raises(
+        BadModelFolder, match=rf"are of two models: \S+ is \[\d+.*\], not \[.*{value}"
+    ):
+        load_guest(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"num_attention_heads": 0},
+        {"hidden_size": -1},
+        {"hidden_act": "no such"},
+        {"num_hidden_layers": "two"},
+        {"architectures": None, "model_type": "nope"},
+    ],
+)
+def test_configs_that_make_no_model_are_told_in_a_line(folder, change, capfd):
+    configured(folder, **change)
+    with pytest.raises(BadModelFolder) as caught:
+        load_guest(folder)
+    assert str(folder) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")

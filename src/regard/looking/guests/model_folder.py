@@ -6,15 +6,27 @@ Weights are read from safetensors alone: other files of weights are pickles, whi
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from regard.hf.modules import transformers
-from regard.looking.guests.folder_checks import PROCESSORS, BadModelFolder, check_folder
+from regard.looking.guests.folder_checks import (
+    PROCESSORS,
+    BadModelFolder,
+    check_folder,
+    weight_files,
+)
 from regard.looking.guests.guest_model import GuestModel
 from regard.words import t
+
+UNREAD = ("masked_spec_embed",)  # weights that only a training reads
+NAMED = 3  # weights in an error
+LONGEST_ERROR = 240
 
 
 def load_guest(folder: str | Path, *, device: str | None = None) -> GuestModel:
@@ -23,9 +35,7 @@ def load_guest(folder: str | Path, *, device: str | None = None) -> GuestModel:
     config = check_folder(place)
     hf = transformers()
     with _offline():
-        model = _model_class(config).from_pretrained(
-            place, local_files_only=True, trust_remote_code=False, use_safetensors=True
-        )
+        model = _model(_model_class(config), place)
         processor = _processor(hf, place)
     if device is not None:
         model = model.to(device)
@@ -48,6 +58,84 @@ def _model_class(config: dict[str, Any]) -> Any:
     return hf.AutoModel
 
 
+def _model(kind: Any, place: Path) -> Any:
+    """All its weights are those of the folder: what transformers would make up is refused."""
+    try:
+        model, found = kind.from_pretrained(
+            place,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+        )
+    except Exception as error:  # whatever a config or a weight can bring about
+        if sizes := _other_sizes(kind, place):
+            raise BadModelFolder(
+                t(
+                    "config.json and the weights of {folder} are of two models: {sizes}",
+                    folder=place,
+                    sizes=sizes,
+                )
+            ) from None
+        raise BadModelFolder(
+            t(
+                "transformers cannot make a model of {folder}: {why}",
+                folder=place,
+                why=_short(error),
+            )
+        ) from error
+    missing = [each for each in sorted(found["missing_keys"]) if not each.endswith(UNREAD)]
+    if missing:
+        raise BadModelFolder(
+            t.plural(
+                len(missing),
+                "{n} weight of {kind} is not in {folder} and would be random: {names}",
+                "{n} weights of {kind} are not in {folder} and would be random: {names}",
+                kind=type(model).__name__,
+                folder=place,
+                names=_listed(missing),
+            )
+        )
+    return model
+
+
+def _other_sizes(kind: Any, place: Path) -> str:
+    """Where the weights have another size than the config says; "" where that cannot be known."""
+    from safetensors import safe_open
+
+    try:
+        config = transformers().AutoConfig.from_pretrained(
+            place, local_files_only=True, trust_remote_code=False
+        )
+        made = kind.from_config if hasattr(kind, "from_config") else kind
+        with torch.device("meta"):
+            wanted = {name: list(x.shape) for name, x in made(config).state_dict().items()}
+        sizes: dict[str, list[int]] = {}
+        for file in weight_files(place, config.to_dict()):
+            with safe_open(file, "pt") as opened:
+                names = opened.keys()
+                sizes |= {name: opened.get_slice(name).get_shape() for name in names}
+    except Exception:  # it is what failed before
+        return ""
+    return _listed(
+        t("{name} is {size}, not {wanted}", name=name, size=size, wanted=wanted[name])
+        for name, size in sizes.items()
+        if wanted.get(name, size) != size
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    """The first of them."""
+    *shown, last = islice(chain(names, [""]), NAMED + 1)
+    return ", ".join(shown) + (" …" if last else "")
+
+
+def _short(error: BaseException) -> str:
+    """An error of a library in one line."""
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said}"[:LONGEST_ERROR]
+
+
 def _processor(hf: Any, place: Path) -> Any:
     """A processor where there is one, else a tokenizer, or what reads pictures or sounds."""
     has_tokenizer = (place / "tokenizer_config.json").is_file()
@@ -65,8 +153,8 @@ def _processor(hf: Any, place: Path) -> Any:
             return getattr(hf, kind).from_pretrained(
                 place, local_files_only=True, trust_remote_code=False
             )
-        except (OSError, ValueError, KeyError, ImportError) as error:
-            errors.append(" ".join(str(error).split())[:200])
+        except Exception as error:  # whatever a broken file can bring about
+            errors.append(_short(error))
     raise BadModelFolder(
         t("{folder} has nothing to prepare inputs with: {why}", folder=place, why=errors[0])
     )
@@ -83,9 +171,12 @@ def _offline() -> Iterator[None]:
     constants.HF_HUB_OFFLINE = True
     os.environ["HF_HUB_OFFLINE"] = "1"
     bars.disable_progress_bar()
+    loudness = bars.get_verbosity()
+    bars.set_verbosity_error()  # what is wrong is said by errors
     try:
         yield
     finally:
+        bars.set_verbosity(loudness)
         if shown:
             bars.enable_progress_bar()
         constants.HF_HUB_OFFLINE = before
