@@ -10,6 +10,7 @@ import torch
 
 pytest.importorskip("transformers")
 
+import transformers as hf
 from guest_models import guest, picture
 from safetensors.torch import load_file, save_file
 
@@ -226,3 +227,35 @@ def test_configs_that_make_no_model_are_told_in_a_line(folder, change, capfd):
     assert str(folder) in str(caught.value)
     assert "\n" not in str(caught.value)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "t5", "bart"])
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_folder_without_a_vocabulary_is_refused(tmp_path, family, kept):
+    model, tokenizer = guest(family)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    (tmp_path / "tokenizer.json").unlink()
+    if not kept:
+        (tmp_path / "tokenizer_config.json").unlink()
+    with pytest.raises(BadModelFolder, match=r"has (no vocabulary|nothing to prepare)") as caught:
+        load_guest(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_vocabulary_of_special_tokens_alone_is_refused(folder):
+    written = json.loads((folder / "tokenizer.json").read_text())
+    vocabulary = written["model"]["vocab"]
+    special = {word: n for word, n in vocabulary.items() if word.startswith("[")}
+    written["model"]["vocab"] = special
+    (folder / "tokenizer.json").write_text(json.dumps(written))
+    with pytest.raises(BadModelFolder, match="has no vocabulary, so that every word"):
+        load_guest(folder)
+
+
+def test_bytes_need_no_vocabulary(tmp_path):
+    sizes = {"d_model": 16, "d_ff": 16, "d_kv": 8, "num_layers": 1, "num_heads": 2}
+    model = hf.T5ForConditionalGeneration(hf.T5Config(vocab_size=384, **sizes))
+    model.save_pretrained(tmp_path)
+    hf.ByT5Tokenizer().save_pretrained(tmp_path)
+    assert load_guest(tmp_path).processors.tokenizer("ab")["input_ids"][:2] == [100, 101]

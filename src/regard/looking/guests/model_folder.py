@@ -24,6 +24,7 @@ from regard.looking.guests.folder_checks import (
 from regard.looking.guests.guest_model import GuestModel
 from regard.words import t
 
+NO_VOCABULARY = {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}
 UNREAD = ("masked_spec_embed",)  # weights that only a training reads
 NAMED = 3  # weights in an error
 LONGEST_ERROR = 240
@@ -37,6 +38,7 @@ def load_guest(folder: str | Path, *, device: str | None = None) -> GuestModel:
     with _offline():
         model = _model(_model_class(config), place)
         processor = _processor(hf, place)
+    _check_tokenizer(processor, place)
     if device is not None:
         model = model.to(device)
     name = place.resolve().name
@@ -158,6 +160,27 @@ def _processor(hf: Any, place: Path) -> Any:
     raise BadModelFolder(
         t("{folder} has nothing to prepare inputs with: {why}", folder=place, why=errors[0])
     )
+
+
+def _check_tokenizer(processor: Any, place: Path) -> None:
+    """transformers makes an empty one where no vocabulary is: it would read every word as unknown."""
+    own = hasattr(processor, "all_special_ids")
+    tokenizer = processor if own else getattr(processor, "tokenizer", None)
+    if tokenizer is None:
+        return
+    names = {*getattr(tokenizer, "vocab_files_names", {}).values()} - NO_VOCABULARY
+    has_file = any((place / name).is_file() for name in (*names, "tokenizer.json"))
+    words = tokenizer.get_vocab().keys() - {*tokenizer.all_special_tokens}
+    if not words or (names and not has_file):
+        listed = ", ".join(sorted({*names, "tokenizer.json"}))
+        raise BadModelFolder(
+            t(
+                "{folder} has no vocabulary, so that every word would be unknown: "
+                "put the files of its tokenizer there ({files})",
+                folder=place,
+                files=listed,
+            )
+        )
 
 
 @contextmanager
