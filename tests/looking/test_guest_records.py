@@ -307,3 +307,33 @@ def test_frames_put_together_still_sum_to_1():
 def test_a_text_longer_than_the_model_reads_is_told():
     with pytest.raises(BadQuestion, match="reads at most 64"):
         regard.look(*guest("bert"), "cat " * 70)
+
+
+@pytest.mark.parametrize("given", [None, 5, 0.5, True, {1, 2}, object()])
+@pytest.mark.parametrize("family", ["bert", "vit"])
+def test_what_is_no_text_picture_or_sound_is_told(family, given):
+    with pytest.raises(NotARecord, match="a text, a picture or a sound, not about"):
+        regard.look(*guest(family), given)
+
+
+@pytest.mark.parametrize("given", ["\ud800", "the \udfff cat", ("the", "\ud800")])
+def test_half_of_a_character_is_told(given):
+    with pytest.raises(BadQuestion, match="lone surrogate"):
+        regard.look(*guest("bert"), given)
+
+
+@pytest.mark.parametrize("shape", [(0, 0, 3), (0, 5, 3), (5, 0), (0, 5, 4)])
+def test_a_picture_without_pixels_is_told(shape):
+    with pytest.raises(NotARecord, match="has no pixels"):
+        regard.look(*guest("vit"), np.zeros(shape, np.uint8))
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 3), (3, 3, 3), (1, 7, 3), (3, 5, 3)])
+def test_the_colours_of_a_small_picture_are_not_taken_for_its_rows(shape):
+    """Each pixel as a square of 24: the same picture, whose colours nobody could take for rows."""
+    model, processor = guest("vit")
+    processor = type(processor)(size=processor.size, resample=0)  # the nearest pixel
+    small = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+    large = small.repeat(24, 0).repeat(24, 1)
+    one, other = (regard.look(model, processor, each).records[0] for each in (small, large))
+    assert one.map().weights.tobytes() == other.map().weights.tobytes()
