@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import wave
 
 import numpy as np
@@ -337,3 +338,37 @@ def test_the_colours_of_a_small_picture_are_not_taken_for_its_rows(shape):
     large = small.repeat(24, 0).repeat(24, 1)
     one, other = (regard.look(model, processor, each).records[0] for each in (small, large))
     assert one.map().weights.tobytes() == other.map().weights.tobytes()
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "bart", "t5", "vit", "clip"])
+@pytest.mark.parametrize("where", ["first", "last"])
+def test_numbers_that_are_none_are_told_and_not_explained(family, where):
+    model, processor = guest(family)
+    model = copy.deepcopy(model)
+    matrices = [each for each in model.parameters() if each.dim() > 1]
+    with torch.no_grad():
+        (matrices[0] if where == "first" else matrices[-1]).fill_(float("nan"))
+    given, more = FORMS[family]
+    (record,) = regard.look(model, processor, *given, **more, explain=True).records
+    assert sum("computes NaN" in note for note in record.notes) == 1
+    assert record.explanations == ()
+    assert not any("NaN" in note for note in look(family).notes)
+
+
+def test_a_search_of_a_model_without_numbers_does_not_fail():
+    model, tokenizer = guest("bart")
+    model = copy.deepcopy(model)
+    with torch.no_grad():
+        next(model.parameters()).fill_(float("nan"))
+    (record,) = regard.look(model, tokenizer, TEXT, beam=3).records
+    assert any("computes NaN" in note for note in record.notes)
+
+
+def test_a_model_of_sounds_without_numbers_writes_nothing():
+    model, processor = guest("whisper")
+    model = copy.deepcopy(model)
+    with torch.no_grad():
+        next(model.parameters()).fill_(float("nan"))
+    given, more = FORMS["whisper"]
+    with pytest.raises(NotARecord, match="writes nothing for this input"):
+        regard.look(model, processor, *given, **more)
