@@ -12,9 +12,9 @@ import pytest
 from regard.records.record import AttentionRecord
 from regard.records.side import Side
 from regard.view.attention_view import View
+from regard.view.picked_matrix import Pick, picked
 from regard.view.sides.common_words import in_common_words, pairs_of
 from regard.view.sides.side_by_side import names_apart, side_by_side
-from regard.view.picked_matrix import Pick, picked
 
 CASES = json.loads((Path(__file__).parent / "page" / "common_words.json").read_text("utf-8"))
 TOKENS = Pick(tokens=True)

@@ -28,6 +28,7 @@ from regard.runs.loaded_run import LoadedRun
 from regard.suggestions import meant
 from regard.words import t
 
+FEW = 20  # examples: percentiles of so few tell too little
 LIMIT = 100  # examples, if nobody says how many
 TOGETHER = 8  # examples that are answered side by side
 Told = Callable[[int, int], None]  # of how many examples are done, and how many there are
@@ -78,6 +79,8 @@ class ExplainedCorpus:
             answers=f"{self.answers:,}",
         )
         notes = [t("* surely better than random tokens")]
+        if self.items < FEW:
+            notes.append(t("fewer than {few} examples: the intervals are too narrow", few=FEW))
         if self.missing:
             notes.append(t("not in this model: {methods}", methods=", ".join(self.missing)))
         return "\n".join([what, "", *table, "", *notes])

@@ -14,7 +14,6 @@ from typing import Any
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
-from regard.view.sides.side_by_side import SideBySide, side_by_side
 from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.pdf.svg_to_pdf import drawn_pdf
@@ -22,6 +21,7 @@ from regard.view.picked_matrix import Pick, by_hop, picked
 from regard.view.shaded_sentences import shaded_sentences
 from regard.view.sheets.number_files import arrays_npz, matrices_csv
 from regard.view.sheets.tab_sheets import Focus, draw_tab
+from regard.view.sides.side_by_side import SideBySide, side_by_side
 from regard.view.stills.moving_picture import film
 from regard.view.stills.png import drawn_png
 from regard.view.stills.still_picture import draw, shows_sight

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 WIDEST_COLUMN = 12  # a longer label is folded
 LABEL_LINES = 3
 ROUNDING = 1e-5  # how far above 1 a softmax may come out
+FAINT = 0.01  # a difference that is smaller than this everywhere is drawn faintly
 
 
 def heat_map(
@@ -110,7 +111,9 @@ class TerminalScale:
         finite = [weight for row in rows for weight in row if math.isfinite(weight)]
         largest = max(map(abs, finite), default=0.0)
         signed = min(finite, default=0.0) < 0
-        return cls(largest if signed or largest > 1 + ROUNDING else 1.0, signed)
+        if signed:
+            return cls(max(largest, FAINT), signed)
+        return cls(largest if largest > 1 + ROUNDING else 1.0, signed)
 
     def share(self, weight: float) -> float:
         return min(abs(weight) / self.full, 1.0)

@@ -30,7 +30,7 @@ def explain(
         ),
     ] = None,
     limit: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Examples, drawn from the corpus.")
+        int, typer.Option(min=1, max=10**9, metavar="N", help="Examples, drawn from the corpus.")
     ] = 100,
     seed: Annotated[
         int,

@@ -111,12 +111,13 @@ class GuestWriter:
 
     @property
     def _start(self) -> int:
+        config = self.model.config
+        told = self.model.generation_config if self.model.can_generate() else None
         said = (
-            self.model.config.decoder_start_token_id,
-            getattr(self.model.generation_config, "decoder_start_token_id", None)
-            if self.model.can_generate()
-            else None,
-            self.model.config.bos_token_id,
+            getattr(config, "decoder_start_token_id", None),
+            getattr(told, "decoder_start_token_id", None),
+            getattr(config, "bos_token_id", None),
+            getattr(config, "pad_token_id", None),  # with which T5 begins
         )
         return next((int(each) for each in said if each is not None), 0)
 

@@ -282,7 +282,11 @@ class TranslateTask(LikelihoodTask):
     def warm(self, module: TextTranslator) -> None:
         for attention in (False, True):
             settings = search_settings(self.recipe, beam=5, attention=attention, max_length=5)
-            module.predict(["a " * LONG], settings)
+            longest = getattr(getattr(module.model, "encoder", None), "longest", None)
+            count = (
+                LONG if longest is None else min(LONG, (longest - 1) // 3)
+            )  # a word may be 3 tokens
+            module.predict(["a " * max(count, 1)], settings)
 
     def look(
         self, module: TextTranslator, question: Question, *, model: str = ""

@@ -9,8 +9,6 @@ import numpy as np
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
-from regard.view.sides.common_words import in_common_words
-from regard.view.sides.side_by_side import is_given
 from regard.view.picked_matrix import Matrix, Pick, picked
 from regard.view.sheets.drawn_sheet import draw_sheet
 from regard.view.sheets.measures_sheet import measures_sheet
@@ -27,6 +25,8 @@ from regard.view.sheets.sheet_blocks import (
 )
 from regard.view.sheets.steps_sheet import steps_sheet
 from regard.view.sheets.tree_sheet import tree_sheet
+from regard.view.sides.common_words import in_common_words
+from regard.view.sides.side_by_side import is_given
 from regard.words import t
 
 TABS = ("steps", "beam", "compare", "explain", "picture", "table")

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regard.records.record import AttentionRecord
-from regard.view.sides.common_words import Common, in_common_words
 from regard.view.picked_matrix import Pick, picked
+from regard.view.sides.common_words import Common, in_common_words
 from regard.words import t
 
 
