@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import wave
 
 import numpy as np
@@ -307,3 +308,67 @@ def test_frames_put_together_still_sum_to_1():
 def test_a_text_longer_than_the_model_reads_is_told():
     with pytest.raises(BadQuestion, match="reads at most 64"):
         regard.look(*guest("bert"), "cat " * 70)
+
+
+@pytest.mark.parametrize("given", [None, 5, 0.5, True, {1, 2}, object()])
+@pytest.mark.parametrize("family", ["bert", "vit"])
+def test_what_is_no_text_picture_or_sound_is_told(family, given):
+    with pytest.raises(NotARecord, match="a text, a picture or a sound, not about"):
+        regard.look(*guest(family), given)
+
+
+@pytest.mark.parametrize("given", ["\ud800", "the \udfff cat", ("the", "\ud800")])
+def test_half_of_a_character_is_told(given):
+    with pytest.raises(BadQuestion, match="lone surrogate"):
+        regard.look(*guest("bert"), given)
+
+
+@pytest.mark.parametrize("shape", [(0, 0, 3), (0, 5, 3), (5, 0), (0, 5, 4)])
+def test_a_picture_without_pixels_is_told(shape):
+    with pytest.raises(NotARecord, match="has no pixels"):
+        regard.look(*guest("vit"), np.zeros(shape, np.uint8))
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 3), (3, 3, 3), (1, 7, 3), (3, 5, 3)])
+def test_the_colours_of_a_small_picture_are_not_taken_for_its_rows(shape):
+    """Each pixel as a square of 24: the same picture, whose colours nobody could take for rows."""
+    model, processor = guest("vit")
+    processor = type(processor)(size=processor.size, resample=0)  # the nearest pixel
+    small = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+    large = small.repeat(24, 0).repeat(24, 1)
+    one, other = (regard.look(model, processor, each).records[0] for each in (small, large))
+    assert one.map().weights.tobytes() == other.map().weights.tobytes()
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "bart", "t5", "vit", "clip"])
+@pytest.mark.parametrize("where", ["first", "last"])
+def test_numbers_that_are_none_are_told_and_not_explained(family, where):
+    model, processor = guest(family)
+    model = copy.deepcopy(model)
+    matrices = [each for each in model.parameters() if each.dim() > 1]
+    with torch.no_grad():
+        (matrices[0] if where == "first" else matrices[-1]).fill_(float("nan"))
+    given, more = FORMS[family]
+    (record,) = regard.look(model, processor, *given, **more, explain=True).records
+    assert sum("computes NaN" in note for note in record.notes) == 1
+    assert record.explanations == ()
+    assert not any("NaN" in note for note in look(family).notes)
+
+
+def test_a_search_of_a_model_without_numbers_does_not_fail():
+    model, tokenizer = guest("bart")
+    model = copy.deepcopy(model)
+    with torch.no_grad():
+        next(model.parameters()).fill_(float("nan"))
+    (record,) = regard.look(model, tokenizer, TEXT, beam=3).records
+    assert any("computes NaN" in note for note in record.notes)
+
+
+def test_a_model_of_sounds_without_numbers_writes_nothing():
+    model, processor = guest("whisper")
+    model = copy.deepcopy(model)
+    with torch.no_grad():
+        next(model.parameters()).fill_(float("nan"))
+    given, more = FORMS["whisper"]
+    with pytest.raises(NotARecord, match="writes nothing for this input"):
+        regard.look(model, processor, *given, **more)

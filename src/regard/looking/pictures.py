@@ -88,6 +88,8 @@ def _pixels(image: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
                 dtype=pixels.dtype,
             )
         )
+    if pixels.size == 0:
+        raise NotARecord(t("a picture of {shape} has no pixels", shape=pixels.shape))
     return pixels
 
 

@@ -57,10 +57,10 @@ class GuestInput:
             values["image"] = self.picture
         return json.dumps(values, ensure_ascii=False)
 
-    def pixels(self) -> NDArray[np.uint8]:
-        """(height, width, 3)"""
+    def image(self) -> Any:
+        """Of pillow: where the colours of an array of 1 × 1 or 3 × 5 pixels are can only be guessed."""
         try:
-            return np.asarray(decoded(bytes_in(self.picture), MOST_SENT).convert("RGB"))
+            return decoded(bytes_in(self.picture), MOST_SENT).convert("RGB")
         except Unusable as error:
             raise BadQuestion(
                 say_kept(str(error).replace("{}", "")).removeprefix("lines with ")
@@ -134,6 +134,14 @@ def _input(given: Any, rate: int | None) -> GuestInput:
                 t("how many samples does a second of this sound have? Say sampling_rate=16000")
             )
         return GuestInput(sound=np.asarray(given, np.float32), rate=rate, name=t("sound"))
+    if not isinstance(given, str | Path | bytes) and not _has_pixels(given):
+        raise NotARecord(
+            t(
+                "a model is asked about a text, a picture or a sound, not about {given} ({type})",
+                given=repr(given)[:40],
+                type=type(given).__name__,
+            )
+        )
     return _pictured(given)
 
 
@@ -143,6 +151,10 @@ def _is_picture(text: str) -> bool:
 
 def _is_sound(given: Any) -> bool:
     return hasattr(given, "shape") and len(given.shape) == 1
+
+
+def _has_pixels(given: Any) -> bool:
+    return hasattr(given, "shape") or hasattr(given, "convert")
 
 
 def _pictured(image: Any) -> GuestInput:

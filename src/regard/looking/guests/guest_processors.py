@@ -62,9 +62,9 @@ class GuestProcessors:
         if asked.sound is not None:
             made = self.sounds(asked.sound, sampling_rate=asked.rate, return_tensors="pt")
         elif asked.picture and asked.texts:
-            made = self.whole(text=list(asked.texts), images=asked.pixels(), return_tensors="pt")
+            made = self.whole(text=list(asked.texts), images=asked.image(), return_tensors="pt")
         elif asked.picture:
-            made = self.pictures(images=asked.pixels(), return_tensors="pt")
+            made = self.pictures(images=asked.image(), return_tensors="pt")
         else:
             made = self.tokenizer(*asked.texts, return_tensors="pt")
         device = self.model.device
@@ -114,6 +114,8 @@ class GuestProcessors:
                 )
         if asked.texts and not any(each.strip() for each in asked.texts):
             raise BadQuestion(t("there is nothing to look at: the text is blank"))
+        if any("\ud800" <= letter <= "\udfff" for text in asked.texts for letter in text):
+            raise BadQuestion(t("a text holds half of a character (a lone surrogate)"))
 
     def _check_length(self, inputs: dict[str, torch.Tensor]) -> None:
         if "input_ids" not in inputs:

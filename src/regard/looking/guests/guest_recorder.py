@@ -43,6 +43,7 @@ from regard.words import t
 
 LENS_WORK = 3e11  # of all lines of a lens together: some seconds
 LABEL = "label"  # the map from the answer of a classifier to its input
+ANSWERS = ("logits", "logits_per_image", "last_hidden_state")  # of outputs, where they are
 Changed = Callable[[], AbstractContextManager[None]]
 
 
@@ -117,7 +118,9 @@ class GuestRecorder:
             maps = [label, *maps] if seen.asked.picture else [*maps, label]
         lens = self._lens(seen, forced, sides, how) if question.details else None
         why: tuple[Explanation, ...] = ()
-        if question.explain:
+        unreal = _unreal(seen)
+        notes += unreal
+        if question.explain and not unreal:
             why, unmeasured = self._explained(seen, question, sides)
             notes += unmeasured
         output = sides["target"].text if "target" in sides else seen.added or answer
@@ -322,6 +325,18 @@ class GuestRecorder:
         ids = [each["input_ids"][:1] for each in cut]
         unknown = self.tokenizer.unk_token_id
         return list(dict.fromkeys(each[0] for each in ids if each and each[0] != unknown))
+
+
+def _unreal(seen: Seen) -> tuple[str, ...]:
+    """A line where numbers of the model are none: nothing that is drawn of them means anything."""
+    found = [getattr(seen.outputs, name, None) for name in ANSWERS]
+    weights = [each.weights for each in seen.captured.layers]
+    there = [each for each in (*found, *weights) if isinstance(each, Tensor)]
+    if not any(bool(each.isnan().any()) for each in there):
+        return ()
+    return (
+        t("the model computes NaN, which is no number: its answers and weights mean nothing here"),
+    )
 
 
 def _towers(captured: Captured) -> dict[str, Captured]:

@@ -49,7 +49,10 @@ class GuestWriter:
             )
         most = self.most(inputs)
         if type(self.model).generate is not transformers().GenerationMixin.generate:
-            found = plainly_generated(self.model, {**inputs, **prompt}, most)
+            try:
+                found = plainly_generated(self.model, {**inputs, **prompt}, most)
+            except IndexError:  # Whisper looks for the last of no tokens
+                raise NotARecord(t("the model writes nothing for this input")) from None
         else:
             found = generated(
                 self.model,

@@ -5,26 +5,29 @@ Weights are read from safetensors alone: other files of weights are pickles, whi
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from regard.hf.modules import transformers
+from regard.looking.guests.folder_checks import (
+    PROCESSORS,
+    BadModelFolder,
+    check_folder,
+    weight_files,
+)
 from regard.looking.guests.guest_model import GuestModel
 from regard.words import t
 
-PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack")
-PROCESSORS = ("processor_config.json", "preprocessor_config.json")
-
-
-class BadModelFolder(ValueError):
-    """A folder that is not, or not safely, a model."""
-
-    status = 2
-    hint = "model.save_pretrained(FOLDER) and tokenizer.save_pretrained(FOLDER) write one"
+NO_VOCABULARY = {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}
+UNREAD = ("masked_spec_embed",)  # weights that only a training reads
+NAMED = 3  # weights in an error
+LONGEST_ERROR = 240
 
 
 def load_guest(folder: str | Path, *, device: str | None = None) -> GuestModel:
@@ -33,52 +36,14 @@ def load_guest(folder: str | Path, *, device: str | None = None) -> GuestModel:
     config = check_folder(place)
     hf = transformers()
     with _offline():
-        model = _model_class(config).from_pretrained(
-            place, local_files_only=True, trust_remote_code=False, use_safetensors=True
-        )
+        model = _model(_model_class(config), place)
         processor = _processor(hf, place)
+    _check_tokenizer(processor, place)
     if device is not None:
         model = model.to(device)
     name = place.resolve().name
     command = f"regard serve --hf {folder}"
     return GuestModel(model.eval(), processor, name=name, command=command, place=place)
-
-
-def check_folder(place: Path) -> dict[str, Any]:
-    """What config.json says; refused is what would need a pickle, code of the folder, or a network."""
-    if not place.is_dir():
-        raise BadModelFolder(
-            t(
-                "{folder} is no folder: nothing is downloaded, give one on this machine",
-                folder=place,
-            )
-        )
-    file = place / "config.json"
-    if not file.is_file():
-        raise BadModelFolder(t("{folder} has no config.json: it is no model", folder=place))
-    try:
-        config = json.loads(file.read_text("utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise BadModelFolder(t("{file} is no JSON: {error}", file=file, error=error)) from None
-    if not isinstance(config, dict):
-        raise BadModelFolder(t("{file} is no JSON object", file=file))
-    for name in ("config.json", "tokenizer_config.json", *PROCESSORS):
-        if (place / name).is_file() and "auto_map" in (place / name).read_text("utf-8"):
-            raise BadModelFolder(
-                t(
-                    "{file} asks for code of its own (auto_map), and none is run from a folder",
-                    file=place / name,
-                )
-            )
-    if not any(place.glob("*.safetensors")):
-        others = sorted(each.name for each in place.iterdir() if each.suffix in PICKLES)
-        seen = t(
-            "; {files} may be a pickle, which can run anything", files=", ".join(others)
-        ) if others else ""  # fmt: skip
-        raise BadModelFolder(
-            t("{folder} has no weights in safetensors{seen}", folder=place, seen=seen)
-        )
-    return config
 
 
 def _model_class(config: dict[str, Any]) -> Any:
@@ -93,6 +58,84 @@ def _model_class(config: dict[str, Any]) -> Any:
             t("transformers {version} knows no {name}", version=hf.__version__, name=named[0])
         )
     return hf.AutoModel
+
+
+def _model(kind: Any, place: Path) -> Any:
+    """All its weights are those of the folder: what transformers would make up is refused."""
+    try:
+        model, found = kind.from_pretrained(
+            place,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+        )
+    except Exception as error:  # whatever a config or a weight can bring about
+        if sizes := _other_sizes(kind, place):
+            raise BadModelFolder(
+                t(
+                    "config.json and the weights of {folder} are of two models: {sizes}",
+                    folder=place,
+                    sizes=sizes,
+                )
+            ) from None
+        raise BadModelFolder(
+            t(
+                "transformers cannot make a model of {folder}: {why}",
+                folder=place,
+                why=_short(error),
+            )
+        ) from error
+    missing = [each for each in sorted(found["missing_keys"]) if not each.endswith(UNREAD)]
+    if missing:
+        raise BadModelFolder(
+            t.plural(
+                len(missing),
+                "{n} weight of {kind} is not in {folder} and would be random: {names}",
+                "{n} weights of {kind} are not in {folder} and would be random: {names}",
+                kind=type(model).__name__,
+                folder=place,
+                names=_listed(missing),
+            )
+        )
+    return model
+
+
+def _other_sizes(kind: Any, place: Path) -> str:
+    """Where the weights have another size than the config says; "" where that cannot be known."""
+    from safetensors import safe_open
+
+    try:
+        config = transformers().AutoConfig.from_pretrained(
+            place, local_files_only=True, trust_remote_code=False
+        )
+        made = kind.from_config if hasattr(kind, "from_config") else kind
+        with torch.device("meta"):
+            wanted = {name: list(x.shape) for name, x in made(config).state_dict().items()}
+        sizes: dict[str, list[int]] = {}
+        for file in weight_files(place, config.to_dict()):
+            with safe_open(file, "pt") as opened:
+                names = opened.keys()
+                sizes |= {name: opened.get_slice(name).get_shape() for name in names}
+    except Exception:  # it is what failed before
+        return ""
+    return _listed(
+        t("{name} is {size}, not {wanted}", name=name, size=size, wanted=wanted[name])
+        for name, size in sizes.items()
+        if wanted.get(name, size) != size
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    """The first of them."""
+    *shown, last = islice(chain(names, [""]), NAMED + 1)
+    return ", ".join(shown) + (" …" if last else "")
+
+
+def _short(error: BaseException) -> str:
+    """An error of a library in one line."""
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said}"[:LONGEST_ERROR]
 
 
 def _processor(hf: Any, place: Path) -> Any:
@@ -112,11 +155,32 @@ def _processor(hf: Any, place: Path) -> Any:
             return getattr(hf, kind).from_pretrained(
                 place, local_files_only=True, trust_remote_code=False
             )
-        except (OSError, ValueError, KeyError, ImportError) as error:
-            errors.append(" ".join(str(error).split())[:200])
+        except Exception as error:  # whatever a broken file can bring about
+            errors.append(_short(error))
     raise BadModelFolder(
         t("{folder} has nothing to prepare inputs with: {why}", folder=place, why=errors[0])
     )
+
+
+def _check_tokenizer(processor: Any, place: Path) -> None:
+    """transformers makes an empty one where no vocabulary is: it would read every word as unknown."""
+    own = hasattr(processor, "all_special_ids")
+    tokenizer = processor if own else getattr(processor, "tokenizer", None)
+    if tokenizer is None:
+        return
+    names = {*getattr(tokenizer, "vocab_files_names", {}).values()} - NO_VOCABULARY
+    has_file = any((place / name).is_file() for name in (*names, "tokenizer.json"))
+    words = tokenizer.get_vocab().keys() - {*tokenizer.all_special_tokens}
+    if not words or (names and not has_file):
+        listed = ", ".join(sorted({*names, "tokenizer.json"}))
+        raise BadModelFolder(
+            t(
+                "{folder} has no vocabulary, so that every word would be unknown: "
+                "put the files of its tokenizer there ({files})",
+                folder=place,
+                files=listed,
+            )
+        )
 
 
 @contextmanager
@@ -130,9 +194,12 @@ def _offline() -> Iterator[None]:
     constants.HF_HUB_OFFLINE = True
     os.environ["HF_HUB_OFFLINE"] = "1"
     bars.disable_progress_bar()
+    loudness = bars.get_verbosity()
+    bars.set_verbosity_error()  # what is wrong is said by errors
     try:
         yield
     finally:
+        bars.set_verbosity(loudness)
         if shown:
             bars.enable_progress_bar()
         constants.HF_HUB_OFFLINE = before
