@@ -28,6 +28,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 if "PYTEST_XDIST_WORKER_COUNT" in os.environ:  # several processes of tests share the cores
     share = max(1, (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
     torch.set_num_threads(share)
+    os.environ["OMP_NUM_THREADS"] = str(share)  # of the programs that they start
 
 HERE = Path(__file__).parent
 sys.path[:0] = [
