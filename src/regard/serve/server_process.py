@@ -96,7 +96,7 @@ def serve(
 
 def _check_guest(folder: Path) -> None:
     """What cannot be served is told before anything is loaded."""
-    from regard.looking.guests.model_folder import check_folder
+    from regard.looking.guests.folder_checks import check_folder
 
     check_folder(folder)
 
