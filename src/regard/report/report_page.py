@@ -68,8 +68,8 @@ class Report:
 def render(report: Report) -> str:
     """The whole page."""
     parts: list[tuple[str, Callable[[Report], Markup], object]] = [
-        (t("Scores"), _drawn(report.scored), report.scored),
         (t("Side by side"), _drawn(report.beside), report.beside),
+        (_of(report, t("Scores")), _drawn(report.scored), report.scored),
         (t("Learning"), _learning, report.metrics),
         *((title, _drawn(body), body) for title, body in report.drawings),
         (report.sample_names.title, _samples, report.samples),
@@ -81,6 +81,11 @@ def render(report: Report) -> str:
     sections = ((title, write(report)) for title, write, given in parts if given)
     viewer = inset_viewer(report.records)
     return static_page(f"{report.title} · regard", stylesheet(), _header(report), sections, viewer)
+
+
+def _of(report: Report, title: str) -> str:
+    """Where others are beside it, with the name of the run."""
+    return f"{title}: {report.name}" if report.name else title
 
 
 def _drawn(body: Markup | str) -> Callable[[Report], Markup]:
@@ -103,10 +108,12 @@ def _header(report: Report) -> Markup:
         )
         for score in report.scores
     ]
+    whose = element("p", t("What follows is of {name}.", name=report.name)) if report.name else ""
     return element(
         "header",
         masthead(t("training report")),
         element("h1", report.title),
+        whose,
         element("p", report.verdict, class_="verdict") if report.verdict else "",
         element("dl", *scores, class_="scores") if scores else "",
     )
