@@ -11,6 +11,7 @@ ORIGINS = {
     "babi": "the bAbI tasks v1.2 are unpacked from research.facebook.com/downloads/babi (en-10k/qa1_….txt)",
     "checkins-nyc": "NYC.npy and NYC_POI.npy are in the folder data of "
     "github.com/yingtaoluo/Spatial-Temporal-Attention-Network-for-POI-Recommendation",
+    "ddtp-fr": "python -m regard.data.corpora.build_debian_ddtp makes it of debian-ddtp",
     "debian-ddtp": "it is the i18n/Translation-* files of Debian bookworm main, joined on the MD5",
     "debian-l10n-zh": "it is read from the zh_CN gettext catalogues of Debian bookworm packages",
     "debian-synopsis": "it is the file i18n/Translation-en of Debian bookworm main",
