@@ -7,7 +7,7 @@ import re
 
 import pytest
 from made_records import document_record, image_record, translation_record
-from reading_pages import expect
+from reading_pages import ask, expect, open_panel
 
 from regard import words
 from regard.view.html import page_html
@@ -170,3 +170,18 @@ def test_a_served_page_is_switched_with_all_that_the_server_says(open_page, serv
     keep(page, "language-served")
     page.get_by_role("button", name="English").click()
     expect(page.locator(".notes")).to_contain_text("the text has 300 tokens")
+
+
+@pytest.mark.parametrize("measured", [True, False], ids=["after", "while"])
+def test_measures_speak_the_language_that_is_switched_to(open_page, server, measured):
+    page = open_page(server)
+    ask(page, "我是一个学生。")
+    panel = open_panel(page, "Is it an explanation?")
+    panel.get_by_role("button", name="Measure").click()
+    if measured:
+        expect(panel.get_by_text("Leave one out").first).to_be_visible()
+    page.get_by_role("button", name="中文").click()
+    cards = page.locator(".explain-cards")
+    expect(cards).to_contain_text("逐一去掉")
+    expect(cards).not_to_contain_text("Leave one out")
+    expect(page.locator(".notes")).not_to_contain_text(re.compile(r"[a-z]{3,} [a-z]{3,}"))

@@ -2,6 +2,7 @@
 
 import { plainQuestion, questionKey } from "./asked_questions.js";
 import { readRecord } from "../record/record.js";
+import { spoken } from "../words/messages.js";
 
 /** @typedef {import("../record/record.js").AttentionRecord} AttentionRecord */
 /** @typedef {import("./asked_questions.js").Question} Question */
@@ -62,7 +63,10 @@ export class AskedRecords {
     const key = questionKey(question);
     const known = this.kept.get(key);
     if (known && !fresh) return known;
-    const record = readRecord(await this.ask("look", { ...settingsOf(like), ...question }));
+    const language = spoken();
+    const answer = await this.ask("look", { ...settingsOf(like), ...question });
+    if (spoken() !== language) return this.look(asked, { like, fresh }); // its notes and measures are in the old one
+    const record = readRecord(answer);
     this.questions.set(record, question);
     this.kept.delete(key); // the newest is the last to go
     this.kept.set(key, record);
