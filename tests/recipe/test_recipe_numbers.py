@@ -87,9 +87,15 @@ def test_all_sections_were_walked():
 )
 def test_the_steps_where_a_vector_enters_are_counted_from_1(steps):
     told = ["task.kind=caption", "model.kind=one-to-many"]
-    with pytest.raises(RecipeError, match=r"model\.enters is "):
+    wanted = r"model\.enters is .*first, every, or a list of steps counted from 1, as \[1, 7\]$"
+    with pytest.raises(RecipeError, match=wanted):
         read_recipe("rnnsearch", [*told, f"model.enters={steps}"])
-    assert read_recipe("rnnsearch", [*told, "model.enters=[1, 7]"]).model.enters == (1, 7)
+
+
+@pytest.mark.parametrize(("written", "steps"), [("[1, 7]", (1, 7)), ("1,7", (1, 7)), ("7", (7,))])
+def test_the_steps_where_a_vector_enters_are_a_list_however_written(written, steps):
+    told = ["task.kind=caption", "model.kind=one-to-many", f"model.enters={written}"]
+    assert read_recipe("rnnsearch", told).model.enters == steps
 
 
 @pytest.mark.parametrize("devices", ["100000", "true", "'100000'", "x", "1.5", "[0, true]", "-2"])

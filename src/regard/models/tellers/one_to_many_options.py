@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
 
 from regard.models.attention_options import AttentionOptions
 from regard.options import Few, Length, ModelOptions, Rate, Width
+from regard.words import t
 
 if TYPE_CHECKING:
     from torch import nn
 
+
+def _all_ways_named(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    """pydantic names the first way of a union alone. `7` and `1,7` are left to a recipe's second reading."""
+    try:
+        return read(value)
+    except ValidationError:
+        if isinstance(value, str | int) and any(letter.isdigit() for letter in str(value)):
+            raise
+        wanted = t("first, every, or a list of steps counted from 1, as [1, 7]")
+        raise PydanticCustomError("no_steps", "{wanted}", {"wanted": wanted}) from None
+
+
 Steps = Annotated[tuple[Length, ...], Field(min_length=1)]
+Entry = Annotated[Literal["first", "every"] | Steps, WrapValidator(_all_ways_named)]
 Cell = Literal["gru", "gru-reset-before", "lstm", "elman"]
 
 
@@ -23,7 +38,7 @@ class OneToMany(ModelOptions):
     task: ClassVar[str] = "caption"
     reads: ClassVar[tuple[str, ...]] = ("image", "numbers", "vector", "label", "text")
     kind: Literal["one-to-many"] = "one-to-many"
-    enters: Literal["first", "every"] | Steps = Field(
+    enters: Entry = Field(
         "first",
         description="where the vector enters: as the first state, at every step, or at chosen steps, "
         "counted from 1, as [1, 7, 13]",
