@@ -155,15 +155,20 @@ def within_budget(
     numbers = _count(x for each in maps for x in (each.scores, each.values)) + vectors
     if numbers <= most:
         return tuple(maps), ()
-    left_out = "queries and keys"
+    left_out = t("queries and keys")
     maps = [replace(each, query_vectors=None, key_vectors=None) for each in maps]
     if numbers - vectors > most:
-        left_out = "queries, keys and values" if vectors else "values"
+        left_out = t("queries, keys and values") if vectors else t("values")
         maps = [replace(each, values=None) for each in maps]
     if _count(each.scores for each in maps) > most:
-        left_out = "queries, keys, scores and values" if vectors else "scores and values"
+        left_out = t("queries, keys, scores and values") if vectors else t("scores and values")
         maps = [replace(each, scores=None, factor=None) for each in maps]
-    note = f"{left_out} are left out: there are {numbers:,} numbers, and at most {most:,} are kept"
+    note = t(
+        "{left_out} are left out: there are {numbers} numbers, and at most {most} are kept",
+        left_out=left_out,
+        numbers=f"{numbers:,}",
+        most=f"{most:,}",
+    )
     return tuple(maps), (note,)
 
 

@@ -27,6 +27,7 @@ test("CSV quotes what has to be quoted, and disarms formulas", () => {
   assert.equal(csvText([["a", 0.5]]), "a,0.5\r\n");
   assert.equal(csvText([['say "hi", you']]), '"say ""hi"", you"\r\n');
   assert.equal(csvText([["=HYPERLINK(1)", "-", -1]]), "'=HYPERLINK(1),-,-1\r\n");
+  assert.equal(csvText([["=\n1+1"]]), "\"'=\n1+1\"\r\n");
 });
 
 test("two matrices have a difference only on the same axes, and the reason names the first that is not", () => {

@@ -79,7 +79,7 @@ export function sortedLinks(links, by, down) {
 export function csvText(lines) {
   /** @param {unknown} value */
   const cell = (value) => {
-    const text = typeof value === "string" && /^[=+\-@\t\r]./.test(value) ? `'${value}` : String(value);
+    const text = typeof value === "string" && /^[=+\-@\t\r]./s.test(value) ? `'${value}` : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
