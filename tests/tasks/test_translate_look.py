@@ -21,6 +21,7 @@ from regard.search import Ensemble, Search
 from regard.tasks.search_settings import search_settings
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_look import look_at_translation
+from regard.words import speaking
 
 SETTINGS = Search(beam=3, min_length=3, max_length=9)
 FULL = replace(SETTINGS, nbest=3, attention=True)
@@ -382,6 +383,8 @@ def test_too_many_numbers_are_left_out_and_it_is_said():
     kept, notes = within_budget(full, scores - 1)
     assert all(each.values is None and each.scores is None for each in kept)
     assert notes[0].startswith("scores and values are left out")
+    with speaking("zh"):
+        assert within_budget(full, scores - 1)[1][0].startswith("略去了分数和值")
     assert all(np.array_equal(a.weights, b.weights) for a, b in zip(kept, full, strict=True))
 
 
