@@ -25,6 +25,8 @@ from regard.view.attention_view import View, counted, page_state
 from regard.words import t
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from regard.serve.models import Shelf
     from regard.serve.server_process import Server
 
@@ -101,7 +103,7 @@ class LivePage:
         self._thread = threading.Thread(target=self._run, name="regard live page", daemon=True)
         self._thread.start()
         if not _is_interactive():
-            atexit.register(self._wait)
+            self._end_with_the_program()
         while not self._server.started and self._thread.is_alive():
             self._thread.join(0.01)
 
@@ -116,14 +118,32 @@ class LivePage:
         self._server.should_exit = True
         self._thread.join()
 
+    def _end_with_the_program(self) -> None:
+        """Not before Ctrl-C, whether that comes while the program runs or at its end."""
+        atexit.register(self._wait)
+        others = sys.excepthook
+
+        def hook(
+            kind: type[BaseException], value: BaseException, trace: TracebackType | None
+        ) -> None:
+            if issubclass(kind, KeyboardInterrupt):
+                self._stop()
+                if others is sys.__excepthook__:  # else another page, say, that ends too
+                    return
+            others(kind, value, trace)
+
+        sys.excepthook = hook
+
     def _wait(self) -> None:
-        """At the end of a program: until Ctrl-C."""
         try:
             while self._thread.is_alive():
                 self._thread.join(0.2)
         except KeyboardInterrupt:
-            self.close()
-            print(t("stopped"), flush=True)
+            self._stop()
+
+    def _stop(self) -> None:
+        self.close()
+        print(t("stopped"), flush=True)
 
 
 def _is_interactive() -> bool:
