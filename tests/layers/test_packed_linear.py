@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from regard.layers import packed_linear
 from regard.layers.packed_linear import PackedLinear, PackedMatrices, forget_changed, pack
 from regard.models.transformer_options import Transformer
 from regard.search import Search, search
@@ -19,7 +20,7 @@ SHAPES = [(5, 256, 256), (70, 128, 300), (1, 1000, 33)]  # rows, columns of x, o
 def by_definition(x, weight, bias):
     """s_r t_n Σ_k x̂_rk Ŵ_nk + b_n, in integers."""
     s, t = (m.abs().amax(-1, keepdim=True) / 127 for m in (x, weight))
-    sums = (x / s).round().long() @ (weight / t).round().long().T
+    sums = (x * s.reciprocal()).round().long() @ (weight * t.reciprocal()).round().long().T
     return sums * s * t.T + bias
 
 
@@ -38,6 +39,22 @@ def test_in_8_bits_a_product_is_that_of_the_integers(rows, size, outputs):
         found = PackedLinear(linear, PackedMatrices("int8"))(x)
         torch.testing.assert_close(found, by_definition(x, linear.weight, linear.bias))
         assert 0 < (found - linear(x)).abs().max() < 0.02 * linear(x).abs().max()
+
+
+@pytest.mark.parametrize("first", [1.0, 0.0, 1e-42, 3e38, float("inf"), float("nan")])
+@pytest.mark.parametrize(("rows", "size", "outputs"), [*SHAPES, (300, 257, 130), (1, 1, 1)])
+def test_compiled_roundings_are_those_of_torch_bit_for_bit(rows, size, outputs, first):
+    kernels = pytest.importorskip("regard.layers.rounded_cpu")
+    x = torch.randn(rows, 2 * size)[:, ::2]
+    x[0] = x[0] * first
+    (found, scale), (wanted, its_scale) = kernels.rounded(x), packed_linear._rounded(x)
+    told = torch.isfinite(its_scale).expand_as(x)  # of the others the scale alone counts: all become NaN
+    assert torch.equal(found[told], wanted[told])
+    torch.testing.assert_close(scale, its_scale, rtol=0, atol=0, equal_nan=True)
+    sums, columns = torch.randint(-(2**20), 2**20, (rows, outputs)).int(), torch.rand(outputs)
+    for bias in (None, torch.randn(outputs)):
+        y, wanted = (of(sums, scale, columns, bias) for of in (kernels.scaled, packed_linear._scaled))
+        torch.testing.assert_close(y, wanted, rtol=0, atol=0, equal_nan=True)
 
 
 @pytest.mark.parametrize("bias", [True, False])

@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from regard.attention import beam_steps
 from regard.layers.names import check_name
 
 Precision = Literal["float32", "int8"]
@@ -24,6 +25,9 @@ Product = Callable[[Tensor, Tensor | None], Tensor]  # x (..., K), bias (N,) -> 
 ROWS = 64  # of x, that oneDNN lays a matrix out for; the layout serves any number
 LEAST = 1 << 14  # numbers of a matrix: below, a call of either kind costs more than the product
 LEVELS = 127  # of int8, to either side of 0
+
+KERNELS = "regard.layers.rounded_cpu"
+beam_steps.MODULES.append(KERNELS)
 
 
 class KeptMatrix(NamedTuple):
@@ -44,7 +48,6 @@ class PackedMatrices:
         check_name("precision", precision, get_args(Precision))
         self.precision = precision
         self._kept: dict[tuple[Any, ...], KeptMatrix] = {}
-        self._rows = RoundedRows()
 
     def __call__(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         if not _answers(x, weight):
@@ -65,7 +68,7 @@ class PackedMatrices:
         if kept is None or kept.versions != versions:
             every = tuple(weight.detach() for weight in weights)
             one = every[0] if len(every) == 1 else torch.cat(every)
-            product = as_int8(one, self._rows) if self.precision == "int8" else as_blocks(one)
+            product = as_int8(one) if self.precision == "int8" else as_blocks(one)
             kept = KeptMatrix(weights, versions, tuple(map(_fingerprint, every)), product)
             self._kept[place] = kept
         return kept.product
@@ -77,7 +80,7 @@ class PackedMatrices:
                 self._kept.pop(place, None)
 
     def __getstate__(self) -> dict[str, Any]:  # of a copy, whose matrices are elsewhere
-        return {"precision": self.precision, "_kept": {}, "_rows": RoundedRows()}
+        return {"precision": self.precision, "_kept": {}}
 
 
 class PackedLinear(nn.Linear):
@@ -153,23 +156,7 @@ def as_blocks(weight: Tensor) -> Product:
     return product
 
 
-class RoundedRows:
-    """x ≈ s · x̂, row by row; of the last x it is kept, since queries, keys and values are made of one."""
-
-    def __init__(self) -> None:
-        self._last: tuple[Tensor, tuple[Tensor, Tensor]] | None = None
-
-    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """(..., K) -> x̂ (R, K), s (R, 1)"""
-        rows, last = x.detach().reshape(-1, x.shape[-1]), self._last
-        if last is not None and torch.equal(last[0], rows):
-            return last[1]
-        found = _rounded(rows)
-        self._last = rows.clone(), found
-        return found
-
-
-def as_int8(weight: Tensor, rounded_rows: RoundedRows) -> Product:
+def as_int8(weight: Tensor) -> Product:
     """W ≈ t · Ŵ, x ≈ s · x̂: integers from -127 to 127, a scale t for each row of W and s for each of x.
 
     y_rn = s_r t_n Σ_k x̂_rk Ŵ_nk + b_n. The scale of x is its own, so no row depends on those beside it.
@@ -178,10 +165,12 @@ def as_int8(weight: Tensor, rounded_rows: RoundedRows) -> Product:
     matrix, scale = matrix.t(), scale.squeeze(1)  # (K, N), (N,)
 
     def product(x: Tensor, bias: Tensor | None) -> Tensor:
-        rows, each = rounded_rows(x)
-        sums = torch._int_mm(rows, matrix)  # (R, N), exact
-        y = sums.float().mul_(each).mul_(scale)
-        y = y if bias is None else y.add_(bias)
+        kernels = beam_steps.kernels(KERNELS)
+        round_rows, scale_sums = (
+            (kernels.rounded, kernels.scaled) if kernels else (_rounded, _scaled)
+        )
+        rows, each = round_rows(x.detach().reshape(-1, x.shape[-1]))
+        y: Tensor = scale_sums(torch._int_mm(rows, matrix), each, scale, bias)  # exact sums
         return y.view(*x.shape[:-1], y.shape[-1])
 
     return product
@@ -191,4 +180,10 @@ def _rounded(rows: Tensor) -> tuple[Tensor, Tensor]:
     """(R, K) -> integers (R, K) and the scale of each row (R, 1): its largest number becomes 127."""
     scale = rows.abs().amax(-1, keepdim=True).div_(LEVELS)
     scale.clamp_min_(torch.finfo(torch.float32).tiny)
-    return (rows / scale).round_().to(torch.int8), scale
+    return (rows * scale.reciprocal()).round_().to(torch.int8), scale
+
+
+def _scaled(sums: Tensor, rows: Tensor, columns: Tensor, bias: Tensor | None) -> Tensor:
+    """sums (R, N), scales of the rows (R, 1) and columns (N,), bias (N,) -> (R, N)"""
+    y = sums.float().mul_(rows).mul_(columns)
+    return y if bias is None else y.add_(bias)

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.attention.kernels.additive_cpu import _exp, _kernel, _part
+from regard.attention.kernels.additive_cpu import _exp
+from regard.attention.kernels.compiled import kernel, part
 from regard.attention.kernels.threads import TASKS, done_by_team, share, take
 from regard.search.candidates import CHUNK, Candidates
 
@@ -41,7 +42,7 @@ def run_once() -> None:
 # --- kernels ----------------------------------------------------------------------------------------
 
 
-@_part
+@part
 def _peak(x):
     peak = x[0]
     for i in range(1, x.size):
@@ -49,7 +50,7 @@ def _peak(x):
     return peak
 
 
-@_part
+@part
 def _sum_of_exponentials(x, peak):
     least, total = np.float32(-80), np.float32(0)
     for i in range(x.size):
@@ -60,7 +61,7 @@ def _sum_of_exponentials(x, peak):
     return total
 
 
-@_kernel
+@kernel
 def _best(plan, logits, totals, parents, tokens, log_probs, sums, never):
     """Row b of the results, in falling order, for tasks b; of equal ones the first."""
     if done_by_team(plan):

@@ -18,33 +18,16 @@ Every element is computed by one task, in one order: results do not depend on th
 
 import functools
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 from torch import Tensor
 
 from regard.attention.kernels import additive_torch
+from regard.attention.kernels.compiled import kernel, part
 from regard.attention.kernels.threads import TASKS, done_by_team, share, take
-
-# No "nnan" or "ninf": infinities are capped on purpose and NaN must come out as NaN.
-_options: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": {"contract", "reassoc", "nsz", "arcp"},
-}
-_part = njit(**_options)  # compiled into the kernels, and cached with them
-
-
-def _kernel(function: Callable[..., None]) -> Callable[..., None]:
-    try:
-        return njit(cache=True, **_options)(function)
-    except RuntimeError:  # neither the package nor the user's cache folder can be written to
-        return njit(**_options)(function)
-
 
 QUERIES = 64  # queries per forward task: their exponentials stay in the L2 cache
 FEATURES = 128  # features per backward task, at most
@@ -133,7 +116,7 @@ def _exp_of_its_type(x):
     return exp32
 
 
-@_part
+@part
 def _exponentials(x, out, limit):
     """out = exp(2x); returns how many x lie beyond ±limit or are NaN, for which out is of no use."""
     zero, one = limit - limit, limit / limit
@@ -146,12 +129,12 @@ def _exponentials(x, out, limit):
     return beyond
 
 
-@_part
+@part
 def _of_exponentials(e, f):
     return e * f
 
 
-@_part
+@part
 def _of_sum(q, k):
     """exp(2 (q + k)), for any q and k; beyond 40 tanh is 1."""
     bound = np.float32(40)
@@ -162,7 +145,7 @@ def _of_sum(q, k):
 
 
 def _adder_of_reciprocals(product):
-    @_part
+    @part
     def add(queries, keys, w, out, cap):
         """out[i, m] = Σ_d w_d r_imd, with r = 1 / (1 + product(queries[i], keys[m])) for four keys."""
         one = cap / cap
@@ -195,7 +178,7 @@ _add_reciprocals = _adder_of_reciprocals(_of_exponentials)
 _add_reciprocals_plainly = _adder_of_reciprocals(_of_sum)
 
 
-@_kernel
+@kernel
 def _forward(plan, query, key, weight, out, limit, cap):
     """out[n, i, j] for tasks (n, block of queries)."""
     if done_by_team(plan):
@@ -252,7 +235,7 @@ def _forward(plan, query, key, weight, out, limit, cap):
 
 
 def _adder_of_gradients(product):
-    @_part
+    @part
     def add(queries, keys, grads, width, cap):
         """With r = 1 / (1 + product(query, key)) and h = g r (1 - r), for four keys and all queries, adds
 
@@ -295,7 +278,7 @@ _add_gradients = _adder_of_gradients(_of_exponentials)
 _add_gradients_plainly = _adder_of_gradients(_of_sum)
 
 
-@_kernel
+@kernel
 def _backward(plan, grad, query, key, weight, dquery, dkey, dweight, limit, cap):
     """dquery[n, :, c], dkey[n, :, c], dweight[n, c] for tasks (n, chunk c of features)."""
     if done_by_team(plan):

@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.attention.kernels.additive_cpu import _exp, _kernel, _part
+from regard.attention.kernels.additive_cpu import _exp
+from regard.attention.kernels.compiled import kernel, part
 from regard.attention.kernels.threads import TASKS, done_by_team, share, take
 
 ROWS = 16  # hypotheses of a task
@@ -59,7 +60,7 @@ def run_once() -> None:
 # --- kernels ----------------------------------------------------------------------------------------
 
 
-@_part
+@part
 def _dot(a, b):
     total = np.float32(0)
     for d in range(a.size):
@@ -67,13 +68,13 @@ def _dot(a, b):
     return total
 
 
-@_part
+@part
 def _add(out, weight, x):
     for d in range(out.size):
         out[d] += weight * x[d]
 
 
-@_part
+@part
 def _normalise(weights):
     """softmax, in place"""
     least, total = np.float32(-80), np.float32(0)
@@ -89,7 +90,7 @@ def _normalise(weights):
         weights[j] /= total
 
 
-@_kernel
+@kernel
 def _past(plan, new, room, ancestors, out, heads, scale):
     """out[n] for tasks of some n."""
     if done_by_team(plan):
@@ -118,7 +119,7 @@ def _past(plan, new, room, ancestors, out, heads, scale):
                 _add(context, weights[length], room[length, n, a:z])
 
 
-@_kernel
+@kernel
 def _source(plan, query, keys, values, real, sentences, out, heads, scale):
     """out[n] for tasks of the hypotheses of a sentence."""
     if done_by_team(plan):
