@@ -60,6 +60,7 @@ class Store:
         self._length: int = settings["examples"]
         self._lines = self._map(LINES, "<i8")
         self._columns: dict[str, list[tuple[str, Numbers, Numbers]]] = {}
+        self._even: dict[str, list[Numbers] | None] = {}
         for name, kind in settings["types"].items():
             field, part = name.rsplit(".", 1)
             numbers, ends = self._map(name, kind), self._map(f"{name}{ENDS}", "<i8")
@@ -118,12 +119,23 @@ class Store:
             raise IndexError(
                 t("row {row} of a store of {count} examples", row=row, count=len(self))
             )
-        return {
-            field: tuple(
-                numbers[ends[row - 1] if row else 0 : ends[row]] for _, numbers, ends in parts
-            )
-            for field, parts in self._columns.items()
-        }
+        return {field: self.parts(field, row) for field in self._columns}
+
+    def parts(self, field: str, row: int) -> tuple[Numbers, ...]:
+        """The numbers of one field of an example."""
+        return tuple(
+            numbers[ends[row - 1] if row else 0 : ends[row]]
+            for _, numbers, ends in self._columns[field]
+        )
+
+    def even_parts(self, field: str, rows: NDArray[np.int64]) -> list[Numbers] | None:
+        """The numbers of several examples at once, each part (B, length); None: their lengths differ."""
+        if field not in self._even:
+            columns = [(numbers, ends) for _, numbers, ends in self._columns[field]]
+            even = len(self) and all(np.ptp(np.diff(e, prepend=0)) == 0 for _, e in columns)
+            self._even[field] = [n.reshape(len(self), -1) for n, _ in columns] if even else None
+        parts = self._even[field]
+        return None if parts is None else [part[rows] for part in parts]
 
     def line(self, row: int) -> int:
         """The number, from 1, of the line in its corpus that the example came from."""
