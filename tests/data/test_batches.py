@@ -16,7 +16,7 @@ from regard.data.fields import Text
 from regard.data.length_batches import LengthBatches
 from regard.data.padding import pad
 from regard.data.spec import parse
-from regard.data.store import Stored, make_store
+from regard.data.store import Store, Stored, make_store
 from regard.data.tokenizer import BOS, EOS, PAD, Tokenizer
 
 DEV = "tatoeba-zh-en:dev"

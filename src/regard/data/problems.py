@@ -84,6 +84,13 @@ class Problems:
         if len(found.first) < SHOWN:
             found.first.append(line)
 
+    def add_all(self, other: Problems) -> None:
+        for corpus, kinds in other.found.items():
+            for kind, theirs in kinds.items():
+                found = self.found.setdefault(corpus, {}).setdefault(kind, Found())
+                found.count += theirs.count
+                found.first = [*found.first, *theirs.first][:SHOWN]
+
     def count(self, kind: str | None = None) -> int:
         """How many lines have this problem, or any."""
         return sum(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,12 +21,11 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.byte_lines import STANDARD_INPUT
 from regard.data.checksums import SEAL, check_seal, sealed, sha256_of
 from regard.data.disk_sync import sync
 from regard.data.fields import Field, Parts
 from regard.data.problems import Problems
-from regard.data.spec import Corpus
+from regard.data.spec import Corpus, stamp_of
 from regard.words import t
 
 Numbers: TypeAlias = NDArray[Any]
@@ -274,17 +272,10 @@ def _fingerprint(
     corpora: Sequence[Corpus], fields: Sequence[Field], settings: Sequence[int | str | None]
 ) -> str:
     """Of all that a store is made of. Files count by name, size and time of change."""
-    named = [(c.columns, [_stamp(file) for file in c.files], c.name) for c in corpora]
+    named = [(c.columns, [stamp_of(file) for file in c.files], c.name) for c in corpora]
     assets = [
         (repr(field), hashlib.blake2b(field.to_json().encode()).hexdigest() if field.file else None)
         for field in fields
     ]
     made_of = json.dumps([FORMAT, named, assets, *settings])
     return hashlib.blake2b(made_of.encode(), digest_size=16).hexdigest()
-
-
-def _stamp(file: Path) -> tuple[str, int, int] | str:
-    if str(file) == STANDARD_INPUT:
-        return secrets.token_hex()  # what it will hold is not known: never the same
-    status = file.stat()
-    return str(file.resolve()), status.st_size, status.st_mtime_ns
