@@ -8,7 +8,7 @@
 # It needs no network.
 set -u
 out=${1:?a folder for what is found} seconds=${2:-560} python=${PYTHON:-python3}
-work=${WORK:-$(mktemp -d)} at_once=${AT_ONCE:-16}
+work=${WORK:-$(mktemp -d)} at_once=${AT_ONCE:-18}
 began=$(date +%s)
 mkdir -p "$out" "$work/runs"
 

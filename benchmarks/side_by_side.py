@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ENDING = 25.0  # seconds from the last update of a training to its scores, at most
+ENDING = 30.0  # seconds from the last update of a training to its scores, at most
 WORTH = 0.6  # of its minutes: with fewer a training is not begun
 SHARED = ".shared"  # the folder of what several trainings learn from
 PRELOADED = "experiment_parts.preloaded"
@@ -160,7 +160,7 @@ class Pool:
                 continue
             self.make = multiprocessing.get_context(how)
             process = self.start(first_kernel, log, variables or {})
-            process.join(90)
+            process.join(60)
             if process.exitcode == 0:
                 self.variables = dict(variables or {})
                 self.say(f"{how}, {'with' if variables else 'without'} MPS")

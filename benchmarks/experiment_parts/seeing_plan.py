@@ -10,43 +10,35 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from experiment_parts import caption_runs, seeing_runs
+from experiment_parts.seeing_runs import WAKE_SLEEP
 
 ONCE, THRICE = (1,), (1, 2, 3)
 
 
 def planned() -> Iterator[tuple[float, str]]:
     """(minutes, the name of a run)"""
+    judged = ("r-st-cnn-affine", "tc-st-cnn-affine", "rts-st-cnn-affine")
+    others = ("fcn", "cnn", "st-fcn-affine")
     yield from _each(8.0, ONCE, "draw-mnist-windows")
-    yield from _each(4.0, ONCE, "ram-cluttered-8", "draw-mnist-none")
-    yield from _each(2.6, ONCE, "ram-translated-8")
-    yield from _each(1.4, ONCE, "ram-mnist-6")
-    yield from _each(1.8, ONCE, "stn-r-st-cnn-affine", "stn-tc-st-cnn-affine")
-    yield from _each(1.8, ONCE, "stn-rts-st-cnn-affine")
-    yield from _each(1.6, ONCE, "scenes-soft", "scenes-mean")
-    yield from _each(1.2, ONCE, "ram-cluttered-conv", "ram-cluttered-deep")
-    yield from _each(0.8, THRICE, *(f"ws-ram-cluttered-{name}" for name in seeing_runs.WAKE_SLEEP))
-    for recipe in ("stn-r", "stn-tc"):
-        yield from _each(
-            1.2, ONCE, *(f"{recipe}-{name}" for name in ("fcn", "cnn", "st-fcn-affine"))
-        )
-    yield from _each(1.5, ONCE, "icons-soft", "icons-mean", "icons-none")
-    yield from _each(1.4, ONCE, "ram-mnist-random")
-    yield from _each(4.0, ONCE, "ram-cluttered-random")
-    for seed in (2, 3):
+    yield from _each(4.5, ONCE, "draw-wide-windows", "draw-wide-none")
+    for seed in THRICE:
         yield from _each(4.0, (seed,), "ram-cluttered-8")
         yield from _each(2.6, (seed,), "ram-translated-8")
-        yield from _each(1.4, (seed,), "ram-mnist-6")
-        yield from _each(
-            1.8, (seed,), *(f"stn-{view}-st-cnn-affine" for view in ("r", "tc", "rts"))
-        )
-        yield from _each(1.6, (seed,), "scenes-soft", "scenes-mean")
-        yield from _each(1.2, (seed,), "ram-cluttered-conv", "ram-cluttered-deep")
-    yield from _each(1.2, ONCE, *(f"ram-mnist-{n}" for n in (2, 3, 4, 5, 7)))
-    for seed in (2, 3):
-        for recipe in ("stn-r", "stn-tc"):
-            rest = ("fcn", "cnn", "st-fcn-affine")
-            yield from _each(1.2, (seed,), *(f"{recipe}-{name}" for name in rest))
-        yield from _each(1.5, (seed,), "icons-soft", "icons-mean")
+        yield from _each(1.3, (seed,), "ram-mnist-6")
+        yield from _each(1.8, (seed,), *(f"stn-{name}" for name in judged))
+        yield from _each(1.5, (seed,), "scenes-soft", "scenes-mean")
+        yield from _each(1.0, (seed,), "ram-cluttered-conv", "ram-cluttered-deep")
+        yield from _each(0.7, (seed,), *(f"ws-ram-cluttered-{name}" for name in WAKE_SLEEP))
+        yield from _each(1.2, (seed,), *(f"stn-{view}-{x}" for view in ("r", "tc") for x in others))
+        if seed == 1:
+            yield from _each(4.0, ONCE, "ram-cluttered-random")
+            yield from _each(1.3, ONCE, "ram-mnist-random")
+            yield from _each(1.3, ONCE, *(f"ram-mnist-{n}" for n in (2, 4)))
+            yield from _each(1.5, ONCE, "icons-soft", "icons-mean", "icons-none")
+        else:
+            yield from _each(4.5, (seed,), "draw-wide-windows", "draw-wide-none")
+    yield from _each(1.3, ONCE, *(f"ram-mnist-{n}" for n in (3, 5, 7, "conv", "fcn")))
+    yield from _each(1.3, (2, 3), "ram-mnist-random", "icons-soft", "icons-mean")
 
 
 def _each(minutes: float, seeds: Iterable[int], *names: str) -> Iterator[tuple[float, str]]:
