@@ -11,6 +11,7 @@ out=${1:?a folder for what is found} seconds=${2:-560} python=${PYTHON:-python3}
 work=${WORK:-$(mktemp -d)} at_once=${AT_ONCE:-18}
 began=$(date +%s)
 mkdir -p "$out" "$work/runs"
+out=$(cd "$out" && pwd)
 
 path=$(pwd)/src:$(pwd)/benchmarks
 if [ -n "${WHEELS:-}" ]; then

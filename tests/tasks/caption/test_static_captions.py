@@ -18,6 +18,7 @@ ATTENTIONS = {
     "uneven": {"attention": {"score": "scaled-dot"}, "doubly_stochastic": 0.5, "gate": False},
     "gumbel": {"attention": {"normalize": "gumbel(1.0, straight_through=true)"}},
     "hard": {"attention": {"normalize": "hard"}},
+    "mean": {"attention": {"normalize": "uniform"}},
     "none": {"attention": None},
 }
 
