@@ -109,7 +109,8 @@ def turned(
     """By an angle in ± degrees, made larger by a factor of `scale`, and, if told, moved where it still fits.
 
     size: of the ground. strength: the share of all that is done. Also the angle of each in degrees,
-    clockwise, (B,). — Jaderberg et al. 2015: R is ± 90 degrees; RTS ± 45, scale 0.7 to 1.2, moved, on (42, 42)
+    clockwise, (B,). — Jaderberg et al. 2015: R is ± 90 degrees; RTS ± 45, scale 0.7 to 1.2, moved, on
+    (42, 42)
     """
     angle, factor, x, y = uniform(mixed(keys + 4), 4).to(pictures.dtype).unbind(1)
     angle = strength * (2 * angle - 1) * math.radians(degrees)
