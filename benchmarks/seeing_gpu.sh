@@ -3,12 +3,12 @@
 #
 #     REGARD_DATA=FOLDER sh benchmarks/seeing_gpu.sh OUT [SECONDS]     # FOLDER/mnist has the four files of MNIST
 #
-# PYTHON=… for another interpreter, WHEELS=FOLDER for packages that it lacks, AT_ONCE=20 for more processes, ONLY='scenes|icons' for
+# PYTHON=… for another interpreter, WHEELS=FOLDER for packages that it lacks, AT_ONCE=16 for fewer processes, ONLY='scenes|icons' for
 # some of the runs. OUT gets the tables, the log, and two archives: what was measured of every run, and the weights of some.
 # It needs no network.
 set -u
 out=${1:?a folder for what is found} seconds=${2:-560} python=${PYTHON:-python3}
-work=${WORK:-$(mktemp -d)} at_once=${AT_ONCE:-18}
+work=${WORK:-$(mktemp -d)} at_once=${AT_ONCE:-20}
 began=$(date +%s)
 mkdir -p "$out" "$work/runs"
 out=$(cd "$out" && pwd)

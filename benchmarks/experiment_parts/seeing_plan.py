@@ -19,24 +19,22 @@ def planned() -> Iterator[tuple[float, str]]:
     """(minutes, the name of a run)"""
     judged = ("r-st-cnn-affine", "tc-st-cnn-affine", "rts-st-cnn-affine")
     others = ("fcn", "cnn", "st-fcn-affine")
-    yield from _each(8.0, ONCE, "draw-mnist-windows")
-    yield from _each(4.5, ONCE, "draw-wide-windows", "draw-wide-none")
+    yield from _each(7.7, ONCE, "draw-mnist-windows")
+    yield from _each(4.5, THRICE, "draw-wide-windows", "draw-wide-none")
     for seed in THRICE:
         yield from _each(4.0, (seed,), "ram-cluttered-8")
         yield from _each(2.6, (seed,), "ram-translated-8")
         yield from _each(1.3, (seed,), "ram-mnist-6")
-        yield from _each(1.8, (seed,), *(f"stn-{name}" for name in judged))
+        yield from _each(1.6, (seed,), *(f"stn-{name}" for name in judged))
         yield from _each(1.5, (seed,), "scenes-soft", "scenes-mean")
         yield from _each(1.0, (seed,), "ram-cluttered-conv", "ram-cluttered-deep")
-        yield from _each(0.7, (seed,), *(f"ws-ram-cluttered-{name}" for name in WAKE_SLEEP))
-        yield from _each(1.2, (seed,), *(f"stn-{view}-{x}" for view in ("r", "tc") for x in others))
+        yield from _each(0.6, (seed,), *(f"ws-ram-cluttered-{name}" for name in WAKE_SLEEP))
+        yield from _each(1.0, (seed,), *(f"stn-{view}-{x}" for view in ("r", "tc") for x in others))
         if seed == 1:
             yield from _each(4.0, ONCE, "ram-cluttered-random")
             yield from _each(1.3, ONCE, "ram-mnist-random")
             yield from _each(1.3, ONCE, *(f"ram-mnist-{n}" for n in (2, 4)))
             yield from _each(1.5, ONCE, "icons-soft", "icons-mean", "icons-none")
-        else:
-            yield from _each(4.5, (seed,), "draw-wide-windows", "draw-wide-none")
     yield from _each(1.3, ONCE, *(f"ram-mnist-{n}" for n in (3, 5, 7, "conv", "fcn")))
     yield from _each(1.3, (2, 3), "ram-mnist-random", "icons-soft", "icons-mean")
 
