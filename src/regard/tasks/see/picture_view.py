@@ -115,8 +115,9 @@ class PictureView(nn.Module):
                 strength = self.strength()
                 return Scene(*scenes.moved(pictures, self.keys(pictures), size, strength=strength))
             case "cluttered":
-                kind = {"pieces": self.pieces, "width": self.piece, "strength": self.strength()}
+                kind: dict[str, Any] = {"pieces": self.pieces, "width": self.piece}
                 bank = self.bank.to(pictures)
+                kind["strength"] = self.strength()
                 return Scene(*scenes.cluttered(pictures, self.keys(pictures), size, bank, **kind))
             case "rotated":
                 shown, angle = scenes.turned(
