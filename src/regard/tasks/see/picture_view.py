@@ -108,36 +108,37 @@ class PictureView(nn.Module):
         """Of a sum: two pictures side by side, which become channels one after the other."""
         height, width = pictures.shape[-2:]
         size = (self.ground, self.ground) if self.ground is not None else (height, width)
+        if self.name == "plain":
+            return Scene(self.on_ground(pictures))
+        keys, strength = self.keys(pictures), self.strength()
         match self.name:
-            case "plain":
-                return Scene(self.on_ground(pictures))
             case "translated":
-                strength = self.strength()
-                return Scene(*scenes.moved(pictures, self.keys(pictures), size, strength=strength))
+                return Scene(*scenes.moved(pictures, keys, size, strength=strength))
             case "cluttered":
-                kind: dict[str, Any] = {"pieces": self.pieces, "width": self.piece}
                 bank = self.bank.to(pictures)
-                kind["strength"] = self.strength()
-                return Scene(*scenes.cluttered(pictures, self.keys(pictures), size, bank, **kind))
-            case "rotated":
-                shown, angle = scenes.turned(
-                    pictures, self.keys(pictures), size=size, strength=self.strength()
+                found = scenes.cluttered(
+                    pictures,
+                    keys,
+                    size,
+                    bank,
+                    pieces=self.pieces,
+                    width=self.piece,
+                    strength=strength,
                 )
+                return Scene(*found)
+            case "rotated":
+                shown, angle = scenes.turned(pictures, keys, size=size, strength=strength)
                 return Scene(shown, angle=angle)
             case "rotated-scaled":
-                return self._turned(pictures, self.keys(pictures), size, self.strength())
+                return self._turned(pictures, keys, size, strength)
             case "projected":
                 shown = scenes.centred(pictures, size)
-                strength = self.strength()
-                return Scene(scenes.projected(shown, self.keys(pictures), strength=strength))
+                return Scene(scenes.projected(shown, keys, strength=strength))
             case "bent":
                 shown = scenes.centred(pictures, size)
-                strength = self.strength()
-                return Scene(scenes.bent(shown, self.keys(pictures), strength=strength))
+                return Scene(scenes.bent(shown, keys, strength=strength))
             case "sum":
-                keys = self.keys(pictures)
                 first, second = pictures.chunk(2, -1)
-                strength = self.strength()
                 both = [
                     self._turned(one, key, size, strength)
                     for one, key in ((first, keys), (second, mixed(keys)))
