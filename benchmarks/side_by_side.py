@@ -160,7 +160,8 @@ class Pool:
                 continue
             self.make = multiprocessing.get_context(how)
             process = self.start(first_kernel, log, variables or {})
-            process.join(60)
+            self._read_recipes()  # meanwhile
+            process.join(90)
             if process.exitcode == 0:
                 self.variables = dict(variables or {})
                 self.say(f"{how}, {'with' if variables else 'without'} MPS")
@@ -170,14 +171,17 @@ class Pool:
         self.make = multiprocessing.get_context("forkserver")
         self.say("no GPU: everything runs on the CPU")
 
-    def run(self) -> None:
+    def _read_recipes(self) -> None:
+        """Which trainings learn from the same corpus."""
         from regard.recipe.recipe_files import read_recipe
         from regard.tasks.recipe_task import task_of
 
         for job in self.waiting:
-            if job.words[:2] == ["regard", "train"]:
+            if job.words[:2] == ["regard", "train"] and not job.key:
                 job.recipe = read_recipe(job.words[2], [w for w in job.words[3:] if "=" in w])
                 job.key = corpus_key(task_of(job.recipe), job.recipe)
+
+    def run(self) -> None:
         while self.waiting or self.running:
             if time.monotonic() > self.end:
                 break
