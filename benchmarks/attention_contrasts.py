@@ -128,7 +128,7 @@ def table(
     extra = extra or {}
     print(f"\n{name}")
     last = f"{'reads':>8}" if extra else ""
-    print(f"{'':<34}" + "".join(f"{head!s:>9}" for head in heads) + last)
+    print(f"{'':<40}" + "".join(f"{head!s:>9}" for head in heads) + last)
     for title, run in rows.items():
         found = []
         for seed in range(1, given.seeds + 1):
@@ -136,7 +136,7 @@ def table(
             found.append(list(run()))
         means = [statistics.mean(column) for column in zip(*found, strict=True)]
         cells = "".join(f"{mean:>9.1f}" for mean in means)
-        print(f"{title:<34}{cells}" + (f"{extra[title]:>8}" if extra else ""), flush=True)
+        print(f"{title:<40}{cells}" + (f"{extra[title]:>8}" if extra else ""), flush=True)
 
 
 def hard(given: argparse.Namespace) -> None:
@@ -149,9 +149,16 @@ def hard(given: argparse.Namespace) -> None:
         "hard, REINFORCE, moving baseline": lambda: curve(
             Reader("hard"), draw, given, estimate("moving").to(given.device)
         ),
+        "hard place, soft window of 3, REINFORCE": lambda: curve(
+            Reader("hard(1)"), draw, given, estimate("moving").to(given.device)
+        ),
         "hard, REINFORCE, no baseline": lambda: curve(Reader("hard"), draw, given, estimate(None)),
     }
-    reads = {title: "1" if "hard" in title or "straight" in title else f"{KEYS}" for title in rows}
+    few = {"Gumbel, straight": "1", "hard, ": "1", "hard place": "3"}
+    reads = {
+        title: next((n for start, n in few.items() if title.startswith(start)), f"{KEYS}")
+        for title in rows
+    }
     table(f"hard: accuracy, %, one of {KEYS} keys", rows, given, [*checks(given.steps)], reads)
 
 
