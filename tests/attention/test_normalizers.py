@@ -95,7 +95,7 @@ def test_a_hard_place_with_a_soft_window_lies_between_hard_and_soft():
 
 
 def test_the_place_and_the_window_about_it_have_their_exact_gradients_together():
-    """∇ Σ_a α_a f(weights about a): through the weights inside the window, and by the reward for the place."""
+    """∇ Σ_a α_a f(weights about a): through the weights in the window, and by the reward for the place."""
     torch.manual_seed(0)
     scores = torch.randn(6, dtype=torch.float64, requires_grad=True)
     reward = torch.randn(6, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""The widely copied tutorial, written out as it was published, beside our `tutorial`: one update after another."""
+"""The widely copied tutorial as it was published, beside our `tutorial`: one update after another."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ from regard.training.optimizers import build_optimizer
 
 LETTERS = "a b c d e f g h"
 HIDDEN, PLACES = 6, 7
-PAIRS = [([4, 5, 6], [6, 5, 4]), ([7, 8], [8, 7, 9, 10]), ([9, 4, 4, 5, 7], [9])]  # and each its EOS
+PAIRS = [
+    ([4, 5, 6], [6, 5, 4]),
+    ([7, 8], [8, 7, 9, 10]),
+    ([9, 4, 4, 5, 7], [9]),
+]  # and each its EOS
 
 
 class AttnDecoderRNN(nn.Module):

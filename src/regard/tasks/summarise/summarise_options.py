@@ -26,7 +26,9 @@ class SummariseOptions(TaskOptions):
     @classmethod
     def _rising(cls, given: list[int]) -> list[int]:
         if given != sorted(set(given)):
-            raise ValueError(t("each bound is above the one before it, unlike {given}", given=given))
+            raise ValueError(
+                t("each bound is above the one before it, unlike {given}", given=given)
+            )
         return given
 
     def task(self, recipe: Any) -> Any:
