@@ -7,7 +7,8 @@ length  Milliseconds of a layer, forward and backward, on one text of so many po
         CPU: a recurrent one waits for every step, dense attention grows with the square, windows and
         convolutions with the length.
 batch   A GRU over texts of 100 steps: microseconds a text, megabytes that the way forward keeps for the way
-        back and, on a GPU, the most that an update takes, by how many are read at once. Texts fill a step up to what the machine can do at once; the steps still wait for each other.
+        back and, on a GPU, the most that an update takes, by how many are read at once. Texts fill a step
+        up to what the machine can do at once; the steps still wait for each other.
 field   Positions that the middle of the last layer depends on, counted where its derivative is not 0: of
         convolutions of width 3 one on the other, doubling their gaps, windows, and one layer of attention.
 """

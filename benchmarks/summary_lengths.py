@@ -1,12 +1,12 @@
 """Whether a summary is as long as it was asked for: each source of a test set, asked for every length.
 
-    python benchmarks/summary_lengths.py --write lengths        # pairs of generated captions and summaries of two lengths
+    python benchmarks/summary_lengths.py --write lengths     # generated captions, summaries of two lengths
     regard train pointer data.train=lengths/train.tsv data.dev=lengths/dev.tsv data.test=lengths/test.tsv \\
         'task.lengths=[10]' --run runs/lengths-1
     python benchmarks/summary_lengths.py runs/lengths-1
 
-A row is what was asked for: mean words of the answers, the share of them within the bounds, and ROUGE-1 against the
-reference of that length. Which of its two summaries a caption of the training part comes with is drawn.
+A row is what was asked for: mean words of the answers, the share of them within the bounds, and ROUGE-1
+against the reference of that length. Which of its two summaries a caption has for training is drawn.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main() -> None:
     run = load(given.run, device="cpu")
     recipe = run.task.recipe
     bounds = recipe.task.lengths  # type: ignore[attr-defined]
-    told = [one for one in run.task.examples(recipe.data.test)]
+    told = list(run.task.examples(recipe.data.test))
     sources = list(dict.fromkeys(one["source"].split(" ", 1)[1] for one in told))
     wanted = {one["source"]: one["target"] for one in told}
     print("\n".join(head("asked for", "words", "within the bounds, %", "ROUGE-1")))

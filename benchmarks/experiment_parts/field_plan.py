@@ -1,8 +1,8 @@
 """What is trained of the other systems when a GPU is there for minutes: the most valuable first.
 
-    python -m experiment_parts.field_plan RUNS visits quatrains     # lines of side_by_side.py; no names: all parts
+    python -m experiment_parts.field_plan RUNS visits quatrains     # lines of side_by_side.py; all parts
 
-The lines are those of the scripts of experiments, with a limit in minutes; the first seed of a part comes first.
+The lines are those of the scripts of experiments, with a limit in minutes; of a part the first seed first.
 What makes a corpus (python -m …) stands before all of them and has no limit: `--corpora` prints it alone.
 """
 
