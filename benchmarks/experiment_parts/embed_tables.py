@@ -36,7 +36,7 @@ def _weights(folder: Path, corpus: str) -> Iterator[str]:
     for window in WINDOWS:
         for key in ("place", "variable"):
             tests = _tests(folder, corpus, key, window)
-            places = [test["weight_by_place"] for test in tests]
+            places = [test["weight_by_place"] for test in tests if test["weight_by_place"]]
             cells = ["–"] * len(SHOWN)
             if places:
                 means = [100 * mean(each) for each in zip(*places, strict=True)]
