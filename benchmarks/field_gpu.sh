@@ -2,7 +2,7 @@
 # What the systems of texts, places and words learn in minutes of one GPU, many trainings side by side, and their tables.
 #
 #     REGARD_DATA=FOLDER sh benchmarks/field_gpu.sh OUT [SECONDS]                  # 560 seconds, the most valuable parts first
-#     PARTS="summaries embed" REGARD_DATA=FOLDER sh benchmarks/field_gpu.sh OUT    # some: visits quatrains documents joint summaries one-to-many embed
+#     PARTS="summaries embed" REGARD_DATA=FOLDER sh benchmarks/field_gpu.sh OUT    # some: visits quatrains documents joint summaries luong one-to-many embed
 #
 # FOLDER has checkins-nyc, debian-ddtp, multi30k, debian-synopsis, emoji-captions, imdb, word-similarity and ud-english-ewt. PYTHON=… for
 # another interpreter, AT_ONCE=16 for fewer processes, WORK=… for a folder whose runs are kept. OUT gets the plan, the log, a table for each
@@ -27,10 +27,10 @@ spent=$(($(date +%s) - began))
     <"$out/plan.tsv" >"$out/side_by_side.log" 2>&1
 tail -n 40 "$out/side_by_side.log"
 
-for tables in visit telling joint summary embed; do
-    timeout 20 "$python" "benchmarks/${tables}_experiments.py" "$work/runs" >"$out/$tables.md" 2>&1
+for tables in visit_ telling_ joint_ summary_ embed_ ''; do
+    timeout 20 "$python" "benchmarks/${tables}experiments.py" "$work/runs" >"$out/${tables}tables.md" 2>&1
 done
 cd "$work/runs" || exit 1
 find . -name scores.json -o -name config.json -o -name recipe.yaml -o -name metrics.csv -o -name train.log -o -name '*.log' |
     tar czf "$out/measured.tar.gz" -T -
-echo "[$(($(date +%s) - began)) s] done; the runs are in $work/runs, and what asks them for more (documents, verses) can ask them there"
+echo "[$(($(date +%s) - began)) s] done; the runs are in $work/runs, and what asks them for more (documents, verses, ensembles) can ask them there"

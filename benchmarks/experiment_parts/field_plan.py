@@ -17,6 +17,7 @@ from experiment_parts import (
     document_runs,
     embed_runs,
     joint_runs,
+    runs,
     summary_runs,
     telling_runs,
     visit_runs,
@@ -35,6 +36,7 @@ PARTS = {
     "documents": Part(document_runs.commands, ("ddtp",), 7.0),
     "joint": Part(joint_runs.commands, ("multi30k",), 4.0),
     "summaries": Part(summary_runs.commands, ("debian",), 6.0),
+    "luong": Part(runs.commands, ("luong",), 6.6),
     "one-to-many": Part(telling_runs.commands, ("emoji", "digits"), 2.5),
     "embed": Part(embed_runs.commands, ("imdb",), 4.0),
 }
