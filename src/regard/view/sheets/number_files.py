@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from regard.records.record import AttentionRecord
 from regard.view.picked_matrix import Pick, by_hop
 
+VECTORS = ("values", "query_vectors", "key_vectors", "score_vector")
 FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)  # what a spreadsheet would compute
 
 
@@ -58,10 +59,8 @@ def arrays_of(record: AttentionRecord) -> dict[str, NDArray[Any]]:
         found[f"{name}/tokens"] = np.array(side.tokens, np.str_)
         found[f"{name}/words"] = np.array(side.words, np.int64)
     for each in record.maps:
-        found[f"{each.name}/weights"] = each.weights
-        found[f"{each.name}/scores"] = each.scores
-        found[f"{each.name}/factor"] = each.factor
-        found[f"{each.name}/values"] = each.values
+        for name in ("weights", "scores", "factor", *VECTORS):
+            found[f"{each.name}/{name}"] = getattr(each, name)
         if each.allowed is not None:
             found[f"{each.name}/allowed"] = np.broadcast_to(each.allowed, each.weights.shape)
     if record.beam is not None:

@@ -45,6 +45,9 @@ function arraysOf(record) {
     if (map.scores) found[`${map.name}/scores`] = floats(map.scores, whole);
     if (map.factor) found[`${map.name}/factor`] = floats(map.factor, whole);
     if (map.values) found[`${map.name}/values`] = floats(map.values, values);
+    if (map.queryVectors) found[`${map.name}/query_vectors`] = floats(map.queryVectors, [map.L, map.H, map.Q, map.E]);
+    if (map.keyVectors) found[`${map.name}/key_vectors`] = floats(map.keyVectors, [map.L, map.H, map.K, map.E]);
+    if (map.scoreVector) found[`${map.name}/score_vector`] = floats(map.scoreVector, [map.L, map.H, map.E]);
     if (map.allowedBits) found[`${map.name}/allowed`] = { shape: whole, type: "|b1", data: map.allowedBits };
   }
   if (record.beam?.weights) found["beam/weights"] = floats(record.beam.weights, [record.beam.nodes.length, record.beam.weights.length / record.beam.nodes.length]);
