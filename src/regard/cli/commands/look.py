@@ -64,6 +64,10 @@ def look(
         str | None,
         typer.Option("--head", "--hop", metavar="N", help="Head or hop N, or mean, or max."),
     ] = None,
+    heads: Annotated[
+        str | None,
+        typer.Option(metavar="L.H,…", help="Several heads at once: layer.head, 1.2,1.3,2.1."),
+    ] = None,
     which: Annotated[
         str | None, typer.Option("--map", metavar="NAME", help="cross, encoder, decoder, …")
     ] = None,
@@ -118,6 +122,7 @@ def look(
     Example: regard look --hf bert-base-uncased "The cat sat."
     """
     picks = {"map": which, "layer": _place(layer), "head": _place(head), "tokens": tokens}
+    picks["heads"] = _several(heads, alone=layer is head is tab is None)
     if foil is None and foil_step is not None:
         raise typer.BadParameter(t("--foil-step is the place of a --foil: give one"))
     explain = explain or foil is not None or tab == "explain"
@@ -166,6 +171,16 @@ def look(
         _print(view, saved, explain=explain, written=bool(files))
     elif not files:
         view.show()
+
+
+def _several(heads: str | None, *, alone: bool) -> str:
+    if heads is None:
+        return ""
+    if not alone:
+        raise typer.BadParameter(
+            t("--heads says which layers and heads are drawn: leave --layer, --head and --tab out")
+        )
+    return heads.replace(" ", "")
 
 
 def _check_tab(tab: str | None, query: str | None, *, drawn: bool) -> None:
