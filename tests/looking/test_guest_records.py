@@ -31,7 +31,7 @@ MAPS = {
     **dict.fromkeys(("gpt2", "llama"), ("decoder",)),
     **dict.fromkeys(("t5", "bart", "marian", "whisper"), ("cross", "encoder", "decoder")),
     "vit": ("label", "encoder"),
-    "clip": ("encoder", "image"),
+    "clip": ("encoder", "image", "similarity", "similarity image"),
 }
 
 

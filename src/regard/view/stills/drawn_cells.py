@@ -189,7 +189,7 @@ def _as_picture(
     pixels[..., :3] = table[np.rint(np.clip(share, 0, 1) * 255).astype(int)]
     if heads:
         for place in np.ndindex(weights.shape):
-            pixels[place][:3] = stripes(heads, place, 1.0, scale)[0][2]  # type: ignore[arg-type]
+            pixels[place][:3] = stripes(heads, place, 1.0, scale)[0][2]
     pixels[..., 3] = np.where(allowed, 255, 0)
     return element(
         "image",

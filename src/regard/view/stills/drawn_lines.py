@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from regard.records.record import Array
 from regard.view.colours import RGB
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Matrix
@@ -45,7 +46,9 @@ def draw_lines(
         write(k, right + 8, y + 4.5, size=LETTERS, fill=ink, language=matrix.columns.language)
         for k, y in zip(keys, there, strict=True)
     ]
-    drawn = [(each.weights, each.colour) for each in heads] or [(matrix.weights, None)]
+    drawn: list[tuple[Array, RGB | None]] = [(each.weights, each.colour) for each in heads]
+    if not heads:
+        drawn = [(matrix.weights, None)]
     curves = [
         _curve((left, here[row]), (right, there[column]), weight, scale, colour)
         for weights, colour in drawn
