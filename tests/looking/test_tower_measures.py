@@ -14,15 +14,15 @@ from small_huggingface import WIDTH
 
 import regard
 from regard.hf.attention_capture import capture
-from regard.looking.guests.guest_readings import GuestReading
-from regard.looking.guests.guest_work import guest_work
-from regard.looking.guests.input_parts import SoundParts
-from regard.looking.guests.similarity_reading import (
+from regard.looking.guests.compared_towers import (
     SimilarityReading,
     similarity,
     tower_parts,
     towers,
 )
+from regard.looking.guests.guest_readings import GuestReading
+from regard.looking.guests.guest_work import guest_work
+from regard.looking.guests.input_parts import SoundParts
 from regard.records.question import BadQuestion
 
 TOWER = ["gradient", "leave-one-out", "norm", "value-zeroing", "erasure"]

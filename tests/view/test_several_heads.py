@@ -16,7 +16,7 @@ from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
 from regard.view.attention_view import View, counted, page_state
 from regard.view.picked_matrix import NoSuchPart, Pick
-from regard.view.several_heads import MOST_HEADS
+from regard.view.stills.several_heads import MOST_HEADS
 
 
 @pytest.fixture

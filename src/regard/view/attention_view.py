@@ -17,13 +17,13 @@ from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.pdf.svg_to_pdf import drawn_pdf
 from regard.view.picked_matrix import Matrix, Pick, by_hop, picked
-from regard.view.several_heads import chosen_heads
 from regard.view.shaded_sentences import shaded_sentences
 from regard.view.sheets.number_files import arrays_npz, matrices_csv
 from regard.view.sheets.tab_sheets import Focus, draw_tab
 from regard.view.sides.side_by_side import SideBySide, side_by_side
 from regard.view.stills.moving_picture import film
 from regard.view.stills.png import drawn_png
+from regard.view.stills.several_heads import chosen_heads
 from regard.view.stills.still_picture import draw, shows_sight
 from regard.view.terminal import beside, heat_map
 from regard.view.terminal_sights import pictured_text, sight_text

@@ -15,11 +15,11 @@ from regard.explanations.model_work import ModelWork
 from regard.explanations.stack_measures import stack_flow, stack_rollout
 from regard.hf.attention_capture import Captured, capture
 from regard.hf.modules import Kind
+from regard.looking.guests.compared_towers import SimilarityReading, tower_parts, towers
 from regard.looking.guests.guest_processors import SOUNDS
 from regard.looking.guests.guest_readings import GuestReading
 from regard.looking.guests.input_parts import SoundParts
 from regard.looking.guests.judged_place import judged_place
-from regard.looking.guests.similarity_reading import SimilarityReading, tower_parts, towers
 from regard.records.pooled_frames import pooled_weights
 from regard.records.question import BadQuestion, Foil
 from regard.records.record import Explanation

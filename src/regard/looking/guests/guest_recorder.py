@@ -16,6 +16,7 @@ from regard.explanations.model_work import ModelWork
 from regard.hf.attention_capture import Captured, capture
 from regard.hf.modules import Kind
 from regard.looking.captured_maps import captured_maps
+from regard.looking.guests.compared_towers import compares, sees, similarity, towers
 from regard.looking.guests.generated_beam import Generated
 from regard.looking.guests.guest_changes import forced_line
 from regard.looking.guests.guest_explanations import explain_guest, explain_similarity
@@ -31,7 +32,6 @@ from regard.looking.guests.guest_sides import (
 )
 from regard.looking.guests.judged_place import judged_place
 from regard.looking.guests.logit_lens import logit_lens, stack_of
-from regard.looking.guests.similarity_reading import compares, sees, similarity, towers
 from regard.looking.token_text import side_of_ids, token_name
 from regard.records.maps import MOST_WEIGHTS, record_of
 from regard.records.pooled_frames import pooled

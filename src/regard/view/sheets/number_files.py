@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from regard.records.record import AttentionRecord
 from regard.view.picked_matrix import Pick, by_hop
-from regard.view.several_heads import chosen_heads
+from regard.view.stills.several_heads import chosen_heads
 
 VECTORS = ("values", "query_vectors", "key_vectors", "score_vector")
 FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)  # what a spreadsheet would compute

@@ -16,7 +16,6 @@ import numpy as np
 from regard.records.record import AttentionRecord
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.picked_matrix import Matrix, Pick, by_hop, picked
-from regard.view.several_heads import chosen_heads, heads_title
 from regard.view.sides.side_by_side import side_by_side
 from regard.view.stills.composition import Caption, DrawnPart, below, page, titled
 from regard.view.stills.drawn_cells import draw_cells, draw_scale
@@ -28,6 +27,7 @@ from regard.view.stills.drawn_sights import Part, draw_sight
 from regard.view.stills.drawn_text import draw_marks, draw_text
 from regard.view.stills.paper import Scale, Theme, theme_named
 from regard.view.stills.running_words import MANY, SEVERAL, runs_on
+from regard.view.stills.several_heads import chosen_heads, heads_title
 from regard.view.stills.sight_words import sight_name
 from regard.words import t
 
