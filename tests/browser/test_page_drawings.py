@@ -12,7 +12,14 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from made_records import image_record, scripts_record, square_record, translation_record
+from made_records import (
+    image_record,
+    lens_record,
+    neuron_record,
+    scripts_record,
+    square_record,
+    translation_record,
+)
 from reading_pages import choose, open_panel
 from test_page_export import saved
 
@@ -105,6 +112,10 @@ TABS = [  # its name and title, records, the state of the page, and the same for
         Pick("decoder", 2, 3),
         Focus(2, step=2),
     ),
+    *(
+        ("steps", "Step by step", (neuron_record(added),), {"query": 1}, Pick(), Focus(1))
+        for added in (False, True)
+    ),
     ("beam", "Beam", (RECORD,), {}, Pick(), Focus()),
     (
         "beam",
@@ -127,6 +138,15 @@ TABS = [  # its name and title, records, the state of the page, and the same for
         Focus(),
     ),
     ("table", "Table", (RECORD,), {"units": "tokens"}, TOKENS, Focus()),
+    ("lens", "Predictions", (lens_record(),), {}, TOKENS, Focus()),
+    (
+        "lens",
+        "Predictions",
+        (lens_record(),),
+        {"lens-line": "0", "query": 1},
+        TOKENS,
+        Focus(1, line=0),
+    ),
     ("picture", "Picture", (image_record(),), {"units": "tokens"}, TOKENS, Focus()),
 ]
 

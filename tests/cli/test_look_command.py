@@ -78,7 +78,7 @@ def test_a_tab_is_drawn_in_the_place_of_the_map(run, asked, tmp_path):
         (["--tab", "steps"], "only one head of one layer has steps"),
         (["--tab", "stepz"], "no tab 'stepz'"),
         (["--tab", "steps", "--head", "1", "--query", "b"], "no token 'b' among the queries: a"),
-        (["--query", "a"], "--query goes with --tab steps"),
+        (["--query", "a"], "--query goes with --tab steps or lens"),
     ):
         done = run("look", TEXT, "--svg", str(path), *words)
         assert done.status == 2

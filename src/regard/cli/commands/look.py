@@ -76,12 +76,14 @@ def look(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Draw a tab of the page: steps, beam, compare, explain, picture, table.",
+            help="Draw a tab of the page: steps, beam, compare, explain, picture, table, lens.",
         ),
     ] = None,
     query: Annotated[
         str | None,
-        typer.Option(metavar="WORD", help="Of --tab steps: the token that asks, or its place."),
+        typer.Option(
+            metavar="WORD", help="Of --tab steps and lens: the token that asks, or its place."
+        ),
     ] = None,
     lines: Annotated[bool, typer.Option("--lines", help="Draw lines, not cells.")] = False,
     dark: Annotated[bool, typer.Option("--dark", help="A dark picture.")] = False,
@@ -184,8 +186,8 @@ def _several(heads: str | None, *, alone: bool) -> str:
 
 
 def _check_tab(tab: str | None, query: str | None, *, drawn: bool) -> None:
-    if query is not None and tab != "steps":
-        raise typer.BadParameter(t("--query goes with --tab steps"))
+    if query is not None and tab not in ("steps", "lens"):
+        raise typer.BadParameter(t("--query goes with --tab steps or lens"))
     if tab is not None and not drawn:
         raise typer.BadParameter(t("--tab is for a picture: --svg, --png or --pdf FILE"))
 
@@ -198,15 +200,17 @@ def _tab(view: View, tab: str | None, query: str | None) -> dict[str, Any]:
 
     record = view.records[0]
     names: tuple[str, ...] = ()
-    if record.maps:
+    if tab == "lens" and record.lens is not None:
+        names = record.sides[record.lens.side].tokens
+    elif record.maps:
         names = record.sides[record.map(view.pick.map).queries].tokens
     return {"tab": tab, "focus": Focus(query=_token(query, names))}
 
 
-def _token(wish: str | None, names: Sequence[str]) -> int:
+def _token(wish: str | None, names: Sequence[str]) -> int | None:
     """The place of a token, from 0: by its text, the first of that text, or by its number."""
     if wish is None:
-        return 0
+        return None
     found = [place for place, name in enumerate(names) if name.strip() == wish.strip()]
     if found:
         return found[0]

@@ -9,7 +9,7 @@ import { t } from "../../words/messages.js";
 /** @typedef {import("../../host/view_state.js").State} State */
 /** @typedef {import("./recomputed_weights.js").QueryRow} QueryRow */
 
-const NEAR = 1e-3; // of a score: what rounding does
+export const NEAR = 1e-3; // of a score: what rounding does
 
 /**
  * q ⊙ k of two vectors, of an additive score v ⊙ tanh(q + k), and what their sum lacks to the score: a bias.
