@@ -230,18 +230,25 @@ def _view(
     picks: dict[str, Any],
     device: str | None,
 ) -> View:
-    from regard.looking.look import look as view_of
-
     if saved:
+        from regard.looking.look import look as view_of
+
         return view_of(*texts, **picks)
+    from regard.cli.time_left import TimeLeft, loading
+
     views = []
-    if guests:
-        from regard.looking.guests.model_folder import load_guest
+    with loading():  # what is imported takes a while, too
+        from regard.explanations.work_done import WorkDone, listening
+        from regard.looking.look import look as view_of
 
-        loaded = [load_guest(folder, device=device) for folder in guests]
-    from regard.cli.time_left import TimeLeft
-    from regard.explanations.work_done import WorkDone, listening
+        if guests:
+            from regard.looking.guests.model_folder import load_guest
 
+            loaded = [load_guest(folder, device=device) for folder in guests]
+        if models or not guests:
+            from regard.runs.loaded_run import load
+
+            runs = [load(m, device=device) for m in models or []] or [load(device=device)]
     with TimeLeft(t("measured")) as shown:
         done = WorkDone(told=lambda: shown.see(done.share or 0.0, 1.0))
         with listening(done):
@@ -250,9 +257,6 @@ def _view(
                     view_of(guest, *map(_typed_pair, texts), **asked, **picks) for guest in loaded
                 ]
             if models or not guests:
-                from regard.runs.loaded_run import load
-
-                runs = [load(m, device=device) for m in models or []] or [load(device=device)]
                 views.append(view_of(*runs, *texts, **asked, **picks))
     return views[0] if len(views) == 1 else view_of(*views, **picks)
 
@@ -277,6 +281,9 @@ def _serve(
     import socket
     from urllib.parse import urlencode
 
+    from regard.cli.time_left import say_loading
+
+    say_loading()
     from regard.serve.models import distinct_names
     from regard.serve.server_process import serve
     from regard.view.attention_view import counted, page_state

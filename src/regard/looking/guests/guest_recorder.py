@@ -260,7 +260,7 @@ class GuestRecorder:
             name = tower or own.layers[0].kind
             of = next((each for each in maps if each.name == name), None)
             if place is not None and of is not None:
-                sides[SIMILARITY] = Side.of_labels([SIMILARITY], title=SIMILARITY)
+                sides[SIMILARITY] = Side.of_labels([t("similarity")], title=SIMILARITY)
                 found[tower] = _row_of(of, place, SIMILAR[tower], SIMILARITY)
         return found
 
