@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
 @pytest.fixture(params=[Terminal, io.StringIO])
 def stream(request, monkeypatch) -> io.StringIO:
     made = request.param()
-    monkeypatch.setattr(sys, "stderr", made)
+    monkeypatch.setattr("regard.cli.time_left.sys", SimpleNamespace(stderr=made))
     return made
 
 
