@@ -278,6 +278,12 @@ def test_a_model_of_texts_and_pictures_needs_both():
         regard.look(*guest("clip"), image=picture())
 
 
+def test_heads_of_the_text_are_switched_off_and_those_of_the_picture_stay():
+    changed = look("clip", off=[HeadOff(1, 1, "encoder")])
+    assert (changed.map("encoder").weights[0, 0] == 0).all()
+    np.testing.assert_allclose(changed.map("image").weights, look("clip").map("image").weights)
+
+
 def test_a_sound_is_read_from_a_file_and_long_ones_are_put_together(tmp_path):
     file = tmp_path / "said.wav"
     with wave.open(str(file), "wb") as out:

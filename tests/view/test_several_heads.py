@@ -16,6 +16,8 @@ from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
 from regard.view.attention_view import View, counted, page_state
 from regard.view.picked_matrix import NoSuchPart, Pick
+from regard.view.stills.drawn_heads import DrawnHead, stripes, strongest_colours
+from regard.view.stills.paper import Scale, theme_named
 from regard.view.stills.several_heads import MOST_HEADS
 
 
@@ -47,6 +49,24 @@ def test_the_strongest_weight_of_all_heads_has_its_full_colour(record):
     assert legend[1 - head] not in cells
 
 
+def test_of_many_cells_each_has_the_colour_of_its_strongest_head():
+    weights = np.zeros((1, 2, 200, 3), np.float32)
+    weights[0, 0, :100], weights[0, 1, 100:] = 0.5, 0.25
+    heads = [weights[0, 0], weights[0, 1]]
+    scale = Scale(0.5, False, theme_named("light"))
+    drawn = [
+        DrawnHead(str(n), colour, each)
+        for n, (each, colour) in enumerate(zip(heads, scale.theme.heads[:2], strict=True))
+    ]
+    colours = strongest_colours(drawn, scale)
+    assert colours.shape == (200, 3, 3)
+    for place in ((0, 0), (150, 2)):
+        assert tuple(colours[place].tolist()) == stripes(drawn, place, 1.0, scale)[0][2]
+    sides = {"a": Side.of_labels(range(200)), "b": Side.of_labels("uvw")}
+    record = AttentionRecord(sides, (AttentionMap("cross", "a", "b", weights),))
+    assert look(record, heads="1.1,1.2").to_svg().count("<image") == 1
+
+
 def test_a_terminal_has_one_map_after_the_other(record):
     both = look(record, heads="1.2,2.4").to_text()
     maps = [look(record, layer=1, head=2), look(record, layer=2, head=4)]
@@ -74,6 +94,7 @@ def test_the_page_opens_with_them(record):
         ("0.1", "no layer 0"),
         ("1", "written as layer.head"),
         ("1.2;2.1", "written as layer.head"),
+        ("１.１", "written as layer.head"),
         ("1.1,1.2,1.3,1.4,2.1,2.2,2.3", "7 heads are too many"),
     ],
 )

@@ -18,7 +18,7 @@ from regard.records.record import Array
 from regard.view.captions import caption
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Allowed, Matrix
-from regard.view.stills.drawn_heads import DrawnHead, stripes
+from regard.view.stills.drawn_heads import DrawnHead, stripes, strongest_colours
 from regard.view.stills.paper import (
     Scale,
     hexadecimal,
@@ -188,8 +188,7 @@ def _as_picture(
     pixels = np.zeros((*weights.shape, 4), np.uint8)
     pixels[..., :3] = table[np.rint(np.clip(share, 0, 1) * 255).astype(int)]
     if heads:
-        for place in np.ndindex(weights.shape):
-            pixels[place][:3] = stripes(heads, place, 1.0, scale)[0][2]
+        pixels[..., :3] = strongest_colours(heads, scale)
     pixels[..., 3] = np.where(allowed, 255, 0)
     return element(
         "image",

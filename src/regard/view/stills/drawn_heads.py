@@ -6,6 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from regard.records.record import Array
 from regard.view.colours import RGB
 from regard.view.markup import Markup, join
@@ -41,6 +44,16 @@ def stripes(
     return [(0.0, wide, colours[shares.index(max(shares))])]
 
 
+def strongest_colours(heads: Sequence[DrawnHead], scale: Scale) -> NDArray[np.uint8]:
+    """Of every cell the colour of the head that is strongest there: (Q, K, 3)"""
+    shares = np.abs(np.nan_to_num(np.stack([each.weights for each in heads]))) / scale.full
+    strongest = shares.argmax(0)
+    share = np.take_along_axis(shares, strongest[None], 0)[0].clip(0, 1)[..., None]
+    over = np.array([each.colour for each in heads])[strongest]
+    under = np.array(_ground(scale))
+    return np.rint(under + share * (over - under)).astype(np.uint8)
+
+
 def draw_heads(heads: Sequence[DrawnHead], scale: Scale) -> tuple[Markup, float, float]:
     """Which colour is which head, in the order of the stripes."""
     drawn, x = [], 0.0
@@ -59,8 +72,12 @@ def _share(weight: float, scale: Scale) -> float:
 
 def _mixed(colour: RGB, share: float, scale: Scale) -> RGB:
     """So much of a colour on the ground of the weights."""
-    ground = scale._replace(signed=False).colour(0.0)
     red, green, blue = (
-        round(under + share * (over - under)) for over, under in zip(colour, ground, strict=True)
+        round(under + share * (over - under))
+        for over, under in zip(colour, _ground(scale), strict=True)
     )
     return red, green, blue
+
+
+def _ground(scale: Scale) -> RGB:
+    return scale._replace(signed=False).colour(0.0)

@@ -11,7 +11,7 @@ from regard.view.picked_matrix import Matrix, NoSuchPart, Pick, picked
 from regard.words import t
 
 MOST_HEADS = 6  # colours that everybody can tell from each other
-WRITTEN = re.compile(r"\d{1,4}\.\d{1,4}(,\d{1,4}\.\d{1,4})*")
+WRITTEN = re.compile(r"\d{1,4}\.\d{1,4}(,\d{1,4}\.\d{1,4})*", re.ASCII)
 
 
 def chosen_heads(record: AttentionRecord, pick: Pick) -> dict[str, Matrix]:
