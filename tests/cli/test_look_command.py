@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import resvg_py
 
-from regard.cli.commands.look import _open_when_it_answers
+from regard.cli.commands.look import _open_when_it_answers, _typed_input
 from regard.looking.look import look as view_of
 from regard.records.record import AttentionRecord, Explanation
 
@@ -329,6 +329,20 @@ def test_whether_there_is_a_browser(monkeypatch, display, platform, expected):
     monkeypatch.setattr(sys, "platform", platform)
     monkeypatch.setattr("webbrowser.get", lambda: object())
     assert _has_browser() is expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "given"),
+    [
+        ("a cat", "a cat"),
+        ("a cat\tit sat", ("a cat", "it sat")),
+        ('{"text": "a cat", "image": "cat.png"}', {"text": "a cat", "image": "cat.png"}),
+        ('{"first": "a", "second": "b"}', {"first": "a", "second": "b"}),
+        ("{a cat}", "{a cat}"),
+    ],
+)
+def test_what_a_model_of_somebody_else_is_given(typed, given):
+    assert _typed_input(typed) == given
 
 
 def test_saved_records_and_texts_are_not_mixed(run, asked, tmp_path):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -254,15 +256,18 @@ def _view(
         with listening(done):
             if guests:
                 views = [
-                    view_of(guest, *map(_typed_pair, texts), **asked, **picks) for guest in loaded
+                    view_of(guest, *map(_typed_input, texts), **asked, **picks) for guest in loaded
                 ]
             if models or not guests:
                 views.append(view_of(*runs, *texts, **asked, **picks))
     return views[0] if len(views) == 1 else view_of(*views, **picks)
 
 
-def _typed_pair(text: str) -> str | tuple[str, ...]:
-    """A TAB stands between two texts that are read together."""
+def _typed_input(text: str) -> Any:
+    """Of a model of somebody else: a TAB stands between two texts that are read together; JSON names them."""
+    if text.lstrip().startswith("{"):
+        with suppress(json.JSONDecodeError):
+            return json.loads(text)
     return tuple(text.split("\t")) if text.count("\t") == 1 else text
 
 
@@ -312,8 +317,6 @@ def _beside(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         return {"compare-text": texts[1]}
     if len(texts) == 1 and len(names) == 2:
         return {"compare-model": names[1]}
-
-    import json
 
     every = [
         ({"text": text} if place else {}) | ({"model": name} if number else {})
