@@ -22,6 +22,8 @@ import time
 import traceback
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from threading import BrokenBarrierError
 from typing import Any, NamedTuple
 
 import torch
@@ -351,14 +353,16 @@ class Row(NamedTuple):
     peak: float
 
 
-def timed(setting: Setting, alone: Any) -> dict[str, Row]:
-    """Compiled beside others, and timed alone."""
+def timed(setting: Setting, ready: Any, alone: Any) -> dict[str, Row]:
+    """Compiled beside others, and timed alone, when all have compiled."""
     dtype = DTYPES[setting.dtype]
     runs = contenders(setting.region, setting.length, dtype)
     grad = torch.randn(1, HEADS, setting.length, SIZE, device="cuda", dtype=dtype)
     for run in runs.values():
         step(run, run.leaves, grad)  # type: ignore[attr-defined]
     torch.cuda.synchronize()
+    with suppress(BrokenBarrierError):  # one of them has failed
+        ready.wait()
     rows = {}
     with alone:
         for name, run in runs.items():
@@ -370,35 +374,33 @@ def timed(setting: Setting, alone: Any) -> dict[str, Row]:
     return rows
 
 
-def in_turn(setting: Setting, alone: Any, results: Any) -> None:
+def in_turn(setting: Setting, ready: Any, alone: Any, results: Any) -> None:
     try:
-        found: Any = timed(setting, alone)
+        found: Any = timed(setting, ready, alone)
     except Exception as error:
+        ready.abort()  # the others begin
         found = f"{type(error).__name__}: {str(error)[:600]}"
     results.put((setting, found))
 
 
 def compare(todo: list[Setting], processes: int) -> None:
-    """A table of ratios, each line as soon as it is known: some cases compile while one is timed."""
+    """A table of ratios, each line as soon as it is known: some cases compile at once, then each is timed."""
     print("\n| region | n | dtype | ours ms | forward | Flex / ours | forward | SDPA / ours "
           "| ours MB | Flex MB | ours / Flex |\n" + "| --- " * 11 + "|", flush=True)  # fmt: skip
     spawn = multiprocessing.get_context("spawn")
-    alone, results = spawn.Lock(), spawn.Queue()
-    waiting = [
-        spawn.Process(target=in_turn, args=(setting, alone, results), daemon=True)
-        for setting in todo
-    ]
-    for worker in waiting[:processes]:
-        worker.start()
-    for after in range(processes, processes + len(todo)):
-        setting, found = results.get()
-        if isinstance(found, str):
-            print(f"FAILED {setting}: {found}", flush=True)
-            failures.append(str(setting))
-        else:
-            print(line(setting, found), flush=True)
-        if after < len(waiting):
-            waiting[after].start()
+    for begin in range(0, len(todo), processes):
+        group = todo[begin : begin + processes]
+        ready, alone, results = spawn.Barrier(len(group)), spawn.Lock(), spawn.Queue()
+        for setting in group:
+            given = (setting, ready, alone, results)
+            spawn.Process(target=in_turn, args=given, daemon=True).start()
+        for _ in group:
+            setting, found = results.get()
+            if isinstance(found, str):
+                print(f"FAILED {setting}: {found}", flush=True)
+                failures.append(str(setting))
+            else:
+                print(line(setting, found), flush=True)
 
 
 def line(setting: Setting, rows: dict[str, Row]) -> str:
