@@ -59,7 +59,7 @@ def recording_recurrent(model: nn.Module) -> Iterator[list[ReadVectors]]:
     def keep(
         network: Recurrent, args: tuple[Any, ...], named: Mapping[str, Any], _: object
     ) -> None:
-        given = dict(zip(("inputs", "mask", "state"), args, strict=False)) | named
+        given = dict(zip(("inputs", "mask", "state"), args, strict=False)) | dict(named)
         inputs, mask, state = given["inputs"], given.get("mask"), given.get("state")
         if (lengths := given.get("lengths")) is not None:
             length = int(lengths[0])
