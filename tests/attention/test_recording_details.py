@@ -60,6 +60,36 @@ def test_each_head_has_scores_and_values_of_its_own(score, region):
     torch.testing.assert_close(again(each, "softmax"), each.weights, atol=1e-6, rtol=1e-6)
 
 
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("score", SCORES)
+def test_scores_are_the_sum_of_what_was_kept(score, several):
+    if several:
+        named = {"location": "location(7)"}.get(score, score)
+        attention = regard.MultiHead(8, 4, heads=4, key_heads=2, score=named)
+    else:
+        attention = regard.Attention(4, 4, score=definition.all_scores(torch.float32)[score])
+    each = recorded_of(attention, torch.randn(2, 5, 8 if several else 4), torch.randn(2, 7, 4))
+    if score == "distance":  # a root of a sum
+        assert each.summands is None
+        return
+    query, key, vector = each.summands
+    if vector is None:
+        sums = query @ key.mT
+    else:
+        added = query[..., :, None, :] + key[..., None, :, :]
+        sums = added.tanh() @ (vector[:, None, :, None] if several else vector[0, :, None])
+        sums = sums.squeeze(-1)
+    torch.testing.assert_close(sums, each.scores, atol=1e-5, rtol=1e-5)
+
+
+def test_a_score_of_somebody_else_is_no_such_sum():
+    class Halved(regard.scores.Dot):
+        def pair(self, query, key):
+            return super().pair(query, key) / 2
+
+    assert recorded_of(regard.Attention(4, score=Halved()), torch.randn(1, 3, 4)).summands is None
+
+
 def test_a_step_over_a_memory_is_kept_as_the_whole_is():
     attention = regard.Attention(8, region="window(1) & causal").eval()
     x = torch.randn(2, 4, 8)
@@ -107,7 +137,7 @@ def test_without_details_nothing_is_asked_twice(monkeypatch):
     with recording(attention) as recorded:
         attention(torch.randn(1, 3, 4))
     assert len(asked) == 1
-    assert recorded[0][2:] == (None, None, None, None, "", "", True)
+    assert recorded[0][2:] == (None, None, None, None, None, "", "", True)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 
 from regard.looking.pictures import picture_record
 from regard.records.levels import Levels
-from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
+from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation, Lens
 from regard.records.side import END, START, Side
 
 LAYERS, HEADS, VALUES = 2, 3, 4
@@ -57,6 +57,46 @@ def translation_record(seed: int = 0, model: str = "six heads") -> AttentionReco
         beam=drawn_beam(draw),
         explanations=drawn_explanations(draw),
         question={"text": source_text},
+    )
+
+
+def neuron_record(added: bool) -> AttentionRecord:
+    """One head with its queries and keys, and a bias; added: of an additive score."""
+    draw = np.random.default_rng(5)
+    query, key = (draw.normal(size=(1, 1, n, 6)).astype(np.float32) for n in (2, 3))
+    vector = draw.normal(size=(1, 1, 6)).astype(np.float32) if added else None
+    scores = query @ np.swapaxes(key, -1, -2) + np.float32(0.5)
+    if vector is not None:
+        summed = np.tanh(query[..., :, None, :] + key[..., None, :, :])
+        scores = (summed * vector[:, :, None, None]).sum(-1)
+    sides = {"queries": Side.of_labels(["a", "b"]), "keys": Side.of_labels(["x", "学", "z"])}
+    made = AttentionMap(
+        "cross",
+        "queries",
+        "keys",
+        softmax(scores),
+        scores=scores,
+        normalizer="softmax",
+        query_vectors=query,
+        key_vectors=key,
+        score_vector=vector,
+    )
+    return AttentionRecord(sides, (made,), "neurons")
+
+
+def lens_record() -> AttentionRecord:
+    """A text with predictions of two layers and the output."""
+    draw = np.random.default_rng(3)
+    words = ("I", "am", "学生", "ok")
+    chances = np.sort(draw.random((3, 4, 2)).astype(np.float32) / 2)[..., ::-1]
+    tokens = tuple(
+        tuple((words[(line + place) % 4], words[line]) for place in range(4)) for line in range(3)
+    )
+    lens = Lens("text", ("embedding", "layer 1", "output"), tokens, np.ascontiguousarray(chances))
+    weights = softmax(draw.normal(size=(1, 2, 4, 4)))
+    text = side("I am a dog", ["I", "am", "a", "dog"])
+    return AttentionRecord(
+        {"text": text}, (AttentionMap("decoder", "text", "text", weights),), "I am a dog", lens=lens
     )
 
 

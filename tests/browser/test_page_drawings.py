@@ -6,12 +6,20 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from made_records import image_record, scripts_record, square_record, translation_record
+from made_records import (
+    image_record,
+    lens_record,
+    neuron_record,
+    scripts_record,
+    square_record,
+    translation_record,
+)
 from reading_pages import choose, open_panel
 from test_page_export import saved
 
@@ -69,6 +77,23 @@ def test_a_map_is_drawn_as_the_command_draws_it(open_records, tmp_path, lines, d
     same_drawing(view.to_svg(style=style, theme=theme), exported)
 
 
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("lines", [False, True], ids=["cells", "lines"])
+def test_several_heads_are_drawn_as_the_command_draws_them(open_records, tmp_path, lines, dark):
+    heads = {"heads": "1.1,1.3,2.2", "units": "tokens", "map": "decoder"}
+    page = open_records(RECORD, state=heads, dark=dark)
+    exported = drawn(page, tmp_path, "lines" if lines else "map").read_text("utf-8")
+    view = View((RECORD,), Pick("decoder", tokens=True, heads="1.1,1.3,2.2"))
+    style, theme = ("lines" if lines else "cells"), ("dark" if dark else "light")
+    same_drawing(view.to_svg(style=style, theme=theme), exported)
+    choose(page, "attention", "cross")
+    theirs = saved(page, "CSV", tmp_path).read_bytes().decode("utf-8")
+    ours = replace(view, pick=Pick("cross", tokens=True, heads="1.1,1.3,2.2")).to_csv()
+    tables = [text.split("\r\n\r\n") for text in (theirs, ours)]
+    assert [table.split(",")[0] for table in tables[0]] == ["1.1", "1.3", "2.2"]
+    assert list(map(numbers_in, tables[0])) == list(map(numbers_in, tables[1]))
+
+
 @pytest.mark.parametrize("record", [scripts_record(), square_record(60)], ids=["scripts", "60"])
 def test_other_scripts_and_sizes(open_records, tmp_path, record):
     page = open_records(record, state={"units": "tokens"})
@@ -86,6 +111,10 @@ TABS = [  # its name and title, records, the state of the page, and the same for
         ONE_HEAD | {"map": "decoder", "query": 2, "step": "2"},
         Pick("decoder", 2, 3),
         Focus(2, step=2),
+    ),
+    *(
+        ("steps", "Step by step", (neuron_record(added),), {"query": 1}, Pick(), Focus(1))
+        for added in (False, True)
     ),
     ("beam", "Beam", (RECORD,), {}, Pick(), Focus()),
     (
@@ -109,6 +138,15 @@ TABS = [  # its name and title, records, the state of the page, and the same for
         Focus(),
     ),
     ("table", "Table", (RECORD,), {"units": "tokens"}, TOKENS, Focus()),
+    ("lens", "Predictions", (lens_record(),), {}, TOKENS, Focus()),
+    (
+        "lens",
+        "Predictions",
+        (lens_record(),),
+        {"lens-line": "0", "query": 1},
+        TOKENS,
+        Focus(1, line=0),
+    ),
     ("picture", "Picture", (image_record(),), {"units": "tokens"}, TOKENS, Focus()),
 ]
 

@@ -12,6 +12,7 @@ from reading_pages import choose, expect, number, open_panel, words_of
 from regard.data.tokenizer import Tokenizer
 from regard.models.transformer_models import language_model
 from regard.records.question import Question
+from regard.records.record import AttentionRecord
 from regard.tasks.language.language_look import look_at_language
 from regard.tasks.language.language_module import Language
 from regard.view.html import page_html
@@ -116,3 +117,15 @@ def test_eight_thousand_tokens_are_drawn_in_blocks(open_records, keep):
     times = page.evaluate(HOVER, ["[role=grid] canvas", 20])
     assert statistics.median(times) <= FRAME * LOADED
     keep(page, "long-8192")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_very_long_token_leaves_room_for_the_others(open_records, keep, width):
+    words = ["a" * 100_000, "是"]
+    page = open_records(AttentionRecord.of([[0.9, 0.1], [0.2, 0.8]], words, words), width=width)
+    page.locator(".chip").first.hover()
+    for name in ("Step by step", "Compare", "Is it an explanation?", "Table"):
+        page.get_by_role("tab", name=name).click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+    keep(page, f"long-token-{width}")
+    assert page.evaluate("document.documentElement.scrollHeight") < 6000

@@ -13,7 +13,7 @@ ONE_HEAD = {"layer": 1, "head": 2, "units": "tokens"}
 
 def lines_of(panel) -> dict[str, list[str]]:
     """The heading of each column -> what stands in it, key by key."""
-    table = panel.get_by_role("table")
+    table = panel.get_by_role("table").first  # another shows queries and keys
     titles = table.locator("thead th").all_inner_texts()
     rows = [row.locator("th, td").all_inner_texts() for row in table.locator("tbody tr").all()]
     return {title: [row[n].strip() for row in rows] for n, title in enumerate(titles)}
@@ -112,3 +112,15 @@ def test_a_served_model_shows_its_steps(open_page, server):
     np.testing.assert_allclose(numbers_in(columns["score"]), cross.scores[0, 0, 0], atol=0.0051)
     np.testing.assert_allclose(numbers_in(columns["weight"]), cross.weights[0, 0, 0], atol=ROUNDED)
     expect(panel.get_by_role("status")).to_contain_text("agrees with the recorded weights")
+
+
+def test_what_an_additive_score_adds_up(open_page, server, keep):
+    page = open_page(server)
+    record = ask(page, "我是一个学生。")
+    panel = open_panel(page, "Step by step")
+    panel.get_by_role("button", name="Scores").click()
+    keep(page, "steps-additive-neurons")
+    expect(panel.locator(".neuron-view")).to_contain_text("v ⊙ tanh(q + k)")
+    rows = panel.locator(".neuron-view tbody tr").all()
+    shown = [number(row.locator("td").last.inner_text()) for row in rows]
+    np.testing.assert_allclose(shown, record.map("cross").scores[0, 0, 0], atol=6e-4)

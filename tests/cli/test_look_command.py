@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import resvg_py
 
-from regard.cli.commands.look import _open_when_it_answers
+from regard.cli.commands.look import _open_when_it_answers, _typed_input
 from regard.looking.look import look as view_of
 from regard.records.record import AttentionRecord, Explanation
 
@@ -32,13 +32,14 @@ def asked(monkeypatch) -> SimpleNamespace:
         seen.runs.append(run)
         return f"run {run}"
 
-    def look(*what, map=None, layer=None, head=None, tokens=False, **options):
+    def look(*what, map=None, layer=None, head=None, heads="", tokens=False, **options):
         seen.what, seen.options = list(what), options
+        picks = {"map": map, "layer": layer, "head": head, "heads": heads, "tokens": tokens}
         if what[0].endswith(".json"):
-            return view_of(*what, map=map, layer=layer, head=head, tokens=tokens)
+            return view_of(*what, **picks)
         texts = [each for each in what if not each.startswith("run ")]
         made = [_record(text) for text in texts for _ in seen.runs]
-        return view_of(*made, map=map, layer=layer, head=head, tokens=tokens)
+        return view_of(*made, **picks)
 
     monkeypatch.setitem(sys.modules, "regard.runs.loaded_run", SimpleNamespace(load=load))
     monkeypatch.setitem(sys.modules, "regard.looking.look", SimpleNamespace(look=look))
@@ -77,7 +78,7 @@ def test_a_tab_is_drawn_in_the_place_of_the_map(run, asked, tmp_path):
         (["--tab", "steps"], "only one head of one layer has steps"),
         (["--tab", "stepz"], "no tab 'stepz'"),
         (["--tab", "steps", "--head", "1", "--query", "b"], "no token 'b' among the queries: a"),
-        (["--query", "a"], "--query goes with --tab steps"),
+        (["--query", "a"], "--query goes with --tab steps or lens"),
     ):
         done = run("look", TEXT, "--svg", str(path), *words)
         assert done.status == 2
@@ -167,13 +168,18 @@ def test_options_reach_the_question_and_the_picture(run, asked, tmp_path):
     assert "left: queries" in drawn
     assert "rows: queries" in cells
     assert "#101319" in drawn
+    run("look", TEXT, "--svg", str(path), "--heads", "1.2, 1.1")
+    assert "heads 1.2, 1.1, each in its colour" in path.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--layer", "3"], "no layer 3: there is only layer 1"),
-        (["--head", "7"], "no head 7: there is heads 1 to 2"),
+        (["--head", "7"], "no head 7: there are heads 1 to 2"),
+        (["--heads", "1.7"], "no head 7: there are heads 1 to 2"),
+        (["--heads", "1.1", "--layer", "1"], "leave --layer, --head and --tab out"),
+        (["--heads", "1.1", "--tab", "beam", "--svg", "a.svg"], "leave --layer, --head"),
         (["--map", "crss"], "no map 'crss': this record has attention"),
         (["--svg", "a.png"], "--svg writes a file that ends in .svg"),
         (["--hed", "1"], "--head"),
@@ -221,6 +227,8 @@ def test_with_a_browser_the_page_is_served_and_its_address_holds_the_text(
     )
     assert address == f"http://127.0.0.1:{port}/#{state}"
     assert asked.what == []  # the server asks, not this process
+    run("look", TEXT, "--heads", "1.2,2.1")
+    assert parse_qs(urlsplit(opened[1][0]).fragment)["heads"] == ["1.2,2.1"]
 
 
 def test_the_page_is_opened_once_it_answers_and_no_proxy_is_asked(monkeypatch):
@@ -321,6 +329,20 @@ def test_whether_there_is_a_browser(monkeypatch, display, platform, expected):
     monkeypatch.setattr(sys, "platform", platform)
     monkeypatch.setattr("webbrowser.get", lambda: object())
     assert _has_browser() is expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "given"),
+    [
+        ("a cat", "a cat"),
+        ("a cat\tit sat", ("a cat", "it sat")),
+        ('{"text": "a cat", "image": "cat.png"}', {"text": "a cat", "image": "cat.png"}),
+        ('{"first": "a", "second": "b"}', {"first": "a", "second": "b"}),
+        ("{a cat}", "{a cat}"),
+    ],
+)
+def test_what_a_model_of_somebody_else_is_given(typed, given):
+    assert _typed_input(typed) == given
 
 
 def test_saved_records_and_texts_are_not_mixed(run, asked, tmp_path):

@@ -48,12 +48,16 @@ def test_compiled_roundings_are_those_of_torch_bit_for_bit(rows, size, outputs, 
     x = torch.randn(rows, 2 * size)[:, ::2]
     x[0] = x[0] * first
     (found, scale), (wanted, its_scale) = kernels.rounded(x), packed_linear._rounded(x)
-    told = torch.isfinite(its_scale).expand_as(x)  # of the others the scale alone counts: all become NaN
+    told = torch.isfinite(its_scale).expand_as(
+        x
+    )  # of the others the scale alone counts: all become NaN
     assert torch.equal(found[told], wanted[told])
     torch.testing.assert_close(scale, its_scale, rtol=0, atol=0, equal_nan=True)
     sums, columns = torch.randint(-(2**20), 2**20, (rows, outputs)).int(), torch.rand(outputs)
     for bias in (None, torch.randn(outputs)):
-        y, wanted = (of(sums, scale, columns, bias) for of in (kernels.scaled, packed_linear._scaled))
+        y, wanted = (
+            of(sums, scale, columns, bias) for of in (kernels.scaled, packed_linear._scaled)
+        )
         torch.testing.assert_close(y, wanted, rtol=0, atol=0, equal_nan=True)
 
 

@@ -31,7 +31,7 @@ MAPS = {
     **dict.fromkeys(("gpt2", "llama"), ("decoder",)),
     **dict.fromkeys(("t5", "bart", "marian", "whisper"), ("cross", "encoder", "decoder")),
     "vit": ("label", "encoder"),
-    "clip": ("encoder", "image"),
+    "clip": ("encoder", "image", "similarity", "similarity image"),
 }
 
 
@@ -276,6 +276,12 @@ def test_a_model_of_texts_and_pictures_needs_both():
         regard.look(*guest("clip"), TEXT)
     with pytest.raises(BadQuestion, match="reads a text too"):
         regard.look(*guest("clip"), image=picture())
+
+
+def test_heads_of_the_text_are_switched_off_and_those_of_the_picture_stay():
+    changed = look("clip", off=[HeadOff(1, 1, "encoder")])
+    assert (changed.map("encoder").weights[0, 0] == 0).all()
+    np.testing.assert_allclose(changed.map("image").weights, look("clip").map("image").weights)
 
 
 def test_a_sound_is_read_from_a_file_and_long_ones_are_put_together(tmp_path):

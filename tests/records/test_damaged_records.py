@@ -66,7 +66,7 @@ LINE = {"type": "numbers", "shape": [2], "data": [0.5, 0.5]}
 SQUARE = {"type": "numbers", "shape": [2, 2], "data": [[0.5, 0.5], [0.5, 0.5]]}
 DAMAGES |= {
     f"{part} {array['shape']}": (at("maps", 0, part, value=array), f"{part} of map 'cross'")
-    for part in ("scores", "values", "query_vectors", "key_vectors")
+    for part in ("scores", "values", "query_vectors", "key_vectors", "score_vector")
     for array in (ONE, LINE)
 }
 DAMAGES |= {
@@ -80,6 +80,16 @@ DAMAGES |= {
     ),
     "rows of texts": (at("explanations", 0, "rows", value={"τ": ["a"] * 3}), "τ is a number"),
 }
+
+ALL_KEYS = {"type": "numbers", "shape": [1, 1, 3, 2], "data": [[[[0.5, 0.5]] * 3]]}
+ALL_QUERIES = {"type": "numbers", "shape": [1, 1, 3, 1], "data": [[[[0.5]] * 3]]}
+
+
+def with_vectors(given: Plain) -> None:
+    given["maps"][0] |= {"query_vectors": ALL_QUERIES, "key_vectors": ALL_KEYS}
+
+
+DAMAGES["queries of another size than keys"] = (with_vectors, "query_vectors of map")
 
 NAN = float("nan")
 KINDS: list[tuple[tuple[str | int, ...], tuple[Any, ...]]] = [

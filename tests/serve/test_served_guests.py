@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import subprocess
@@ -15,10 +16,12 @@ pytest.importorskip("transformers")
 sys.path.insert(0, str(Path(__file__).parent.parent / "looking"))
 
 from guest_models import guest, picture
+from PIL import Image
 
 import regard
 from regard.looking.guests.guest_input import GuestInput, guest_input
 from regard.looking.guests.guest_model import GuestModel
+from regard.looking.pictures import image_uri
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
@@ -51,6 +54,20 @@ def asked(client: TestClient, **question) -> AttentionRecord:
     answer = client.post("/attention", json=question)
     assert answer.status_code == 200, answer.text
     return AttentionRecord.from_dict(answer.json())
+
+
+def test_no_file_of_the_server_is_read_for_a_client(client, tmp_path):
+    file = tmp_path / "secret.png"
+    Image.fromarray(picture()).save(file)
+    here = client("clip")
+    for image in (str(file), f"file://{file}", "/etc/passwd", 7, None, ["a"]):
+        question = {"text": json.dumps({"text": "the cat", "image": image})}
+        answer = here.post("/attention", json=question)
+        assert answer.status_code == 422
+        assert "etc" not in answer.text
+        assert str(file) not in answer.text
+    sent = json.dumps({"text": "the cat", "image": image_uri(picture())})
+    assert "similarity" in asked(here, text=sent).output
 
 
 def test_a_model_answers_as_it_does_in_python(client):

@@ -75,6 +75,19 @@ def test_what_led_to_the_weights_gives_the_weights(kind):
         assert shown.values.shape[:3] == (*shown.weights.shape[:2], shown.weights.shape[3])
 
 
+@pytest.mark.parametrize("kind", MODELS)
+def test_scores_are_the_sums_of_what_queries_and_keys_make(kind):
+    for shown in look(translator_of(kind)).maps:
+        query, key, vector = shown.query_vectors, shown.key_vectors, shown.score_vector
+        assert (vector is not None) == ("additive" in shown.mechanism)
+        if vector is None:
+            sums = query @ np.swapaxes(key, -1, -2)
+        else:
+            added = np.tanh(query[..., :, None, :] + key[..., None, :, :])
+            sums = (added * vector[:, :, None, None]).sum(-1)
+        np.testing.assert_allclose(sums, shown.scores, atol=1e-5, rtol=1e-4)
+
+
 def test_a_transformer_has_three_maps_and_a_recurrent_one_has_one():
     record = look(translator_of("transformer"))
     source, target = len(record.sides["source"]), len(record.sides["target"])

@@ -34,6 +34,9 @@ def record() -> AttentionRecord:
         scores=scores,
         allowed=allowed[None, None],
         values=numbers(2, 2, 3, 4, seed=2),
+        query_vectors=numbers(2, 2, 2, 5, seed=3),
+        key_vectors=numbers(2, 2, 3, 5, seed=4),
+        score_vector=numbers(2, 2, 5, seed=5),
     )
     beam = Beam((BeamNode(-1, "x", -0.5, -0.5, "ended", -0.5, 0),), numbers(1, 3))
     told = Explanation("gradient", "g", "r", "cross", numbers(2, 3), {"τ": [0.5, np.nan]})
@@ -70,7 +73,7 @@ def test_a_spreadsheet_computes_nothing_and_records_follow_each_other():
 def test_the_npz_has_every_array_and_needs_no_pickle(record, tmp_path):
     found = np.load(look(record).save(tmp_path / "a.npz"), allow_pickle=False)
     cross = record.maps[0]
-    for name in ("weights", "scores", "values"):
+    for name in ("weights", "scores", "values", "query_vectors", "key_vectors", "score_vector"):
         np.testing.assert_array_equal(found[f"cross/{name}"], getattr(cross, name))
     assert found["cross/allowed"].shape == cross.weights.shape
     assert found["source/tokens"].tolist() == ["ab", "c", "d"]

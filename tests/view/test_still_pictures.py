@@ -92,9 +92,9 @@ def test_words_are_put_together_and_it_is_said():
     ("pick", "said"),
     [
         (Pick("crss"), "no map 'crss': this record has cross, decoder"),
-        (Pick(layer=4), "no layer 4: there is layers 1 to 3, or mean, or max"),
+        (Pick(layer=4), "no layer 4: there are layers 1 to 3, or mean, or max"),
         (Pick(layer=0), "no layer 0"),
-        (Pick(head="avg"), "no head 'avg': there is heads 1 to 4"),
+        (Pick(head="avg"), "no head 'avg': there are heads 1 to 4"),
     ],
 )
 def test_what_the_record_does_not_have_is_refused(pick, said):

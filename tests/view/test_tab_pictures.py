@@ -11,7 +11,7 @@ import pytest
 
 from regard.looking.look import look
 from regard.looking.pictures import picture_record
-from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
+from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation, Lens
 from regard.records.side import NotARecord, Side
 from regard.view.picked_matrix import NoSuchPart, Pick
 from regard.view.sheets.sheet_blocks import number_text
@@ -180,11 +180,26 @@ def test_the_table_has_the_strongest_links():
 
 def test_markup_is_text_in_every_tab():
     hostile = "<script>&</script>"
-    record = replace(made(), title=hostile, model=hostile)
+    said = Lens("target", ("output",), (((hostile,),) * 3,), np.ones((1, 3, 1), np.float32))
+    record = replace(made(), title=hostile, model=hostile, lens=said)
     for tab in set(TABS) - {"picture"}:
         root = ElementTree.fromstring(draw_tab([record], Pick(layer=1, head=1), tab))
         assert not list(root.iter(f"{SVG}script"))
         assert hostile in "".join(root.itertext())
+
+
+def test_predictions_are_drawn_at_the_place_that_is_asked_for():
+    words = ((("x", "y"), ("z", "u"), ("v", "w")),) * 2
+    chances = np.linspace(0, 0.99, 12, dtype=np.float32).reshape(2, 3, 2)
+    record = replace(made(), lens=Lens("target", ("layer 1", "output"), words, chances))
+    written = texts(draw_tab([record], Pick(), "lens"))
+    assert "output, at am" in written
+    assert number_text(0.99, 3) in written
+    written = texts(draw_tab([record], Pick(), "lens", Focus(query=0, line=0)))
+    assert "layer 1, at wh" in written
+    assert number_text(float(chances[0, 0, 1]), 3) in written
+    with pytest.raises(NotARecord, match="no predictions"):
+        draw_tab([made()], Pick(), "lens")
 
 
 def test_a_view_saves_a_tab_in_every_format(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from regard.view import beside, colours, heat_map
+from regard.view import beside, colours, heat_map, terminal_cells
 from regard.view.terminal import number
 from regard.view.terminal_cells import characters, fold, visible, width
 
@@ -73,8 +73,16 @@ def test_right_to_left_labels_do_not_reorder_the_columns():
     assert "\u2068" not in row
 
 
+def test_of_a_very_long_text_only_the_beginning_is_measured(monkeypatch):
+    measured = []
+    cells = terminal_cells.cell_len
+    monkeypatch.setattr(terminal_cells, "cell_len", lambda c: measured.append(c) or cells(c))
+    assert fold("学" * 100_000, 9, 2) == ["学学学学", "学学学学…"]
+    assert len(measured) < 100
+
+
 def test_folding_keeps_accents_and_joined_characters():
-    assert characters("e\u0301a👩\u200d🚀") == ["e\u0301", "a", "👩\u200d🚀"]
+    assert list(characters("e\u0301a👩\u200d🚀")) == ["e\u0301", "a", "👩\u200d🚀"]
     assert fold("e\u0301" * 5, 2, lines=3) == ["e\u0301" * 2, "e\u0301" * 2, "e\u0301"]
     assert fold("学生学生", 5, lines=1) == ["学生…"]
 

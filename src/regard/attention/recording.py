@@ -14,6 +14,7 @@ from regard.attention.call import Attended, AttentionCall
 from regard.attention.mechanism_text import mechanism, written_normalizer
 from regard.attention.module import AttentionModule
 from regard.attention.paths import split_bias
+from regard.attention.scores import Summands
 from regard.attention.weights.asked_weights import Weights, WeightSummary
 from regard.words import t
 
@@ -34,6 +35,7 @@ class Recorded(NamedTuple):
     )
     factor: Tensor | None = None  # broadcast to it: the Gaussian of a predicted window
     values: Tensor | None = None  # (..., [H,] Lk, D): what is summed
+    summands: Summands | None = None  # of the scores, without a bias; None: they are no such sum
     mechanism: str = ""  # score: additive · region: everywhere · normalize: softmax
     normalizer: str = ""  # softmax(temperature=2)
     itself: bool = False  # it was given no source but its queries
@@ -135,9 +137,19 @@ def _detailed(
         allowed=allowed,
         factor=_factor(call, scores, allowed),
         values=values.detach().float(),
+        summands=_for_each_head(call.score.summands(q.float(), k.float()), kept.weights),
         mechanism=mechanism(attention),
         normalizer=written_normalizer(attention.normalize),
     )
+
+
+def _for_each_head(summands: Summands | None, weights: Tensor) -> Summands | None:
+    """With the leading axes of the weights (..., [H,] Lq, Lk), also where heads or batches share them."""
+    if summands is None:
+        return None
+    lead = weights.shape[:-2]
+    query, key = (x.expand(*lead, *x.shape[-2:]) for x in summands[:2])
+    return Summands(query, key, summands.vector)
 
 
 def _factor(call: AttentionCall, scores: Tensor, allowed: Tensor | None) -> Tensor | None:

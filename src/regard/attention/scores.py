@@ -12,7 +12,7 @@ then have an axis of that size before the length: (..., h, L, D).
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +21,14 @@ from regard.attention.kernels.additive import additive_scores
 from regard.attention.language import build
 from regard.attention.shapes import broadcast
 from regard.words import t
+
+
+class Summands(NamedTuple):
+    """What a score adds up, number by number: Σ q ⊙ k, or with a vector Σ v ⊙ tanh(q + k)."""
+
+    query: Tensor  # (..., Lq, E), scaled
+    key: Tensor  # (..., Lk, E)
+    vector: Tensor | None = None  # (heads or 1, E)
 
 
 class Score(nn.Module):
@@ -64,6 +72,10 @@ class Score(nn.Module):
     def pair(self, query: Tensor, key: Tensor) -> Tensor:
         raise NotImplementedError(t("{kind} does not say how to pair", kind=type(self).__name__))
 
+    def summands(self, query: Tensor, key: Tensor) -> Summands | None:
+        """What `pair` of these adds up; None: it is no sum over features that is known."""
+        return None
+
     def fill_as_published(self) -> None:
         """The values that its paper starts from, where they are not those of the rest of the network."""
 
@@ -85,6 +97,11 @@ class DotLike(Score):
     def pair(self, query: Tensor, key: Tensor) -> Tensor:
         scale = self.scale(key.shape[-1])
         return (query if scale == 1.0 else query * scale) @ key.mT
+
+    def summands(self, query: Tensor, key: Tensor) -> Summands | None:
+        if self.kernel != "dot":  # another `pair`
+            return None
+        return Summands(query * self.scale(key.shape[-1]), key)
 
 
 class Dot(DotLike):
@@ -253,6 +270,11 @@ class Additive(Score):
             .unflatten(0, lead or (1,))
             .reshape(*lead, query.shape[-2], key.shape[-2])
         )
+
+    def summands(self, query: Tensor, key: Tensor) -> Summands | None:
+        if self.kernel != "additive":  # another `pair`
+            return None
+        return Summands(query, key, self.rows.detach().float())
 
     @property
     def rows(self) -> Tensor:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -13,6 +15,26 @@ from regard.words import t
 SOON = 1.0  # seconds in which nothing is said
 LINE_EVERY = 10.0  # seconds between plain lines
 WIDTH = 24  # of the bar
+ERASE = "\r\x1b[K"  # what stands on the line
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """On a terminal it says that a model is loaded, which takes seconds, until it is."""
+    shown = sys.stderr.isatty()
+    if shown:
+        print(t("loading the model …"), end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        if shown:
+            print(ERASE, end="", file=sys.stderr, flush=True)
+
+
+def say_loading() -> None:
+    """The same in a line that stays, before a server says its address."""
+    if sys.stderr.isatty():
+        print(t("loading the model …"), file=sys.stderr, flush=True)
 
 
 class TimeLeft:
@@ -34,7 +56,7 @@ class TimeLeft:
         at: TracebackType | None,
     ) -> None:
         if self._drawn:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            print(ERASE, end="", file=sys.stderr, flush=True)
 
     def see(self, done: float, count: float) -> None:
         now = time.monotonic()
@@ -48,7 +70,7 @@ class TimeLeft:
             return
         full = int(WIDTH * min(done / count, 1))
         bar = "━" * full + "╌" * (WIDTH - full)
-        print(f"\r\x1b[K{bar} {words}", end="", file=sys.stderr, flush=True)
+        print(f"{ERASE}{bar} {words}", end="", file=sys.stderr, flush=True)
         self._drawn = True
 
     def _words(self, done: float, count: float, seconds: float) -> str:

@@ -63,7 +63,8 @@ def measure(reading: Reading, of: str, contrast: Contrast | None = None) -> tupl
     contrast = contrast or Contrast()
     against = contrast.against
     against = second_likeliest(reading) if against is None else against
-    methods = [name for name in METHODS if name != CONTRAST_GRADIENT]
+    contrasts = {CONTRAST_GRADIENT} | (set() if reading.other_answers else {CONTRAST})
+    methods = [name for name in METHODS if name not in contrasts]
     if reading.steerable and zeroing_work(reading) > MOST_WORK:
         methods.remove(ZEROING)
     given = attributions(reading, methods, against=against)
@@ -73,11 +74,9 @@ def measure(reading: Reading, of: str, contrast: Contrast | None = None) -> tupl
     for name, told in ((NORM, norm_based), (ZEROING, values_zeroed)):
         if name in given:
             found.append(told(given[name], reading.weighed, of, loss.get(name)))
-    found.append(
-        why_not(
-            reading, given[CONTRAST], replace(contrast, against=against), of, loss.get(CONTRAST)
-        )
-    )
+    if CONTRAST in given:
+        asked = replace(contrast, against=against)
+        found.append(why_not(reading, given[CONTRAST], asked, of, loss.get(CONTRAST)))
     found.append(taking_out(loss, of))
     if reading.weighed is not None and reading.steerable:
         found += [

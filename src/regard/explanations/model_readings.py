@@ -31,6 +31,8 @@ class Reading:
     seen: Tensor  # bool (Q, K): which keys there are for an answer: of a language model those before it
     erasable: Tensor  # bool (Q, K): which of them are tokens of the text, and can be taken out
 
+    other_answers = True  # whether the model might have said something else, to be compared with
+
     @property
     def steerable(self) -> bool:
         """Whether each answer alone can be made with other weights: there is a `steered`."""

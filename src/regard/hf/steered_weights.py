@@ -28,6 +28,7 @@ class Site:
     kind: Kind
     layer: int
     start: int  # the position of the first query: 0, or in a generation that of its step
+    name: str = ""  # of the module, where it is known
 
 
 Change = Callable[[Site, Tensor], Tensor | None]  # weights (B, H, Lq, Lk) -> others; None: the same
@@ -83,7 +84,7 @@ class _Steering(StandIn):
         # more than one query after the first call: nothing is cached, and all are there again
         start = 0 if length > 1 else self.rows[each.name]
         self.rows[each.name] = start + length
-        other = self.change(Site(each.kind, each.layer, start), weights)
+        other = self.change(Site(each.kind, each.layer, start, each.name), weights)
         if other is None:
             return output, weights
         group = other.shape[1] // value.shape[1]

@@ -56,14 +56,14 @@ from regard.view.widget import Live
 from regard.words import t
 
 Records = tuple[tuple[AttentionRecord, ...], Live | None]
-PICKS = ("map", "layer", "head", "tokens", "between")
+PICKS = ("map", "layer", "head", "heads", "tokens", "between")
 
 
 def look(*what: Any, **options: Any) -> View:
     """A view of what attends to what: see the top of this file for what can be looked at.
 
-    map, layer, head, tokens, between: what is shown first, as in `View.picking`. Other options depend on what
-    is looked at; one that it does not have is refused, and those that it has are named.
+    map, layer, head, heads, tokens, between: what is shown first, as in `View.picking`. Other options depend
+    on what is looked at; one that it does not have is refused, and those that it has are named.
     """
     if not what:
         raise NotARecord(t("nothing to look at: give {kinds}", kinds=_kinds()))

@@ -18,6 +18,7 @@ from regard.attention.mechanism_text import mechanism, written_normalizer
 from regard.attention.module import AttentionModule
 from regard.attention.multi_head import MultiHead
 from regard.attention.recording import Recorded
+from regard.attention.scores import Summands
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord
 from regard.records.side import Side
@@ -50,6 +51,7 @@ class Layer(NamedTuple):
     allowed: Tensor  # (H, Q, K)
     factor: Tensor  # (H, Q, K)
     values: Tensor | None  # (H, K, D)
+    summands: Summands | None  # (H, Q, E), (H, K, E), (H, E)
 
 
 def attentions_in(model: nn.Module) -> dict[str, dict[str, AttentionModule]]:
@@ -101,6 +103,7 @@ def attention_map(
     layers = [_layer([each for each in recorded if each.name == one]) for one in attentions]
     allowed = torch.stack([layer.allowed for layer in layers]).cpu()
     factor = torch.stack([layer.factor for layer in layers])
+    queries_of, keys_of, vectors_of = _vectors([layer.summands for layer in layers])
     return AttentionMap(
         name,
         queries,
@@ -112,6 +115,9 @@ def attention_map(
         allowed=None if allowed.all() else allowed.numpy(),
         factor=None if (factor == 1).all() else _array(factor),
         values=_stacked([layer.values for layer in layers]),
+        query_vectors=queries_of,
+        key_vectors=keys_of,
+        score_vector=vectors_of,
     )
 
 
@@ -151,12 +157,14 @@ def within_budget(
     maps: Sequence[AttentionMap], most: int = MOST_DETAILS
 ) -> tuple[tuple[AttentionMap, ...], tuple[str, ...]]:
     """The maps without vectors, then values, then scores, if there are too many numbers; and a note of it."""
-    vectors = _count(x for each in maps for x in (each.query_vectors, each.key_vectors))
+    vectors = _count(
+        x for each in maps for x in (each.query_vectors, each.key_vectors, each.score_vector)
+    )
     numbers = _count(x for each in maps for x in (each.scores, each.values)) + vectors
     if numbers <= most:
         return tuple(maps), ()
     left_out = t("queries and keys")
-    maps = [replace(each, query_vectors=None, key_vectors=None) for each in maps]
+    maps = [replace(each, query_vectors=None, key_vectors=None, score_vector=None) for each in maps]
     if numbers - vectors > most:
         left_out = t("queries, keys and values") if vectors else t("values")
         maps = [replace(each, values=None) for each in maps]
@@ -181,7 +189,31 @@ def _layer(calls: Sequence[Recorded]) -> Layer:
         torch.cat([_spread(call.allowed, call) for call in calls], -2).bool(),
         torch.cat([_spread(call.factor, call) for call in calls], -2).float(),
         None if calls[-1].values is None else _heads(calls[-1].values),
+        _summands(calls),
     )
+
+
+def _summands(calls: Sequence[Recorded]) -> Summands | None:
+    """The queries of all calls, and the keys of the last, which knows all."""
+    made = [call.summands for call in calls if call.summands is not None]
+    if len(made) < len(calls):
+        return None
+    queries = torch.cat([_heads(each.query) for each in made], -2)
+    vector = made[-1].vector
+    return Summands(
+        queries,
+        _heads(made[-1].key),
+        None if vector is None else vector.expand(len(queries), -1),
+    )
+
+
+def _vectors(layers: Sequence[Summands | None]) -> list[NDArray[np.float32] | None]:
+    """Queries, keys and the vectors of additive scores, where all layers have them of one size."""
+    there = [each for each in layers if each is not None]
+    shapes = {(each.query.shape, each.vector is None) for each in there}
+    if len(there) < len(layers) or len(shapes) != 1:
+        return [None, None, None]
+    return [_stacked(part) for part in zip(*there, strict=True)]
 
 
 def _heads(x: Tensor) -> Tensor:

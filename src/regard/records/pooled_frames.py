@@ -16,13 +16,9 @@ def pooled(each: AttentionMap, size: int, *, queries: bool, keys: bool) -> Atten
     """
     if size == 1:
         return each
-    weights = _grouped(each.weights, 3, size) if keys else each.weights
-    if queries:
-        counts = _grouped(np.ones((1, 1, weights.shape[2], 1), np.float32), 2, size)
-        weights = _grouped(weights, 2, size) / counts
     return replace(
         each,
-        weights=weights,
+        weights=pooled_weights(each.weights, size, queries=queries, keys=keys),
         scores=None,
         allowed=None,
         values=None,
@@ -30,6 +26,15 @@ def pooled(each: AttentionMap, size: int, *, queries: bool, keys: bool) -> Atten
         key_vectors=None,
         normalizer="",
     )
+
+
+def pooled_weights(weights: Array, size: int, *, queries: bool, keys: bool) -> Array:
+    """(L, H, Q, K)"""
+    weights = _grouped(weights, 3, size) if keys else weights
+    if queries:
+        counts = _grouped(np.ones((1, 1, weights.shape[2], 1), np.float32), 2, size)
+        weights = _grouped(weights, 2, size) / counts
+    return weights
 
 
 def _grouped(x: Array, axis: int, size: int) -> Array:

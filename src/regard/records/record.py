@@ -37,6 +37,7 @@ ARRAYS = (
     "values",
     "query_vectors",
     "key_vectors",
+    "score_vector",
 )  # of a map
 Box = tuple[float, float, float, float]  # left, top, width, height, as shares of the picture
 LONGEST = 40  # characters of a text in a line
@@ -90,6 +91,7 @@ class AttentionMap:
     values: Array | None = None  # (L, H, K, D)
     query_vectors: Array | None = None  # (L, H, Q, E), scaled: Σ q ⊙ k is the score without a bias
     key_vectors: Array | None = None  # (L, H, K, E)
+    score_vector: Array | None = None  # (L, H, E): then Σ v ⊙ tanh(q + k) is the score
 
     def __post_init__(self) -> None:
         if self.weights.ndim != 4:
@@ -124,7 +126,7 @@ class AttentionMap:
             else pack(np.broadcast_to(self.factor, shape), weights=False),
             **{
                 name: None if (kept := getattr(self, name)) is None else pack(kept, weights=False)
-                for name in ("values", "query_vectors", "key_vectors")
+                for name in ("values", "query_vectors", "key_vectors", "score_vector")
             },
         }
 
@@ -170,12 +172,22 @@ class AttentionMap:
             kept = getattr(self, name)
             if kept is not None and (kept.ndim != 4 or kept.shape[: len(wanted)] != wanted):
                 raise NotARecord(self._misshapen(name, kept))
+        self._check_vectors()
         for name in ("allowed", "factor"):
             kept = getattr(self, name)
             try:
                 _ = kept is None or np.broadcast_to(kept, self.weights.shape)
             except ValueError:
                 raise NotARecord(self._misshapen(name, kept)) from None
+
+    def _check_vectors(self) -> None:
+        """Whether queries, keys and the vector of their scores are of one size, and none lacks another."""
+        names = ("query_vectors", "key_vectors", "score_vector")
+        query, key, vector = (getattr(self, name) for name in names)
+        if query is not None and key is not None and query.shape[-1] != key.shape[-1]:
+            raise NotARecord(self._misshapen("query_vectors", query))
+        if vector is not None and (key is None or vector.shape != (*key.shape[:2], key.shape[-1])):
+            raise NotARecord(self._misshapen("score_vector", vector))
 
     def _misshapen(self, name: str, kept: NDArray[Any]) -> str:
         return t(

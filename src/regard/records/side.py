@@ -63,6 +63,15 @@ class Picture:
         return made
 
 
+def cell_names(rows: int, columns: int) -> list[str]:
+    """What the cells of a picture are called, row by row."""
+    return [
+        t("row {row}, column {column}", row=row, column=column)
+        for row in range(1, rows + 1)
+        for column in range(1, columns + 1)
+    ]
+
+
 @dataclass(frozen=True)
 class Side:
     """Tokens of one text, in their order, and where they stand in it."""
@@ -127,7 +136,7 @@ class Side:
     @classmethod
     def of_grid(cls, source: str, rows: int, columns: int, *, title: str = "image") -> Side:
         """The cells of a picture, row by row, all of one size. source: a data: URI, `PngImage.source`."""
-        cells = [f"row {r + 1}, column {c + 1}" for r in range(rows) for c in range(columns)]
+        cells = cell_names(rows, columns)
         return cls.of(
             "",
             cells,

@@ -16,13 +16,14 @@ from regard.records.side import NotARecord
 from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.pdf.svg_to_pdf import drawn_pdf
-from regard.view.picked_matrix import Pick, by_hop, picked
+from regard.view.picked_matrix import Matrix, Pick, by_hop, picked
 from regard.view.shaded_sentences import shaded_sentences
 from regard.view.sheets.number_files import arrays_npz, matrices_csv
 from regard.view.sheets.tab_sheets import Focus, draw_tab
 from regard.view.sides.side_by_side import SideBySide, side_by_side
 from regard.view.stills.moving_picture import film
 from regard.view.stills.png import drawn_png
+from regard.view.stills.several_heads import chosen_heads
 from regard.view.stills.still_picture import draw, shows_sight
 from regard.view.terminal import beside, heat_map
 from regard.view.terminal_sights import pictured_text, sight_text
@@ -54,12 +55,13 @@ class View:
         for record in self.records:
             if not shows_sight(record, self.pick):
                 picked(record, self.pick)  # a layer that there is not is told now, not in the page
+                chosen_heads(record, self.pick)
 
     def __repr__(self) -> str:
         return f"<View of {', '.join(repr(r.name or r.model or 'a record') for r in self.records)}>"
 
     def picking(self, **changes: Any) -> View:
-        """The same records with another map, layer, head, or tokens=True."""
+        """The same records with another map, layer, head, heads="1.2,3.1", or tokens=True."""
         return replace(self, pick=replace(self.pick, **changes))
 
     def to_html(self) -> str:
@@ -184,7 +186,7 @@ class View:
 
     @property
     def _side_by_side(self) -> SideBySide | None:
-        if any(
+        if self.pick.heads or any(
             shows_sight(each, self.pick) or shown_levels(each, self.pick) for each in self.records
         ):
             return None
@@ -195,7 +197,11 @@ class View:
             return sight_text(record, colour=colour)
         if shown_levels(record, self.pick):
             return shaded_sentences(level_lines(record, tokens=self.pick.tokens), colour=colour)
-        matrix = by_hop(record, self.pick)
+        if heads := chosen_heads(record, self.pick):
+            return "\n\n".join(self._one_map(record, each, colour) for each in heads.values())
+        return self._one_map(record, by_hop(record, self.pick), colour)
+
+    def _one_map(self, record: AttentionRecord, matrix: Matrix, colour: bool | None) -> str:
         shown = matrix.weights[:MOST_ROWS]
         picture = matrix.columns.picture
         if picture is not None and len(matrix.keys) == picture.rows * picture.columns:
@@ -224,7 +230,8 @@ def page_state(pick: Pick) -> dict[str, Any]:
         if wish is not None
     }
     state = {"map": pick.map or "", **place, "units": "tokens" if pick.tokens else "words"}
-    return state if pick.between is None else {**state, "between": pick.between}
+    state |= {} if pick.between is None else {"between": pick.between}
+    return state | ({"heads": pick.heads} if pick.heads else {})
 
 
 def counted(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -79,6 +79,13 @@ def oklch_anchors(stops: Sequence[Sequence[float]], count: int = 256) -> str:
     return " ".join(anchors)
 
 
+def oklch_colour(stop: Sequence[float]) -> RGB:
+    """One colour by its lightness, chroma and hue."""
+    light, chroma, hue = stop
+    angle = math.radians(hue)
+    return _from_oklab(light, chroma * math.cos(angle), chroma * math.sin(angle))
+
+
 def _from_oklab(light: float, a: float, b: float) -> RGB:
     long = (light + 0.3963377774 * a + 0.2158037573 * b) ** 3
     middle = (light - 0.1055613458 * a - 0.0638541728 * b) ** 3

@@ -38,6 +38,7 @@ class Pick:
     head: int | str | None = None
     tokens: bool = False  # True: tokens as they are; False: those of a word are put together
     between: str | None = None  # of a pair of texts: "AB", from the first to the second
+    heads: str = ""  # several at once, each in a colour: "1.2,3.1", layers and heads from 1
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,12 @@ def by_hop(record: AttentionRecord, pick: Pick) -> Matrix:
     """A row for each hop of a pooling, and their mean, where no head is asked for."""
     usual = picked(record, pick)
     count = usual.map.weights.shape[1]
-    if pick.head is not None or count == 1 or not usual.map.name.startswith("pooling"):
+    if (
+        pick.head is not None
+        or pick.heads
+        or count == 1
+        or not usual.map.name.startswith("pooling")
+    ):
         return usual
     mean = picked(record, replace(pick, head="mean"))
     rows = [*(picked(record, replace(pick, head=n)) for n in range(1, count + 1)), mean]
@@ -200,7 +206,7 @@ def _number(wish: int | str, count: int, name: str) -> int:
         t.plural(
             count,
             "no {name} {wish}: there is only {name} 1, or mean, or max over them",
-            "no {name} {wish}: there is {name}s 1 to {n}, or mean, or max over them",
+            "no {name} {wish}: there are {name}s 1 to {n}, or mean, or max over them",
             name={"layer": t("layer"), "head": t("head")}[name],
             wish=repr(wish),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
@@ -36,21 +36,22 @@ def isolate(text: str) -> str:
     return text
 
 
-def characters(text: str) -> list[str]:
+def characters(text: str) -> Iterator[str]:
     """What a reader calls characters: each with its accents, joined emoji in one piece."""
-    found: list[str] = []
+    last = ""
     for c in text:
-        joined = bool(found) and (
+        joined = last and (
             cell_len(c) == 0
             or unicodedata.category(c).startswith("M")
             or c in JOINERS
-            or found[-1].endswith("\u200d")
+            or last.endswith("\u200d")
         )
-        if joined:
-            found[-1] += c
-        else:
-            found.append(c)
-    return found
+        if last and not joined:
+            yield last
+            last = ""
+        last += c
+    if last:
+        yield last
 
 
 def fold(text: str, cells: int, lines: int) -> list[str]:
@@ -60,14 +61,16 @@ def fold(text: str, cells: int, lines: int) -> list[str]:
     folded = [""]
     for c in characters(text):
         if width(folded[-1] + c) > cells and folded[-1]:
+            if len(folded) == lines:  # the rest of a very long text is never measured
+                break
             folded.append("")
         folded[-1] += c
-    if len(folded) <= lines:
+    else:
         return folded
-    kept = characters(folded[lines - 1])
+    kept = list(characters(folded[lines - 1]))
     while kept and width("".join(kept)) >= cells:
         kept.pop()
-    return [*folded[: lines - 1], "".join(kept) + "…"]
+    return [*folded[:-1], "".join(kept) + "…"]
 
 
 def shorten(text: str, cells: int) -> str:

@@ -10,6 +10,7 @@ import {
   sumOf,
   totalVariation,
 } from "../../../src/regard/view/page/panels/row_numbers.js";
+import { products } from "../../../src/regard/view/page/panels/steps/neuron_view.js";
 import {
   checkWeights,
   exponentials,
@@ -51,6 +52,15 @@ test("rollout multiplies the later layer from the left", () => {
   const layers = [Float32Array.of(0, 1, 0, 1), Float32Array.of(1, 0, 1, 0)];
   // Â¹ = [[½, ½], [0, 1]], Â² = [[1, 0], [½, ½]]; Â² Â¹ = [[½, ½], [¼, ¾]]
   assert.deepEqual([...rollout((layer) => layers[layer], 2, 1, 2)], [0.5, 0.5, 0.25, 0.75]);
+});
+
+test("what a score adds up: products, or of an additive score v ⊙ tanh(q + k); the rest is a bias", () => {
+  const dot = products([2, 3], [5, 7], 32);
+  assert.deepEqual([...dot.product], [10, 21]);
+  near(dot.bias, 1);
+  const added = products([0.5, -1], [0.5, 1], null, [2, 9]);
+  near(added.product[0], 2 * Math.tanh(1));
+  assert.deepEqual([added.product[1], added.bias], [0, 0]);
 });
 
 test("means leave out what is undefined", () => {

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -64,6 +66,10 @@ def look(
         str | None,
         typer.Option("--head", "--hop", metavar="N", help="Head or hop N, or mean, or max."),
     ] = None,
+    heads: Annotated[
+        str | None,
+        typer.Option(metavar="L.H,…", help="Several heads at once: layer.head, 1.2,1.3,2.1."),
+    ] = None,
     which: Annotated[
         str | None, typer.Option("--map", metavar="NAME", help="cross, encoder, decoder, …")
     ] = None,
@@ -72,12 +78,14 @@ def look(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Draw a tab of the page: steps, beam, compare, explain, picture, table.",
+            help="Draw a tab of the page: steps, beam, compare, explain, picture, table, lens.",
         ),
     ] = None,
     query: Annotated[
         str | None,
-        typer.Option(metavar="WORD", help="Of --tab steps: the token that asks, or its place."),
+        typer.Option(
+            metavar="WORD", help="Of --tab steps and lens: the token that asks, or its place."
+        ),
     ] = None,
     lines: Annotated[bool, typer.Option("--lines", help="Draw lines, not cells.")] = False,
     dark: Annotated[bool, typer.Option("--dark", help="A dark picture.")] = False,
@@ -118,6 +126,7 @@ def look(
     Example: regard look --hf bert-base-uncased "The cat sat."
     """
     picks = {"map": which, "layer": _place(layer), "head": _place(head), "tokens": tokens}
+    picks["heads"] = _several(heads, alone=layer is head is tab is None)
     if foil is None and foil_step is not None:
         raise typer.BadParameter(t("--foil-step is the place of a --foil: give one"))
     explain = explain or foil is not None or tab == "explain"
@@ -168,9 +177,19 @@ def look(
         view.show()
 
 
+def _several(heads: str | None, *, alone: bool) -> str:
+    if heads is None:
+        return ""
+    if not alone:
+        raise typer.BadParameter(
+            t("--heads says which layers and heads are drawn: leave --layer, --head and --tab out")
+        )
+    return heads.replace(" ", "")
+
+
 def _check_tab(tab: str | None, query: str | None, *, drawn: bool) -> None:
-    if query is not None and tab != "steps":
-        raise typer.BadParameter(t("--query goes with --tab steps"))
+    if query is not None and tab not in ("steps", "lens"):
+        raise typer.BadParameter(t("--query goes with --tab steps or lens"))
     if tab is not None and not drawn:
         raise typer.BadParameter(t("--tab is for a picture: --svg, --png or --pdf FILE"))
 
@@ -183,15 +202,17 @@ def _tab(view: View, tab: str | None, query: str | None) -> dict[str, Any]:
 
     record = view.records[0]
     names: tuple[str, ...] = ()
-    if record.maps:
+    if tab == "lens" and record.lens is not None:
+        names = record.sides[record.lens.side].tokens
+    elif record.maps:
         names = record.sides[record.map(view.pick.map).queries].tokens
     return {"tab": tab, "focus": Focus(query=_token(query, names))}
 
 
-def _token(wish: str | None, names: Sequence[str]) -> int:
+def _token(wish: str | None, names: Sequence[str]) -> int | None:
     """The place of a token, from 0: by its text, the first of that text, or by its number."""
     if wish is None:
-        return 0
+        return None
     found = [place for place, name in enumerate(names) if name.strip() == wish.strip()]
     if found:
         return found[0]
@@ -211,35 +232,42 @@ def _view(
     picks: dict[str, Any],
     device: str | None,
 ) -> View:
-    from regard.looking.look import look as view_of
-
     if saved:
+        from regard.looking.look import look as view_of
+
         return view_of(*texts, **picks)
+    from regard.cli.time_left import TimeLeft, loading
+
     views = []
-    if guests:
-        from regard.looking.guests.model_folder import load_guest
+    with loading():  # what is imported takes a while, too
+        from regard.explanations.work_done import WorkDone, listening
+        from regard.looking.look import look as view_of
 
-        loaded = [load_guest(folder, device=device) for folder in guests]
-    from regard.cli.time_left import TimeLeft
-    from regard.explanations.work_done import WorkDone, listening
+        if guests:
+            from regard.looking.guests.model_folder import load_guest
 
+            loaded = [load_guest(folder, device=device) for folder in guests]
+        if models or not guests:
+            from regard.runs.loaded_run import load
+
+            runs = [load(m, device=device) for m in models or []] or [load(device=device)]
     with TimeLeft(t("measured")) as shown:
         done = WorkDone(told=lambda: shown.see(done.share or 0.0, 1.0))
         with listening(done):
             if guests:
                 views = [
-                    view_of(guest, *map(_typed_pair, texts), **asked, **picks) for guest in loaded
+                    view_of(guest, *map(_typed_input, texts), **asked, **picks) for guest in loaded
                 ]
             if models or not guests:
-                from regard.runs.loaded_run import load
-
-                runs = [load(m, device=device) for m in models or []] or [load(device=device)]
                 views.append(view_of(*runs, *texts, **asked, **picks))
     return views[0] if len(views) == 1 else view_of(*views, **picks)
 
 
-def _typed_pair(text: str) -> str | tuple[str, ...]:
-    """A TAB stands between two texts that are read together."""
+def _typed_input(text: str) -> Any:
+    """Of a model of somebody else: a TAB stands between two texts that are read together; JSON names them."""
+    if text.lstrip().startswith("{"):
+        with suppress(json.JSONDecodeError):
+            return json.loads(text)
     return tuple(text.split("\t")) if text.count("\t") == 1 else text
 
 
@@ -258,6 +286,9 @@ def _serve(
     import socket
     from urllib.parse import urlencode
 
+    from regard.cli.time_left import say_loading
+
+    say_loading()
     from regard.serve.models import distinct_names
     from regard.serve.server_process import serve
     from regard.view.attention_view import counted, page_state
@@ -286,8 +317,6 @@ def _beside(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         return {"compare-text": texts[1]}
     if len(texts) == 1 and len(names) == 2:
         return {"compare-model": names[1]}
-
-    import json
 
     every = [
         ({"text": text} if place else {}) | ({"model": name} if number else {})

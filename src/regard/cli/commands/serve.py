@@ -43,6 +43,9 @@ def serve(
 
     Example: regard serve --hf bert-base-uncased
     """
+    from regard.cli.time_left import say_loading
+
+    say_loading()
     from regard.serve.server_process import serve as run
 
     run(

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from regard.hf.modules import Kind
+from regard.hf.modules import Kind, attending
 from regard.hf.steered_weights import Site, steer
+from regard.looking.guests.compared_towers import sees
 from regard.records.question import BadQuestion, Force, Question
 from regard.records.side import Side
 from regard.words import t
@@ -35,12 +36,13 @@ def changed(
         yield
         return
     _check(question, kinds, forced, keys)
+    texts = any(not sees(each.name) for each in attending(model))  # beside which a picture is read
 
     def change(site: Site, weights: Tensor) -> Tensor | None:
         place = kinds[site.kind].layers.index(site.layer) + 1
         other = None
         for off in question.off:
-            if (off.map, off.layer) == (site.kind, place):
+            if (off.map, off.layer) == (site.kind, place) and not (texts and sees(site.name)):
                 other = weights.clone() if other is None else other
                 other[:, slice(None) if off.head is None else off.head - 1] = 0
         force = question.force

@@ -77,6 +77,10 @@ class GuestInput:
                 values = json.loads(text)
             except json.JSONDecodeError:
                 return cls((text,))  # a text that begins with a brace
+            if "image" in values and not _is_sent(values["image"]):
+                raise BadQuestion(  # who asks a server may not have it read its files
+                    t("an image is sent as data:image/png;base64,…, never by the name of a file")
+                )
             return replace(cls.of_names(values), name=name)
         return cls(tuple(text.split("\t"))) if text.count("\t") == 1 else cls((text,))
 
@@ -97,6 +101,10 @@ class GuestInput:
             raise BadQuestion(t("first, second and text are texts"))
         seen = _pictured(values["image"]) if "image" in values else cls()
         return replace(seen, texts=tuple(named))
+
+
+def _is_sent(image: Any) -> bool:
+    return isinstance(image, str) and PICTURE.fullmatch(image) is not None
 
 
 def guest_input(given: Any, *, image: Any = None, rate: int | None = None) -> GuestInput:

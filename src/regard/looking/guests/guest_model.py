@@ -162,8 +162,11 @@ class GuestModel:
         lens = min(layers * once, LENS_WORK)
         work = self.costs.reading(look.source, target, look.beam) + once + lens
         if look.explain:
-            answers = target if self.writes else look.source
-            work += measuring_work(self.costs, look.source, answers, once)
+            one = self.reads_pictures  # a label, or how alike a picture is to a text
+            answers = target if self.writes else 1 if one else look.source
+            work += len(self.processors.reads) * measuring_work(
+                self.costs, look.source, answers, once
+            )
         return work
 
     def numbers(self, look: Extent) -> int:

@@ -10,16 +10,16 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from regard.explanations.model_work import ModelWork
-from regard.hf.attention_capture import Captured, CapturedLayer, capture
+from regard.hf.attention_capture import Captured, capture
 from regard.hf.modules import Kind
 from regard.looking.captured_maps import captured_maps
+from regard.looking.guests.compared_towers import compares, sees, similarity, towers
 from regard.looking.guests.generated_beam import Generated
 from regard.looking.guests.guest_changes import forced_line
-from regard.looking.guests.guest_explanations import explain_guest
+from regard.looking.guests.guest_explanations import explain_guest, explain_similarity
 from regard.looking.guests.guest_input import GuestInput
 from regard.looking.guests.guest_processors import GuestProcessors
 from regard.looking.guests.guest_sides import (
@@ -35,7 +35,7 @@ from regard.looking.guests.logit_lens import logit_lens, stack_of
 from regard.looking.token_text import side_of_ids, token_name
 from regard.records.maps import MOST_WEIGHTS, record_of
 from regard.records.pooled_frames import pooled
-from regard.records.question import Question
+from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionMap, AttentionRecord, Beam, Explanation, Lens
 from regard.records.side import Side
 from regard.records.what_ifs import change_notes, changes_of
@@ -43,6 +43,8 @@ from regard.words import t
 
 LENS_WORK = 3e11  # of all lines of a lens together: some seconds
 LABEL = "label"  # the map from the answer of a classifier to its input
+SIMILARITY = "similarity"  # of a text and a picture, and the maps from it, by what they read
+SIMILAR = {"": SIMILARITY, "image": f"{SIMILARITY} image"}
 ANSWERS = ("logits", "logits_per_image", "last_hidden_state")  # of outputs, where they are
 Changed = Callable[[], AbstractContextManager[None]]
 
@@ -97,11 +99,11 @@ class GuestRecorder:
         self, seen: Seen, question: Question, forced: Kind, title: str, how: Changed
     ) -> AttentionRecord:
         """how: makes a run of the model one that is changed as the question wants it."""
-        towers = _towers(seen.captured)
+        split = towers(seen.captured)
         maps: list[AttentionMap] = []
         sides: dict[str, Side] = {}
         notes: list[str] = []
-        for name, captured in towers.items():
+        for name, captured in split.items():
             is_changed = question.force is not None or bool(question.off)
             found, said = captured_maps(captured, [0], 0, None, changed=is_changed)
             notes += said
@@ -116,6 +118,8 @@ class GuestRecorder:
         answer, label = self._answer(seen, forced, maps, sides)
         if label is not None:
             maps = [label, *maps] if seen.asked.picture else [*maps, label]
+        alike = self._alike(seen, maps, sides)
+        maps += alike.values()
         lens = self._lens(seen, forced, sides, how) if question.details else None
         why: tuple[Explanation, ...] = ()
         unreal = _unreal(seen)
@@ -150,7 +154,7 @@ class GuestRecorder:
 
     def _steerable(self, seen: Seen, forced: Kind) -> str:
         """The map whose rows can be given, of a model that reads texts and writes nothing."""
-        alone = len(_towers(seen.captured)) == 1 and self.processors.reads == ("text",)
+        alone = len(towers(seen.captured)) == 1 and self.processors.reads == ("text",)
         return forced if alone and not self.writes else ""
 
     def _sides(self, seen: Seen, maps: Sequence[AttentionMap]) -> dict[str, Side]:
@@ -228,10 +232,8 @@ class GuestRecorder:
     ) -> tuple[str, AttentionMap | None]:
         """The label of a classifier, and what the position that it was taken from looked at."""
         outputs = seen.outputs
-        alike = getattr(outputs, "logits_per_image", None)
-        if alike is not None and getattr(outputs, "image_embeds", None) is not None:
-            both = [getattr(outputs, name).float() for name in ("image_embeds", "text_embeds")]
-            return t("similarity {n}", n=f"{float(torch.cosine_similarity(*both)[0]):.3f}"), None
+        if compares(outputs):
+            return t("similarity {n}", n=f"{float(similarity(outputs)[0]):.3f}"), None
         logits = getattr(outputs, "logits", None)
         if logits is None or logits.dim() != 2:
             return "", None
@@ -244,22 +246,31 @@ class GuestRecorder:
         if of is None or place is None:
             return said, None
         sides[LABEL] = Side.of_labels([names[best]], title=LABEL)
-        row = slice(place, place + 1)
-        allowed = None if of.allowed is None else of.allowed[:, :, row]
-        cut: dict[str, Any] = {
-            name: None if (whole := getattr(of, name)) is None else whole[:, :, row]
-            for name in ("scores", "query_vectors")
-        }
-        label = replace(
-            of,
-            name=LABEL,
-            queries=LABEL,
-            weights=of.weights[:, :, row],
-            allowed=allowed,
-            shown=(len(of.weights) - 1, "mean"),
-            **cut,
-        )
-        return said, label
+        return said, _row_of(of, place, LABEL, LABEL)
+
+    def _alike(
+        self, seen: Seen, maps: Sequence[AttentionMap], sides: dict[str, Side]
+    ) -> dict[str, AttentionMap]:
+        """By tower, what the position looked at that a similarity is taken from, where there is one."""
+        found: dict[str, AttentionMap] = {}
+        if not compares(seen.outputs):
+            return found
+        for tower, own in towers(seen.captured).items():
+            place = self._tower_place(seen, tower)
+            name = tower or own.layers[0].kind
+            of = next((each for each in maps if each.name == name), None)
+            if place is not None and of is not None:
+                sides[SIMILARITY] = Side.of_labels([t("similarity")], title=SIMILARITY)
+                found[tower] = _row_of(of, place, SIMILAR[tower], SIMILARITY)
+        return found
+
+    def _tower_place(self, seen: Seen, tower: str) -> int | None:
+        kind = towers(seen.captured)[tower].layers[0].kind
+
+        def own(name: str) -> bool:
+            return sees(name) == (tower == "image")
+
+        return judged_place(self.model, seen.inputs, kind, own=own, answer=similarity)
 
     def _lens(self, seen: Seen, kind: Kind, sides: Mapping[str, Side], how: Changed) -> Lens | None:
         stack: Kind = "decoder" if kind == "cross" else kind
@@ -295,7 +306,10 @@ class GuestRecorder:
     def _explained(
         self, seen: Seen, question: Question, sides: Mapping[str, Side]
     ) -> tuple[tuple[Explanation, ...], tuple[str, ...]]:
-        if len(_towers(seen.captured)) > 1 or seen.asked.sound is not None:
+        split = towers(seen.captured)
+        if compares(seen.outputs):
+            return self._similarity_explained(seen, question, sides)
+        if len(split) > 1:
             return (), (
                 t("how far the weights explain this output is not measured for this model"),
             )
@@ -314,6 +328,32 @@ class GuestRecorder:
             foils=foils,
             mask_token=getattr(self.tokenizer, "mask_token_id", None),
             label=LABEL,
+            size=1 if seen.asked.sound is None else frame_size(self._frames(seen)),
+        )
+
+    def _frames(self, seen: Seen) -> int:
+        """Of a sound, as attention to it has them."""
+        kinds = {layer.kind for layer in seen.captured.layers}
+        return int(seen.captured.weights("cross" if "cross" in kinds else "encoder").shape[-1])
+
+    def _similarity_explained(
+        self, seen: Seen, question: Question, sides: Mapping[str, Side]
+    ) -> tuple[tuple[Explanation, ...], tuple[str, ...]]:
+        if question.foil is not None:
+            raise BadQuestion(
+                t(
+                    "a model that compares a text and a picture gives no other answer: leave foil out"
+                )
+            )
+        split = towers(seen.captured)
+        found = {tower: self._tower_place(seen, tower) for tower in split}
+        return explain_similarity(
+            self.model,
+            seen.inputs,
+            self.costs,
+            {tower: place for tower, place in found.items() if place is not None},
+            {"": _first(sides), "image": sides["image"]},
+            {tower: (SIMILAR[tower], tower or own.layers[0].kind) for tower, own in split.items()},
         )
 
     def _answers_called(self, text: str) -> list[int]:
@@ -339,17 +379,17 @@ def _unreal(seen: Seen) -> tuple[str, ...]:
     )
 
 
-def _towers(captured: Captured) -> dict[str, Captured]:
-    """What reads pictures beside what reads texts, where a model has both: "image" and ""."""
-
-    def sees(layer: CapturedLayer) -> bool:
-        return any(mark in layer.name for mark in ("vision", "visual"))
-
-    split = {"": [each for each in captured.layers if not sees(each)]}
-    split["image"] = [each for each in captured.layers if sees(each)]
-    if not split[""]:  # of pictures alone
-        split = {"": split["image"]}
-    return {name: Captured(layers, captured._calls) for name, layers in split.items() if layers}
+def _row_of(of: AttentionMap, place: int, name: str, queries: str) -> AttentionMap:
+    """What one position looks at, as a map of its own."""
+    row = slice(place, place + 1)
+    cut: dict[str, Any] = {
+        part: None if (whole := getattr(of, part)) is None else whole[:, :, row]
+        for part in ("allowed", "scores", "query_vectors")
+    }
+    shown = (len(of.weights) - 1, "mean")
+    return replace(
+        of, name=name, queries=queries, weights=of.weights[:, :, row], shown=shown, **cut
+    )
 
 
 def _first(sides: Mapping[str, Side]) -> Side:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from regard.looking.token_text import side_of_cut, side_of_ids
-from regard.records.side import Picture, Side
+from regard.records.side import Picture, Side, cell_names
+from regard.words import t
 
 MOST_FRAMES = 256  # rows and columns of a sound; more of them are drawn together
 
@@ -58,9 +59,10 @@ def picture_side(source: str, pixels: Sequence[int], config: Any, tokens: int, t
     rows, columns = grid
     behind = int(getattr(config, "num_detection_tokens", 0) or 0)
     before = tokens - rows * columns - behind
-    cells = [f"row {r + 1}, column {c + 1}" for r in range(rows) for c in range(columns)]
-    names = ["[CLS]", *(f"register {n}" for n in range(1, before))][:before]
-    labels = [*names, *cells, *(f"detection {n + 1}" for n in range(behind))]
+    cells = cell_names(rows, columns)
+    registers = (t("register {n}", n=n) for n in range(1, before))
+    names = ["[CLS]", *registers][:before]
+    labels = [*names, *cells, *(t("detection {n}", n=n + 1) for n in range(behind))]
     marks = [True] * before + [False] * len(cells) + [True] * behind
     return Side.of(
         "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -12,9 +12,19 @@ from regard.hf.modules import Kind
 from regard.looking.guests.logit_lens import stack_of
 
 
-def judged_place(model: Any, inputs: Mapping[str, Tensor], kind: Kind) -> int | None:
-    """The position whose state after the last layer decides: [CLS], or the last token; None: several do."""
-    blocks = stack_of(model, kind)
+def judged_place(
+    model: Any,
+    inputs: Mapping[str, Tensor],
+    kind: Kind,
+    *,
+    own: Callable[[str], bool] = lambda _: True,
+    answer: Callable[[Any], Tensor] = lambda outputs: outputs.logits,
+) -> int | None:
+    """The position whose state after the last layer decides: [CLS], or the last token; None: several do.
+
+    own: by its name, whether an attention belongs to the stack. answer: of the outputs of the model.
+    """
+    blocks = stack_of(model, kind, own)
     if not blocks:
         return None
     states: list[Tensor] = []
@@ -27,7 +37,7 @@ def judged_place(model: Any, inputs: Mapping[str, Tensor], kind: Kind) -> int | 
     hook = blocks[-1].register_forward_hook(keep)
     try:
         with torch.enable_grad():
-            logits = model(**inputs).logits
+            logits = answer(model(**inputs))
             # squares: a head that is a softmax or a norm may have a sum that never changes
             (slopes,) = torch.autograd.grad(logits.float().square().sum(), states[-1])
     finally:

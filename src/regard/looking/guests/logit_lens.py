@@ -54,9 +54,14 @@ def logit_lens(
     )
 
 
-def stack_of(model: Any, kind: Kind) -> list[nn.Module]:
-    """The layers of the stack that attends so, in their order; none where they cannot be told."""
-    names = [each.name for each in attending(model) if each.kind == kind]
+def stack_of(
+    model: Any, kind: Kind, own: Callable[[str], bool] = lambda _: True
+) -> list[nn.Module]:
+    """The layers of the stack that attends so, in their order; none where they cannot be told.
+
+    own: by its name, whether an attention belongs to what is looked at.
+    """
+    names = [each.name for each in attending(model) if each.kind == kind and own(each.name)]
     if not names:
         return _named_stack(model)
     first = names[0].split(".")

@@ -21,6 +21,7 @@ from regard.measures.translation_measures import CorpusBleu
 from regard.measures.verse_form import VerseForm
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
+from regard.records.side import cell_names
 from regard.search import Search
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.caption.caption_loss import CaptionTraining, ChosenCells
@@ -209,7 +210,7 @@ class CaptionTask(LikelihoodTask):
         rows, columns = self.grid(module, example)
         if self.options.input != "image":
             return [str(number + 1) for number in range(columns)]
-        return [f"row {r + 1}, column {c + 1}" for r in range(rows) for c in range(columns)]
+        return cell_names(rows, columns)
 
     # how good it is
 

@@ -201,9 +201,11 @@ def _for_every_token(recorded: Recorded, tokens: int) -> Recorded:
     def spread(x: Tensor) -> Tensor:
         return x.expand(*x.shape[:-2], tokens, -1)
 
-    scores = recorded.scores
+    scores, summands = recorded.scores, recorded.summands
     return recorded._replace(
-        weights=spread(recorded.weights), scores=None if scores is None else spread(scores)
+        weights=spread(recorded.weights),
+        scores=None if scores is None else spread(scores),
+        summands=None if summands is None else summands._replace(query=spread(summands.query)),
     )
 
 

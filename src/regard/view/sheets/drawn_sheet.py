@@ -69,6 +69,8 @@ def _drawn(block: Block, theme: Theme, lines: int = 0) -> DrawnPart:
             parts.append(
                 DrawnPart(*draw_scale(None, Scale(block.signed_full, True, theme), t("strips")))
             )
+        if block.shades:
+            parts.append(DrawnPart(*draw_scale(None, Scale(1.0, False, theme), block.shades)))
         return _named(block, parts, theme, lines)
     assert isinstance(block, LitPictures)
     scale = Scale(1.0, False, theme)

@@ -6,10 +6,19 @@ from collections.abc import Sequence
 
 from regard.view.markup import Markup, element, join
 from regard.view.sheets.sheet_blocks import NumberTable, TableCell
-from regard.view.stills.paper import Scale, Theme, hexadecimal, label, length, write
+from regard.view.stills.paper import (
+    Scale,
+    Theme,
+    hexadecimal,
+    ink_on,
+    label,
+    length,
+    rectangle,
+    write,
+)
 
 ROW, LETTERS, HEAD, GAP = 21.0, 12.0, 11.0, 18.0
-BAR, STRIP, BAR_HIGH, STRIP_HIGH = 64.0, 128.0, 9.0, 12.0
+BAR, STRIP, BAR_HIGH, STRIP_HIGH, INSET = 64.0, 128.0, 9.0, 12.0, 6.0
 
 
 def draw_table(table: NumberTable, theme: Theme) -> tuple[Markup, float, float]:
@@ -42,6 +51,8 @@ def draw_table(table: NumberTable, theme: Theme) -> tuple[Markup, float, float]:
 def _width(cell: TableCell) -> float:
     if cell.strip is not None:
         return STRIP
+    if cell.shade is not None:
+        return length(label(cell.text), LETTERS) + 2 * INSET
     return (0.0 if cell.bar is None else BAR + 8) + length(
         label(cell.text) if cell.text else "", LETTERS
     )
@@ -53,6 +64,11 @@ def _rule(y: float, wide: float, theme: Theme) -> Markup:
 
 def _cell(cell: TableCell, x: float, top: float, width: float, theme: Theme) -> list[Markup]:
     drawn: list[Markup] = []
+    if cell.shade is not None:
+        ground = Scale(1.0, False, theme).colour(cell.shade)
+        behind = rectangle(x, top + 1, width, ROW - 2, rx=2, fill=hexadecimal(ground))
+        style = {"size": LETTERS, "fill": ink_on(ground), "language": cell.language}
+        return [behind, write(label(cell.text), x + INSET, top + 15, **style)]  # type: ignore[arg-type]
     if cell.strip is not None:
         return _strip(cell.strip, x, top + (ROW - STRIP_HIGH) / 2, theme)
     if cell.bar is not None:

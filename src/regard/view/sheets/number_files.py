@@ -13,30 +13,37 @@ from numpy.typing import NDArray
 
 from regard.records.record import AttentionRecord
 from regard.view.picked_matrix import Pick, by_hop
+from regard.view.stills.several_heads import chosen_heads
 
+VECTORS = ("values", "query_vectors", "key_vectors", "score_vector")
 FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)  # what a spreadsheet would compute
 
 
 def matrices_csv(records: Sequence[AttentionRecord], pick: Pick) -> str:
-    """A line of keys, then for each query its name and its weights. Records follow after a blank line.
+    """A line of keys, then for each query its name and its weights. Records follow after a blank line, as
+    do several heads, each with its name, 1.2, before the keys.
 
     A pair that the region does not allow is empty, never 0.
     """
     file = io.StringIO(newline="")
     writer = csv.writer(file)
-    for number, record in enumerate(records):
+    shown = [
+        (name, matrix)
+        for record in records
+        for name, matrix in (chosen_heads(record, pick) or {"": by_hop(record, pick)}).items()
+    ]
+    for number, (name, matrix) in enumerate(shown):
         if number:
             writer.writerow([])
-        matrix = by_hop(record, pick)
-        writer.writerow(["", *map(_cell, matrix.keys)])
+        writer.writerow([name, *map(_cell, matrix.keys)])
         for query, weights, allowed in zip(
             matrix.queries, matrix.weights, matrix.allowed, strict=True
         ):
-            shown = [
+            cells = [
                 _decimal(weight) if is_open else ""
                 for weight, is_open in zip(weights, allowed, strict=True)
             ]
-            writer.writerow([_cell(query), *shown])
+            writer.writerow([_cell(query), *cells])
     return file.getvalue()
 
 
@@ -58,10 +65,8 @@ def arrays_of(record: AttentionRecord) -> dict[str, NDArray[Any]]:
         found[f"{name}/tokens"] = np.array(side.tokens, np.str_)
         found[f"{name}/words"] = np.array(side.words, np.int64)
     for each in record.maps:
-        found[f"{each.name}/weights"] = each.weights
-        found[f"{each.name}/scores"] = each.scores
-        found[f"{each.name}/factor"] = each.factor
-        found[f"{each.name}/values"] = each.values
+        for name in ("weights", "scores", "factor", *VECTORS):
+            found[f"{each.name}/{name}"] = getattr(each, name)
         if each.allowed is not None:
             found[f"{each.name}/allowed"] = np.broadcast_to(each.allowed, each.weights.shape)
     if record.beam is not None:

@@ -39,11 +39,14 @@ class ColourMap:
 
 @dataclass(frozen=True)
 class TableCell:
-    """Of a table: a text; a bar before it, from -1 to 1; a strip of numbers, as colours from -1 to 1."""
+    """Of a table: a text; a bar before it, from -1 to 1; a strip of numbers, as colours from -1 to 1; or a
+    ground, from 0 to 1.
+    """
 
     text: str = ""
     bar: float | None = None
     strip: Sequence[float] | None = None
+    shade: float | None = None
     language: str = ""
 
 
@@ -56,6 +59,7 @@ class NumberTable:
     foot: Sequence[TableCell] = ()
     title: str = ""
     signed_full: float = 0.0  # what the strongest colour of the strips stands for
+    shades: str = ""  # what the grounds of cells stand for, from 0 to 1
 
 
 @dataclass(frozen=True)

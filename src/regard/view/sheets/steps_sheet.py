@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from regard.records.record import Array, AttentionMap, AttentionRecord
+from regard.records.side import Side
 from regard.view.picked_matrix import NoSuchPart, Pick, picked
 from regard.view.sheets.sheet_blocks import (
     Block,
@@ -22,6 +23,7 @@ from regard.words import t
 
 MOST_KEYS = 48  # rows of the table
 MOST_COLOURS = 64  # of a strip
+NEAR = 1e-3  # of a score: what rounding does
 Column = tuple[str, list[TableCell], TableCell]  # its title, the cell of each key, that of the sum
 
 
@@ -62,7 +64,63 @@ def steps_sheet(record: AttentionRecord, pick: Pick, query: int = 0, step: int =
     small = (record.output, record.model, found.mechanism, one.aggregation)
     sections: list[list[Block]] = [[line] for line in said]
     sections.append([table])
+    if step in (1, 4) and (made := _neurons(found, (layer, head, query), shown, rows, keys)):
+        sections += made
     return TabSheet(record.name or record.model, small, sections, (keys.language, rows.language))
+
+
+def _neurons(
+    found: AttentionMap, place: tuple[int, int, int], shown: np.ndarray, rows: Side, keys: Side
+) -> list[list[Block]]:
+    """Where each score comes from, number by number; nothing where queries and keys were not kept."""
+    if found.query_vectors is None or found.key_vectors is None:
+        return []
+    layer, head, query = place
+    asking = found.query_vectors[layer, head, query].astype(np.float64)
+    vectors = found.key_vectors[layer, head][shown].astype(np.float64)
+    vector = None if found.score_vector is None else found.score_vector[layer, head]
+    products = asking * vectors if vector is None else np.tanh(asking + vectors) * vector
+    sums = products.sum(-1)
+    bias = None
+    if found.scores is not None:
+        scores = found.scores[layer, head, query]
+        lacks = scores[shown] - sums
+        if (np.abs(lacks) > NEAR * max(1.0, largest(scores))).any():
+            bias = lacks
+    most = [largest(part) for part in (vectors, products)]
+    columns = [t("key"), t("k"), t("q ⊙ k") if vector is None else t("v ⊙ tanh(q + k)"), t("sum")]
+    lines = [
+        [
+            TableCell(keys.tokens[key], language=keys.language),
+            TableCell(strip=_strip(vectors[n], most[0])),
+            TableCell(strip=_strip(products[n], most[1])),
+            TableCell(number_text(sums[n], 3)),
+        ]
+        for n, key in enumerate(shown)
+    ]
+    if bias is not None:
+        columns.append(t("bias"))
+        lines = [
+            [*line, TableCell(number_text(lack, 3))] for line, lack in zip(lines, bias, strict=True)
+        ]
+    own = [("q", rows.tokens[query], rows.language, asking)]
+    own += [] if vector is None else [("v", "", "", vector.astype(np.float64))]
+    vectors_of = [
+        [
+            TableCell(name),
+            TableCell(word, language=language),
+            TableCell(strip=_strip(numbers, largest(numbers))),
+        ]
+        for name, word, language, numbers in own
+    ]
+    heading = SheetWords(t("Query and keys, number by number"), heading=True)
+    scale = SheetWords(t("The strongest colour of a column is its largest number."))
+    return [
+        [heading],
+        [scale],
+        [NumberTable(["", t("query"), ""], vectors_of)],
+        [NumberTable(columns, lines)],
+    ]
 
 
 def _one_head(found: AttentionMap, pick: Pick) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.view.picked_matrix import Matrix, Pick, picked
 from regard.view.sheets.drawn_sheet import draw_sheet
+from regard.view.sheets.lens_sheet import lens_sheet
 from regard.view.sheets.measures_sheet import measures_sheet
 from regard.view.sheets.sheet_blocks import (
     Block,
@@ -29,7 +30,7 @@ from regard.view.sides.common_words import in_common_words
 from regard.view.sides.side_by_side import is_given
 from regard.words import t
 
-TABS = ("steps", "beam", "compare", "explain", "picture", "table")
+TABS = ("steps", "beam", "compare", "explain", "picture", "table", "lens")
 
 
 class NoSuchTab(NotARecord):
@@ -42,11 +43,14 @@ class NoSuchTab(NotARecord):
 class Focus:
     """What is chosen inside a tab."""
 
-    query: int = 0  # steps: a token, from 0
+    query: int | None = (
+        None  # steps, lens: a token, from 0; None, the first of steps, the last of a lens
+    )
     step: int = 4  # steps: up to which
     node: int | None = None  # beam: None, the end of the best
     dropped: bool = False  # beam: what others beat is shown
     count: int = 3  # table: the strongest keys of each query
+    line: int | None = None  # lens: a line, from 0; None, the last
 
 
 def draw_tab(
@@ -74,13 +78,15 @@ def tab_sheet(
 ) -> TabSheet:
     first = records[0]
     if tab == "steps":
-        return steps_sheet(first, pick, focus.query, focus.step)
+        return steps_sheet(first, pick, focus.query or 0, focus.step)
     if tab == "beam":
         return tree_sheet(first, focus.node, focus.dropped)
     if tab == "explain":
         return measures_sheet(first, pick)
     if tab == "picture":
         return _picture(first, pick)
+    if tab == "lens":
+        return lens_sheet(first, focus.query, focus.line)
     if tab == "table":
         return _links(first, pick, focus.count)
     if tab == "compare":

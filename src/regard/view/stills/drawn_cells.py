@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,14 @@ from regard.records.record import Array
 from regard.view.captions import caption
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Allowed, Matrix
+from regard.view.stills.drawn_heads import DrawnHead, stripes, strongest_colours
 from regard.view.stills.paper import (
     Scale,
     hexadecimal,
     ink_on,
     label,
     length,
+    rectangle,
     runs_right_to_left,
     write,
 )
@@ -71,19 +73,21 @@ class Grid:
         return self.top + self.size * row
 
 
-def draw_cells(matrix: Matrix, scale: Scale) -> Drawn:
+def draw_cells(matrix: Matrix, scale: Scale, heads: Sequence[DrawnHead] = ()) -> Drawn:
+    """heads: several at once, each in its colour, in the place of the one matrix."""
     queries, keys = [label(q) for q in matrix.queries], [label(k) for k in matrix.keys]
     weights, allowed = matrix.weights, matrix.allowed
     if runs_right_to_left(matrix.columns.text):
         keys, weights, allowed = keys[::-1], weights[:, ::-1], allowed[:, ::-1]
+        heads = [replace(each, weights=each.weights[:, ::-1]) for each in heads]
     grid = Grid.around(queries, keys)
     paint = _as_picture if max(len(queries), len(keys)) > MANY else _one_by_one
     wide, high = grid.size * len(keys), grid.size * len(queries)
-    frame = _rectangle(grid.left, grid.top, wide, high, fill="none", stroke=scale.theme.rule)
+    frame = rectangle(grid.left, grid.top, wide, high, fill="none", stroke=scale.theme.rule)
     drawn = [
         *_query_names(queries, grid, scale, matrix.rows.language),
         *_key_names(keys, grid, scale, matrix.columns.language),
-        paint(weights, allowed, scale, grid),
+        paint(weights, allowed, scale, grid, heads),
         frame,
     ]
     last = length(keys[:: grid.step][-1], grid.letters) if keys else 0.0
@@ -109,17 +113,6 @@ def _key_names(names: Sequence[str], grid: Grid, scale: Scale, language: str) ->
     ]
 
 
-def _rectangle(x: float, y: float, wide: float, high: float, **style: str) -> Markup:
-    return element(
-        "rect",
-        x=round(x, 2),
-        y=round(y, 2),
-        width=round(wide, 2),
-        height=round(high, 2),
-        **style,
-    )
-
-
 def draw_scale(matrix: Matrix | None, scale: Scale, name: str = "") -> Drawn:
     """The colours from 0, or from -full, to the largest weight; and what hatching means."""
     bar, steps, high = 132.0, 44, 10.0
@@ -128,7 +121,7 @@ def draw_scale(matrix: Matrix | None, scale: Scale, name: str = "") -> Drawn:
     for n in range(steps):
         colour = scale.colour(low + (scale.full - low) * n / (steps - 1))
         wide = bar / steps + 0.3
-        shades.append(_rectangle(bar * n / steps, 0, wide, high, fill=hexadecimal(colour)))
+        shades.append(rectangle(bar * n / steps, 0, wide, high, fill=hexadecimal(colour)))
     style: Any = {"size": SMALL, "fill": scale.theme.muted}
     marks = [
         write(f"{low:.3g}", 0, high + 13, **style),
@@ -144,7 +137,9 @@ def draw_scale(matrix: Matrix | None, scale: Scale, name: str = "") -> Drawn:
     return join([*shades, *marks]), wide, high + 16
 
 
-def _one_by_one(weights: Array, allowed: Allowed, scale: Scale, grid: Grid) -> Markup:
+def _one_by_one(
+    weights: Array, allowed: Allowed, scale: Scale, grid: Grid, heads: Sequence[DrawnHead]
+) -> Markup:
     size, gap = grid.size, 1.0 if grid.size >= 14 else 0.0
     cells, texts, closed = [], [], []
     for (row, column), given in np.ndenumerate(weights):
@@ -153,10 +148,15 @@ def _one_by_one(weights: Array, allowed: Allowed, scale: Scale, grid: Grid) -> M
         if not allowed[row, column]:
             closed.append((x, y))
             continue
+        if heads:
+            for start, wide, colour in stripes(heads, (row, column), size - 3 * gap, scale):
+                left, high = x + 1.5 * gap + start, size - 2 * gap
+                cells.append(rectangle(left, y + gap, wide, high, fill=hexadecimal(colour)))
+            continue
         if math.isfinite(weight):
             colour = scale.colour(weight)
             ink, fill, inner = ink_on(colour), hexadecimal(colour), size - gap
-            cells.append(_rectangle(x + gap / 2, y + gap / 2, inner, inner, fill=fill))
+            cells.append(rectangle(x + gap / 2, y + gap / 2, inner, inner, fill=fill))
         if size >= NUMBERED or not math.isfinite(weight):
             middle = x + size / 2, y + size / 2 + NUMBER * 0.36
             texts.append(write(number(weight), *middle, size=NUMBER, fill=ink, anchor="middle"))
@@ -176,7 +176,9 @@ def _hatched(corners: list[tuple[float, float]], size: float, scale: Scale) -> M
     return element("path", d=strokes, stroke=scale.theme.rule, stroke_width=0.8, fill="none")
 
 
-def _as_picture(weights: Array, allowed: Allowed, scale: Scale, grid: Grid) -> Markup:
+def _as_picture(
+    weights: Array, allowed: Allowed, scale: Scale, grid: Grid, heads: Sequence[DrawnHead]
+) -> Markup:
     """One pixel for each pair; pairs that are not allowed are left empty."""
     low = -scale.full if scale.signed else 0.0
     table = np.array(
@@ -185,6 +187,8 @@ def _as_picture(weights: Array, allowed: Allowed, scale: Scale, grid: Grid) -> M
     share = (np.nan_to_num(weights) - low) / (scale.full - low)
     pixels = np.zeros((*weights.shape, 4), np.uint8)
     pixels[..., :3] = table[np.rint(np.clip(share, 0, 1) * 255).astype(int)]
+    if heads:
+        pixels[..., :3] = strongest_colours(heads, scale)
     pixels[..., 3] = np.where(allowed, 255, 0)
     return element(
         "image",

@@ -7,7 +7,7 @@ import unicodedata
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from regard.view.colours import RGB, Ramp, contrast, oklch_anchors, shade
+from regard.view.colours import RGB, Ramp, contrast, oklch_anchors, oklch_colour, shade
 from regard.view.markup import Markup, element, join
 from regard.view.stills.named_boxes import is_box, spelled
 from regard.view.terminal_cells import END_ISOLATE, fold, shorten, visible, width
@@ -46,6 +46,7 @@ class Theme(NamedTuple):
     weights: Ramp
     below_zero: Ramp
     above_zero: Ramp
+    heads: tuple[RGB, ...]  # of several at once
 
 
 def _theme(name: str) -> Theme:
@@ -55,8 +56,9 @@ def _theme(name: str) -> Theme:
     weights, below, above = (
         Ramp(oklch_anchors(stops[ramp]), "") for ramp in ("sequential", "negative", "positive")
     )
+    heads = tuple(map(oklch_colour, shared["heads"][name]))
     return Theme(
-        paper["ground"], paper["ink"], paper["muted"], paper["rule"], weights, below, above
+        paper["ground"], paper["ink"], paper["muted"], paper["rule"], weights, below, above, heads
     )
 
 
@@ -142,6 +144,17 @@ def fonts(text: str, language: str = "") -> str:
     if names & {"CJK", "IDEOGRAPHIC", "FULLWIDTH"}:
         return REGIONS.get(language[:2], REGIONS["zh"])
     return RIGHT_TO_LEFT if names & {"ARABIC", "HEBREW"} else LATIN
+
+
+def rectangle(x: float, y: float, wide: float, high: float, **style: str | float) -> Markup:
+    return element(
+        "rect",
+        x=round(x, 2),
+        y=round(y, 2),
+        width=round(wide, 2),
+        height=round(high, 2),
+        **style,
+    )
 
 
 def write(

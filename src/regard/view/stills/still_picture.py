@@ -9,6 +9,7 @@ are of, and how layers, heads and words were put together.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from regard.view.picked_matrix import Matrix, Pick, by_hop, picked
 from regard.view.sides.side_by_side import side_by_side
 from regard.view.stills.composition import Caption, DrawnPart, below, page, titled
 from regard.view.stills.drawn_cells import draw_cells, draw_scale
+from regard.view.stills.drawn_heads import DrawnHead, coloured, draw_heads
 from regard.view.stills.drawn_levels import draw_levels
 from regard.view.stills.drawn_lines import draw_lines
 from regard.view.stills.drawn_picture import draw_panels
@@ -25,6 +27,7 @@ from regard.view.stills.drawn_sights import Part, draw_sight
 from regard.view.stills.drawn_text import draw_marks, draw_text
 from regard.view.stills.paper import Scale, Theme, theme_named
 from regard.view.stills.running_words import MANY, SEVERAL, runs_on
+from regard.view.stills.several_heads import chosen_heads, heads_title
 from regard.view.stills.sight_words import sight_name
 from regard.words import t
 
@@ -52,9 +55,14 @@ def draw(
     paper = theme_named(theme)
     chosen = pick or Pick()
     found = [_matrix(each, chosen) for each in records]
-    scale = common_scale([matrix for matrix in found if matrix], paper)
+    several = [
+        chosen_heads(each, chosen) if matrix else {}
+        for each, matrix in zip(records, found, strict=True)
+    ]
+    every = [matrix for heads in several for matrix in heads.values()]
+    scale = common_scale(every or [matrix for matrix in found if matrix], paper)
     blocks, captions = [], []
-    for record, matrix in zip(records, found, strict=True):
+    for record, matrix, heads in zip(records, found, several, strict=True):
         if shows_sight(record, chosen):
             assert record.sight is not None
             block, caption = DrawnPart(*draw_sight(record.sight, paper)), _of_sight(record)
@@ -62,12 +70,19 @@ def draw(
             lines = level_lines(record, tokens=chosen.tokens)
             block, caption = DrawnPart(*draw_levels(lines, paper)), _of_levels(record)
         else:
-            drawn_as = style or ("text" if runs_on(matrix) else "cells")
-            block = _weights(record, matrix, scale, drawn_as)
+            if heads:
+                matrix = replace(matrix, aggregation=heads_title(record, chosen))
+            drawn_as = style or ("text" if runs_on(matrix) and not heads else "cells")
+            block = _weights(record, matrix, scale, drawn_as, coloured(heads, scale))
             caption = _of_matrix(record, matrix, drawn_as)
         blocks.append(titled(caption, block, paper))
         captions.append(caption)
-    if all(found) and style != "text" and (compared := side_by_side(records, scored, chosen)):
+    if (
+        all(found)
+        and not every
+        and style != "text"
+        and (compared := side_by_side(records, scored, chosen))
+    ):
         difference = compared.common.difference
         apart = common_scale([difference], paper)._replace(signed=True)
         cells = below(
@@ -111,15 +126,22 @@ def common_scale(matrices: Sequence[Matrix], theme: Theme) -> Scale:
     return Scale(full or 1.0, bool(every.size and every.min() < 0), theme)
 
 
-def _weights(record: AttentionRecord, matrix: Matrix, scale: Scale, style: str) -> DrawnPart:
+def _weights(
+    record: AttentionRecord,
+    matrix: Matrix,
+    scale: Scale,
+    style: str,
+    heads: Sequence[DrawnHead] = (),
+) -> DrawnPart:
     if matrix.columns.picture is not None:
         boxes = record.glimpses if matrix.map is record.maps[0] else ()
         return DrawnPart(*draw_panels(matrix, matrix.columns.picture, boxes, scale))
+    legend = DrawnPart(*(draw_heads(heads, scale) if heads else draw_scale(matrix, scale)))
     if style == "lines":
-        return DrawnPart(*draw_lines(matrix, scale))
-    legend = DrawnPart(*draw_scale(matrix, scale))
-    if style == "cells":
-        return below([DrawnPart(*draw_cells(matrix, scale)), legend])
+        lines = DrawnPart(*draw_lines(matrix, scale, heads))
+        return below([lines, legend]) if heads else lines
+    if style == "cells" or heads:
+        return below([DrawnPart(*draw_cells(matrix, scale, heads)), legend])
     answers = record.answer_places.get(matrix.map.keys, ())
     marks = DrawnPart(*draw_marks(matrix, scale, answers))
     text = DrawnPart(*draw_text(matrix, scale, answers))

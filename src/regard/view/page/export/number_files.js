@@ -14,11 +14,17 @@ const MOST = 2 ** 16; // numbers of an array that are written as such
 const LONGEST_NAME = 65_535;
 const encoder = new TextEncoder();
 
+/** The matrix that is shown; several heads after each other, each with its name. @param {Pick<import("../drawing/view.js").View, "matrix"|"heads">} view */
+export function shownCsv({ matrix, heads }) {
+  if (!heads.length) return matrixCsv(matrix);
+  return heads.map((head) => matrixCsv(head.matrix, head.short)).join("\r\n");
+}
+
 /** A line of keys, then a line for each query; what is not allowed is empty. @param {Matrix} matrix */
-export function matrixCsv({ data, rows, cols, rowTokens, colTokens, allowed }) {
+export function matrixCsv({ data, rows, cols, rowTokens, colTokens, allowed }, name = "") {
   /** @param {number} row */
   const line = (row) => [rowTokens[row], ...Array.from({ length: cols }, (_, col) => (allowed && !allowed[row * cols + col] ? "" : decimal(data[row * cols + col]) ?? ""))];
-  return csvText([["", ...colTokens], ...Array.from({ length: rows }, (_, row) => line(row))]);
+  return csvText([[name, ...colTokens], ...Array.from({ length: rows }, (_, row) => line(row))]);
 }
 
 /** Every array by its name; of several records, with their number before it. @param {AttentionRecord[]} records */
@@ -45,6 +51,9 @@ function arraysOf(record) {
     if (map.scores) found[`${map.name}/scores`] = floats(map.scores, whole);
     if (map.factor) found[`${map.name}/factor`] = floats(map.factor, whole);
     if (map.values) found[`${map.name}/values`] = floats(map.values, values);
+    if (map.queryVectors) found[`${map.name}/query_vectors`] = floats(map.queryVectors, [map.L, map.H, map.Q, map.E]);
+    if (map.keyVectors) found[`${map.name}/key_vectors`] = floats(map.keyVectors, [map.L, map.H, map.K, map.E]);
+    if (map.scoreVector) found[`${map.name}/score_vector`] = floats(map.scoreVector, [map.L, map.H, map.E]);
     if (map.allowedBits) found[`${map.name}/allowed`] = { shape: whole, type: "|b1", data: map.allowedBits };
   }
   if (record.beam?.weights) found["beam/weights"] = floats(record.beam.weights, [record.beam.nodes.length, record.beam.weights.length / record.beam.nodes.length]);

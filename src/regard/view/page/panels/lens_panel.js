@@ -11,7 +11,7 @@ import { t } from "../words/messages.js";
 /** @typedef {import("../record/record.js").Lens} Lens */
 /** @typedef {import("../record/record.js").Side} Side */
 
-const MOST_COLUMNS = 64; // positions of the table; the last ones are shown of more
+export const MOST_COLUMNS = 64; // positions of the table; the last ones are shown of more
 
 export const lensPanel = {
   name: "lens",
@@ -63,7 +63,7 @@ function draw(el, context) {
 }
 
 /** @param {any} value @param {number} count @param {number} usual */
-function within(value, count, usual) {
+export function within(value, count, usual) {
   const number = Number(value ?? usual);
   return Number.isInteger(number) && number >= 0 && number < count ? number : usual;
 }
@@ -79,7 +79,7 @@ function lensTable({ lens, side, places, line, place, theme, choose }) {
     const [{ token, chance }] = likeliest(lens, number, column);
     const colour = sequential(chance, effectiveTheme(theme));
     const chosen = number === line && column === place;
-    const label = t("{layer}, after {token}: {best}, {chance}", { layer: layerName(lens.layers[number]), token: side.labels[column], best: token, chance: numberText(chance) });
+    const label = t("{layer}, after {token}: {best}, {chance}", { layer: lensLayer(lens.layers[number]), token: side.labels[column], best: token, chance: numberText(chance) });
     return h(
       "td",
       {
@@ -100,7 +100,7 @@ function lensTable({ lens, side, places, line, place, theme, choose }) {
     "table",
     { class: "lens-table", role: "grid", "aria-label": t("Predictions, layer by layer") },
     h("thead", null, h("tr", null, h("th", { scope: "col" }, ""), places.map((column) => h("th", { scope: "col" }, wordElement(side.labels[column], side))))),
-    h("tbody", null, lines.map((number) => h("tr", null, h("th", { scope: "row" }, layerName(lens.layers[number])), places.map((column) => cell(number, column))))),
+    h("tbody", null, lines.map((number) => h("tr", null, h("th", { scope: "row" }, lensLayer(lens.layers[number])), places.map((column) => cell(number, column))))),
   );
   table.addEventListener("keydown", (event) => {
     const to = stepInGrid(event.key, { row: line, col: places.indexOf(place) }, { rows: lines.length, cols: places.length });
@@ -114,8 +114,8 @@ function lensTable({ lens, side, places, line, place, theme, choose }) {
 /** From 0, black, to 1, white, as eyes see it. @param {ArrayLike<number>} colour */
 const lightness = (colour) => (0.299 * colour[0] + 0.587 * colour[1] + 0.114 * colour[2]) / 255;
 
-/** @param {string} name */
-function layerName(name) {
+/** What a line is called. @param {string} name */
+export function lensLayer(name) {
   const number = /^layer (\d+)$/.exec(name);
   if (number) return t("layer {n}", { n: number[1] });
   return name === "output" ? t("output") : name === "embedding" ? t("embedding") : name;
@@ -127,7 +127,7 @@ function details(lens, side, line, place) {
   return h(
     "section",
     { class: "lens-details" },
-    h("h3", null, t.parts("{layer}, at {token}", { layer: layerName(lens.layers[line]), token: wordElement(side.labels[place], side) })),
+    h("h3", null, t.parts("{layer}, at {token}", { layer: lensLayer(lens.layers[line]), token: wordElement(side.labels[place], side) })),
     h("table", { class: "steps-table" }, h("tbody", null, found.map(({ token, chance }) => h("tr", null, h("th", { scope: "row" }, token), h("td", null, weightBar(chance, 1, numberText(chance, 3))))))),
   );
 }

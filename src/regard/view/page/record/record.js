@@ -79,6 +79,7 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {Packed|null} [values]
  * @property {Packed|null} [query_vectors]
  * @property {Packed|null} [key_vectors]
+ * @property {Packed|null} [score_vector]
  */
 
 /**
@@ -171,6 +172,7 @@ const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows 
  * @property {Float32Array|null} values (L, H, K, D)
  * @property {Float32Array|null} queryVectors (L, H, Q, E), scaled: their products with keys are the scores, without a bias
  * @property {Float32Array|null} keyVectors (L, H, K, E)
+ * @property {Float32Array|null} scoreVector (L, H, E): of an additive score, Σ v ⊙ tanh(q + k)
  * @property {number} E 0 where no vectors were kept
  * @property {Uint8Array|null} allowedBits (L, H, Q, K)
  * @property {(layer: number, head: number, query: number, key: number) => boolean} allowed
@@ -299,6 +301,7 @@ function readMap(given, sides) {
     values: given.values,
     queryVectors: given.query_vectors,
     keyVectors: given.key_vectors,
+    scoreVector: given.score_vector,
     allowedBits: given.allowed,
   });
   whole.allowed = (layer, head, query, key) =>

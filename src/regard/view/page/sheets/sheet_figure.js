@@ -89,6 +89,7 @@ function drawBlock(block, paper, lines = 0) {
   if ("table" in block) {
     const parts = [drawTable(block.table, paper)];
     if (block.table.signedFull) parts.push(drawScale(null, { full: block.table.signedFull, signed: true, paper }, t("strips")));
+    if (block.table.shades) parts.push(drawScale(null, { full: 1, signed: false, paper }, block.table.shades));
     return named(block, parts, paper, lines);
   }
   const scale = { full: block.full || 1, signed: block.signed ?? false, paper, rows: block.rows };

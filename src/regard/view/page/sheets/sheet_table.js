@@ -1,13 +1,13 @@
 // A table in an exported picture: texts, numbers with bars, strips of colours. As regard/view/sheets/drawn_table.py draws it.
 
-import { colourIn, hexadecimal, labelOf, lengthOf, rectangle, write } from "./sheet_paper.js";
+import { colourIn, hexadecimal, inkFor, labelOf, lengthOf, rectangle, write } from "./sheet_paper.js";
 
 /** @typedef {import("./sheet_paper.js").Paper} Paper */
-/** @typedef {{text?: string, bar?: number, strip?: number[], language?: string}} TableCell a text; a bar before it, −1 to 1; a strip of numbers, −1 to 1 */
-/** @typedef {{columns: string[], lines: TableCell[][], foot?: TableCell[], title?: string, signedFull?: number}} NumberTable */
+/** @typedef {{text?: string, bar?: number, strip?: number[], shade?: number, language?: string}} TableCell a text; a bar before it, −1 to 1; a strip of numbers, −1 to 1; a ground, 0 to 1 */
+/** @typedef {{columns: string[], lines: TableCell[][], foot?: TableCell[], title?: string, signedFull?: number, shades?: string}} NumberTable shades: what grounds stand for */
 
 const [ROW, LETTERS, HEAD, GAP] = [21, 12, 11, 18];
-const [BAR, STRIP, BAR_HIGH, STRIP_HIGH] = [64, 128, 9, 12];
+const [BAR, STRIP, BAR_HIGH, STRIP_HIGH, INSET] = [64, 128, 9, 12, 6];
 
 /** @param {NumberTable} table @param {Paper} paper @returns {import("./sheet_paper.js").Part} */
 export function drawTable(table, paper) {
@@ -25,20 +25,25 @@ export function drawTable(table, paper) {
   let top = HEAD + 8;
   lines.forEach((line, n) => {
     if (foot && n === table.lines.length) nodes.push(rule(top + 1));
-    line.forEach((cell, at) => nodes.push(drawCell(cell, lefts[at], top, paper)));
+    line.forEach((cell, at) => nodes.push(drawCell(cell, lefts[at], top, widths[at], paper)));
     top += ROW;
   });
   return { width: whole, height: top, nodes };
 }
 
 /** @param {TableCell} cell */
-function widthOf({ text, bar, strip }) {
+function widthOf({ text, bar, strip, shade }) {
   if (strip) return STRIP;
+  if (shade !== undefined) return lengthOf(labelOf(text ?? ""), LETTERS) + 2 * INSET;
   return (bar === undefined ? 0 : BAR + 8) + (text ? lengthOf(labelOf(text), LETTERS) : 0);
 }
 
-/** @param {TableCell} cell @param {number} x @param {number} top @param {Paper} paper */
-function drawCell({ text, bar, strip, language }, x, top, paper) {
+/** @param {TableCell} cell @param {number} x @param {number} top @param {number} width @param {Paper} paper */
+function drawCell({ text, bar, strip, shade, language }, x, top, width, paper) {
+  if (shade !== undefined) {
+    const ground = colourIn({ full: 1, signed: false, paper }, shade);
+    return [rectangle(x, top + 1, width, ROW - 2, { rx: 2, fill: hexadecimal(ground) }), write(labelOf(text ?? ""), x + INSET, top + 15, { size: LETTERS, fill: inkFor(ground), language })];
+  }
   if (strip) return drawStrip(strip, x, top + (ROW - STRIP_HIGH) / 2, paper);
   const before = bar === undefined ? 0 : BAR + 8;
   return [

@@ -1,6 +1,7 @@
 // One query step by step as a sheet. As regard/view/sheets/steps_sheet.py has it.
 
 import { exponentials, parseNormalizer } from "../panels/steps/recomputed_weights.js";
+import { NEAR, products } from "../panels/steps/neuron_view.js";
 import { queryRow } from "../panels/steps/steps_panel.js";
 import { currentMap, largestSize } from "../panels/panel_parts.js";
 import { numberText, sumOf } from "../panels/row_numbers.js";
@@ -44,7 +45,39 @@ export function stepsSheet(context, made) {
   if (values && each > 1) say(t("strips: each colour is the mean of {n} numbers", { n: each }));
   if (!map.scores || !map.values) say(t("What the record was made without is missing, not zero."));
   const { title } = record.matrix(map.name, { ...state, layer, head, units: "tokens", specials: true });
-  return made("", [record.output, record.model, map.mechanism, title], [...said.map((words) => [words]), [{ table }]]);
+  const neurons = step === 1 || step === 4 ? neuronTables(map, row, query, shown) : [];
+  return made("", [record.output, record.model, map.mechanism, title], [...said.map((words) => [words]), [{ table }], ...neurons]);
+}
+
+/**
+ * Where each score comes from, number by number; nothing where queries and keys were not kept.
+ * @param {AttentionMap} map @param {ReturnType<typeof queryRow>} row @param {number} query @param {number[]} shown
+ * @returns {import("./sheet_figure.js").Block[][]}
+ */
+function neuronTables(map, row, query, shown) {
+  const { asking, keys, scores, vector } = row;
+  if (!asking || !keys) return [];
+  const made = shown.map((key) => products(asking, keys[key], scores ? scores[key] : null, vector));
+  const biased = made.some(({ bias }) => Math.abs(bias) > NEAR * Math.max(1, largestSize(scores ?? [])));
+  const [mostKey, mostProduct] = [largestSize(...shown.map((key) => keys[key])), largestSize(...made.map(({ product }) => product))];
+  const columns = [t("key"), t("k"), vector ? t("v ⊙ tanh(q + k)") : t("q ⊙ k"), t("sum"), ...(biased ? [t("bias")] : [])];
+  const lines = made.map(({ product, sum, bias }, n) => [
+    { text: map.keys.labels[shown[n]], language: map.keys.language },
+    { strip: stripOf(keys[shown[n]], mostKey) },
+    { strip: stripOf(product, mostProduct) },
+    { text: numberText(sum, 3) },
+    ...(biased ? [{ text: numberText(bias, 3) }] : []),
+  ]);
+  const own = [
+    [{ text: "q" }, { text: map.queries.labels[query], language: map.queries.language }, { strip: stripOf(asking, largestSize(asking)) }],
+    ...(vector ? [[{ text: "v" }, {}, { strip: stripOf(vector, largestSize(vector)) }]] : []),
+  ];
+  return [
+    [{ words: t("Query and keys, number by number"), heading: true }],
+    [{ words: t("The strongest colour of a column is its largest number.") }],
+    [{ table: { columns: ["", t("query"), ""], lines: own } }],
+    [{ table: { columns, lines } }],
+  ];
 }
 
 /** Those that the record has numbers for. @param {AttentionMap} map @param {ReturnType<typeof queryRow>} row @returns {Column[]} */

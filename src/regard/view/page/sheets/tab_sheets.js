@@ -11,6 +11,7 @@ import { meanOf, numberText, rowOf, totalVariation } from "../panels/row_numbers
 import { sortedLinks, strongestLinks } from "../panels/table_panel.js";
 import { visibleText } from "../record/token_words.js";
 import { t } from "../words/messages.js";
+import { lensSheet } from "./lens_sheet.js";
 import { measureSections } from "./measures_sheet.js";
 import { stepsSheet } from "./steps_sheet.js";
 
@@ -34,6 +35,7 @@ const SHEETS = {
   explain: (context) => sheetOf(context, currentMatrix(context), measureSections(context, currentMatrix(context), plainMatrix(context))),
   picture: pictureSheet,
   table: linksSheet,
+  lens: (context) => lensSheet(context, nameOf(context.record)),
 };
 
 /** Whether there is a drawing of a tab. @param {string} tab */

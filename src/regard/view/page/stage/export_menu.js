@@ -3,7 +3,7 @@
 import { chooser } from "../elements/controls.js";
 import { fill, h, penOf } from "../elements/dom.js";
 import { figureOf } from "../drawing/svg_figure.js";
-import { arraysNpz, matrixCsv, readableJson } from "../export/number_files.js";
+import { arraysNpz, readableJson, shownCsv } from "../export/number_files.js";
 import { pdfOf, pictureOf } from "../export/svg_to_pdf.js";
 import { messageOf } from "../host/questions.js";
 import { standaloneDocument } from "../host/standalone_document.js";
@@ -99,7 +99,7 @@ async function contentOf(kind, given, drawn) {
     if (kind === "svg") return new Blob([new XMLSerializer().serializeToString(figure)], { type: "image/svg+xml" });
     return kind === "png" ? pngOf(figure) : new Blob([await pdfOf(figure)], { type: "application/pdf" });
   }
-  if (kind === "csv") return new Blob([matrixCsv(given.view().matrix)], { type: "text/csv" });
+  if (kind === "csv") return new Blob([shownCsv(given.view())], { type: "text/csv" });
   if (kind === "npz") return new Blob([arraysNpz(given.records())], { type: "application/zip" });
   const records = given.records().map((record) => record.given);
   if (kind === "json") return new Blob([readableJson(records.length === 1 ? records[0] : records)], { type: "application/json" });

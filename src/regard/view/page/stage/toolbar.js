@@ -81,7 +81,7 @@ export function mountToolbar(element, set) {
 /** @param {string} name */
 function mapName(name) {
   /** @type {Record<string, string>} */
-  const names = { cross: t("cross"), encoder: t("encoder"), decoder: t("decoder"), attention: t("attention") };
+  const names = { cross: t("cross"), encoder: t("encoder"), decoder: t("decoder"), attention: t("attention"), image: t("image"), label: t("label"), similarity: t("similarity: text"), "similarity image": t("similarity: picture") };
   return names[name] ?? name;
 }
 

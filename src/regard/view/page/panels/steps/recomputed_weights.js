@@ -11,6 +11,7 @@ import { t } from "../../words/messages.js";
  * @property {Float32Array[] | null} [values] of each key
  * @property {Float32Array|null} [asking] the vector of the query, scaled
  * @property {Float32Array[]|null} [keys] the vector of each key
+ * @property {Float32Array|null} [vector] v of an additive score
  * @property {string} normalizer "softmax", "softmax(temperature=2)", "sparsemax", …
  */
 

@@ -135,7 +135,7 @@ function askForOneHead({ state, set }, map) {
  * @param {AttentionMap} map @param {number} layer @param {number} head @param {number} query
  */
 export function queryRow(map, layer, head, query) {
-  const { H, Q, K, D, E, values, queryVectors, keyVectors } = map;
+  const { H, Q, K, D, E, values, queryVectors, keyVectors, scoreVector } = map;
   const from = ((layer * H + head) * Q + query) * K;
   /** @param {Float32Array|null} numbers */
   const line = (numbers) => (numbers ? numbers.subarray(from, from + K) : null);
@@ -152,6 +152,7 @@ export function queryRow(map, layer, head, query) {
     values: values ? Array.from({ length: K }, (_, key) => value(values, key)) : null,
     asking: queryVectors && keyVectors ? queryVectors.subarray(((layer * H + head) * Q + query) * E, ((layer * H + head) * Q + query + 1) * E) : null,
     keys: queryVectors && keyVectors ? Array.from({ length: K }, (_, key) => keyVectors.subarray(((layer * H + head) * K + key) * E, ((layer * H + head) * K + key + 1) * E)) : null,
+    vector: scoreVector ? scoreVector.subarray((layer * H + head) * E, (layer * H + head + 1) * E) : null,
     normalizer: map.normalizer,
     query,
   };
