@@ -9,6 +9,7 @@ import torch
 from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import CELLS
 from regard.records.gate_maps import gate_maps, recording_recurrent
+from regard.records.question import BadQuestion
 
 GATED = [name for name in CELLS if name != "elman"]
 
@@ -71,3 +72,8 @@ def test_a_network_that_read_something_else_is_not_shown():
     with recording_recurrent(network) as read:
         network(torch.randn(1, 3, 4))
     assert gate_maps(read, 4, "text") == ({}, [])
+
+
+def test_a_text_that_is_too_long_to_be_drawn_is_told():
+    with pytest.raises(BadQuestion, match="401 tokens, and gates are drawn of up to 400"):
+        shown(Recurrent(4, 5, cell="lstm"), torch.randn(1, 401, 4))

@@ -23,12 +23,14 @@ from torch import Tensor, nn
 
 from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import GRU, LSTM, Cell, CellState, ResetBeforeGRU
+from regard.records.question import BadQuestion
 from regard.records.record import AttentionMap
 from regard.records.side import Side
 from regard.words import t
 
 GATE_SIDE, UNIT_SIDE = "gates", "units"  # sides
 LONGEST = 400  # positions that are drawn
+MOST_STATES = 2**18  # numbers of hidden states beside the gates
 WRITING = {  # how much of the new a cell writes, and how much of the old it keeps
     LSTM: lambda gates: (gates["input"], gates["forget"]),
     GRU: lambda gates: (1 - gates["update"], gates["update"]),
@@ -57,7 +59,7 @@ def recording_recurrent(model: nn.Module) -> Iterator[list[ReadVectors]]:
     def keep(
         network: Recurrent, args: tuple[Any, ...], named: Mapping[str, Any], _: object
     ) -> None:
-        given = dict(zip(("inputs", "mask", "state"), args, strict=False)) | named
+        given = dict(zip(("inputs", "mask", "state"), args, strict=False)) | dict(named)
         inputs, mask, state = given["inputs"], given.get("mask"), given.get("state")
         if (lengths := given.get("lengths")) is not None:
             length = int(lengths[0])
@@ -82,10 +84,18 @@ def gate_maps(
     read: Sequence[ReadVectors], positions: int, keys: str
 ) -> tuple[dict[str, Side], list[AttentionMap]]:
     """The sides and the maps of the first network that read all positions of the side `keys`, if one did."""
-    for one in read:
-        if one.inputs.shape[1] == positions <= LONGEST:
-            return _maps(one, keys)
-    return {}, []
+    found = next((one for one in read if one.inputs.shape[1] == positions), None)
+    if found is None:
+        return {}, []
+    if positions > LONGEST:
+        raise BadQuestion(
+            t(
+                "the text has {count} tokens, and gates are drawn of up to {longest}",
+                count=f"{positions:,}",
+                longest=LONGEST,
+            )
+        )
+    return _maps(found, keys)
 
 
 @torch.no_grad()
@@ -121,10 +131,10 @@ def _maps(one: ReadVectors, keys: str) -> tuple[dict[str, Side], list[AttentionM
                 "gates", GATE_SIDE, keys, _array(torch.tensor(means)[:, None]), layers=layers
             ),
         ]
-    return sides, [
-        *maps,
-        AttentionMap("states", keys, UNIT_SIDE, _array(states[:, None]), layers=layers),
-    ]
+    if states.numel() <= MOST_STATES or not maps:
+        shown = AttentionMap("states", keys, UNIT_SIDE, _array(states[:, None]), layers=layers)
+        maps.append(shown)
+    return sides, maps
 
 
 def _called() -> dict[str, str]:
