@@ -1,6 +1,6 @@
 """Hard against soft, general against self, static against dynamic attention, and attention led astray.
 
-    python benchmarks/attention_contrasts.py                          # all four tables, minutes on a CPU
+    python benchmarks/attention_contrasts.py                          # all five tables, minutes on a CPU
     python benchmarks/attention_contrasts.py --only hard --steps 4000 --seeds 5 --device cuda
     python benchmarks/attention_contrasts.py --only time corrupted --steps 4000 --device cuda
 
@@ -10,7 +10,10 @@ hard       One of 20 keys is asked for, by a fixed rotation of it that must be l
 kind       The same in two ways: the key is asked for from outside, or it is the one with a mark on it. An
            attention of kind self never sees the question; what it can tell is which class is frequent.
 time       A sequence of letters is written again, backwards, by a recurrent encoder and decoder: dynamic
-           attention, static attention, and none. Accuracy of the letters, by length.
+           attention, static attention, dynamic with even weights from the start, and none. Accuracy of the
+           letters, by length.
+width      The same, 20 letters, by how wide the states of the encoder are: what one vector holds is a
+           matter of its width, what attention finds again is not.
 corrupted  The dynamic model of `time`, its weights replaced at every step while it writes: even, in another
            order, or those of the step before.
 """
@@ -37,6 +40,7 @@ from regard.pooling import AttentionPooling
 KEYS, CLASSES, SIZE = 20, 10, 8
 LETTERS, SPECIAL = 26, 4
 LENGTHS = (5, 10, 20)
+WIDTHS = (16, 32, 64, 128)
 Draw = Callable[[int], "Asked"]
 
 
@@ -128,7 +132,7 @@ def table(
     extra = extra or {}
     print(f"\n{name}")
     last = f"{'reads':>8}" if extra else ""
-    print(f"{'':<34}" + "".join(f"{head!s:>9}" for head in heads) + last)
+    print(f"{'':<40}" + "".join(f"{head!s:>9}" for head in heads) + last)
     for title, run in rows.items():
         found = []
         for seed in range(1, given.seeds + 1):
@@ -136,7 +140,7 @@ def table(
             found.append(list(run()))
         means = [statistics.mean(column) for column in zip(*found, strict=True)]
         cells = "".join(f"{mean:>9.1f}" for mean in means)
-        print(f"{title:<34}{cells}" + (f"{extra[title]:>8}" if extra else ""), flush=True)
+        print(f"{title:<40}{cells}" + (f"{extra[title]:>8}" if extra else ""), flush=True)
 
 
 def hard(given: argparse.Namespace) -> None:
@@ -149,9 +153,16 @@ def hard(given: argparse.Namespace) -> None:
         "hard, REINFORCE, moving baseline": lambda: curve(
             Reader("hard"), draw, given, estimate("moving").to(given.device)
         ),
+        "hard place, soft window of 3, REINFORCE": lambda: curve(
+            Reader("hard(1)"), draw, given, estimate("moving").to(given.device)
+        ),
         "hard, REINFORCE, no baseline": lambda: curve(Reader("hard"), draw, given, estimate(None)),
     }
-    reads = {title: "1" if "hard" in title or "straight" in title else f"{KEYS}" for title in rows}
+    few = {"Gumbel, straight": "1", "hard, ": "1", "hard place": "3"}
+    reads = {
+        title: next((n for start, n in few.items() if title.startswith(start)), f"{KEYS}")
+        for title in rows
+    }
     table(f"hard: accuracy, %, one of {KEYS} keys", rows, given, [*checks(given.steps)], reads)
 
 
@@ -174,10 +185,13 @@ def letters(batch: int, length: int, device: str) -> tuple[Tensor, Tensor, Tenso
     return source, inputs, outputs
 
 
-def writer(attention: dict[str, object] | None, given: argparse.Namespace) -> EncoderDecoder:
+def writer(
+    attention: dict[str, object] | None, given: argparse.Namespace, *, width: int = 64
+) -> EncoderDecoder:
     """A model that has learnt to write letters backwards, of all lengths up to the longest."""
     size = SPECIAL + LETTERS
-    model = recurrent(size, size, embedding=32, hidden=64, attention=attention).to(given.device)
+    how = {"embedding": 32, "hidden": width, "attention": attention}
+    model = recurrent(size, size, **how).to(given.device)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     model.train()
     for step in range(given.steps):
@@ -207,9 +221,22 @@ def time(given: argparse.Namespace) -> None:
     rows = {
         "dynamic": lambda: iter(by_length(writer({}, given), given)),
         "static": lambda: iter(by_length(writer({"dynamic": False}, given), given)),
+        "even": lambda: iter(by_length(writer({"normalize": "uniform"}, given), given)),
         "none": lambda: iter(by_length(writer(None, given), given)),
     }
     table("time: letters right, %, by length", rows, given, [*LENGTHS])
+
+
+def width(given: argparse.Namespace) -> None:
+    def by_width(attention: dict[str, object] | None) -> Iterator[float]:
+        for width in WIDTHS:
+            yield by_length(writer(attention, given, width=width), given)[-1]
+
+    rows: dict[str, Callable[[], Iterator[float]]] = {
+        "dynamic": lambda: by_width({}),
+        "none": lambda: by_width(None),
+    }
+    table(f"width: {LENGTHS[-1]} letters right, %, by width", rows, given, [*WIDTHS])
 
 
 @torch.no_grad()
@@ -254,7 +281,7 @@ def corrupted(given: argparse.Namespace) -> None:
     table("corrupted: letters right, %, by length", rows, given, [*LENGTHS])
 
 
-TABLES = {"hard": hard, "kind": kind, "time": time, "corrupted": corrupted}
+TABLES = {"hard": hard, "kind": kind, "time": time, "width": width, "corrupted": corrupted}
 
 
 def main() -> None:

@@ -39,7 +39,7 @@ from regions_fused_cuda import attempt, microseconds, recorded
 
 LENGTHS = [512, 1024, 2048, 4096, 8192, 16384, 32768]
 KINDS = ["everywhere", "causal", "key mask"]
-WAYS = [None, "flash", "cudnn"]  # ours, and torch's with ours in reserve
+WAYS = [None, "cudnn"]  # ours, and torch's with ours in reserve
 OFF = "as it comes"
 ROUNDS = 12  # of the host's calls
 TRIAL = {on_trial.DIRECT_LAUNCH, on_trial.CHECKED_SDPA}

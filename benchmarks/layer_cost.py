@@ -6,8 +6,9 @@
 length  Milliseconds of a layer, forward and backward, on one text of so many positions, one thread of a
         CPU: a recurrent one waits for every step, dense attention grows with the square, windows and
         convolutions with the length.
-batch   A GRU over texts of 100 steps: microseconds a text and, on a GPU, megabytes, by how many are read at
-        once. Texts fill a step up to what the machine can do at once; the steps still wait for each other.
+batch   A GRU over texts of 100 steps: microseconds a text, megabytes that the way forward keeps for the way
+        back and, on a GPU, the most that an update takes, by how many are read at once. Texts fill a step
+        up to what the machine can do at once; the steps still wait for each other.
 field   Positions that the middle of the last layer depends on, counted where its derivative is not 0: of
         convolutions of width 3 one on the other, doubling their gaps, windows, and one layer of attention.
 """
@@ -97,6 +98,22 @@ def update(layer: nn.Module, x: Tensor) -> Callable[[], object]:
     return lambda: layer(x).sum().backward()
 
 
+def kept(layer: nn.Module, x: Tensor) -> float:
+    """Megabytes that the way forward keeps for the way back, without weights and inputs."""
+    found: dict[int, int] = {}
+
+    def pack(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        found[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        held = layer(x)  # or what it keeps would be given to others
+    for known in (x, held, *layer.parameters()):
+        found.pop(known.untyped_storage().data_ptr(), None)
+    return sum(found.values()) / 2**20
+
+
 def length(given: argparse.Namespace) -> Iterator[str]:
     yield from head("layer, ms", *(f"{count:,} positions" for count in given.lengths))
     for name, make in LAYERS.items():
@@ -112,10 +129,11 @@ def batch(given: argparse.Namespace) -> Iterator[str]:
     yield from head("a GRU, 100 steps; texts at once", *map(str, given.batches))
     torch.manual_seed(1)
     layer = Reading(given.size).to(given.device)
-    times, memory = [], []
+    times, sizes, memory = [], [], []
     for count in given.batches:
         x = torch.randn(count, STEPS, given.size, device=given.device)
         times.append(seconds(update(layer, x), given.device))
+        sizes.append(kept(layer, x))
         if given.device == "cuda":
             torch.cuda.reset_peak_memory_stats()
             update(layer, x)()
@@ -124,6 +142,7 @@ def batch(given: argparse.Namespace) -> Iterator[str]:
     each = [took / count for took, count in zip(times, given.batches, strict=True)]
     yield row("µs a text", *(f"{1e6 * took:.0f}" for took in each))
     yield row("µs a step", *(f"{1e6 * took / STEPS:.1f}" for took in times))
+    yield row("MB kept for the way back", *(f"{size:.1f}" for size in sizes))
     if memory:
         yield row("MB at most", *(f"{most:.0f}" for most in memory))
 

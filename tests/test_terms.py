@@ -10,9 +10,11 @@ from regard.attention.normalizers import NORMALIZERS, as_normalizer
 from regard.attention.regions import REGIONS, as_region
 from regard.attention.scores import SCORES, as_score
 from regard.models.attention_options import AttentionOptions, HeadOptions
+from regard.models.embedding.embedding_options import Cbow
 from regard.models.presets import luong
 from regard.models.recurrent_options import Luong
 from regard.models.transformer_options import TransformerClassifier
+from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe_files import read_recipe
 from regard.registry import UnknownKind
 from regard.terms import SEVERAL, TERMS, choice_of, in_our_words, plain, term_of
@@ -118,9 +120,45 @@ def test_the_choices_of_an_option_have_the_names_of_the_field_too():
     decoder = luong(9, 9, Luong(score="additive", hidden=8)).decoder
     assert written_score(decoder.attention.score) == "additive"
     assert TransformerClassifier(pool="平均池化").pool == "mean"
+    assert Cbow(attention="均匀").attention == "uniform"  # weights, not a region
     assert choice_of("raw", "positions", ("learned", "none")) is None  # no mechanism
     with pytest.raises(ValueError, match="pool"):
         TransformerClassifier(pool="last")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "words", "told"),
+    [
+        ("luong", "model.attention=局部", "write local-m for a window about the position of the"),
+        ("luong", "model.attention=local", "write local-p for one about a position that is pred"),
+        ("luong", "model.attention=soft", "Write global for every key looked at"),
+        ("luong", "model.score=similarity", "Write dot for q · k"),
+        ("mr", "model.pool=软", "write attention for weights that are learnt"),
+        ("mr", "model.pool=general", "write score=bilinear for the score"),
+        ("rnnsearch", "model.attention.region=局部", "write window(5) for a window about"),
+    ],
+)
+def test_a_choice_of_several_meanings_is_refused_with_what_to_write(recipe, words, told):
+    with pytest.raises(RecipeError) as refused:
+        read_recipe(recipe, [words])
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "told"),
+    [
+        ("score", "局部", "write region=window(5) for a window about"),
+        ("score", "全局", "That is a region: write region=everywhere."),
+        ("region", "加性", "That is a score: write score=additive."),
+        ("score", "global(3)", "That is a region: write region=everywhere."),
+        ("normalizer", "global", "That is a region: write region=everywhere."),
+        ("score", "硬", "write normalize=hard for one key"),
+    ],
+)
+def test_a_name_of_another_kind_is_told_where_it_belongs(kind, name, told):
+    with pytest.raises(UnknownKind) as refused:
+        MAKERS[kind](name)
+    assert told in str(refused.value)
 
 
 def test_what_is_written_back_is_ours():

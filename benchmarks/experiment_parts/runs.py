@@ -8,7 +8,6 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-LUONG_SEEDS = (1, 2)
 SEEDS = (1, 2, 3)
 
 
@@ -44,7 +43,7 @@ LUONG = {
     ),
 }
 ATTENDING = [name for name in LUONG if name not in ("base", "reverse", "dropout", "location-unfed")]
-ENSEMBLES = {  # of the runs with the last seed
+ENSEMBLES = {  # of the runs of a seed
     "two global: general, dot": ["general", "dot"],
     "two local: local-m and local-p (general)": ["local-m-general", "local-p-general"],
     "one of each: global and local-p (general)": ["general", "local-p-general"],
@@ -77,12 +76,12 @@ GOLD = "$REGARD_DATA/word-alignment-gold/enfr"
 
 def commands(folder: Path) -> Iterator[tuple[str, str]]:
     """(the experiment, a shell line)"""
-    for seed in LUONG_SEEDS:
+    for seed in SEEDS:
         for name, cell in LUONG.items():
             yield "luong", _train(folder, f"luong-{name}-{seed}", "multi30k-luong", cell.words)
-    for name, members in ENSEMBLES.items():
-        models = " ".join(f"-m {folder}/luong-{member}-{LUONG_SEEDS[-1]}" for member in members)
-        yield "ensembles", f"regard evaluate {models} --json > {folder}/{ensemble_file(name)}"
+    for seed, (name, members) in product(SEEDS, ENSEMBLES.items()):
+        models = " ".join(f"-m {folder}/luong-{member}-{seed}" for member in members)
+        yield "ensembles", f"regard evaluate {models} --json > {folder}/{ensemble_file(name, seed)}"
     trained = [(f"length-{system}-{seed}", system, "") for seed in SEEDS for system in SYSTEMS]
     trained += [(f"length-fixed-longer-{seed}", "fixed", "training.epochs=20") for seed in SEEDS]
     for run, system, words in trained:
@@ -117,5 +116,5 @@ def _train(folder: Path, run: str, recipe: str, words: str = "") -> str:
     return " ".join(f"regard train {recipe} {words} seed={seed} --run {folder}/{run}".split())
 
 
-def ensemble_file(name: str) -> str:
-    return f"ensemble-{re.sub(r'[^a-z0-9]+', '-', name).strip('-')}.json"
+def ensemble_file(name: str, seed: int) -> str:
+    return f"ensemble-{re.sub(r'[^a-z0-9]+', '-', name).strip('-')}-{seed}.json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from regard.runs.loaded_run import load
 
+PROBE = "probe.json"  # in the folder of a run, what was measured of it
 PICTURES = 200
 DRAWS = 100
 LOSSES = {  # of `WakeSleepSeer`: bound, inference, control
@@ -20,6 +22,15 @@ LOSSES = {  # of `WakeSleepSeer`: bound, inference, control
     "q": (False, True, False),
     "c-q": (False, True, True),
 }
+
+
+def measure(run: Path) -> None:
+    """Into the folder of the run, so that tables can be made without its weights."""
+    if run.name.startswith("ws-"):
+        told: dict[str, Any] = {"gradients": policy_gradients(run)}
+    else:
+        told = {"angles": angle_correlation(run)}
+    (run / PROBE).write_text(json.dumps(told) + "\n", encoding="utf-8")
 
 
 def angle_correlation(run: Path, pictures: int = 2000) -> float:

@@ -143,6 +143,11 @@ def commands(folder: Path) -> Iterator[tuple[str, str]]:
                     yield experiment, f"regard train {words} --seed {seed} {run} --quiet"
 
 
+def probed(name: str) -> bool:
+    """Whether more is measured of a run than its scores."""
+    return name.startswith(("stn-r-st-fcn-affine", "stn-r-st-cnn-affine", "ws-ram-cluttered-c-q"))
+
+
 def runs_of(folder: Path, recipe: str, name: str, cell: Cell) -> list[Path]:
     """Those that are there."""
     every = (folder / f"{recipe}-{name}-{seed}" for seed in cell.seeds)

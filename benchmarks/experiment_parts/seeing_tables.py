@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from experiment_parts.seeing_probes import angle_correlation, policy_gradients
+from experiment_parts.seeing_probes import PROBE
 from experiment_parts.seeing_runs import WAKE_SLEEP, Cell, experiments, runs_of
 from run_folders import each_of, head, interval_of, json_of, mean_of, metrics_of, row, test_of
 
@@ -63,7 +64,7 @@ def gradients(folder: Path) -> Iterator[str]:
     """By every loss on the same weights, those of wake-sleep +c +q."""
     yield from head("loss", "variance", "effective samples")
     runs = runs_of(folder, "ws-ram-cluttered", "c-q", WAKE_SLEEP["c-q"])
-    found = policy_gradients(runs[0]) if runs else {}
+    found = _probe(runs[0]).get("gradients", {}) if runs else {}
     for name, cell in WAKE_SLEEP.items():
         variance, samples = found.get(name, (None, None))
         yield row(
@@ -77,7 +78,8 @@ def angles(folder: Path) -> Iterator[str]:
     yield from head("run", "Pearson's r")
     for name in ("st-fcn-affine", "st-cnn-affine"):
         for run in runs_of(folder, "stn-r", name, Cell("", "", seeds=(1, 2, 3))):
-            yield row(run.name, f"{angle_correlation(run):.3f}")
+            found = _probe(run).get("angles")
+            yield row(run.name, "–" if found is None else f"{found:.3f}")
 
 
 def _test_errors(runs: Sequence[Path]) -> list[float]:
@@ -96,16 +98,9 @@ def _spent(run: Path) -> dict[str, float]:
 
 
 def _size(runs: Sequence[Path]) -> str:
-    if not runs:
-        return "–"
-    from safetensors import safe_open
+    return f"{json_of(runs[0] / 'config.json')['parameters']:,}" if runs else "–"
 
-    with safe_open(runs[0] / "model.safetensors", "pt") as weights:
-        sizes = (weights.get_slice(name).get_shape() for name in weights.keys())  # noqa: SIM118
-        count = 0
-        for shape in sizes:
-            numbers = 1
-            for length in shape:
-                numbers *= length
-            count += numbers
-    return f"{count:,}"
+
+def _probe(run: Path) -> dict[str, Any]:
+    """What `seeing_experiments.py --probe` has measured of a run."""
+    return json_of(run / PROBE) or {}

@@ -12,7 +12,6 @@ from experiment_parts.runs import (
     ALIGNERS,
     ENSEMBLES,
     LUONG,
-    LUONG_SEEDS,
     SEEDS,
     SYSTEMS,
     ensemble_file,
@@ -38,34 +37,42 @@ def luong_table(folder: Path) -> Iterator[str]:
         "attention", "paper: ppl", "BLEU", "ours: ppl", "BLEU", "BLEU of each seed", "updates"
     )
     for name, cell in LUONG.items():
-        found = [test_of(folder / f"luong-{name}-{seed}") for seed in LUONG_SEEDS]
+        found = [test_of(folder / f"luong-{name}-{seed}") for seed in SEEDS]
         tests = [test for test in found if test]
         bleus = [test["bleu"]["value"] for test in tests]
-        updates = [updates_of(folder / f"luong-{name}-{seed}") for seed in LUONG_SEEDS]
+        updates = [updates_of(folder / f"luong-{name}-{seed}") for seed in SEEDS]
         yield row(
             cell.name,
             cell.perplexity,
             cell.bleu,
             mean_of([test["perplexity"] for test in tests], 2),
-            mean_of(bleus),
-            ", ".join(f"{bleu:.1f}" for bleu in bleus),
+            interval_of(bleus),
+            each_of(bleus),
             ", ".join(f"{n:,}" for n in dict.fromkeys(updates) if n),
         )
 
 
 def ensemble_table(folder: Path) -> Iterator[str]:
-    yield from head("ensemble", "members: BLEU", "together", "more than the best of them")
+    yield from head(
+        "ensemble", "best member: BLEU of each seed", "together", "more than the best of them"
+    )
     for name, members in ENSEMBLES.items():
-        together = json_of(folder / ensemble_file(name))
-        found = [test_of(folder / f"luong-{member}-{LUONG_SEEDS[-1]}") for member in members]
-        single = [test["bleu"]["value"] for test in found if test]
-        if together and single:
-            bleu = together["bleu"]["value"]
-            alone = ", ".join(f"{value:.1f}" for value in single)
-            yield row(name, alone, f"{bleu:.1f}", f"{bleu - max(single):+.1f}")
+        alone, bleus = [], []
+        for seed in SEEDS:
+            together = json_of(folder / ensemble_file(name, seed))
+            found = [test_of(folder / f"luong-{member}-{seed}") for member in members]
+            single = [test["bleu"]["value"] for test in found if test]
+            if together and single:
+                alone.append(max(single))
+                bleus.append(together["bleu"]["value"])
+        gains = [bleu - best for bleu, best in zip(bleus, alone, strict=True)]
+        yield row(name, each_of(alone), interval_of(bleus), interval_of(gains))
 
 
 def length_table(folder: Path) -> Iterator[str]:
+    if not all(_joined(folder, system) for system in SYSTEMS):
+        yield "Not run yet."
+        return
     curves = length_curves(folder)
     names = list(curves)
     yield from head("words in the source", "sentences", *names, "gap", f"{names[0]}: each seed",

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from regard.suggestions import meant
+from regard.terms import choices_meant
 from regard.words import t
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def refused_value(detail: ErrorDetails, key: str, value: Any, place: str = "") -
             key=key,
             value=seen(value),
             place=place,
-            meant=meant(str(value), allowed),
+            meant=choices_meant(str(value), key.rpartition(".")[2], allowed)
+            or meant(str(value), allowed),
             allowed=", ".join(allowed),
         )
     return t(

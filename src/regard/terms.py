@@ -8,7 +8,7 @@ first: no term takes a name away from them. docs/names.md is made of the two tab
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal, NamedTuple
 
 from regard.words import say, t
@@ -22,6 +22,7 @@ OPTIONS: dict[str, Kind] = {
     "attention": "region",
     "normalize": "normalizer",
     "pool": "pooling",
+    "encoder": "pooling",  # of summaries: what makes one vector of the source
 }
 # "global attention" and 全局注意力 are "global" and 全局: what stands behind a name and says nothing more.
 ENDINGS = ("attention", "pooling", "score", "注意力机制", "注意力", "池化", "打分", "得分")
@@ -181,6 +182,14 @@ SEVERAL = (
     ),
     Several(MECHANISMS, ("soft", "软", "软性", "柔性"), SOFT),
     Several(
+        ("pooling",),
+        ("soft", "软", "软性", "柔性"),
+        (
+            ("weights that are learnt, which sum to 1", "attention"),
+            ("every position alike", "mean"),
+        ),
+    ),
+    Several(
         ("score", "region"),
         ("hard", "硬", "硬性"),
         (("one key is looked up", "normalize=hard"), ("with a gradient", "normalize=gumbel")),
@@ -255,18 +264,58 @@ def names_of(kind: Kind) -> dict[str, str]:
 
 
 def meanings_of(name: str, kind: Kind) -> str:
-    """` It means several things: …`, with what to write for each; empty where there is nothing to say."""
-    several = next((_SEVERAL[kind, each] for each in _bare(name) if (kind, each) in _SEVERAL), None)
-    if several is None:
+    """` It means several things: …`, with what to write for each; empty where there is nothing to say.
+
+    A name of another kind of mechanism is told where to write it.
+    """
+    if several := _several(name, kind):
+        return _told(several.meanings, kind)
+    for other in MECHANISMS:
+        if other == kind:
+            continue
+        if several := _several(name, other):
+            return _told([(what, _placed(ours, other)) for what, ours in several.meanings], kind)
+        if term := term_of(name, other):
+            return t(" That is a {kind}: write {ours}.", kind=other, ours=_placed(term.ours, other))
+    return ""
+
+
+def choices_meant(value: str, option: str, choices: Collection[str]) -> str:
+    """The same of an option that has these choices: what each meaning is called among them."""
+    kind = OPTIONS.get(option)
+    several = _several(value, kind) if kind else None
+    if kind is None or several is None:
         return ""
-    if len(several.meanings) == 1:
-        ((what, ours),) = several.meanings
+    found = []
+    for what, ours in several.meanings:
+        where, _, name = ours.rpartition("=")
+        term = term_of(name.split("(")[0], OPTIONS.get(where, kind)) if name[0].islower() else None
+        if term and (choice := _choice(term, choices)):
+            found.append((what, choice))
+    if len(found) == 1:
+        ((what, choice),) = found
+        return t(" Write {ours} for {what}.", ours=choice, what=say(what))
+    return _told(found or several.meanings, kind)
+
+
+def _several(name: str, kind: Kind) -> Several | None:
+    return next((_SEVERAL[kind, each] for each in _bare(name) if (kind, each) in _SEVERAL), None)
+
+
+def _placed(ours: str, kind: Kind) -> str:
+    """region=window(5): a name with its place, unless it says where it belongs."""
+    where = {"normalizer": "normalize"}.get(kind, kind)
+    return ours if "=" in ours or " " in ours else f"{where}={ours}"
+
+
+def _told(meanings: Sequence[tuple[str, str]], kind: Kind) -> str:
+    if len(meanings) == 1:
+        ((what, ours),) = meanings
         return t(
             " It is no {kind} but {what}: write {ours}.", kind=kind, what=say(what), ours=say(ours)
         )
     each = "; ".join(
-        t("write {ours} for {what}", ours=say(ours), what=say(what))
-        for what, ours in several.meanings
+        t("write {ours} for {what}", ours=say(ours), what=say(what)) for what, ours in meanings
     )
     return t(" It means several things: {each}.", each=each)
 
@@ -297,8 +346,13 @@ def choice_of(value: str, option: str, choices: Collection[str], owner: str = ""
 
     owner: whose option it is; the `concat` of luong is what the field calls luong-concat.
     """
-    kind = OPTIONS.get(option)
-    term = term_of(value, kind) if kind else None
-    same = {plain(name) for name in term.names} if term else set()
+    own = OPTIONS.get(option)
+    kinds = () if own is None else (own, *(kind for kind in MECHANISMS if kind != own))
+    found = (_choice(term, choices, owner) for kind in kinds if (term := term_of(value, kind)))
+    return next(filter(None, found), None)
+
+
+def _choice(term: Term, choices: Collection[str], owner: str = "") -> str | None:
+    same = {plain(name) for name in term.names}
     found = [each for each in choices if {plain(each), plain(f"{owner}-{each}")} & same]
     return found[0] if len(found) == 1 else None

@@ -33,7 +33,8 @@ def score_of(score: S.Score, q: Tensor, k: Tensor, position: int) -> Tensor:
             bias = 0 if score.bias is None else score.bias.squeeze()
             return score.vector.squeeze(-1) @ torch.tanh(torch.cat([q, k]) @ matrix + bias)
         case S.Location():
-            return score.table[position] @ q
+            bias = 0 if score.bias is None else score.bias[position, 0]
+            return score.table[position] @ q + bias
         case S.Distance():
             return 1 / (1 + (q - k).square().sum().sqrt())
     raise TypeError(score)
@@ -122,7 +123,7 @@ def all_scores(dtype: torch.dtype = torch.float64) -> dict[str, S.Score]:
         "cosine": S.Cosine(0.3, learned=True),
         "concat": S.Concat(4, 4),
         "additive": S.Additive(4, 4, 5, bias=True),
-        "location": S.Location(4, 5),
+        "location": S.Location(4, 5, bias=True),
         "distance": S.Distance(),
     }
     for score in made.values():

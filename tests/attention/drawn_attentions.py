@@ -51,9 +51,10 @@ def make_scores(dtype: torch.dtype) -> dict[str, S.Score]:
         "cosine": S.Cosine(0.3),
         "concat": S.Concat(SIZE, SIZE),
         "additive": S.Additive(SIZE, SIZE, 5, bias=True),
-        "location": S.Location(SIZE, 60),
+        "location": S.Location(SIZE, 60, bias=True),
         "distance": S.Distance(),
     }
+    made["location"].bias.data.normal_()  # type: ignore[union-attr]
     return {name: score.to(dtype) for name, score in made.items()}
 
 
@@ -245,8 +246,10 @@ def _scores(score: S.Score, q: Tensor, k: Tensor) -> Tensor:
             left, right = q @ score.query_weight, k @ score.key_weight + score.bias
             return torch.tanh(left[..., :, None, :] + right[..., None, :, :]) @ score.vector[:, 0]
         case S.Location():
-            table = torch.zeros(max(k.shape[-2], 60), SIZE, dtype=q.dtype)
-            return q @ torch.cat([score.table, table[60:]])[: k.shape[-2]].mT
+            rows = torch.cat([score.table, score.bias], -1)
+            missing = rows.new_zeros(max(k.shape[-2] - 60, 0), SIZE + 1)
+            rows = torch.cat([rows, missing])[: k.shape[-2]]
+            return q @ rows[:, :-1].mT + rows[:, -1]
         case S.Distance():
             apart = q[..., :, None, :] - k[..., None, :, :]
             return 1 / (1 + apart.square().sum(-1).sqrt())

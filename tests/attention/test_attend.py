@@ -90,7 +90,9 @@ def test_every_combination_with_a_bias_equals_the_definition(score, region):
         torch.testing.assert_close(got[:2], wanted)
 
 
-@pytest.mark.parametrize("normalize", ["softmax", "sparsemax", "uniform", "hard", "gumbel(0.7)"])
+@pytest.mark.parametrize(
+    "normalize", ["softmax", "sparsemax", "uniform", "hard", "hard(2)", "gumbel(0.7)"]
+)
 @pytest.mark.parametrize("region", definition.REGIONS)
 def test_weights_are_a_distribution_over_what_is_allowed(region, normalize):
     q, k, v, mask = inputs()

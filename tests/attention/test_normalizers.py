@@ -72,6 +72,44 @@ def test_hard_picks_the_best_key_in_evaluation_and_says_how_likely_it_was():
     assert regard.attend(query, key).choice is None
 
 
+def test_a_hard_place_with_a_soft_window_lies_between_hard_and_soft():
+    query, key = torch.randn(2, 3, 4), torch.randn(2, 7, 4)
+    soft = regard.attend(query, key, weights=True).weights
+    for window, same in ((0, "hard"), (7, "softmax")):
+        here = regard.attend(query, key, normalize=Hard(window), weights=True).weights
+        there = regard.attend(query, key, normalize=same, weights=True).weights
+        torch.testing.assert_close(here, there)
+    found = regard.attend(query, key, normalize="hard(2)", weights=True)
+    near = (torch.arange(7) - soft.argmax(-1, keepdim=True)).abs() <= 2
+    wanted = soft * near
+    torch.testing.assert_close(found.weights, wanted / wanted.sum(-1, keepdim=True))
+    torch.testing.assert_close(found.choice.log_prob, soft.amax(-1).log())
+    mask = torch.ones(2, 1, 7, dtype=torch.bool)
+    mask[0, :, 3:] = mask[1] = False
+    masked = regard.attend(query, key, mask=mask, normalize=Hard(2), weights=True)
+    torch.testing.assert_close(masked.weights[0].sum(-1), torch.ones(3))
+    assert not masked.weights[0, :, 3:].any()
+    assert not masked.weights[1].any()
+    with pytest.raises(ValueError, match="0 keys or more, not -1"):
+        regard.attend(query, key, normalize="hard(-1)")
+
+
+def test_the_place_and_the_window_about_it_have_their_exact_gradients_together():
+    """∇ Σ_a α_a f(weights about a): through the weights in the window, and by the reward for the place."""
+    torch.manual_seed(0)
+    scores = torch.randn(6, dtype=torch.float64, requires_grad=True)
+    reward = torch.randn(6, dtype=torch.float64)
+    alpha, keys = scores.softmax(-1), torch.arange(6)
+    about = [scores.masked_fill((keys - a).abs() > 1, -torch.inf).softmax(-1) for a in range(6)]
+    exact = torch.autograd.grad((alpha * (torch.stack(about) @ reward)).sum(), scores)[0]
+    rows = scores.expand(400_000, 6)
+    weights, choice = Hard(1)(rows, training=True, generator=torch.Generator().manual_seed(1))
+    got = weights @ reward
+    loss = -got.mean() + Reinforce(None)(choice, got.detach())
+    estimate = -torch.autograd.grad(loss, scores)[0]
+    assert (estimate - exact).norm() < 0.02 * exact.norm()
+
+
 # the 99.9 % points of χ² with 4 degrees of freedom
 CHI_SQUARE_4 = 18.47
 

@@ -166,7 +166,9 @@ def test_a_mechanism_is_named_as_one_writes_it(attention, words):
     assert (recorded.mechanism, recorded.normalizer) == (words, words.split(": ")[-1])
 
 
-@pytest.mark.parametrize("text", [*SCORES[:-2], "additive(5, bias=true)", "location(5)"])
+@pytest.mark.parametrize(
+    "text", [*SCORES[:-2], "additive(5, bias=true)", "location(5)", "location(5, bias=true)"]
+)
 def test_a_score_can_be_made_again_from_its_words(text):
     made = as_score(text, query_size=4, key_size=6 if "additive" in text else 4)
     words = written_score(made)

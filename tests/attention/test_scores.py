@@ -48,6 +48,16 @@ def test_location_ignores_what_lies_beyond_its_table():
     assert regard.attend(query, key, score=location).context.isfinite().all()
 
 
+def test_location_with_a_bias_is_a_linear_layer():
+    query, key = torch.randn(2, 3, 6), torch.randn(2, 5, 4)
+    layer, location = torch.nn.Linear(6, 8), scores.Location(6, 8, bias=True)
+    with torch.no_grad():
+        location.table.copy_(layer.weight)
+        location.bias.copy_(layer.bias[:, None])
+    wanted = layer(query)[..., :5].softmax(-1)
+    torch.testing.assert_close(weights(location, query, key), wanted)
+
+
 def test_additive_from_the_single_matrix_is_the_same_function():
     matrix, vector = torch.randn(7, 6 + 4), torch.randn(7)
     query, key = torch.randn(2, 3, 6), torch.randn(2, 5, 4)

@@ -115,7 +115,7 @@ def test_two_pictures_and_two_runs_stand_side_by_side(folder):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("renamed.png", "image value with a damaged picture, or what is neither PNG nor JPEG"),
+        ("renamed.png", "image: a damaged picture, or what is neither PNG nor JPEG"),
         ("missing.png", "image value that names a missing file"),
     ],
 )

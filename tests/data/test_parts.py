@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
+from regard.data import examples
 from regard.data.examples import read_examples
 from regard.data.fields import Image, Label, Text
 from regard.data.parts import PARTS, home_of_line, homes
+from regard.data.problems import Problems
 
 PICTURE = [Image("image"), Label("label")]
 
@@ -72,3 +74,28 @@ def test_lines_of_a_short_text_are_each_in_one_part(tmp_path):
     lines = {p: [e.line for e in read_examples(f"{file}@{p}", [Text("text")])] for p in PARTS}
     assert sorted(line for found in lines.values() for line in found) == list(range(1, 61))
     assert (len(lines["dev"]), len(lines["test"])) == (6, 6)
+
+
+def test_what_is_held_out_is_found_once_until_the_file_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path, texts = tmp_path / "lines.tsv", [Text("text")]
+    path.write_text("".join(f"line {n}\n" for n in range(40)) + "\n")
+    read, of_file = [], examples.read_rows
+    monkeypatch.setattr(examples, "read_rows", lambda *given: read.append(1) or of_file(*given))
+
+    def held(fields=texts, part="dev"):
+        problems = Problems()
+        found = [e["text"] for e in read_examples(f"lines.tsv#0@{part}", fields, problems)]
+        return found, problems.count()
+
+    first = held()
+    assert len(first[0]) == 4
+    assert first[1] == 1
+    times = len(read)
+    assert held() == first, "its problems are told again"
+    assert len(read) == times
+    assert held(part="test")[0] != first[0]
+    assert held([Text("text", kind="split")])[0] == [t.split() for t in first[0]]
+    assert len(read) > times
+    path.write_text("".join(f"another {n}\n" for n in range(40)))
+    assert set(held()[0]).isdisjoint(first[0])

@@ -43,9 +43,9 @@ def pair_scores(kind: str, given: Parameters, query: Tensor, key: Tensor) -> Ten
             inner = inner + (key @ given["key_weight"] + given["bias"])[..., None, :, :]
             return (inner.tanh() @ given["vector"][..., None, :, :]).squeeze(-1)
         case "Location":
-            rows = given["table"][..., : key.shape[-2], :]
-            missing = key.shape[-2] - rows.shape[-2]
-            scores = query @ torch.nn.functional.pad(rows, (0, 0, 0, missing)).mT
+            rows = torch.cat([given["table"], given["bias"]], -1)[..., : key.shape[-2], :]
+            rows = torch.nn.functional.pad(rows, (0, 0, 0, key.shape[-2] - rows.shape[-2]))
+            scores = query @ rows[..., :-1].mT + rows[..., -1][..., None, :]
             return scores.expand(torch.broadcast_shapes(scores.shape, (*key.shape[:-2], 1, 1)))
         case "Distance":
             return 1 / (1 + torch.linalg.vector_norm(q - k, dim=-1))

@@ -137,7 +137,7 @@ def make_score(
         case "Additive":
             made = scores.Additive(query_size, key_size, 6, bias=True, **heads)
         case "Location":
-            made = scores.Location(query_size, longest, **heads)
+            made = scores.Location(query_size, longest, bias=True, **heads)
         case "Cosine":
             made = scores.Cosine(0.3, learned=True)
         case _:

@@ -93,11 +93,20 @@ def test_the_first_state_can_be_drawn_in_training_only() -> None:
     assert bool((network.eval().start(2)[0][0] == 0).all())
 
 
-def test_gates_are_given_for_every_layer_and_step() -> None:
-    network = Recurrent(4, 3, cell="lstm", layers=2)
-    gates = network.gates(torch.randn(2, 5, 4))
-    assert [len(layer) for layer in gates] == [5, 5]
-    assert set(gates[0][0]) == {"input", "forget", "candidate", "output"}
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("cell", CELLS)
+def test_the_steps_of_every_cell_are_those_that_the_outputs_come_from(
+    cell: str, bidirectional: bool
+) -> None:
+    network = Recurrent(4, 3, cell=cell, layers=2, bidirectional=bidirectional).eval()
+    inputs = torch.randn(2, 5, 4)
+    steps = network.steps(inputs)
+    assert [len(of_cell) for of_cell in steps] == [5] * (4 if bidirectional else 2)
+    last = steps[-2:] if bidirectional else steps[-1:]
+    states = [torch.stack([step.state[0] for step in of_cell], 1) for of_cell in last]
+    torch.testing.assert_close(torch.cat(states, -1), network(inputs).outputs)
+    if cell == "lstm":
+        assert set(steps[0][0].gates) == {"input", "forget", "candidate", "output"}
 
 
 @pytest.mark.parametrize("cell", CELLS)

@@ -121,10 +121,17 @@ def test_a_text_that_is_pooled_without_attention_shows_what_each_position_gave()
     assert [each.name for each in both.maps] == ["encoder"]
 
 
+def test_without_a_pooling_to_show_the_gates_are_shown():
+    record = look_at_judgement(classifier_of("recurrent", "last"), Question(TEXT, explain=True))
+    assert [each.name for each in record.maps] == ["memory", "gates", "states"]
+    assert record.maps[0].weights.shape[-2:] == (6, 6)
+    assert record.maps[0].layers[:2] == ("layer 1", "layer 1, backwards")
+    assert not record.explanations
+
+
 @pytest.mark.parametrize(
     ("pool", "asked", "message"),
     [
-        ("last", {}, "nothing to look at"),
         ("attention", {"text": " "}, "the text is blank"),
         ("attention", {"prefix": "a"}, "a classifier has no prefix"),
         ("attention", {"force": Force(0, (0,))}, "a classifier has no force"),

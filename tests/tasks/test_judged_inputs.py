@@ -237,7 +237,7 @@ def test_what_cannot_be_classified_is_said_with_its_name_and_place():
     with pytest.raises(Unanswerable) as refused:
         task.classify([[[0.0] * field.size], [[float("nan")] * field.size]])
     assert "{}" not in str(refused.value)
-    assert str(refused.value).startswith("example 2: 'numbers' value with numbers that are not")
+    assert str(refused.value).startswith("example 2: numbers: numbers that are not")
     assert refused.value.hint.startswith("it was [[nan")
 
 

@@ -17,6 +17,7 @@ from regard.search import Search
 from regard.tasks.answer import Answer
 from regard.tasks.language.language_look import look_at_language, with_prompt_attention
 from regard.tasks.language.language_module import Language
+from regard.view.attention_view import View
 
 
 @pytest.fixture
@@ -62,11 +63,16 @@ def test_the_output_is_what_the_model_would_write_next(language):
         assert record.output == f"{shown.get(following, following)} ({chance:.2f})"
 
 
-def test_a_language_model_without_attention_has_nothing_to_show(language):
+def test_a_language_model_without_attention_shows_its_gates_and_states(language):
     tokenizer = language.tokenizer
-    plain = modes.language_model(len(tokenizer), embedding=4, hidden=4)
-    with pytest.raises(BadQuestion, match="nothing to look at"):
-        look_at_language(Language(plain, tokenizer), Question("ab"))
+    plain = modes.language_model(len(tokenizer), embedding=4, hidden=4, cell="lstm")
+    record = look_at_language(Language(plain, tokenizer), Question("ab"))
+    assert [each.name for each in record.maps] == ["memory", "gates", "states"]
+    assert record.sides["gates"].tokens == ("input gate", "forget gate", "output gate")
+    assert record.map("states").weights.shape == (1, 1, 3, 4)  # behind the start, a and b
+    assert record.output
+    assert "how much of each position is still there" in View((record,)).to_svg()
+    assert AttentionRecord.from_json(record.to_json()).to_json() == record.to_json()
 
 
 @pytest.mark.parametrize("asked", [{"text": "  "}, {"beam": 3}, {"target": "b"}])

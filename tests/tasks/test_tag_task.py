@@ -11,7 +11,7 @@ from regard.looking.look import look
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import read_recipe
-from regard.records.question import BadQuestion, Question
+from regard.records.question import Question
 from regard.report.run_evaluation import evaluate
 from regard.runs.loaded_run import load
 from regard.training.run import train
@@ -98,8 +98,9 @@ def test_what_are_no_words_is_told(run):
 
 def test_it_is_looked_at_where_it_attends(run):
     if run.recipe.model.kind == "recurrent-tagger":
-        with pytest.raises(BadQuestion, match="nothing to look at"):
-            look(run, "the cat sat")
+        shown = look(run, "the cat sat").records[0]
+        assert [each.name for each in shown.maps] == ["memory", "gates", "states"]
+        assert shown.map("gates").weights.shape[-1] == 3
         return
     record = look(run, "the cat sat").records[0]
     assert record.maps[0].weights.shape[-2:] == (3, 3)

@@ -16,6 +16,7 @@ import math
 import re
 import reprlib
 from collections.abc import Mapping
+from keyword import kwlist
 from typing import Any, cast
 
 from regard import plugins
@@ -25,6 +26,9 @@ from regard.terms import Kind, in_our_words, meanings_of, names_of, plain
 from regard.words import t
 
 PLACE = re.compile(r"""(?<![\w.'"])([A-Za-z_][\w.]*):([A-Za-z_]\w*)""")
+RESERVED = re.compile(
+    rf"\b(?:{'|'.join(set(kwlist) - {'None', 'True', 'False'})})\b"
+)  # as `global`
 AT = ".__at__."  # in its place, so that Python can read it
 # Regions that are made of tensors, so that no text can name them: how each is written.
 OF_TENSORS = {"prefix": "regions.Prefix(lengths)", "documents": "regions.Documents(ids)"}
@@ -41,6 +45,7 @@ def build(text: str, kind: str, table: Mapping[str, type], **sizes: Any) -> Any:
     try:
         # 'predicted-window' is one name, not a subtraction; 'module:Class' is one too
         readable = re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", "_", written)
+        readable = RESERVED.sub(r"\g<0>_", readable)
         tree = ast.parse(PLACE.sub(rf"\1{AT}\2", readable), mode="eval").body
         return _evaluate(tree, text, kind, table, sizes)
     except SyntaxError as error:
@@ -197,7 +202,7 @@ def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:
     for theirs in known[len(table) :]:
         if plain(theirs) == plain(name):
             return _brought(theirs, kind, table)
-    written = name.replace("_", "-")
+    written = name.removesuffix("_").replace("_", "-")
     hint = meanings_of(name, cast(Kind, kind)) or meant(written, known)
     hint = hint or _near_term(written, cast(Kind, kind)) or meant(written, known, cutoff=0.5)
     if kind == "region" and (made := OF_TENSORS.get(plain(name))):

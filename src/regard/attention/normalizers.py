@@ -182,14 +182,25 @@ class Hard(Normalizer):
 
     — Xu et al. 2015 (Show, Attend and Tell), https://arxiv.org/abs/1502.03044
 
-    No gradient passes through the weights: train by the score function, whose loss is
+    `window` w: weights = softmax of the s_j with |j - a| <= w, soft about a hard place. No gradient
+    passes through the place: train by the score function, whose loss is
     `Reinforce(...)(attended.choice, reward)`.
     """
 
+    window: int = 0
     shift_invariant: ClassVar[bool] = True
-    any_order: ClassVar[bool] = True
     random: ClassVar[bool] = True
     differentiable: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.window < 0:
+            raise ValueError(
+                t("the window of Hard is 0 keys or more, not {window}", window=self.window)
+            )
+
+    @property
+    def any_order(self) -> bool:  # type: ignore[override]
+        return not self.window
 
     def __call__(
         self,
@@ -204,10 +215,13 @@ class Hard(Normalizer):
         if training:  # the arg max of logits plus Gumbel noise is a draw from their softmax
             drawn = drawn + gumbel_noise(drawn, generator)
         choice = _choice(logits, drawn, allowed)
-        hard = _one_hot(choice.index, scores).masked_fill(
-            drawn.isnan().any(-1, keepdim=True), torch.nan
+        weights = (
+            _softmax_about(choice.index, self.window, scores, allowed)
+            if self.window
+            else _one_hot(choice.index, scores)
         )
-        return clear(hard, allowed), choice
+        weights = weights.masked_fill(drawn.isnan().any(-1, keepdim=True), torch.nan)
+        return clear(weights, allowed), choice
 
 
 @dataclass(frozen=True)
@@ -337,6 +351,13 @@ def _choice(logits: Tensor, drawn: Tensor, allowed: Tensor | None) -> HardChoice
 def _one_hot(index: Tensor, scores: Tensor) -> Tensor:
     keys = torch.arange(scores.shape[-1], device=scores.device)
     return (index[..., None] == keys).to(scores.dtype)
+
+
+def _softmax_about(index: Tensor, window: int, scores: Tensor, allowed: Tensor | None) -> Tensor:
+    """softmax of the allowed scores at most `window` keys from the index"""
+    keys = torch.arange(scores.shape[-1], device=scores.device)
+    near = (keys - index[..., None]).abs() <= window
+    return masked_softmax(scores, near if allowed is None else near & allowed)
 
 
 def _check_temperature(normalizer: Any) -> None:

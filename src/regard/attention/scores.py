@@ -288,20 +288,30 @@ class Location(DotLike):
     — Luong et al. 2015, https://arxiv.org/abs/1508.04025
 
     The table W has a fixed length: short sources use its top, and keys from position `max_length`
-    on are not attended.
+    on are not attended. `bias` adds b_j: a place that is looked at whatever is asked.
     """
 
     uses_keys = False
 
-    def __init__(self, query_size: int, max_length: int, *, heads: int | None = None) -> None:
+    def __init__(
+        self, query_size: int, max_length: int, *, heads: int | None = None, bias: bool = False
+    ) -> None:
         super().__init__()
         _check_size("the length of a location score", max_length)
         self.query_size, self.max_keys = query_size, max_length
         self.table = nn.Parameter(_matrix(heads, query_size, max_length).detach().mT.contiguous())
+        self.bias = nn.Parameter(torch.zeros(*_heads(heads), max_length, 1)) if bias else None
+
+    # (W q)_j + b_j = [q, 1] · [W_j, b_j]
+    def project_query(self, query: Tensor) -> Tensor:
+        if self.bias is None:
+            return query
+        return torch.cat([query, torch.ones_like(query[..., :1])], dim=-1)
 
     def project_key(self, key: Tensor) -> Tensor:
         length = key.shape[-2]
-        rows = self.table[..., :length, :]
+        table = self.table if self.bias is None else torch.cat([self.table, self.bias], dim=-1)
+        rows = table[..., :length, :]
         if length > rows.shape[-2]:  # never attended: any finite row will do
             rows = nn.functional.pad(rows, (0, 0, 0, length - rows.shape[-2]))
         lead = broadcast(rows.shape[:-2], key.shape[:-2])

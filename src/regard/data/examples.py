@@ -20,11 +20,14 @@ from regard.data.formats import Kin
 from regard.data.parts import FEW, home, home_of_line, homes
 from regard.data.problems import Problems, before_noun
 from regard.data.rows import read_rows
-from regard.data.spec import Corpus, Spec, parse
+from regard.data.spec import Corpus, Spec, parse, stamp_of
 from regard.scripts import stands_close
 from regard.words import t
 
 HELD_OUT = 1_000  # examples of @dev and of @test are used, at most
+MOST_KEPT = 4  # sets of these
+_TOLD = (str, int, float, bool, tuple, dict, type(None))
+_KEPT: dict[str, tuple[Sequence[Example], Problems]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +172,41 @@ def count_rows(corpus: Corpus, fields: Sequence[Field], most: int = FEW) -> int:
 
 def _own(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterator[Example]:
     """The examples whose first field or family belongs to this part; of what is held out, not too many."""
-    examples = _usable(corpus, fields, problems)
     if corpus.part is None:
-        return examples
+        return _usable(corpus, fields, problems)
+    if corpus.part == "train":
+        return _of_part(corpus, fields, problems)
+    held, trouble = _held_out(corpus, fields)
+    problems.add_all(trouble)
+    return iter(held)
+
+
+def _of_part(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterator[Example]:
     part_of = _parts(corpus, fields)
-    mine = (example for example in examples if part_of(example) == corpus.part)
-    return mine if corpus.part == "train" else islice(mine, HELD_OUT)
+    every = _usable(corpus, fields, problems)
+    return (example for example in every if part_of(example) == corpus.part)
+
+
+def _held_out(corpus: Corpus, fields: Sequence[Field]) -> tuple[Sequence[Example], Problems]:
+    """The examples of @dev or @test, which are few and found by reading the whole corpus, and its problems.
+
+    Those that were read last are kept: a training asks for them again and again.
+    """
+    stamps = [stamp_of(file) for file in corpus.files]
+    key = repr((corpus, stamps, [(type(field), _plain(field)) for field in fields]))
+    if key not in _KEPT:
+        problems = Problems()
+        held = list(islice(_of_part(corpus, fields, problems), HELD_OUT))
+        _KEPT[key] = held, problems
+        while len(_KEPT) > MOST_KEPT:
+            _KEPT.pop(next(iter(_KEPT)), None)
+        return held, problems
+    return _KEPT[key]
+
+
+def _plain(field: Field) -> list[tuple[str, Any]]:
+    """What a field was told, which decides what it reads."""
+    return [(name, x) for name, x in vars(field).items() if type(x) in _TOLD]
 
 
 def _parts(corpus: Corpus, fields: Sequence[Field]) -> Callable[[Example], str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from regard.words import say_kept, t
 
+HAS = "{}value with "  # of a value that is what it is said to have
 SHOWN = 5  # line numbers kept of each kind
 NO_TEXT = "lines without a text '{}'"  # of a value that is none
 
@@ -38,11 +39,15 @@ def said_of_value(said: object, name: str) -> str:
 
     >>> said_of_value("{}lines that are not numbers", "number")
     'number value that is not numbers'
+    >>> said_of_value("{}lines with an animated picture", "image")
+    'image: an animated picture'
     """
     of_lines = str(said).replace("'{}'", repr(name), 1).replace("{}", f"{before_noun(name)} ", 1)
     if (translated := say_kept(of_lines)) != of_lines:
         return translated
     text = _of_one(str(said), "value").replace("'{}'", repr(name), 1)
+    if text.startswith(HAS):
+        return f"{name}: {text.removeprefix(HAS)}"
     return text.replace("{}", f"{before_noun(name)} ", 1)
 
 
@@ -83,6 +88,13 @@ class Problems:
         found.count += 1
         if len(found.first) < SHOWN:
             found.first.append(line)
+
+    def add_all(self, other: Problems) -> None:
+        for corpus, kinds in other.found.items():
+            for kind, theirs in kinds.items():
+                found = self.found.setdefault(corpus, {}).setdefault(kind, Found())
+                found.count += theirs.count
+                found.first = [*found.first, *theirs.first][:SHOWN]
 
     def count(self, kind: str | None = None) -> int:
         """How many lines have this problem, or any."""

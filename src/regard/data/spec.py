@@ -51,6 +51,7 @@ from __future__ import annotations
 import filecmp
 import os
 import re
+import secrets
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -143,6 +144,14 @@ def locate(path: str | Path) -> Path:
             t("'{path}' is no file that can be read twice: use - for standard input", path=path)
         )
     raise FileNotFoundError(_missing(path))
+
+
+def stamp_of(file: Path) -> tuple[str, int, int] | str:
+    """Another one when the file has changed."""
+    if str(file) == STANDARD_INPUT:
+        return secrets.token_hex()  # what it will hold is not known: never the same
+    status = file.stat()
+    return str(file.resolve()), status.st_size, status.st_mtime_ns
 
 
 def digits_of(spec: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,12 +21,11 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.byte_lines import STANDARD_INPUT
 from regard.data.checksums import SEAL, check_seal, sealed, sha256_of
 from regard.data.disk_sync import sync
 from regard.data.fields import Field, Parts
 from regard.data.problems import Problems
-from regard.data.spec import Corpus
+from regard.data.spec import Corpus, stamp_of
 from regard.words import t
 
 Numbers: TypeAlias = NDArray[Any]
@@ -60,6 +58,7 @@ class Store:
         self._length: int = settings["examples"]
         self._lines = self._map(LINES, "<i8")
         self._columns: dict[str, list[tuple[str, Numbers, Numbers]]] = {}
+        self._even: dict[str, list[Numbers] | None] = {}
         for name, kind in settings["types"].items():
             field, part = name.rsplit(".", 1)
             numbers, ends = self._map(name, kind), self._map(f"{name}{ENDS}", "<i8")
@@ -118,12 +117,23 @@ class Store:
             raise IndexError(
                 t("row {row} of a store of {count} examples", row=row, count=len(self))
             )
-        return {
-            field: tuple(
-                numbers[ends[row - 1] if row else 0 : ends[row]] for _, numbers, ends in parts
-            )
-            for field, parts in self._columns.items()
-        }
+        return {field: self.parts(field, row) for field in self._columns}
+
+    def parts(self, field: str, row: int) -> tuple[Numbers, ...]:
+        """The numbers of one field of an example."""
+        return tuple(
+            numbers[ends[row - 1] if row else 0 : ends[row]]
+            for _, numbers, ends in self._columns[field]
+        )
+
+    def even_parts(self, field: str, rows: NDArray[np.int64]) -> list[Numbers] | None:
+        """The numbers of several examples at once, each part (B, length); None: their lengths differ."""
+        if field not in self._even:
+            columns = [(numbers, ends) for _, numbers, ends in self._columns[field]]
+            even = len(self) and all(np.ptp(np.diff(e, prepend=0)) == 0 for _, e in columns)
+            self._even[field] = [n.reshape(len(self), -1) for n, _ in columns] if even else None
+        parts = self._even[field]
+        return None if parts is None else [part[rows] for part in parts]
 
     def line(self, row: int) -> int:
         """The number, from 1, of the line in its corpus that the example came from."""
@@ -262,17 +272,10 @@ def _fingerprint(
     corpora: Sequence[Corpus], fields: Sequence[Field], settings: Sequence[int | str | None]
 ) -> str:
     """Of all that a store is made of. Files count by name, size and time of change."""
-    named = [(c.columns, [_stamp(file) for file in c.files], c.name) for c in corpora]
+    named = [(c.columns, [stamp_of(file) for file in c.files], c.name) for c in corpora]
     assets = [
         (repr(field), hashlib.blake2b(field.to_json().encode()).hexdigest() if field.file else None)
         for field in fields
     ]
     made_of = json.dumps([FORMAT, named, assets, *settings])
     return hashlib.blake2b(made_of.encode(), digest_size=16).hexdigest()
-
-
-def _stamp(file: Path) -> tuple[str, int, int] | str:
-    if str(file) == STANDARD_INPUT:
-        return secrets.token_hex()  # what it will hold is not known: never the same
-    status = file.stat()
-    return str(file.resolve()), status.st_size, status.st_mtime_ns

@@ -34,6 +34,13 @@ class Unrolled(NamedTuple):
     final: tuple[CellState, ...]  # of every layer: (h,) or (h, c), each (B, directions · n)
 
 
+class CellStep(NamedTuple):
+    """What a cell did at one position."""
+
+    state: CellState  # after it
+    gates: Gates
+
+
 class Recurrent(nn.Module):
     """h_t = cell(x_t, h_(t-1)), `layers` high; dropout between the layers.
 
@@ -91,20 +98,26 @@ class Recurrent(nn.Module):
             x = after[0]
         return x, tuple(new)
 
-    def gates(
+    @torch.no_grad()
+    def steps(
         self, inputs: Tensor, state: tuple[CellState, ...] | None = None
-    ) -> list[list[Gates]]:
-        """What the gates did at every step (one list for each layer), of a network in one direction."""
+    ) -> list[list[CellStep]]:
+        """What every cell did at each position of inputs (B, T, D): by layer, forwards and then backwards."""
         state = self.start(inputs.shape[0]) if state is None else state
-        seen: list[list[Gates]] = []
-        for cell, first in zip(self.cells, state, strict=True):
-            outputs, steps, now = [], [], first
-            for projected in cell.project(inputs).unbind(1):
-                now, gates = cell.step(projected, now)
-                outputs.append(now[0])
-                steps.append(gates)
-            seen.append(steps)
-            inputs = torch.stack(outputs, 1)
+        seen: list[list[CellStep]] = []
+        for layer, first in enumerate(state):
+            outputs = []
+            both = (*self.forwards[layer : layer + 1], *self.backwards[layer : layer + 1])
+            for number, cell in enumerate(both):
+                assert isinstance(cell, Cell)
+                now, steps = tuple(s.chunk(len(both), -1)[number] for s in first), []
+                projected = cell.project(inputs).unbind(1)
+                for each in reversed(projected) if number else projected:
+                    now, gates = cell.step(each, now)
+                    steps.append(CellStep(now, gates))
+                seen.append(steps[::-1] if number else steps)
+                outputs.append(torch.stack([step.state[0] for step in seen[-1]], 1))
+            inputs = torch.cat(outputs, -1)
         return seen
 
     def forward(

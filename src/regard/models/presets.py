@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from regard.attention.module import Attention
+from regard.attention.scores import Location
 from regard.models import initialise
 from regard.models.decoder import RecurrentDecoder
 from regard.models.encoder import RecurrentEncoder
@@ -147,10 +148,10 @@ def _luong_attention(options: Luong) -> Attention | None:
 def tutorial(
     source: int, target: int, options: Tutorial | None = None, /, **changes: Any
 ) -> EncoderDecoder:
-    """GRU decoder with attention softmax(W [E y; s_(t-1)]) over positions, whatever words stand there.
+    """GRU decoder with attention softmax(W [E y; s_(t-1)] + b) over positions, whatever words stand there.
 
     — the widely copied PyTorch seq2seq tutorial; batched, masked, and any source length: positions beyond
-    `max_length` are not attended.
+    `max_length` are not attended. Without `bias` b is 0.
     """
     options = Tutorial.of(options, changes)
     hidden, dropout = options.hidden, options.dropout
@@ -161,7 +162,9 @@ def tutorial(
         hidden,
         summary=Summary("last", hidden, hidden),
         bridge="copy",
-        attention=Attention(2 * hidden, hidden, score=f"location({options.max_length})"),
+        attention=Attention(
+            2 * hidden, hidden, score=Location(2 * hidden, options.max_length, bias=options.bias)
+        ),
         place="before",
         query_sees_token=True,
         entry="relu",

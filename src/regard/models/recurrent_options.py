@@ -112,6 +112,9 @@ class Tutorial(ModelOptions):
     kind: Literal["tutorial"] = "tutorial"
     hidden: Width = Field(256, description="features of a state and of an embedded token")
     max_length: Length = Field(50, description="positions that can be attended; later ones are not")
+    bias: bool = Field(
+        False, description="positions have a bias, as published, beside what the state says"
+    )
     dropout: Dropout = 0.1
 
     def build(self, sizes: Mapping[str, Any]) -> nn.Module:

@@ -11,10 +11,10 @@ from regard.attention.recording import Recorded, recording
 from regard.attention.weights.asked_weights import Weights
 from regard.data.tokenizer import Tokenizer, Tokens
 from regard.records.blocks import block_map, block_note, block_side, block_size, block_title
+from regard.records.gate_maps import gate_maps, recording_recurrent
 from regard.records.maps import (
     attention_map,
     attentions_in,
-    check_attends,
     check_size,
     record_of,
     used_sides,
@@ -126,7 +126,10 @@ def look_at_text(
     attentions = {n: m for n, m in module.model.named_modules() if isinstance(m, AttentionModule)}
     check_size(attentions, max(map(len, sides.values())))
 
-    with SeenAttention.by(module.model, details=question.details) as seen:
+    with (
+        SeenAttention.by(module.model, details=question.details) as seen,
+        recording_recurrent(module.model) as read_by_cells,
+    ):
         (answer,) = task.predict(module, [example], batch=1)
     reading = SidedReading.of(seen, {name: len(side) for name, side in sides.items()}, [answer])
     found = sided_attentions(task, module, example, reading)
@@ -147,6 +150,9 @@ def look_at_text(
     pairs = [(read[name], tokens[name], text.tokenizer) for name, text in texts.items()]
     maps = _maps([one for one in found if one.sure], attentions, question, several=len(texts) > 1)
     notes = _left_out(found, " or ".join(texts))
+    if not found and len(sides_of := list(texts)) == 1:
+        of_gates, maps = gate_maps(read_by_cells, len(sides[sides_of[0]]), sides_of[0])
+        sides |= of_gates
     if found and not maps:
         raise BadQuestion(t("there is nothing to look at: {notes}", notes="; ".join(notes)))
     return record_of(
@@ -184,7 +190,6 @@ def look_at_itself(
             t("{who} has no foil: its answers are beside the second likeliest ones", who=who)
         )
     attentions = attentions_in(module.model)
-    check_attends(attentions)
     tokens, layers = module.tokenizer.encode(question.text), attentions[kind]
     if longest is not None and len(tokens) > longest:
         raise BadQuestion(
@@ -196,28 +201,34 @@ def look_at_itself(
         )
     ends = {"start" if kind == "decoder" else "end": True}
     side = token_side(question.text, tokens, **ends, title=TEXT, language=language)
-    size, in_blocks = block_size(layers, len(side)), ""
-    if size == 1:
+    sides, shown = {TEXT: side}, list[AttentionMap]()
+    size, in_blocks = block_size(layers, len(side)) if layers else 1, ""
+    if not any(attentions.values()):
+        with module.inference(), recording_recurrent(module.model) as read_by_cells:
+            output, said = read(tokens)
+        of_gates, shown = gate_maps(read_by_cells, len(side), TEXT)
+        sides |= of_gates
+    elif size == 1:
         with module.inference(), recording(module.model, details=question.details) as recorded:
             output, said = read(tokens)
-        shown = attention_map(kind, TEXT, TEXT, layers, recorded)
+        shown = [attention_map(kind, TEXT, TEXT, layers, recorded)]
     else:
         with module.inference(), recording(module.model, weights=Weights(blocks=size)) as summed:
             output, said = read(tokens)
-        shown = block_map(kind, TEXT, layers, summed, size)
-        in_blocks, side = block_note(len(side), size), block_side(side, size)
+        shown = [block_map(kind, TEXT, layers, summed, size)]
+        in_blocks, sides = block_note(len(side), size), {TEXT: block_side(side, size)}
     notes = (
         *said,
         *reading_notes(question.text, tokens, module.tokenizer, language=language),
         in_blocks,
     )
     measured: tuple[Explanation, ...] = ()
-    if question.explain and explain is not None and size == 1:
+    if question.explain and explain is not None and size == 1 and layers:
         measured = explain(tokens)
     return record_of(
         question,
-        {TEXT: side},
-        [shown],
+        sides,
+        shown,
         model=model,
         output=output,
         title=block_title(question.text, size),

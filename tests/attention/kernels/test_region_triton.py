@@ -15,9 +15,11 @@ import torch
 import regard
 from regard.attention.attend import prepare
 from regard.attention.kernels import checked_sdpa, on_trial, tile_sizes
+from regard.attention.kernels.launch import Launch
 from regard.attention.kernels.region import region_attention as operator
 from regard.attention.kernels.region import region_call
 from regard.attention.kernels.region.region_passes import region_passes
+from regard.attention.plans import known_calls
 from regard.attention.regions import as_region
 from regard.attention.sequences.documents import Documents
 from regard.attention.sequences.prefix import Prefix
@@ -53,6 +55,7 @@ def small_tiles(monkeypatch):
     torch.manual_seed(0)
     tile = tile_sizes.RegionTile(16, 16)
     monkeypatch.setattr(tile_sizes, "CHOSEN", dict.fromkeys(("forward", "query", "key"), tile))
+    monkeypatch.setattr(known_calls, "_KNOWN", {})
     if not CUDA:
         here = lambda device: operator.kernels() is not None  # noqa: E731
         monkeypatch.setattr(region_call, "available", here)
@@ -113,6 +116,23 @@ def test_regions(region, bad):
     q, k, v = draw(50, 16), draw(50, 16), draw(50, 16)
     context = compare(q, *(spoil(k, v) if bad else (k, v)), region=region)
     assert bad == bool(context.isnan().any())
+
+
+@runs_kernels
+@pytest.mark.parametrize("bad", [False, True], ids=["finite", "not finite"])
+@pytest.mark.parametrize("region", ["first(4) | window(6)", "(first(20) | window(6)) & causal"])
+def test_programs_that_share_the_keys_that_all_queries_see(region, bad, monkeypatch):
+    from regard.attention.kernels.region import region_launches, region_triton
+
+    monkeypatch.setattr(region_launches, "SHARED_TILES", 1)
+    monkeypatch.setattr(region_triton, "_KEPT", {})  # no launches of earlier calls
+    shared = []
+    launched = region_launches.sum_kernel
+    keep = lambda kernel, *rest: shared.append(kernel is launched) or Launch(kernel, *rest)  # noqa: E731
+    monkeypatch.setattr(region_launches, "Launch", keep)
+    q, k, v = draw(2, 50, 24), draw(2, 50, 24), draw(2, 50, 40)
+    compare(q, *(spoil(k, v) if bad else (k, v)), region=region)
+    assert any(shared)
 
 
 @runs_kernels

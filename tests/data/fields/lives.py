@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from regard.data.batch import collate
@@ -37,6 +38,10 @@ def batch_of(folder: Path, fields: Sequence[Field], examples) -> dict[str, torch
                 assert len(set(rest.flatten().tolist())) <= 1, f"padding of {name} is of one kind"
                 among = among.narrow(axis, 0, size)
             assert torch.equal(among, alone[0]), name
+    for field in fields:  # where all are of one length they are collated at once
+        every = store.even_parts(field.name, np.arange(len(store)))
+        for name, tensor in ({} if every is None else field.collate_even(every)).items():
+            assert torch.equal(tensor, whole[name]), name
     for field in fields:
         assert "\n" not in field.describe(store.counts(field.name))
     for field in fields:  # nothing is a batch, too

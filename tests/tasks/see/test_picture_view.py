@@ -91,3 +91,25 @@ def test_what_does_not_fit_is_refused():
         PictureView("translated", ground=20).size((1, 28, 28))
     with pytest.raises(ValueError, match=r"task\.piece=8 is larger than pictures of 6x6"):
         PictureView("cluttered").size((1, 6, 6))
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_what_is_done_to_pictures_grows_in_training_alone(name):
+    made, shown = view(name, grows=4, **({"pieces": 0} if name == "cluttered" else {})), pictures()
+
+    def seeded(given: PictureView) -> Tensor:
+        torch.manual_seed(1)
+        return given(shown).pictures
+
+    made.train().batches.fill_(-1)
+    nothing = seeded(made)
+    torch.testing.assert_close(nothing, made.on_ground(shown), atol=1e-5, rtol=0)
+    apart = []
+    for _ in range(6):
+        apart.append(float((seeded(made) - nothing).abs().sum()))
+    whole = view(name, **({"pieces": 0} if name == "cluttered" else {})).train()
+    assert torch.equal(seeded(made), seeded(whole))
+    assert 0 < apart[0] < apart[2]
+    assert apart[3] == apart[5], "the fourth batch shows all of it"
+    assert torch.equal(made.eval()(shown).pictures, whole.eval()(shown).pictures)
+    assert made.state_dict()["batches"] == 7, "a run that goes on knows where it stood"

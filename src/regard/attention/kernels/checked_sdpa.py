@@ -1,9 +1,9 @@
 """All keys, or all up to the query: torch's kernel, and our own where a number is not finite.
 
 On long sequences in half precision nothing is faster than the kernels of torch, but a NaN or an infinite
-number in them spoils rows and gradients that it must not reach. So a check of all numbers runs beside, and
-the kernels of a region come after: they read what the check has written, do nothing where a head is
-finite, and compute everything again where it is not. The host never knows, and never waits.
+number in them spoils rows and gradients that it must not reach. So a check of all numbers comes after them,
+and the kernels of a region: they read what the check has written, do nothing where all is finite, and compute
+a head again where it is not. The host never knows, and never waits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from regard.attention.kernels.region.region_passes import RegionPass
 from regard.attention.region import Pattern
 
 FLASH_FROM = 1024  # keys: on GPUs before Hopper, where torch itself would take it
-CUDNN_FROM = 2048  # on Hopper and later; below, and beside flash there, ours is faster
+CUDNN_FROM, CUDNN_CAUSAL_FROM = (
+    1536,
+    3072,
+)  # on Hopper and later; below, and beside flash there, ours is faster
 PLANNED = ("cudnn",)  # kernels that torch plans anew for every shape, which takes milliseconds
 CHOSEN: list[str | None] = []  # in place of these numbers, for measurements: one of them, or ours
 
@@ -43,9 +46,10 @@ def better_kernel(
         return CHOSEN[0]
     if torch.are_deterministic_algorithms_enabled():
         return None
-    cuda, hopper = torch.backends.cuda, _capability(query.device) >= (9, 0)
-    if hopper:
-        return "cudnn" if keys >= CUDNN_FROM and cuda.cudnn_sdp_enabled() else None
+    cuda = torch.backends.cuda
+    if _capability(query.device) >= (9, 0):
+        enough = keys >= (CUDNN_CAUSAL_FROM if causal else CUDNN_FROM)
+        return "cudnn" if enough and cuda.cudnn_sdp_enabled() else None
     return "flash" if keys >= FLASH_FROM and cuda.flash_sdp_enabled() else None
 
 
@@ -74,6 +78,7 @@ def checked_sdpa(
     learns = query.requires_grad or key.requires_grad or value.requires_grad
     if learns and torch.is_grad_enabled():
         return _Checked.apply(query, key, value, numbers, kernel, scale)
+    query, key, value = in_rows(query), in_rows(key), in_rows(value)
     context, lse, _, _ = _forward(query, key, value, numbers, kernel, scale)
     return context, lse
 
@@ -82,14 +87,10 @@ def _forward(
     query: Tensor, key: Tensor, value: Tensor, numbers: tuple[int, ...], kernel: str, scale: float
 ) -> tuple[Tensor, Tensor, Tensor, Any]:
     """context, lse, what the check has found, and what torch's backward asks for."""
-    query, key, value = in_rows(query), in_rows(key), in_rows(value)
-    region, causal = kernels(), RegionPass(*numbers).hi_a == 0
+    given, causal = _given(numbers, scale), RegionPass(*numbers).hi_a == 0
     context, lse, rest = torch_forward(kernel, query, key, value, causal, scale)
-    found = region.check(query, key, value)
-    given = _given(numbers, scale)
-    work = region.work_for(query, key, value, given, again=True)
-    work.forward(query, key, value, given, found, onto=(context, lse))
-    return context, lse, found, rest
+    work = kernels().work_for(query, key, value, given, mends=True)
+    return context, lse, work.mend(query, key, value, context, lse, given), rest
 
 
 def _given(numbers: tuple[int, ...], scale: float) -> Any:
@@ -99,7 +100,9 @@ def _given(numbers: tuple[int, ...], scale: float) -> Any:
 class _Checked(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, *more: Any) -> Any:
+        query, key, value = in_rows(query), in_rows(key), in_rows(value)
         context, lse, found, rest = _forward(query, key, value, *more)
+        ctx.set_materialize_grads(False)  # of the log-sum-exp there is none
         ctx.save_for_backward(query, key, value, context, lse, found)
         ctx.more, ctx.rest = more, rest
         ctx.mark_non_differentiable(lse)
@@ -110,13 +113,12 @@ class _Checked(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor, _: Any) -> Any:
         query, key, value, context, lse, found = ctx.saved_tensors
         numbers, kernel, scale = ctx.more
-        query, key, value = in_rows(query), in_rows(key), in_rows(value)
         tensors = (in_rows(grad), query, key, value, context, lse)
         causal = RegionPass(*numbers).hi_a == 0
         results = torch_backward(kernel, *tensors, causal, scale, ctx.rest)
         given = _given(numbers, scale)
-        work = kernels().work_for(query, key, value, given, again=True)
-        work.backward(*tensors, given, found, onto=results)
+        work = kernels().work_for(query, key, value, given, mends=True)
+        work.mend_gradients(*tensors, given, found, results)
         return *results, None, None, None
 
 

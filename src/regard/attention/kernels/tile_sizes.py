@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from regard.attention.kernels.region.region_passes import RegionPass
+from regard.attention.kernels.region.region_passes import FAR, RegionPass
 
 
 class RegionTile(NamedTuple):
@@ -29,10 +30,10 @@ TILES: dict[tuple[str, bool, int], RegionTile] = {
     ("forward", True, 64): RegionTile(64, 64, 4, 3, 168),
     ("forward", True, 128): RegionTile(128, 64, 8, 2),
     ("forward", True, 256): RegionTile(64, 64, 8, 2),
-    ("query", True, 64): RegionTile(64, 64, 4, 2, 168),
+    ("query", True, 64): RegionTile(64, 64, 4, 3, 168),
     ("query", True, 128): RegionTile(64, 64, 8, 2),
     ("query", True, 256): RegionTile(64, 32, 8, 1),
-    ("key", True, 64): RegionTile(64, 64, 4, 2),
+    ("key", True, 64): RegionTile(64, 64, 4, 3, 168),
     ("key", True, 128): RegionTile(64, 64, 8, 2),
     ("key", True, 256): RegionTile(32, 64, 8, 1),
     ("forward", False, 64): RegionTile(64, 32, 4, 2),
@@ -44,6 +45,11 @@ TILES: dict[tuple[str, bool, int], RegionTile] = {
     ("key", False, 64): RegionTile(32, 128, 8, 2),
     ("key", False, 128): RegionTile(32, 32, 4, 1),
     ("key", False, 256): RegionTile(16, 32, 4, 1),
+}
+FOUR: dict[str, RegionTile] = {  # programs on a multiprocessor, instead of three of ("…", True, 64)
+    "forward": RegionTile(64, 64, 4, 3, 128),
+    "query": RegionTile(64, 64, 4, 2, 128),
+    "key": RegionTile(32, 64, 4, 3, 128),
 }
 CHOSEN: dict[str, RegionTile] = {}  # by kernel: for measurements and tests, in place of the table
 
@@ -57,19 +63,37 @@ def tile_for(
 ) -> RegionTile:  # fmt: skip
     """The tile in use; of few queries or keys, as of a large rate or a step of decoding, a lower one.
 
-    Tiles of documents and prefixes are read one step earlier: their rows are long, and mostly inner tiles.
+    Keys whose queries follow from more than one stretch take fewer of them at a time, to have the registers.
+    Where four programs on a multiprocessor are enough for all, and alike, three would leave a few for later.
     """
     if kernel in CHOSEN:
         return CHOSEN[kernel]
     width = max(64, block(query.shape[3]), block(value.shape[3]))
     half = query.dtype != torch.float32
     tile = TILES[kernel, half, width]
-    if half and width == 64 and (documents or each.prefix):
-        tile = tile._replace(stages=3)
+    if half and width == 64:
+        if kernel == "key" and (documents or each.prefix or each.two):
+            tile = tile._replace(BM=32)
+        elif not documents and _in_one_wave(query if kernel != "key" else key, each):
+            tile = FOUR[kernel]
     rows, columns = (-(-x.shape[2] // each.rate) for x in (query, key))
     BM = tile.BM if rows > 64 else min(tile.BM, 64 if rows > 16 else 16)
     BN = tile.BN if columns > 64 else min(tile.BN, 64 if columns > 32 else 32)
     return tile if tile[:2] == (BM, BN) else RegionTile(BM, BN, 4, tile.stages)
+
+
+def _in_one_wave(x: Tensor, each: RegionPass) -> bool:
+    """Whether more than three programs on each multiprocessor, and at most four, do equal work."""
+    if not x.is_cuda or (each.lo_a <= -FAR) != (each.hi_a >= FAR) or each.prefix or each.two:
+        return False
+    programs = x.shape[0] * x.shape[1] * each.rate * -(-x.shape[2] // (64 * each.rate))
+    many = _multiprocessors(x.device)
+    return 3 * many < programs <= 4 * many
+
+
+@functools.cache
+def _multiprocessors(device: torch.device) -> int:
+    return torch.cuda.get_device_properties(device).multi_processor_count
 
 
 def block(size: int) -> int:

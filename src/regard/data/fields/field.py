@@ -125,6 +125,10 @@ class Field(ABC):
     def collate(self, several: Sequence[Parts]) -> dict[str, Tensor]:
         """The tensors of a batch, by their names."""
 
+    def collate_even(self, parts: Sequence[NDArray[Any]]) -> dict[str, Tensor]:
+        """`collate` of examples alike in their lengths: of each part the numbers of all, (B, length)."""
+        return self.collate(list(zip(*parts, strict=True)))
+
     def length(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64] | None:
         """Positions in a padded batch, by how many numbers each part has; None: it has no length."""
         return None

@@ -238,6 +238,12 @@ class Image(Field):
         tensors = {self.name: torch.from_numpy(images.transpose(0, 3, 1, 2).copy())}
         return tensors | ({} if self.shape else {f"{self.name}_mask": torch.from_numpy(mask)})
 
+    def collate_even(self, parts: Sequence[NDArray[Any]]) -> dict[str, Tensor]:
+        pixels, shapes = parts
+        if self.shape is None or not (shapes == self.shape).all():
+            return super().collate_even(parts)
+        return {self.name: self._tensor(pixels.reshape(-1, *self.shape, self.channels))}
+
     def _tensor(self, pixels: Pixels) -> Tensor:
         """(B, H, W, C) -> (B, C, H, W), scaled."""
         scaled: NDArray[np.float32] = np.divide(pixels, 255, dtype=np.float32)

@@ -5,15 +5,23 @@ Legend: B pictures, T words of a caption, L cells of a picture, M real words, V 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import nullcontext
+
 import torch
 from torch import Tensor, nn
 
 from regard.attention.normalizers import HardChoice, Reinforce
+from regard.data.length_batches import rounded_length, rounded_rows
+from regard.data.padding import widened
 from regard.data.tokenizer import Tokenizer
-from regard.layers.contracts import Decoded
-from regard.tasks.caption.captioner import PictureCaptioner
-from regard.tasks.loss import smoothed_cross_entropy
+from regard.layers.contracts import Decoded, Encoded, longest_target
+from regard.layers.recurrent import unpacked
+from regard.tasks.caption.captioner import PROMPTS, PictureCaptioner
+from regard.tasks.loss import masked_cross_entropy, smoothed_cross_entropy
 from regard.tasks.task_module import Loss
+
+CAPTION = ("caption", "caption_mask")
 
 
 class CaptionTraining(PictureCaptioner):
@@ -41,23 +49,63 @@ class CaptionTraining(PictureCaptioner):
         """caption (B, T + 1) = BOS y1 … EOS PAD …; the mask is True where words are real.
 
         given: image, or what else is told of, and its mask, prompt and prompt_mask, where there are any.
+        Only real words are projected to the vocabulary; all are while `static`.
         """
         scored, wanted = caption_mask[:, 1:], caption[:, 1:]
         evenly = getattr(self.model, "doubly_stochastic", 0.0) if self.training else 0.0
+        smoothing = self.label_smoothing if self.training else 0.0
         decoder, encoded = self.model.decoder, self.encode(given)
         decoded: Decoded = decoder(caption[:, :-1], encoded, weights=bool(evenly))
-        logits = decoder.project(decoded.outputs[scored])
-        smoothing = self.label_smoothing if self.training else 0.0
-        total = smoothed_cross_entropy(logits, wanted[scored], smoothing)
+        if self.static:
+            logits = decoder.project(decoded.outputs.flatten(0, 1))
+            total = masked_cross_entropy(logits, wanted.flatten(), scored.flatten(), smoothing)
+        else:
+            logits = decoder.project(decoded.outputs[scored])
+            total = smoothed_cross_entropy(logits, wanted[scored], smoothing)
         attended = decoded.attended
         if evenly and attended is not None and attended.weights is not None:
-            total = total + evenly * uneven_looks(attended.weights, scored, encoded.mask).sum()
+            uneven = uneven_looks(attended.weights, scored, encoded.mask)
+            total = total + evenly * (uneven * scored.any(1)).sum()
         if self.training and self.reinforce is not None and attended and attended.choice:
-            log_probs = logits.detach().float().log_softmax(-1)
-            each = log_probs.gather(-1, wanted[scored][:, None])
-            rewards = each.new_zeros(scored.shape).masked_scatter(scored, each)
+            told = wanted.flatten() if self.static else wanted[scored]
+            each = logits.detach().float().log_softmax(-1).gather(-1, told[:, None])
+            if self.static:
+                rewards = each.view(scored.shape).masked_fill(~scored, 0.0)
+            else:
+                rewards = each.new_zeros(scored.shape).masked_scatter(scored, each)
             total = total + self.reinforce_weight * self.reinforce(attended.choice, rewards, scored)
         return Loss(total, scored.sum())
+
+    def encode(self, batch: Mapping[str, Tensor]) -> Encoded:
+        with unpacked() if self.static else nullcontext():
+            return super().encode(batch)
+
+    @property
+    def why_not_static(self) -> str | None:
+        return None if self.source == "image" else super().why_not_static
+
+    def in_few_shapes(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """More rows, of no words and of a picture of one pixel; longer rows, up to a class of lengths.
+
+        Without boxes, which nothing is learnt from.
+        """
+        rows, longest = len(batch["caption"]), longest_target(self.model.decoder)
+        many = rounded_rows(rows)
+        long = rounded_length(batch["caption"].shape[1] - 1, longest) + 1
+        padded = {name: widened(batch[name], (many, long)) for name in CAPTION}
+        for name in PROMPTS:
+            if name in batch:
+                padded[name] = widened(batch[name], (many, rounded_length(batch[name].shape[1])))
+        picture, mask = batch["image"], batch.get("image_mask")
+        if mask is None:
+            return {**padded, "image": widened(picture, (many, *picture.shape[1:]))}
+        sides = [rounded_length(side) for side in mask.shape[1:]]
+        # a picture is (C, H, W); vectors of its parts are (L, D)
+        shape = (*picture.shape[1:-2], *sides) if len(sides) > 1 else (*sides, picture.shape[-1])
+        padded["image"] = widened(picture, (many, *shape))
+        padded["image_mask"] = widened(mask, (many, *sides))
+        padded["image_mask"][rows:].flatten(1)[:, 0] = True
+        return padded
 
 
 class ChosenCells(nn.Module):
@@ -95,9 +143,9 @@ class ChosenCells(nn.Module):
         """What was known before this batch, (B, T); then the batch is counted."""
         known = self.averages.to(total)[behind]
         counts = torch.zeros_like(self.averages)
-        counts.index_add_(0, behind[scored], torch.ones_like(self.averages)[behind[scored]])
+        counts.index_add_(0, behind.flatten(), scored.flatten().to(counts))
         sums = torch.zeros_like(self.averages)
-        sums.index_add_(0, behind[scored], total[scored].to(sums))
+        sums.index_add_(0, behind.flatten(), (total * scored).flatten().to(sums))
         means = sums / counts.clamp(min=1)
         moved = torch.where(self.seen, torch.lerp(means, self.averages, self.decay), means)
         self.averages.copy_(torch.where(counts > 0, moved, self.averages))

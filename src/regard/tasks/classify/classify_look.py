@@ -11,6 +11,7 @@ from regard.attention.recording import recording
 from regard.data.fields import Document, Field, Numbers, Text
 from regard.data.problems import said_of_value
 from regard.data.tokenizer import Tokens
+from regard.records.gate_maps import gate_maps, recording_recurrent
 from regard.records.maps import attention_map, attentions_in, check_size, record_of
 from regard.records.pooled_maps import PooledStates, pooling_map, recording_poolings
 from regard.records.question import LONGEST, LONGEST_DOCUMENT, BadQuestion, Question
@@ -42,7 +43,8 @@ def look_at_judgement(
     read: Callable[[str], Any] | None = None,
 ) -> AttentionRecord:
     """Map "pooling", whose one query is the answer, and "encoder" where the text attends to itself; "mean" or
-    "max" of a model that has neither: what each position is of the vector that was judged.
+    "max" of a model that has neither: what each position is of the vector that was judged; of a recurrent
+    network without any of them what its gates do: "memory", "gates" and "states".
 
     Of a document, its levels, and as maps "sentences", what each weighs in the answer, "words", what each
     word weighs in its sentence, and "pooling", the product of both.
@@ -63,6 +65,7 @@ def look_at_judgement(
         recording(network, details=question.details) as recorded,
         recording_poolings(network) as pooled,
         recording_shares(network) as shares,
+        recording_recurrent(network) as read_by_cells,
     ):
         (found,) = module.judge([value], attention=True)
     label, output = module.said(found)
@@ -81,6 +84,9 @@ def look_at_judgement(
                 maps.append(attention_map(name, queries, field.name, layers[name], recorded))
         if not maps:
             maps = share_maps(shares, len(side), field.name)
+        if not maps:
+            of_gates, maps = gate_maps(read_by_cells, len(side), field.name)
+            sides |= of_gates
     text, tokenizer = shown_text(field, value), getattr(field, "tokenizer", None)
     return record_of(
         question,
@@ -124,6 +130,8 @@ def _explanations(
 ) -> tuple[Explanation, ...]:
     if not isinstance(module, Classify) or not isinstance(module.given, Text):
         return ()
+    if any(each.name == "states" for each in maps):
+        return ()  # what gates do is over other axes than an answer
     summed = [each.name for each in maps if each.name in UNATTENDED.values()]
     of = summed[0] if summed else "pooling"
     return explain_classification(module, tokens, of, question.foil)

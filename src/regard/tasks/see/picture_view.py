@@ -6,7 +6,7 @@ other views, and a run that goes on makes those that it would have made. Else it
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -34,6 +34,7 @@ class PictureView(nn.Module):
     """pictures (B, C, H, W) -> `Scene`, of the size that `size` says.
 
     ground: pixels of a side; None: the view's own. bank (N, H, W, C), from 0 to 255: clutter is cut from it.
+    grows: batches of a training over which what is done to pictures grows from nothing to all of it.
     """
 
     bank: Tensor
@@ -46,9 +47,13 @@ class PictureView(nn.Module):
         pieces: int = 4,
         piece: int = 8,
         bank: NDArray[np.uint8] | None = None,
+        grows: int = 0,
     ) -> None:
         super().__init__()
-        self.name, self.ground = name, ground or GROUNDS.get(name)
+        self.name, self.ground, self.grows = name, ground or GROUNDS.get(name), grows
+        self.batches: Tensor
+        if grows:
+            self.register_buffer("batches", torch.zeros(()))
         self.pieces, self.piece = pieces, piece
         others = torch.zeros(0, 1, 1, 1) if bank is None else torch.from_numpy(bank / 255).float()
         self.register_buffer("bank", others.permute(0, 3, 1, 2).contiguous(), persistent=False)
@@ -88,34 +93,56 @@ class PictureView(nn.Module):
             return mixed(keys)
         return salted(keys, torch.randint(1 << 62, (1,), device=keys.device))
 
+    def strength(self) -> Tensor | float:
+        """The share of what is done to pictures: all of it, but for the first batches of a training.
+
+        A warp that undoes it is learnt step by step: near pictures that are known as they are, a gradient
+        says where to go, far from them none does.
+        """
+        if not (self.grows and self.training):
+            return 1.0
+        self.batches += 1
+        return (self.batches / self.grows).clamp(max=1)
+
     def forward(self, pictures: Tensor) -> Scene:
         """Of a sum: two pictures side by side, which become channels one after the other."""
         height, width = pictures.shape[-2:]
         size = (self.ground, self.ground) if self.ground is not None else (height, width)
+        if self.name == "plain":
+            return Scene(self.on_ground(pictures))
+        keys, strength = self.keys(pictures), self.strength()
         match self.name:
-            case "plain":
-                return Scene(self.on_ground(pictures))
             case "translated":
-                return Scene(*scenes.moved(pictures, self.keys(pictures), size))
+                return Scene(*scenes.moved(pictures, keys, size, strength=strength))
             case "cluttered":
-                kind = {"pieces": self.pieces, "width": self.piece}
                 bank = self.bank.to(pictures)
-                return Scene(*scenes.cluttered(pictures, self.keys(pictures), size, bank, **kind))
+                found = scenes.cluttered(
+                    pictures,
+                    keys,
+                    size,
+                    bank,
+                    pieces=self.pieces,
+                    width=self.piece,
+                    strength=strength,
+                )
+                return Scene(*found)
             case "rotated":
-                shown, angle = scenes.turned(pictures, self.keys(pictures), size=size)
+                shown, angle = scenes.turned(pictures, keys, size=size, strength=strength)
                 return Scene(shown, angle=angle)
             case "rotated-scaled":
-                return self._turned(pictures, self.keys(pictures), size)
+                return self._turned(pictures, keys, size, strength)
             case "projected":
                 shown = scenes.centred(pictures, size)
-                return Scene(scenes.projected(shown, self.keys(pictures)))
+                return Scene(scenes.projected(shown, keys, strength=strength))
             case "bent":
                 shown = scenes.centred(pictures, size)
-                return Scene(scenes.bent(shown, self.keys(pictures)))
+                return Scene(scenes.bent(shown, keys, strength=strength))
             case "sum":
-                keys = self.keys(pictures)
                 first, second = pictures.chunk(2, -1)
-                both = self._turned(first, keys, size), self._turned(second, mixed(keys), size)
+                both = [
+                    self._turned(one, key, size, strength)
+                    for one, key in ((first, keys), (second, mixed(keys)))
+                ]
                 return Scene(torch.cat([one.pictures for one in both], 1))
         raise ValueError(t("no view {name}", name=repr(self.name)))
 
@@ -132,8 +159,9 @@ class PictureView(nn.Module):
         other = whole(self.keys(pictures), 1, count).squeeze(1)
         return torch.cat((pictures, pictures[other]), -1), label + label[other]
 
-    def _turned(self, pictures: Tensor, keys: Tensor, size: tuple[int, int]) -> Scene:
-        shown, angle = scenes.turned(
-            pictures, keys, degrees=45, scale=(0.7, 1.2), size=size, shift=True
-        )
+    def _turned(
+        self, pictures: Tensor, keys: Tensor, size: tuple[int, int], strength: Tensor | float
+    ) -> Scene:
+        kind: dict[str, Any] = {"degrees": 45, "scale": (0.7, 1.2), "shift": True}
+        shown, angle = scenes.turned(pictures, keys, size=size, strength=strength, **kind)
         return Scene(shown, angle=angle)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from regard.options import CountOrZero, Few, TaskOptions, Width
+from regard.words import t
 
 
 class SeeOptions(TaskOptions):
@@ -35,8 +36,19 @@ class SeeOptions(TaskOptions):
         description="pixels of a side of the ground; none: 60 (translated, cluttered), 42 (rotated-scaled, "
         "sum) or the picture's own",
     )
+    grows: CountOrZero = Field(
+        0,
+        description="batches of a training over which pictures come to be moved and warped as far as the "
+        "view says; 0: from the first on",
+    )
     pieces: CountOrZero = Field(4, description="cluttered: pieces of other pictures")
     piece: Few = Field(8, description="cluttered: pixels of a side of a piece")
+
+    @model_validator(mode="after")
+    def _something_grows(self) -> SeeOptions:
+        if self.grows and self.view == "plain":
+            raise ValueError(t("task.grows is about what a view does: task.view is plain"))
+        return self
 
     def task(self, recipe: Any) -> Any:
         from regard.tasks.see.see_task import SeeTask

@@ -94,6 +94,7 @@ class SeeTask(Task):
             pieces=options.pieces,
             piece=options.piece,
             bank=self.image.bank,
+            grows=options.grows,
         )
 
     @property

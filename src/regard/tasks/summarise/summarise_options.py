@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from regard.options import TaskOptions
+from pydantic import Field, field_validator
+
+from regard.options import Length, TaskOptions
+from regard.words import t
 
 
 class SummariseOptions(TaskOptions):
@@ -13,6 +16,20 @@ class SummariseOptions(TaskOptions):
     metrics: ClassVar[tuple[str, ...]] = ("rouge1", "rouge2", "rougeL", "loss")
     models: ClassVar[str] = "translate"
     kind: Literal["summarise"] = "summarise"
+    lengths: Annotated[list[Length], Field(max_length=2)] = Field(
+        [],
+        description="words up to which a summary is short, or medium: sources then begin with short:, "
+        "medium: or long:, which is how long a summary is asked for",
+    )
+
+    @field_validator("lengths")
+    @classmethod
+    def _rising(cls, given: list[int]) -> list[int]:
+        if given != sorted(set(given)):
+            raise ValueError(
+                t("each bound is above the one before it, unlike {given}", given=given)
+            )
+        return given
 
     def task(self, recipe: Any) -> Any:
         from regard.tasks.summarise.summarise_task import SummariseTask

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,16 +11,20 @@ from torch import nn
 
 from regard.data.check.column_check import ExamplesSummary
 from regard.data.check.pair_check import CorpusSummary
+from regard.data.examples import Example
 from regard.data.fields import CopiedText, Field, Text
+from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.measures import MeasuredScore
 from regard.measures.measure import Measure
-from regard.measures.rouge import Rouge1, Rouge2, RougeL
+from regard.measures.rouge import Rouge1, Rouge2, RougeL, rouge_words
 from regard.recipe.mistakes import RecipeError
 from regard.tasks.evaluation import Measured
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.summarise.summarise_module import Summarise
+from regard.tasks.summarise.summarise_options import SummariseOptions
 from regard.tasks.summarise.summary_evaluation import SummaryEvaluation
+from regard.tasks.summarise.told_lengths import told_length
 from regard.tasks.task_report import TaskReport
 from regard.tasks.translate.translate_loss import Translate
 from regard.tasks.translate.translate_task import TranslateTask
@@ -52,6 +57,33 @@ class SummariseTask(TranslateTask):
     @property
     def _copies(self) -> bool:
         return bool(getattr(self.recipe.model, "copies", False))
+
+    # the data
+
+    def read(self, spec: Spec, problems: Problems | None = None) -> Iterator[Example]:
+        return map(self._told, super().read(spec, problems))
+
+    def _joined(self, spec: Spec, problems: Problems | None, join: int) -> Iterator[Example]:
+        return map(self._told, super()._joined(spec, problems, join))
+
+    @property
+    def made_by(self) -> list[int | str | None]:
+        return [*super().made_by, *self._lengths]
+
+    @property
+    def _lengths(self) -> list[int]:
+        task = self.recipe.task
+        assert isinstance(task, SummariseOptions)
+        return task.lengths
+
+    def _told(self, example: Example) -> Example:
+        """With the length of its summary, if lengths are told."""
+        target = example.get("target")
+        if not self._lengths or target is None:
+            return example
+        words = len(rouge_words(target, self.recipe.data.target))
+        source = told_length(example["source"], words, self._lengths)
+        return replace(example, fields={**example.fields, "source": source})
 
     def check(
         self, spec: Spec, *, learnt: bool = False, train: Spec | None = None

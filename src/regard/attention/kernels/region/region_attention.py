@@ -98,10 +98,11 @@ def _of_bias(given: Tensor | None, bias: Tensor | None) -> Tensor | None:
     return given.sum_to_size(bias.shape).to(bias.dtype)
 
 
-def _of_sink(delta: Tensor, lse: Tensor, sink: Tensor | None) -> Tensor | None:
+def _of_sink(grad: Tensor, context: Tensor, lse: Tensor, sink: Tensor | None) -> Tensor | None:
     """−Σ of its weight times what the others lose by it: (B, H, Lq) -> (H,)"""
     if sink is None:
         return None
+    delta = (grad.float() * context.float()).sum(-1)
     weight = torch.exp(sink.float()[:, None] - lse)
     lost = torch.where(lse.isfinite(), weight * delta, 0.0)
     return -lost.sum((0, 2)).to(sink.dtype)
@@ -114,11 +115,11 @@ def _gradients(ctx: Any, grad: Tensor) -> Any:
         given = given._replace(**dict(zip(work.held, held, strict=True)))
     learns = given.bias is not None and ctx.needs_input_grad[3]
     query, key, value = in_rows(query), in_rows(key), in_rows(value)
-    dq, dk, dv, delta, dbias = work.backward(
+    dq, dk, dv, dbias = work.backward(
         in_rows(grad), query, key, value, context, lse, given, bias_learns=learns
     )
     of_bias = _of_bias(dbias, given.bias) if learns else None
-    of_sink = _of_sink(delta, lse, given.sink) if ctx.needs_input_grad[4] else None
+    of_sink = _of_sink(grad, context, lse, given.sink) if ctx.needs_input_grad[4] else None
     return dq, dk, dv, of_bias, of_sink, None, None, None
 
 
@@ -167,17 +168,17 @@ def _operator_backward(
     grad: Tensor, query: Tensor, key: Tensor, value: Tensor, context: Tensor, lse: Tensor, bias_learns: bool,
     mask: Tensor | None, bias: Tensor | None, sink: Tensor | None, documents: Tensor | None,
     ends: Tensor | None, numbers: Sequence[int], scale: float, sharpness: float, cap: float,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     given = kernels().Given(
         mask, bias, sink, documents, ends, tuple(numbers), scale, sharpness, cap
     )
     query, key, value = in_rows(query), in_rows(key), in_rows(value)
-    dq, dk, dv, delta, dbias = (
+    dq, dk, dv, dbias = (
         kernels()
         .work_for(query, key, value, given)
         .backward(in_rows(grad), query, key, value, context, lse, given, bias_learns=bias_learns)
     )
-    return dq, dk, dv, delta, lse.new_empty(0) if dbias is None else dbias
+    return dq, dk, dv, lse.new_empty(0) if dbias is None else dbias
 
 
 @in_graph.register_fake
@@ -189,7 +190,7 @@ def _(query, key, value, *_more):
 def _(grad, query, key, value, context, lse, bias_learns, mask, bias, *_more):
     grads = tuple(torch.empty_like(in_rows(x)) for x in (query, key, value))
     shape = (*query.shape[:2], bias.shape[2], key.shape[2]) if bias_learns else (0,)
-    return (*grads, torch.empty_like(lse), lse.new_empty(shape))
+    return (*grads, lse.new_empty(shape))
 
 
 def _save(ctx: Any, inputs: Any, output: Any) -> None:
@@ -202,10 +203,8 @@ def _differentiate(ctx: Any, grad: Tensor, _: Any) -> Any:
     query, key, value, context, lse, mask, bias, sink, documents, ends = ctx.saved_tensors
     more = (mask, bias, sink, documents, ends, *ctx.numbers)
     learns = bias is not None and ctx.needs_input_grad[4]
-    dq, dk, dv, delta, dbias = _operator_backward(
-        grad, query, key, value, context, lse, learns, *more
-    )
-    dsink = _of_sink(delta, lse, sink) if ctx.needs_input_grad[5] else None
+    dq, dk, dv, dbias = _operator_backward(grad, query, key, value, context, lse, learns, *more)
+    dsink = _of_sink(grad, context, lse, sink) if ctx.needs_input_grad[5] else None
     of_bias = _of_bias(dbias, bias) if learns else None
     return dq, dk, dv, None, of_bias, dsink, None, None, None, None, None, None
 

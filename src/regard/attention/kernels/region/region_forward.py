@@ -8,26 +8,27 @@ then the program starts again with care: such keys and values count as 0, and ev
 to one becomes NaN, its log-sum-exp too. Others never notice.
 """
 
-# ruff: noqa: N803, SIM102  (constants are capitals; what is compiled out is asked first)
+# ruff: noqa: N803  (constants are capitals)
 
 from __future__ import annotations
 
 import triton
 import triton.language as tl
 
-from regard.attention.kernels.region.region_check import is_finite
 from regard.attention.kernels.region.region_tiles import (
     _FAR,
     LN2,
     LOG2E,
+    again,
     bad_keys,
     capped,
     class_of,
+    closed_keys,
     document_bounds,
     edge_tile,
     given_bias,
     given_mask,
-    high_of,
+    known,
     last_key,
     load_rows,
     open_pairs,
@@ -35,6 +36,7 @@ from regard.attention.kernels.region.region_tiles import (
     run_tile,
     span,
     spoils,
+    stretch_of,
     union,
 )
 
@@ -43,7 +45,7 @@ NUMBERS = ["offset", "lo_a", "hi_a", "cap_a", "lo_b", "hi_b", "cap_b", "Lq", "Lk
 
 @triton.jit
 def forward_step(
-    acc, norm, top, q, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
+    acc, norm, top, q, k, v, tile, m, queries, low_a, most_a, low_b, most_b, id_q, documents,
     mask, mask_m, mask_n, bias, bias_m, bias_n, keys, sk, sv, D, Dv, scale, sharpness, cap,
     EDGE: tl.constexpr, CAREFUL: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
     MASK: tl.constexpr, BIAS: tl.constexpr, CAP: tl.constexpr, PRECISION: tl.constexpr,
@@ -68,15 +70,19 @@ def forward_step(
     elif BIAS:
         s = qk * scale
         factor = sharpness * LOG2E
-    if EDGE or MASK or BIAS:
+    if MASK == 1 and not (EDGE or CAREFUL or BIAS):  # all of these pairs are open but for the mask
+        s = s + closed_keys(mask, n, keys, mask_n)[None, :]
+    elif EDGE or MASK or BIAS:
         id_k = n
         if DOCUMENTS:
             id_k = tl.load(documents + n, mask=n < keys, other=-1)
         if EDGE:
             pairs = open_pairs(
-                n[None, :], low_a[:, None], high_a[:, None], low_b[:, None], high_b[:, None],
+                n[None, :], low_a[:, None], most_a[:, None], low_b[:, None], most_b[:, None],
                 id_q[:, None], id_k[None, :], TWO, DOCUMENTS,
             )  # fmt: skip
+            if MASK == 2 or BIAS == 2:  # which have no rows for queries that do not exist
+                pairs = pairs & (m < queries)[:, None]
         else:
             pairs = (m < queries)[:, None] & (n < keys)[None, :]
         if MASK:
@@ -104,31 +110,26 @@ def forward_step(
     return acc, norm, higher
 
 
-@triton.jit(do_not_specialize=NUMBERS)
-def forward_kernel(
-    q, k, v, out, lse, earlier, earlier_lse, documents, prefix, mask, bias, found, sink,
+@triton.jit
+def forward_tile(
+    pid, q, k, v, out, lse, earlier, earlier_lse, documents, prefix, mask, bias, sink,
     q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l,
     mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
-    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, checks,
-    RATE: tl.constexpr, GROUP: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
-    PREFIX: tl.constexpr, MASK: tl.constexpr, BIAS: tl.constexpr, SINK: tl.constexpr, CAP: tl.constexpr,
-    CARRY: tl.constexpr, CHECKED: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
+    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap,
+    CAREFUL: tl.constexpr, RATE: tl.constexpr, GROUP: tl.constexpr, TWO: tl.constexpr,
+    DOCUMENTS: tl.constexpr, PREFIX: tl.constexpr, MASK: tl.constexpr, BIAS: tl.constexpr,
+    SINK: tl.constexpr, CAP: tl.constexpr, CARRY: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
+    QL: tl.constexpr, KL: tl.constexpr, VL: tl.constexpr,
     BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr, BV: tl.constexpr,
 ):  # fmt: skip
-    """A tile of queries of one class of one head. CARRY: what other keys gave is added to it.
-
-    CHECKED: there is a result already, and it is right if all numbers of the head are finite.
-    """
+    """A tile of queries of a class of a head -> 1 where a number was not finite and not CAREFUL, else 0."""
     tiles = tl.cdiv(tl.cdiv(Lq, RATE), BM)
-    pid = tl.program_id(0)
     block = tiles - 1 - pid % tiles  # a causal one has most to do at the end
     residue = pid // tiles % RATE
     head = pid // (tiles * RATE)
-    if CHECKED:
-        if is_finite(found + head * checks, checks):
-            return
     z, h = (head // H).to(tl.int64), (head % H).to(tl.int64)
     first, queries, keys, start = class_of(residue, offset, Lq, Lk, RATE)
+    q_l, k_l, v_l = known(q_l, QL), known(k_l, KL), known(v_l, VL)
 
     q += z * q_b + h * q_h + first * q_l
     k += z * k_b + (h // GROUP) * k_h + residue * k_l
@@ -149,10 +150,8 @@ def forward_kernel(
         cap_a = tl.minimum(cap_a, tl.load(prefix + z * prefix_b))
     cap_a = last_key(cap_a, residue, keys, RATE)
     cap_b = last_key(cap_b, residue, keys, RATE)
-    low_a = m + start + lo_a
-    low_b = m + start + lo_b
-    high_a = high_of(m, queries, start, hi_a, cap_a)
-    high_b = high_of(m, queries, start, hi_b, cap_b)
+    low_a, most_a = stretch_of(m, start, lo_a, hi_a, cap_a)
+    low_b, most_b = stretch_of(m, start, lo_b, hi_b, cap_b)
     low, high, inner_low, inner_high = 0, _FAR, 0, _FAR
     id_q = m
     if DOCUMENTS:
@@ -170,31 +169,33 @@ def forward_kernel(
     top = tl.full([BM], -float("inf"), tl.float32)
     norm = tl.zeros([BM], tl.float32)
     acc = tl.zeros([BM, BV], tl.float32)
-    for t in range((fa0 - a0) + (a1 - fa1) + (fb0 - b0) + (b1 - fb1)):
-        tile = edge_tile(t, a0, fa0, fa1, a1, b0, fb0, fb1)
-        acc, norm, top = forward_step(
-            acc, norm, top, query, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
-            mask, mask_m, mask_n, bias, bias_m, bias_n, keys, sk, sv, D, Dv, scale, sharpness, cap,
-            True, False, TWO, DOCUMENTS, MASK, BIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
-        )  # fmt: skip
-    for t in range((fa1 - fa0) + (fb1 - fb0)):
-        tile = run_tile(t, fa0, fa1, fb0)
-        acc, norm, top = forward_step(
-            acc, norm, top, query, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
-            mask, mask_m, mask_n, bias, bias_m, bias_n, keys, sk, sv, D, Dv, scale, sharpness, cap,
-            False, False, TWO, DOCUMENTS, MASK, BIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
-        )  # fmt: skip
-    if tl.maximum(spoils(acc), tl.max(tl.where(norm * 0.0 == 0.0, 0, 1), 0)) > 0:
-        top = tl.full([BM], -float("inf"), tl.float32)
-        norm = tl.zeros([BM], tl.float32)
-        acc = tl.zeros([BM, BV], tl.float32)
+    if CAREFUL:
         for t in tl.range(0, (a1 - a0) + (b1 - b0), num_stages=1):
-            tile = run_tile(t, a0, a1, b0)
             acc, norm, top = forward_step(
-                acc, norm, top, query, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
-                mask, mask_m, mask_n, bias, bias_m, bias_n, keys, sk, sv, D, Dv, scale, sharpness, cap,
-                True, True, TWO, DOCUMENTS, MASK, BIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
+                acc, norm, top, query, k, v, run_tile(t, a0, a1, b0), m, queries, low_a, most_a, low_b,
+                most_b,
+                id_q, documents, mask, mask_m, mask_n, bias, bias_m, bias_n, keys, sk, sv, D, Dv,
+                scale, sharpness, cap, True, True, TWO, DOCUMENTS, MASK, BIAS, CAP, PRECISION, BN, BD, BV,
+                WHOLE,
             )  # fmt: skip
+    else:
+        for t in range((fa0 - a0) + (a1 - fa1) + (fb0 - b0) + (b1 - fb1)):
+            acc, norm, top = forward_step(
+                acc, norm, top, query, k, v, edge_tile(t, a0, fa0, fa1, a1, b0, fb0, fb1), m, queries,
+                low_a, most_a, low_b, most_b, id_q, documents, mask, mask_m, mask_n, bias, bias_m, bias_n,
+                keys, sk, sv, D, Dv, scale, sharpness, cap,
+                True, False, TWO, DOCUMENTS, MASK, BIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
+            )  # fmt: skip
+        for t in range((fa1 - fa0) + (fb1 - fb0)):
+            acc, norm, top = forward_step(
+                acc, norm, top, query, k, v, run_tile(t, fa0, fa1, fb0), m, queries,
+                low_a, most_a, low_b, most_b, id_q, documents, mask, mask_m, mask_n, bias, bias_m, bias_n,
+                keys, sk, sv, D, Dv, scale, sharpness, cap,
+                False, False, TWO, DOCUMENTS, MASK, BIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
+            )  # fmt: skip
+    worst = 0
+    if not CAREFUL:
+        worst = tl.maximum(spoils(acc), tl.max(tl.where(norm * 0.0 == 0.0, 0, 1), 0))
 
     # --- what else is in the sum ---
     row = (z * H + h) * Lq + first + m.to(tl.int64) * RATE
@@ -217,6 +218,40 @@ def forward_kernel(
     tl.store(
         place, context.to(out.dtype.element_ty), mask=(m < queries)[:, None] & (dv < Dv)[None, :]
     )
+    return worst
+
+
+@triton.jit(do_not_specialize=NUMBERS)
+def forward_kernel(
+    q, k, v, out, lse, earlier, earlier_lse, documents, prefix, mask, bias, sink,
+    q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l,
+    mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
+    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap,
+    RATE: tl.constexpr, GROUP: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
+    PREFIX: tl.constexpr, MASK: tl.constexpr, BIAS: tl.constexpr, SINK: tl.constexpr, CAP: tl.constexpr,
+    CARRY: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
+    QL: tl.constexpr, KL: tl.constexpr, VL: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr, BV: tl.constexpr,
+):  # fmt: skip
+    """A tile of queries of one class of one head. CARRY: what other keys gave is added to it."""
+    pid = tl.program_id(0)
+    worst = forward_tile(
+        pid, q, k, v, out, lse, earlier, earlier_lse, documents, prefix, mask, bias, sink,
+        q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l,
+        mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
+        H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap,
+        False, RATE, GROUP, TWO, DOCUMENTS, PREFIX, MASK, BIAS, SINK, CAP, CARRY, PRECISION, WHOLE,
+        QL, KL, VL, BM, BN, BD, BV,
+    )  # fmt: skip
+    if worst > 0:
+        forward_tile(
+            again(pid, worst), q, k, v, out, lse, earlier, earlier_lse, documents, prefix, mask, bias, sink,
+            q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l,
+            mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
+            H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap,
+            True, RATE, GROUP, TWO, DOCUMENTS, PREFIX, MASK, BIAS, SINK, CAP, CARRY, PRECISION, WHOLE,
+            QL, KL, VL, BM, BN, BD, BV,
+        )  # fmt: skip
 
 
 @triton.jit

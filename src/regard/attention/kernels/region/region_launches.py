@@ -13,9 +13,14 @@ from torch import Tensor
 from regard.attention.kernels.launch import Launch
 from regard.attention.kernels.region.region_check import CHECKED_ROWS, check_kernel
 from regard.attention.kernels.region.region_forward import forward_kernel
-from regard.attention.kernels.region.region_key_gradient import key_kernel
+from regard.attention.kernels.region.region_key_gradient import key_kernel, sum_kernel
 from regard.attention.kernels.region.region_passes import FAR, RegionPass
 from regard.attention.kernels.region.region_query_gradient import query_kernel
+from regard.attention.kernels.region.region_reserve import (
+    PROGRAMS,
+    forward_again_kernel,
+    gradients_again_kernel,
+)
 from regard.attention.kernels.tile_sizes import RegionTile, block, tile_for
 
 
@@ -33,57 +38,118 @@ class Given(NamedTuple):
     cap: float  # 0: none
 
 
-def check_launch(query: Tensor, key: Tensor, value: Tensor, checks: int) -> Launch:
-    (B, H, Lq, D), (Lk, Dv) = query.shape, value.shape[2:]
-    BD, BV = block(D), block(Dv)
-    constants = {"BM": CHECKED_ROWS, "BD": BD, "BV": BV, "WHOLE": (D, Dv) == (BD, BV)}
-    numbers = (*_strides(query, key, value), H, Lq, Lk, D, Dv, checks)
+class GradientLaunches(NamedTuple):
+    of_queries: Launch
+    of_keys: Launch
+    of_sums: Launch | None  # where several programs share a tile of keys
+    sums: tuple[int, int, int]  # programs, keys, features of keys and values
+    logs: int  # numbers: of queries, class by class, and of a tile more
+
+
+SHARED_TILES, SHARED_PROGRAMS = 16, 512
+ALIGNED = 16  # numbers, so that kernels may read several at a time
+
+
+def check_launch(
+    key: Tensor, value: Tensor, context: Tensor, found: Tensor, *, all_keys: bool
+) -> Launch:
+    (B, H, Lq, D), Lk, checks = context.shape, key.shape[2], found.shape[2]
+    BD = block(D)
+    constants = {"ALL": all_keys, "BM": CHECKED_ROWS, "BD": BD, "WHOLE": D == BD}
+    numbers = (*_strides(key, value, context), H, Lq, Lk, D, checks)
     return Launch(check_kernel, B * H * checks, numbers, constants)
 
 
 def forward_launch(
     query: Tensor, key: Tensor, value: Tensor, out: Tensor, given: Given, each: RegionPass,
-    found: Tensor | None, *, carry: bool,
+    *, carry: bool,
 ) -> Launch:  # fmt: skip
     tile = tile_for("forward", query, key, value, each, documents=given.documents is not None)
     tiles = _tiles(query.shape[2], each.rate, tile.BM)
     constants = _constants(query, key, value, given, each, tile)
     constants |= {"SINK": given.sink is not None and not carry, "CARRY": carry}
+    constants |= {"QL": _known(query), "KL": _known(key), "VL": _known(value)}
     return Launch(
         forward_kernel,
         query.shape[0] * query.shape[1] * each.rate * tiles,
-        (*_strides(query, key, value, out), *_numbers(query, key, value, given, each, found)),
-        constants | {"CHECKED": found is not None},
+        (*_strides(query, key, value, out), *_numbers(query, key, value, given, each)),
+        constants,
     )
 
 
 def gradient_launches(
     query: Tensor, key: Tensor, value: Tensor, context: Tensor, grad: Tensor,
-    results: Sequence[Tensor], given: Given, each: RegionPass, kind: int,
-    found: Tensor | None, *, carry: bool,
-) -> tuple[Launch, Launch]:  # fmt: skip
-    """That of the queries, then that of the keys."""
+    results: Sequence[Tensor], given: Given, each: RegionPass, kind: int, *, carry: bool,
+) -> GradientLaunches:  # fmt: skip
     dq, dk, dv = results
     (B, H, Lq, _), (Hk, Lk) = query.shape, key.shape[1:3]
-    shared = {"DBIAS": kind, "CARRY": carry, "CHECKED": found is not None}
-    numbers = _numbers(query, key, value, given, each, found)
+    shared = {"DBIAS": kind, "CARRY": carry}
+    shared |= {"QL": _known(query), "KL": _known(key), "VL": _known(value), "GL": _known(grad)}
+    numbers = _numbers(query, key, value, given, each)
     documents = given.documents is not None
     rows, columns = (
         tile_for(name, query, key, value, each, documents=documents) for name in ("query", "key")
     )
-    return (
+    of_keys = _constants(query, key, value, given, each, columns)
+    mask = of_keys["MASK"]
+    if mask == 1 and given.mask is not None and 1 in (H // Hk, given.mask.shape[1]):
+        mask = 3  # keys that no query of their group may attend
+    pitch = ALIGNED * _tiles(Lq, each.rate, ALIGNED)
+    wide = _wide(each, Lk, columns.BN)
+    parts = 1 if kind else _parts(wide * B * Hk, _tiles(Lq, each.rate, columns.BM))
+    wides = B * Hk * wide * parts
+    key_tiles = _tiles(Lk, each.rate, columns.BN) + wide * (parts - 1)
+    summed = None
+    if parts > 1:
+        sizes = {name: of_keys[name] for name in ("BN", "BD", "BV")}
+        factor = given.scale * given.sharpness
+        ends = (Hk, Lk, query.shape[3], value.shape[3], factor, wide, parts)
+        summed = Launch(sum_kernel, B * Hk * wide, (*_strides(dk, dv), *ends), sizes)
+    return GradientLaunches(
         Launch(
             query_kernel,
             B * H * each.rate * _tiles(Lq, each.rate, rows.BM),
-            (*_strides(query, key, value, context, grad, dq), *numbers),
+            (*_strides(query, key, value, context, grad, dq), *numbers, pitch),
             {**shared, **_constants(query, key, value, given, each, rows)},
         ),
         Launch(
             key_kernel,
-            B * Hk * each.rate * _tiles(Lk, each.rate, columns.BN),
-            (*_strides(query, key, value, grad, dk, dv), *numbers, _wide(each, Lk, columns.BN)),
-            {**shared, **_constants(query, key, value, given, each, columns)},
+            B * Hk * each.rate * key_tiles,
+            (
+                *_strides(query, key, value, context, grad, dk, dv),
+                *numbers,
+                pitch,
+                wides,
+                wide,
+                parts,
+            ),
+            {**shared, **of_keys, "WIDE": wide > 0, "MASK": mask},
         ),
+        summed,
+        (wides, columns.BN, of_keys["BD"] + of_keys["BV"]),
+        B * H * each.rate * pitch + columns.BM,
+    )
+
+
+def again_launch(
+    query: Tensor, key: Tensor, value: Tensor, context: Tensor, gradients: Sequence[Tensor],
+    given: Given, each: RegionPass, found: Tensor,
+) -> Launch:  # fmt: skip
+    """Of heads that are not finite. gradients: that of the context, then where those of the others are; none,
+    for context and log-sum-exp."""
+    tile = tile_for("key" if gradients else "forward", query, key, value, each)
+    heads = query.shape[0] * query.shape[1]
+    tiles = _tiles(query.shape[2], 1, tile.BM)
+    tiles += _tiles(key.shape[2], 1, tile.BN) if gradients else 0
+    sizes = (query.shape[1], query.shape[2], key.shape[2], query.shape[3], value.shape[3])
+    numbers = (*_strides(query, key, value, context, *gradients), *sizes, *each[1:8])
+    every = _constants(query, key, value, given, each, tile)
+    names = ("PRECISION", "WHOLE", "BM", "BN", "BD", "BV", "num_warps")
+    return Launch(
+        gradients_again_kernel if gradients else forward_again_kernel,
+        min(PROGRAMS, heads * tiles),
+        (*numbers, given.scale, found.shape[2], heads),
+        {name: every[name] for name in names} | {"num_stages": 1},
     )
 
 
@@ -94,8 +160,22 @@ def _wide(each: RegionPass, keys: int, block: int) -> int:
     return -(-min(max(ends), keys) // block) if ends and each.rate == 1 else 0
 
 
+def _parts(wide: int, tiles: int) -> int:
+    """Programs that share such a tile, if there are few: each has SHARED_TILES of queries or more."""
+    return max(1, min(SHARED_PROGRAMS // wide, tiles // SHARED_TILES)) if wide else 1
+
+
 def _strides(*tensors: Tensor) -> list[int]:
     return [step for x in tensors for step in x.stride()[:3]]
+
+
+def _known(x: Tensor) -> int:
+    """The stride of the rows if it is a usual one, which kernels are compiled for; else 0.
+
+    Rows lie one after the other, or beside those of the other heads, of one tensor or of two or three.
+    """
+    heads, size, stride = x.shape[1], x.shape[3], x.stride(2)
+    return stride if stride in (size, heads * size, 2 * heads * size, 3 * heads * size) else 0
 
 
 def _spread(x: Tensor | None) -> tuple[int, int, int, int]:
@@ -114,10 +194,9 @@ def _given_strides(given: Given) -> tuple[int, ...]:
 
 
 def _numbers(
-    query: Tensor, key: Tensor, value: Tensor, given: Given, each: RegionPass, found: Tensor | None
+    query: Tensor, key: Tensor, value: Tensor, given: Given, each: RegionPass
 ) -> tuple[float, ...]:
     """What all three kernels are told."""
-    checks = 0 if found is None else found.shape[2]
     sizes = query.shape[1], query.shape[2], key.shape[2], query.shape[3], value.shape[3]
     return (
         *_given_strides(given),
@@ -126,7 +205,6 @@ def _numbers(
         given.scale,
         given.sharpness,
         given.cap,
-        checks,
     )
 
 

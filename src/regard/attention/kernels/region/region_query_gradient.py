@@ -9,29 +9,30 @@ finite, passes nothing on; such a number itself gets a gradient of 0.
 This kernel keeps a tile of queries and runs over keys; that of `region_key_gradient` does it the other way.
 """
 
-# ruff: noqa: N803, SIM102  (constants are capitals; what is compiled out is asked first)
+# ruff: noqa: N803  (constants are capitals)
 
 from __future__ import annotations
 
 import triton
 import triton.language as tl
 
-from regard.attention.kernels.region.region_check import is_finite
 from regard.attention.kernels.region.region_forward import NUMBERS
 from regard.attention.kernels.region.region_tiles import (
     _FAR,
     LOG2E,
+    again,
     bad_keys,
     class_of,
     document_bounds,
     edge_tile,
-    high_of,
+    known,
     last_key,
     load_rows,
     rows_at,
     run_tile,
     span,
     spoils,
+    stretch_of,
     union,
     weights_of,
 )
@@ -39,7 +40,7 @@ from regard.attention.kernels.region.region_tiles import (
 
 @triton.jit
 def query_step(
-    dq, q, do, log, delta, k, v, tile, m, queries, low_a, high_a, low_b, high_b, id_q, documents,
+    dq, q, do, log, delta, k, v, tile, m, queries, low_a, most_a, low_b, most_b, id_q, documents,
     mask, mask_m, mask_n, bias, bias_m, bias_n, dbias, dbias_m, dbias_n, keys, sk, sv, D, Dv,
     scale, sharpness, cap,
     EDGE: tl.constexpr, CAREFUL: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
@@ -59,9 +60,9 @@ def query_step(
         id_k = tl.load(documents + n, mask=n < keys, other=-1)
     qk = tl.dot(q, tl.trans(key), input_precision=PRECISION)
     p, pairs, slope = weights_of(
-        qk, log[:, None], n[None, :], m[:, None], queries, low_a[:, None], high_a[:, None], low_b[:, None],
-        high_b[:, None], id_q[:, None], id_k[None, :], mask, mask_m, mask_n, bias, bias_m, bias_n,
-        keys, scale, sharpness, cap, EDGE, TWO, DOCUMENTS, MASK, BIAS, CAP,
+        qk, log[:, None], n[None, :], m[:, None], queries, low_a[:, None], most_a[:, None], low_b[:, None],
+        most_b[:, None], id_q[:, None], id_k[None, :], mask, mask_m, mask_n, bias, bias_m, bias_n,
+        keys, scale, sharpness, cap, EDGE, CAREFUL, TWO, DOCUMENTS, MASK, BIAS, CAP,
     )  # fmt: skip
     dp = tl.dot(do, tl.trans(value), input_precision=PRECISION)
     ds = p * (dp - delta[:, None])
@@ -75,32 +76,29 @@ def query_step(
     return tl.dot(ds.to(key.dtype), key, dq, input_precision=PRECISION)
 
 
-@triton.jit(do_not_specialize=NUMBERS)
-def query_kernel(
-    q, k, v, out, lse, do, logs, delta, dq, earlier, dbias, documents, prefix, mask, bias, found,
+@triton.jit
+def query_tile(
+    pid, q, k, v, out, lse, do, logs, delta, dq, earlier, dbias, documents, prefix, mask, bias,
     q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l, do_b, do_h, do_l, dq_b, dq_h, dq_l,
     mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
-    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, checks,
-    RATE: tl.constexpr, GROUP: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
-    PREFIX: tl.constexpr, MASK: tl.constexpr, BIAS: tl.constexpr, DBIAS: tl.constexpr, CAP: tl.constexpr,
-    CARRY: tl.constexpr, CHECKED: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
+    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, pitch,
+    CAREFUL: tl.constexpr, ALONE: tl.constexpr, RATE: tl.constexpr, GROUP: tl.constexpr, TWO: tl.constexpr,
+    DOCUMENTS: tl.constexpr, PREFIX: tl.constexpr, MASK: tl.constexpr, BIAS: tl.constexpr,
+    DBIAS: tl.constexpr, CAP: tl.constexpr, CARRY: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
+    QL: tl.constexpr, KL: tl.constexpr, VL: tl.constexpr, GL: tl.constexpr,
     BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr, BV: tl.constexpr,
 ):  # fmt: skip
-    """dq of a tile of queries, and what the keys need: delta = Σ_j p dp = do · out, and the log-sum-exp as a
-    power of 2, ∞ for a row that passes nothing on.
+    """A tile of queries of one class of one head -> 1 where a number was not finite, unless CAREFUL, else 0.
 
-    CARRY: both are there, and dq gets what other keys gave, `earlier`, added.
+    ALONE: nothing is told to the keys.
     """
     tiles = tl.cdiv(tl.cdiv(Lq, RATE), BM)
-    pid = tl.program_id(0)
     block = tiles - 1 - pid % tiles
     residue = pid // tiles % RATE
     head = pid // (tiles * RATE)
-    if CHECKED:
-        if is_finite(found + head * checks, checks):
-            return
     z, h = (head // H).to(tl.int64), (head % H).to(tl.int64)
     first, queries, keys, start = class_of(residue, offset, Lq, Lk, RATE)
+    q_l, k_l, v_l, do_l = known(q_l, QL), known(k_l, KL), known(v_l, VL), known(do_l, GL)
 
     q += z * q_b + h * q_h + first * q_l
     k += z * k_b + (h // GROUP) * k_h + residue * k_l
@@ -123,26 +121,21 @@ def query_kernel(
     log = tl.load(lse + row, mask=exists, other=float("inf"))
     counts = (log - log) == 0.0
     log = tl.where(counts, log * LOG2E, float("inf"))
-    if CARRY:
-        mean = tl.load(delta + row, mask=exists, other=0.0)
-    else:
-        out += z * o_b + h * o_h + first * o_l
-        context = load_rows(
-            rows_at(out, block, o_l * RATE, lane, dv, BM), exists, dv, Dv, True, WHOLE
-        )
-        mean = tl.sum(context.to(tl.float32) * given.to(tl.float32), 1)
-        mean = tl.where(counts, mean, 0.0)
-        tl.store(delta + row, mean, mask=exists)
-        tl.store(logs + row, log, mask=exists)
+    out += z * o_b + h * o_h + first * o_l
+    context = load_rows(rows_at(out, block, o_l * RATE, lane, dv, BM), exists, dv, Dv, True, WHOLE)
+    mean = tl.sum(context.to(tl.float32) * given.to(tl.float32), 1)
+    mean = tl.where(counts, mean, 0.0)
+    if not ALONE:
+        at = ((z * H + h) * RATE + first) * pitch
+        tl.store(delta + at + m, mean, mask=exists)
+        tl.store(logs + at + m, log, mask=exists)
 
     if PREFIX:
         cap_a = tl.minimum(cap_a, tl.load(prefix + z * prefix_b))
     cap_a = last_key(cap_a, residue, keys, RATE)
     cap_b = last_key(cap_b, residue, keys, RATE)
-    low_a = m + start + lo_a
-    low_b = m + start + lo_b
-    high_a = high_of(m, queries, start, hi_a, cap_a)
-    high_b = high_of(m, queries, start, hi_b, cap_b)
+    low_a, most_a = stretch_of(m, start, lo_a, hi_a, cap_a)
+    low_b, most_b = stretch_of(m, start, lo_b, hi_b, cap_b)
     low, high, inner_low, inner_high = 0, _FAR, 0, _FAR
     id_q = m
     if DOCUMENTS:
@@ -157,29 +150,32 @@ def query_kernel(
         a0, a1, fa0, fa1, b0, b1, fb0, fb1 = union(a0, a1, fa0, fa1, b0, b1, fb0, fb1)
 
     acc = tl.zeros([BM, BD], tl.float32)
-    for t in range((fa0 - a0) + (a1 - fa1) + (fb0 - b0) + (b1 - fb1)):
-        acc = query_step(
-            acc, query, given, log, mean, k, v, edge_tile(t, a0, fa0, fa1, a1, b0, fb0, fb1), m, queries,
-            low_a, high_a, low_b, high_b, id_q, documents, mask, mask_m, mask_n, bias, bias_m, bias_n,
-            dbias, Lk * RATE, RATE, keys, sk, sv, D, Dv, scale, sharpness, cap,
-            True, False, TWO, DOCUMENTS, MASK, BIAS, DBIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
-        )  # fmt: skip
-    for t in range((fa1 - fa0) + (fb1 - fb0)):
-        acc = query_step(
-            acc, query, given, log, mean, k, v, run_tile(t, fa0, fa1, fb0), m, queries,
-            low_a, high_a, low_b, high_b, id_q, documents, mask, mask_m, mask_n, bias, bias_m, bias_n,
-            dbias, Lk * RATE, RATE, keys, sk, sv, D, Dv, scale, sharpness, cap,
-            False, False, TWO, DOCUMENTS, MASK, BIAS, DBIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
-        )  # fmt: skip
-    if spoils(acc) > 0:
-        acc = tl.zeros([BM, BD], tl.float32)
+    if CAREFUL:
         for t in tl.range(0, (a1 - a0) + (b1 - b0), num_stages=1):
             acc = query_step(
                 acc, query, given, log, mean, k, v, run_tile(t, a0, a1, b0), m, queries,
-                low_a, high_a, low_b, high_b, id_q, documents, mask, mask_m, mask_n, bias, bias_m, bias_n,
+                low_a, most_a, low_b, most_b, id_q, documents, mask, mask_m, mask_n, bias, bias_m, bias_n,
                 dbias, Lk * RATE, RATE, keys, sk, sv, D, Dv, scale, sharpness, cap,
                 True, True, TWO, DOCUMENTS, MASK, BIAS, DBIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
             )  # fmt: skip
+    else:
+        for t in range((fa0 - a0) + (a1 - fa1) + (fb0 - b0) + (b1 - fb1)):
+            acc = query_step(
+                acc, query, given, log, mean, k, v, edge_tile(t, a0, fa0, fa1, a1, b0, fb0, fb1), m, queries,
+                low_a, most_a, low_b, most_b, id_q, documents, mask, mask_m, mask_n, bias, bias_m, bias_n,
+                dbias, Lk * RATE, RATE, keys, sk, sv, D, Dv, scale, sharpness, cap,
+                True, False, TWO, DOCUMENTS, MASK, BIAS, DBIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
+            )  # fmt: skip
+        for t in range((fa1 - fa0) + (fb1 - fb0)):
+            acc = query_step(
+                acc, query, given, log, mean, k, v, run_tile(t, fa0, fa1, fb0), m, queries,
+                low_a, most_a, low_b, most_b, id_q, documents, mask, mask_m, mask_n, bias, bias_m, bias_n,
+                dbias, Lk * RATE, RATE, keys, sk, sv, D, Dv, scale, sharpness, cap,
+                False, False, TWO, DOCUMENTS, MASK, BIAS, DBIAS, CAP, PRECISION, BN, BD, BV, WHOLE,
+            )  # fmt: skip
+    worst = 0
+    if not CAREFUL:
+        worst = spoils(acc)
 
     acc = acc * (scale * sharpness)
     there = exists[:, None] & (d < D)[None, :]
@@ -188,3 +184,42 @@ def query_kernel(
     dq += z * dq_b + h * dq_h + first * dq_l
     place = rows_at(dq, block, dq_l * RATE, lane, d, BM)
     tl.store(place, acc.to(dq.dtype.element_ty), mask=there)
+    return worst
+
+
+@triton.jit(do_not_specialize=NUMBERS)
+def query_kernel(
+    q, k, v, out, lse, do, logs, delta, dq, earlier, dbias, documents, prefix, mask, bias,
+    q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l, do_b, do_h, do_l, dq_b, dq_h, dq_l,
+    mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
+    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, pitch,
+    RATE: tl.constexpr, GROUP: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
+    PREFIX: tl.constexpr, MASK: tl.constexpr, BIAS: tl.constexpr, DBIAS: tl.constexpr, CAP: tl.constexpr,
+    CARRY: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
+    QL: tl.constexpr, KL: tl.constexpr, VL: tl.constexpr, GL: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr, BV: tl.constexpr,
+):  # fmt: skip
+    """dq of a tile of queries, and what the keys need: delta = Σ_j p dp = do · out, and the log-sum-exp as a
+    power of 2, ∞ for a row that passes nothing on: (B, H, classes, pitch), class by class.
+
+    CARRY: dq gets what other keys gave, `earlier`, added.
+    """
+    pid = tl.program_id(0)
+    worst = query_tile(
+        pid, q, k, v, out, lse, do, logs, delta, dq, earlier, dbias, documents, prefix, mask, bias,
+        q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l, do_b, do_h, do_l, dq_b, dq_h, dq_l,
+        mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
+        H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, pitch,
+        False, False, RATE, GROUP, TWO, DOCUMENTS, PREFIX, MASK, BIAS, DBIAS, CAP, CARRY, PRECISION, WHOLE,
+        QL, KL, VL, GL, BM, BN, BD, BV,
+    )  # fmt: skip
+    if worst > 0:
+        query_tile(
+            again(pid, worst), q, k, v, out, lse, do, logs, delta, dq, earlier, dbias, documents, prefix,
+            mask, bias,
+            q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l, do_b, do_h, do_l, dq_b, dq_h, dq_l,
+            mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
+            H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, pitch,
+            True, False, RATE, GROUP, TWO, DOCUMENTS, PREFIX, MASK, BIAS, DBIAS, CAP, CARRY, PRECISION, WHOLE,
+            QL, KL, VL, GL, BM, BN, BD, BV,
+        )  # fmt: skip

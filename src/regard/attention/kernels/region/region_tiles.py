@@ -120,6 +120,14 @@ def run_tile(t, a0, a1, b0):
 
 
 @triton.jit
+def known(stride, STRIDE: tl.constexpr):
+    """A stride as the number that it was compiled for, if it was: then addresses take no registers."""
+    if STRIDE:
+        stride = STRIDE
+    return stride
+
+
+@triton.jit
 def rows_at(base, tile, stride, lane, d, BLOCK: tl.constexpr):
     """Addresses of a tile of rows: (BLOCK, features)."""
     start = tile.to(tl.int64) * BLOCK * stride
@@ -160,22 +168,37 @@ def spoils(x):
 
 
 @triton.jit
-def high_of(m, queries, start, hi, cap):
-    """The key after the last that each query may attend; a query that does not exist attends to none."""
-    return tl.where(m < queries, tl.minimum(m + start + hi + 1, cap), 0)
+def again(pid, worst):
+    """`pid`, as a number that the compiler does not know: so nothing is kept in registers, during the loops
+    that all tiles go through, for those that few must go through again. worst: 1."""
+    return pid + worst - 1
+
+
+@triton.jit
+def stretch_of(m, start, lo, hi, cap):
+    """The first key that each query may attend, and how many; what a query that is none may, is no matter."""
+    low = m + start + lo
+    return low, tl.maximum(tl.minimum(m + start + hi + 1, cap) - low, 0).to(tl.uint32)
 
 
 @triton.jit
 def open_pairs(
-    n, low_a, high_a, low_b, high_b, id_q, id_k, TWO: tl.constexpr, DOCUMENTS: tl.constexpr
+    n, low_a, most_a, low_b, most_b, id_q, id_k, TWO: tl.constexpr, DOCUMENTS: tl.constexpr
 ):
     """Bool for pairs of a tile; all are broadcast: queries stand along one axis, keys along the other."""
-    pairs = (n >= low_a) & (n < high_a)
+    pairs = (n - low_a).to(tl.uint32) < most_a
     if TWO:
-        pairs = pairs | ((n >= low_b) & (n < high_b))
+        pairs = pairs | ((n - low_b).to(tl.uint32) < most_b)
     if DOCUMENTS:
         pairs = pairs & (id_q == id_k)
     return pairs
+
+
+@triton.jit
+def closed_keys(mask, n, keys, mask_n):
+    """−∞ for the keys that are closed to all queries, else 0: to be added."""
+    given = tl.load(mask + n.to(tl.int64) * mask_n, mask=n < keys, other=0)
+    return tl.where(given != 0, 0.0, -float("inf"))
 
 
 @triton.jit
@@ -209,9 +232,9 @@ def capped(x, cap):
 
 @triton.jit
 def weights_of(
-    qk, log, n, m, queries, low_a, high_a, low_b, high_b, id_q, id_k,
+    qk, log, n, m, queries, low_a, most_a, low_b, most_b, id_q, id_k,
     mask, mask_m, mask_n, bias, bias_m, bias_n, keys, scale, sharpness, cap,
-    EDGE: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
+    EDGE: tl.constexpr, CAREFUL: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
     MASK: tl.constexpr, BIAS: tl.constexpr, CAP: tl.constexpr,
 ):  # fmt: skip
     """p of a tile, its open pairs and the slope of the cap; all are broadcast, as in `open_pairs`."""
@@ -224,9 +247,13 @@ def weights_of(
         s = qk * scale
         factor = sharpness * LOG2E
     pairs = qk == qk
-    if EDGE or MASK or BIAS:
+    if MASK == 1 and not (EDGE or CAREFUL or BIAS):
+        s = s + closed_keys(mask, n, keys, mask_n)
+    elif EDGE or MASK or BIAS:
         if EDGE:
-            pairs = open_pairs(n, low_a, high_a, low_b, high_b, id_q, id_k, TWO, DOCUMENTS)
+            pairs = open_pairs(n, low_a, most_a, low_b, most_b, id_q, id_k, TWO, DOCUMENTS)
+            if MASK == 2 or BIAS == 2:  # which have no rows for queries that do not exist
+                pairs = pairs & (m < queries)
         else:
             pairs = (m < queries) & (n < keys)
         if MASK:
