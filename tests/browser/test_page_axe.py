@@ -11,6 +11,8 @@ import pytest
 from made_records import (
     document_record,
     image_record,
+    lens_record,
+    neuron_record,
     scripts_record,
     square_record,
     translation_record,
@@ -71,6 +73,24 @@ def test_every_panel(open_records, width, dark):
 )
 def test_other_records(open_records, record, dark):
     assert faults(open_records(record, dark=dark)) == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+@pytest.mark.parametrize(
+    ("record", "state", "panel"),
+    [
+        (neuron_record(True), {"query": 1}, 0),
+        (neuron_record(False), {"step": "1"}, 0),
+        (lens_record(), {"lens-line": "1", "query": 2}, -1),
+        (translation_record(), {"heads": "1.1,1.3,2.2", "query": 1}, 4),
+    ],
+    ids=["additive", "products", "predictions", "several heads"],
+)
+def test_further_states(open_records, record, state, panel, width, dark, language):
+    page = open_records(record, state=state, width=width, dark=dark, locale=language)
+    page.get_by_role("tab").nth(panel).click()
+    assert faults(page) == []
 
 
 def test_a_mean_that_has_no_steps(open_records):

@@ -66,10 +66,24 @@ def test_still_pictures_have_the_colours_of_the_page(theme: str) -> None:
     table = f'page.rampTable("{theme}", name)'
     names = '["sequential", "negative", "positive"]'
     ramps = on_the_page("drawing/colours.js", f"{names}.map((name) => [...{table}])")
-    for ramp, theirs in zip(THEMES[theme][-3:], ramps, strict=True):
+    paper = THEMES[theme]
+    ours_too = (paper.weights, paper.below_zero, paper.above_zero)
+    for ramp, theirs in zip(ours_too, ramps, strict=True):
         for place in range(256):
             ours = shade(ramp, place / 255, 24)
             off = max(
                 abs(a - b) for a, b in zip(ours, theirs[3 * place : 3 * place + 3], strict=True)
             )
             assert off <= 1, (theme, place, ours)
+
+
+@NEEDS_NODE
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_several_heads_have_the_colours_of_the_page(theme: str) -> None:
+    found = on_the_page(
+        "drawing/colours.js",
+        f'Array.from({{ length: page.MOST_HEADS }}, (_, n) => page.headColour(n, "{theme}"))',
+    )
+    assert len(found) == len(THEMES[theme].heads)
+    for ours, theirs in zip(THEMES[theme].heads, found, strict=True):
+        assert max(abs(a - b) for a, b in zip(ours, theirs, strict=True)) <= 1

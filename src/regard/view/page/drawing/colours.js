@@ -75,7 +75,7 @@ export function overPicture(share) {
 
 /** The ink, black or white, that is read better on a colour. @param {Rgb} rgb */
 export function inkOn(rgb) {
-  return luminance(rgb) > 0.192 ? "#10131a" : "#ffffff"; // where both have a contrast of 4.3
+  return luminance(rgb) > 0.179 ? "#000000" : "#ffffff"; // where both have a contrast of 4.58
 }
 
 /** @param {Rgb} rgb */

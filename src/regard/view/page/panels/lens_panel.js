@@ -1,6 +1,6 @@
 // What the model predicts at each position, and what it would if it ended after each layer: the logit lens.
 
-import { cssColour, effectiveTheme, sequential } from "../drawing/colours.js";
+import { cssColour, effectiveTheme, inkOn, sequential } from "../drawing/colours.js";
 import { fill, h } from "../elements/dom.js";
 import { stepInGrid } from "../elements/grid_keys.js";
 import { numberText } from "./row_numbers.js";
@@ -89,7 +89,7 @@ function lensTable({ lens, side, places, line, place, theme, choose }) {
         "aria-selected": String(chosen),
         "aria-label": label,
         title: label,
-        style: { background: cssColour(colour), color: lightness(colour) > 0.55 ? "#16181d" : "#ffffff" },
+        style: { background: cssColour(colour), color: inkOn(colour) },
         "data-focus": chosen ? "lens-cell" : null,
         on: { click: () => choose(number, column) },
       },
@@ -110,9 +110,6 @@ function lensTable({ lens, side, places, line, place, theme, choose }) {
   });
   return table;
 }
-
-/** From 0, black, to 1, white, as eyes see it. @param {ArrayLike<number>} colour */
-const lightness = (colour) => (0.299 * colour[0] + 0.587 * colour[1] + 0.114 * colour[2]) / 255;
 
 /** What a line is called. @param {string} name */
 export function lensLayer(name) {
