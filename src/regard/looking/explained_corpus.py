@@ -80,7 +80,13 @@ class ExplainedCorpus:
         )
         notes = [t("* surely better than random tokens")]
         if self.items < FEW:
-            notes.append(t("fewer than {few} examples: the intervals are too narrow", few=FEW))
+            notes = [
+                t(
+                    "* better than random tokens so far: fewer than {few} examples are not enough "
+                    "to be sure",
+                    few=FEW,
+                )
+            ]
         if self.missing:
             notes.append(t("not in this model: {methods}", methods=", ".join(self.missing)))
         return "\n".join([what, "", *table, "", *notes])

@@ -49,8 +49,13 @@ def whole_numbers(given: Any, name: str) -> tuple[int, ...]:
 def number(given: Any, name: str) -> float:
     if type(given) not in (int, float):
         raise ValueError(t("{name} is a number, not {given}", name=name, given=brief(given)))
-    found: float = given
-    return found
+    try:
+        found = float(given)
+    except OverflowError:  # a whole number beyond all others
+        raise ValueError(
+            t("{name} is a number, not {given}", name=name, given=brief(given))
+        ) from None
+    return given if type(given) is int else found
 
 
 def are_words(numbers: Sequence[int]) -> bool:

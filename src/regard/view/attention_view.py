@@ -16,7 +16,7 @@ from regard.records.side import NotARecord
 from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.pdf.svg_to_pdf import drawn_pdf
-from regard.view.picked_matrix import Matrix, Pick, by_hop, picked
+from regard.view.picked_matrix import Matrix, Pick, by_hop, over_cells, picked
 from regard.view.shaded_sentences import shaded_sentences
 from regard.view.sheets.number_files import arrays_npz, matrices_csv
 from regard.view.sheets.tab_sheets import Focus, draw_tab
@@ -26,6 +26,7 @@ from regard.view.stills.png import drawn_png
 from regard.view.stills.several_heads import chosen_heads
 from regard.view.stills.still_picture import draw, shows_sight
 from regard.view.terminal import beside, heat_map
+from regard.view.terminal_cells import harmless
 from regard.view.terminal_sights import pictured_text, sight_text
 from regard.view.widget import Live, widget
 from regard.words import t
@@ -128,11 +129,16 @@ class View:
                     colour=colour,
                 )
             )
-            return "\n\n".join((beside(*texts), "\n".join(compared.lines)))
-        return "\n\n".join(texts)
+            return harmless("\n\n".join((beside(*texts), "\n".join(compared.lines))))
+        return harmless("\n\n".join(texts))
 
     def save(self, path: str | Path, **options: Any) -> Path:
-        """By the end of its name, one of SUFFIXES; options as those of to_svg, …"""
+        """By the end of its name, one of SUFFIXES; options as those of to_svg, …
+
+        What stood there stays until the new file is whole.
+        """
+        from regard.runs.atomic_files import write_whole
+
         path = Path(path)
         if path.suffix not in SUFFIXES:
             raise NotARecord(
@@ -145,7 +151,10 @@ class View:
         content = getattr(self, f"to_{path.suffix[1:]}")(**options)
         if isinstance(content, str):  # half of a pair is written as JSON does it, \ud800
             content = content.encode("utf-8", "backslashreplace")
-        path.write_bytes(content)
+        if path.exists() and not path.is_file():  # a pipe, a terminal
+            path.write_bytes(content)
+        else:
+            write_whole(path.resolve(), content)
         return path
 
     def show(self) -> Path:
@@ -204,9 +213,11 @@ class View:
     def _one_map(self, record: AttentionRecord, matrix: Matrix, colour: bool | None) -> str:
         shown = matrix.weights[:MOST_ROWS]
         picture = matrix.columns.picture
-        if picture is not None and len(matrix.keys) == picture.rows * picture.columns:
-            title = " — ".join(filter(None, (record.name, matrix.aggregation)))
-            return pictured_text(matrix, title, colour=colour)
+        if picture is not None:
+            cells = over_cells(matrix)
+            if len(cells.keys) == picture.rows * picture.columns:
+                title = " — ".join(filter(None, (record.name, matrix.aggregation)))
+                return pictured_text(cells, title, colour=colour)
         parts = (self._who(record), record.name, matrix.aggregation)
         title = " — ".join(part for part in parts if part)
         drawn = heat_map(

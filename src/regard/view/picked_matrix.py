@@ -55,6 +55,19 @@ class Matrix:
     map: AttentionMap
 
 
+def over_cells(matrix: Matrix) -> Matrix:
+    """The keys that are cells of a picture: a mark among them, as [CLS], is none."""
+    special = np.array(matrix.columns.special, bool)
+    if len(special) != len(matrix.keys) or not special.any():
+        return matrix
+    return replace(
+        matrix,
+        weights=matrix.weights[:, ~special],
+        allowed=matrix.allowed[:, ~special],
+        keys=tuple(key for key, mark in zip(matrix.keys, special, strict=True) if not mark),
+    )
+
+
 def picked(record: AttentionRecord, pick: Pick) -> Matrix:
     """The matrix that is asked for; a name or number that there is not is refused."""
     if not record.maps:

@@ -19,6 +19,9 @@ def width(text: str) -> int:
     return cell_len(ESCAPES.sub("", text).replace(ISOLATE, "").replace(END_ISOLATE, ""))
 
 
+_OBEYED = re.compile(r"(?!\x1b\[[0-9;]*m)[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
 def visible(label: object) -> str:
     """A label that shows what it is: control characters and blanks are written as in Python."""
     text = str(label)
@@ -27,6 +30,11 @@ def visible(label: object) -> str:
     return "".join(
         c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode() for c in text
     )
+
+
+def harmless(text: str) -> str:
+    """What a terminal would obey is written as in Python, but for line ends, tabs and colours."""
+    return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def isolate(text: str) -> str:

@@ -355,20 +355,23 @@ def _print(view: View, saved: bool, *, explain: bool, written: bool) -> None:
 
     written: there is a file already, and none is proposed.
     """
+    from regard.view.terminal_cells import harmless
+
     several = len({record.model for record in view.records}) > 1
     for record in view.records:
         if record.output:
-            print(f"{record.model}: {record.output}" if several else record.output)
+            said = f"{record.model}: {record.output}" if several else record.output
+            print(harmless(said))
     print(f"\n{view.to_text(colour=None)}")
     for record in view.records:
         if record.notes:
             who = f"{record.model}: " if several else ""
-            print("\n" + "\n".join(who + note for note in record.notes))
-        said = [f"{each.title}: {each.reading}" for each in record.explanations]
-        if explain and not (said or any("is not measured" in note for note in record.notes)):
-            said = [t("how far the weights explain this output is not measured for this model")]
-        if said:
-            print("\n" + "\n".join(said))
+            print(harmless("\n" + "\n".join(who + note for note in record.notes)))
+        lines = [f"{each.title}: {each.reading}" for each in record.explanations]
+        if explain and not (lines or any("is not measured" in note for note in record.notes)):
+            lines = [t("how far the weights explain this output is not measured for this model")]
+        if lines:
+            print(harmless("\n" + "\n".join(lines)))
     if others := _other_maps(view):
         told = t("also there: {maps}; see one with --map NAME", maps=", ".join(others))
         print(f"\n{told}", file=sys.stderr)

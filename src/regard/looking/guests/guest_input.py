@@ -195,3 +195,9 @@ def _wav(path: Path) -> GuestInput:
     numbers = np.frombuffer(data, kind).astype(np.float32) - silence
     samples = numbers.reshape(-1, channels).mean(1) / 2.0 ** (8 * width - 1)
     return GuestInput(sound=samples.astype(np.float32), rate=rate, name=path.name)
+
+
+def refuse_missing_picture(text: str) -> None:
+    """What has the name of a picture, where only pictures are read, is one that is not there."""
+    if text.lower().endswith(PICTURES) and not Path(text).exists():
+        raise BadQuestion(t("there is no picture {file}", file=text))

@@ -11,7 +11,7 @@ from torch import Tensor
 from regard.hf.modules import transformers
 from regard.looking.guests.generated_beam import Generated, generated, plainly_generated
 from regard.looking.guests.guest_processors import GuestProcessors
-from regard.records.question import Question
+from regard.records.question import BadQuestion, Question
 from regard.records.side import NotARecord
 from regard.words import t
 
@@ -106,6 +106,8 @@ class GuestWriter:
         else:
             labels = self.tokenizer(text_target=target)["input_ids"]
         ids = labels if labels[:1] == [self._start] else [self._start, *labels]
+        if len(ids) < 2:
+            raise BadQuestion(t("the target holds no token"))
         whole = torch.tensor(ids, device=device)
         return {**inputs, "decoder_input_ids": whole[None, :-1]}, Generated(whole, None)
 

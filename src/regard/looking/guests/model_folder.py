@@ -6,6 +6,7 @@ Weights are read from safetensors alone: other files of weights are pickles, whi
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -42,7 +43,7 @@ def load_guest(folder: str | Path, *, device: str | None = None) -> GuestModel:
     if device is not None:
         model = model.to(device)
     name = place.resolve().name
-    command = f"regard serve --hf {folder}"
+    command = f"regard serve --hf {shlex.quote(str(folder))}"
     return GuestModel(model.eval(), processor, name=name, command=command, place=place)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
-from regard.view.picked_matrix import Matrix, Pick, picked
+from regard.view.picked_matrix import Matrix, Pick, over_cells, picked
 from regard.view.sheets.drawn_sheet import draw_sheet
 from regard.view.sheets.lens_sheet import lens_sheet
 from regard.view.sheets.measures_sheet import measures_sheet
@@ -126,10 +126,8 @@ def _picture(record: AttentionRecord, pick: Pick) -> TabSheet:
     matrix = picked(record, replace(pick, map=found.name, tokens=True))
     picture = matrix.columns.picture
     assert picture is not None
-    cells = ~np.array(matrix.columns.special, bool)  # marks among the keys are no cells
-    shown = replace(matrix, weights=matrix.weights[:, cells])
     boxes = record.glimpses if found is record.maps[0] else ()
-    return _of(record, matrix, [[LitPictures(shown, picture, boxes)]])
+    return _of(record, matrix, [[LitPictures(over_cells(matrix), picture, boxes)]])
 
 
 def _two(

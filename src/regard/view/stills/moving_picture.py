@@ -14,7 +14,7 @@ from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.records.sights import Warps
 from regard.view.markup import Markup, element
-from regard.view.picked_matrix import Pick, picked
+from regard.view.picked_matrix import Pick, over_cells, picked
 from regard.view.stills.drawn_picture import draw_word
 from regard.view.stills.drawn_sights import Part, draw_step, draw_warp
 from regard.view.stills.paper import theme_named
@@ -117,7 +117,7 @@ def shown_steps(count: int) -> list[int]:
 
 
 def _words(record: AttentionRecord, pick: Pick, theme: str) -> Iterator[FilmFrame]:
-    matrix = picked(record, pick)
+    matrix = over_cells(picked(record, pick))
     if matrix.columns.picture is None:
         raise NotARecord(
             t(

@@ -15,7 +15,7 @@ import numpy as np
 
 from regard.records.record import AttentionRecord
 from regard.view.level_lines import level_lines, shown_levels
-from regard.view.picked_matrix import Matrix, Pick, by_hop, picked
+from regard.view.picked_matrix import Matrix, Pick, by_hop, over_cells, picked
 from regard.view.sides.side_by_side import side_by_side
 from regard.view.stills.composition import Caption, DrawnPart, below, page, titled
 from regard.view.stills.drawn_cells import draw_cells, draw_scale
@@ -135,7 +135,7 @@ def _weights(
 ) -> DrawnPart:
     if matrix.columns.picture is not None:
         boxes = record.glimpses if matrix.map is record.maps[0] else ()
-        return DrawnPart(*draw_panels(matrix, matrix.columns.picture, boxes, scale))
+        return DrawnPart(*draw_panels(over_cells(matrix), matrix.columns.picture, boxes, scale))
     legend = DrawnPart(*(draw_heads(heads, scale) if heads else draw_scale(matrix, scale)))
     if style == "lines":
         lines = DrawnPart(*draw_lines(matrix, scale, heads))
