@@ -29,6 +29,12 @@ def kind_of(name: str, queries: str = "", keys: str = "") -> str:
     return say(kinds[name]) if name in kinds else caption("other kind", name=name)
 
 
+def measure_name(name: str) -> str:
+    """What the numbers of an explanation are called; those that have no word as they are: JSD, τ."""
+    names = _captions()["measures"]
+    return say(names[name]) if name in names else name
+
+
 def caption(*place: str, **values: object) -> str:
     """The text at a place: caption("mean", "head", n=4) is "mean over 4 heads"."""
     text: Any = _captions()

@@ -8,7 +8,7 @@ import numpy as np
 
 from regard.records.record import Array, AttentionRecord, Explanation
 from regard.records.token_words import merge_words
-from regard.view.captions import caption
+from regard.view.captions import caption, measure_name
 from regard.view.picked_matrix import Matrix, Pick, picked
 from regard.view.sheets.sheet_blocks import (
     Block,
@@ -147,7 +147,7 @@ def _numbers(each: Explanation, matrix: Matrix) -> NumberTable:
         for line, x in zip(lines, means, strict=True):
             line.append(TableCell(number_text(x), bar=x / most if np.isfinite(x) else 0.0))
         foot.append(TableCell(number_text(_mean(given))))
-    return NumberTable([t("query"), *each.rows], lines, foot)
+    return NumberTable([t("query"), *map(measure_name, each.rows)], lines, foot)
 
 
 def _mean(numbers: np.ndarray) -> float:

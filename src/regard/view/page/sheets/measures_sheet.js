@@ -5,7 +5,7 @@ import { rolloutExplanation } from "../panels/explain/rollout.js";
 import { currentMap, largestSize } from "../panels/panel_parts.js";
 import { meanOf, numberText, readingsOf } from "../panels/row_numbers.js";
 import { mergeGroups } from "../record/record.js";
-import { caption, captions, t } from "../words/messages.js";
+import { caption, captions, measureName, t } from "../words/messages.js";
 
 /** @typedef {import("../record/record.js").Explanation} Explanation */
 /** @typedef {import("../record/record.js").Matrix} Matrix */
@@ -79,5 +79,5 @@ function numbersTable({ rows }, matrix) {
     means.forEach((x, at) => lines[at].push({ text: numberText(x), bar: Number.isFinite(x) ? x / most : 0 }));
     foot.push({ text: numberText(meanOf(numbers)) });
   }
-  return { columns: [t("query"), ...Object.keys(rows)], lines, foot };
+  return { columns: [t("query"), ...Object.keys(rows).map(measureName)], lines, foot };
 }

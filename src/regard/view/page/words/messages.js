@@ -47,6 +47,13 @@ export function caption(text, values) {
   return partsOf(translated(text), values).join("");
 }
 
+/** What the numbers of an explanation are called; those without a word of their own as they are: JSD, τ. @param {string} name */
+export function measureName(name) {
+  /** @type {Record<string, string>} */
+  const names = captions.measures;
+  return Object.hasOwn(names, name) ? caption(names[name]) : name;
+}
+
 export { captions };
 
 /** @param {string} message */

@@ -9,7 +9,7 @@ import { meanOf, numberText } from "../row_numbers.js";
 import { button, currentMap, currentMatrix, keepingFocus, largestSize, needsModel, rampLegend } from "../panel_parts.js";
 import { mergeGroups } from "../../record/record.js";
 import { groupWith } from "../../drawing/view.js";
-import { caption, captions, t } from "../../words/messages.js";
+import { caption, captions, measureName, t } from "../../words/messages.js";
 
 /** @typedef {import("../../record/record.js").AttentionMap} AttentionMap */
 /** @typedef {import("../../record/record.js").Matrix} Matrix */
@@ -45,13 +45,6 @@ const terms = () => ({
   comprehensiveness: t("probability that the answer loses without the 1 to 50 % of the tokens that this names first: large if they were needed"),
   sufficiency: t("probability that the answer loses with these tokens alone: small if they are enough"),
   lead: t("log-probability of the answer less that of the other one, in nats"),
-});
-
-/** Those of their names that are words. @returns {Record<string, string>} */
-const numberNames = () => ({
-  comprehensiveness: t("comprehensiveness"),
-  sufficiency: t("sufficiency"),
-  lead: t("lead"),
 });
 
 export const explainPanel = {
@@ -195,7 +188,7 @@ function measureNumbers(name, values, reading, matrix, chosen) {
   return h(
     "div",
     null,
-    h("dt", { title: terms()[name] ?? null }, name),
+    h("dt", { title: terms()[name] ?? null }, measureName(name)),
     h("dd", null, statesNumber(reading, numberText(meanOf(values))) ? null : h("b", null, numberText(meanOf(values))), here, h("span", { class: "explain-spark", "aria-hidden": "true" }, groups.map(bar))),
   );
 }
@@ -233,7 +226,7 @@ function glossary() {
     "details",
     { class: "explain-glossary" },
     h("summary", null, t("What the numbers mean")),
-    h("dl", null, Object.entries(terms()).map(([name, meaning]) => [h("dt", null, numberNames()[name] ?? name), h("dd", null, meaning)])),
+    h("dl", null, Object.entries(terms()).map(([name, meaning]) => [h("dt", null, measureName(name)), h("dd", null, meaning)])),
   );
 }
 
