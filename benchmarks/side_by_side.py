@@ -98,7 +98,7 @@ def prepare(recipe: Any, folder: str, log: str) -> None:
     with open(log, "ab", 0) as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
-    from regard.runs.atomic_files import write_whole
+    from regard.data.atomic_files import write_whole
     from regard.runs.run_folder import RunFolder
     from regard.tasks.recipe_task import task_of
 

@@ -67,7 +67,7 @@ def test_a_file_is_replaced_when_the_new_one_is_whole(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(27, "file too large")
 
-    monkeypatch.setattr("regard.runs.atomic_files.os.fsync", full)
+    monkeypatch.setattr("regard.data.atomic_files.os.fsync", full)
     with pytest.raises(OSError, match="too large"):
         view.save(place)
     assert place.read_bytes() == before

@@ -13,12 +13,12 @@ import pytest
 import torch
 from toy import toy_recipe, write_corpus
 
+from regard.data import atomic_files as writing
+from regard.data.atomic_files import DiskFull
 from regard.data.tokenizer import UNK
 from regard.models.transformer_options import Transformer
 from regard.recipe.mistakes import RecipeError
 from regard.report.run_evaluation import evaluate
-from regard.runs import atomic_files as writing
-from regard.runs.atomic_files import DiskFull
 from regard.runs.failures import Diverged, Interrupted, OtherRecipe
 from regard.runs.loaded_run import load
 from regard.runs.metrics_file import read_rows

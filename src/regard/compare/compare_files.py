@@ -10,7 +10,7 @@ from pathlib import Path
 from regard.compare.compare_page import page
 from regard.compare.findings import Findings
 from regard.compare.score_table import ScoreTable, csv_of
-from regard.runs.atomic_files import write_whole
+from regard.data.atomic_files import write_whole
 from regard.runs.failures import FolderInUse
 from regard.runs.run_folder import held_folder
 

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from regard.compare.items import digest_of
+from regard.data.atomic_files import write_whole
 from regard.data.checksums import check_seal, sealed
 from regard.data.problems import Problems
 from regard.data.spec import Spec
 from regard.measures.measure import Counts, Measure
 from regard.recipe.mistakes import RecipeError
-from regard.runs.atomic_files import write_whole
 from regard.runs.loaded_run import LoadedRun
 from regard.runs.metrics_file import read_rows
 from regard.runs.model_file import fingerprint, read_config

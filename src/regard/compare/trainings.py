@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from regard.data.atomic_files import write_whole
 from regard.data.checksums import Damaged
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import LIMITS, Recipe
 from regard.recipe.recipe_files import dump_recipe
-from regard.runs.atomic_files import write_whole
 from regard.runs.failures import RunEnded
 from regard.runs.metrics_file import read_rows
 from regard.runs.model_file import is_whole, read_config, recipe_of

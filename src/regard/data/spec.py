@@ -59,8 +59,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from regard.data.atomic_files import sync
 from regard.data.byte_lines import STANDARD_INPUT
-from regard.data.disk_sync import sync
 from regard.data.formats import COMPRESSED, bare_name, format_of, is_known
 from regard.data.formats.comma_table import CommaTable
 from regard.data.formats.jsonl import JsonLines

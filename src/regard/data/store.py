@@ -21,8 +21,8 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.atomic_files import sync
 from regard.data.checksums import SEAL, check_seal, sealed, sha256_of
-from regard.data.disk_sync import sync
 from regard.data.fields import Field, Parts
 from regard.data.problems import Problems
 from regard.data.spec import Corpus, stamp_of

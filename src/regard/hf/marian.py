@@ -15,6 +15,7 @@ from pathlib import Path
 
 from torch import nn
 
+from regard.data.atomic_files import write_whole
 from regard.data.tokenizer import Tokenizer
 from regard.hf.marian_config import (
     Checkpoint,
@@ -35,7 +36,6 @@ from regard.hf.sentencepiece_file import read_sentencepiece
 from regard.models.transformer_options import Transformer
 from regard.recipe.recipe import Recipe
 from regard.recipe.recipe_files import dump_recipe
-from regard.runs.atomic_files import write_whole
 from regard.runs.devices import find_device
 from regard.runs.loaded_run import LoadedRun
 from regard.runs.model_file import save_model

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.attention.kernels.kernel_modules import wait_always
+from regard.data.atomic_files import write_whole
 from regard.data.check.header_check import with_header
 from regard.data.checksums import check_seal, sealed, sha256_of
 from regard.data.problems import Problems
@@ -16,7 +17,6 @@ from regard.recipe.mistakes import RecipeError
 from regard.report.beside_runs import check_alike, run_names
 from regard.report.report_page import render
 from regard.report.run_report import make_report
-from regard.runs.atomic_files import write_whole
 from regard.runs.loaded_run import LoadedRun, load
 from regard.runs.model_file import fingerprint
 from regard.runs.run_folder import RunFolder

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from regard.runs.atomic_files import write_whole
+from regard.data.atomic_files import write_whole
 
 COLUMNS = (
     "step",

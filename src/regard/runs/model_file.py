@@ -18,12 +18,12 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from regard import __version__
+from regard.data.atomic_files import write_whole
 from regard.data.checksums import SEAL, Damaged, check_seal, sealed, sha256_of
 from regard.plugins import UnusableName
 from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
 from regard.runs import needed_packages, older_runs
-from regard.runs.atomic_files import write_whole
 from regard.runs.needed_packages import missing, named_packages
 from regard.runs.run_folder import RunFolder
 from regard.tasks.recipe_task import task_of

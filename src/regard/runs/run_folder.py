@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from regard.data.atomic_files import clear_partial, write_whole
 from regard.data.checksums import Damaged
 from regard.data.fields import Field, Label, Text
 from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import LIMITS, Recipe
 from regard.recipe.recipe_files import dump_recipe, read_recipe
 from regard.runs import older_runs
-from regard.runs.atomic_files import clear_partial, write_whole
 from regard.runs.failures import FolderInUse, OtherRecipe
 from regard.runs.needed_packages import missing, read_packages
 from regard.tasks.task import Task

@@ -18,8 +18,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from regard.data.atomic_files import write_whole
 from regard.data.checksums import Damaged
-from regard.runs.atomic_files import write_whole
 from regard.words import t
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from regard.data.atomic_files import write_whole
 from regard.data.check.header_check import header_doubts
 from regard.data.check.label_check import label_doubts
 from regard.data.checksums import Damaged
@@ -18,7 +19,6 @@ from regard.data.store import Store
 from regard.data.unspaced import LOOKED_AT
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
-from regard.runs.atomic_files import write_whole
 from regard.runs.run_folder import RunFolder
 from regard.tasks.recipe_task import task_of
 from regard.tasks.task import Task

@@ -137,7 +137,7 @@ class View:
 
         What stood there stays until the new file is whole.
         """
-        from regard.runs.atomic_files import write_whole
+        from regard.data.atomic_files import write_whole
 
         path = Path(path)
         if path.suffix not in SUFFIXES:

@@ -6,7 +6,6 @@ import errno
 import os
 from pathlib import Path
 
-from regard.data.disk_sync import sync
 from regard.words import t
 
 PARTIAL = ".partial"  # ends the name of a file that is still being written
@@ -16,6 +15,17 @@ class DiskFull(OSError):
     """There was no room for a file; what stood in its place is untouched."""
 
     hint = "free some space and run the same command again"
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the list of names in a folder, is on the disk."""
+    if path.is_dir() and os.name != "posix":
+        return  # there a folder cannot be opened
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_whole(path: Path, content: bytes | str) -> None:

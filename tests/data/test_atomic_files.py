@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from regard.runs.atomic_files import DiskFull, clear_partial, write_whole
+from regard.data.atomic_files import DiskFull, clear_partial, write_whole
 
 
 def test_replaces_what_was_there(tmp_path):
