@@ -301,7 +301,10 @@ def test_several_inputs_may_come_in_their_order(tmp_path):
         {"left": "a b", "right": "c"},
     ]
     found = run.predict(ways)
-    assert len({one.score for one in found}) == 1
+    for one in found:
+        assert one.score == pytest.approx(
+            found[0].score, abs=1e-6
+        )  # rows of a batch are rounded apart
     assert all(one.input == ways[0] for one in found)
     for wrong in (("a",), ("a", "b", "c"), ("a", 3)):
         with pytest.raises(Unanswerable, match="example 2"):

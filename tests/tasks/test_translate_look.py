@@ -389,15 +389,19 @@ def test_without_details_the_weights_are_the_same_and_the_mechanism_is_named():
 def test_too_many_numbers_are_left_out_and_it_is_said():
     full = look(translator_of("transformer")).maps
     scores, values = (sum(getattr(each, x).size for each in full) for x in ("scores", "values"))
-    assert within_budget(full, scores + values) == (full, ())
+    vectors = sum(each.query_vectors.size + each.key_vectors.size for each in full)
+    assert within_budget(full, vectors + scores + values) == (full, ())
+    kept, notes = within_budget(full, vectors + scores + values - 1)
+    assert all(each.query_vectors is None and each.values is not None for each in kept)
+    assert notes[0].startswith("queries and keys are left out")
     kept, notes = within_budget(full, scores + values - 1)
     assert all(each.values is None and each.scores is not None for each in kept)
-    assert notes[0].startswith("values are left out")
+    assert notes[0].startswith("queries, keys and values are left out")
     kept, notes = within_budget(full, scores - 1)
     assert all(each.values is None and each.scores is None for each in kept)
-    assert notes[0].startswith("scores and values are left out")
+    assert notes[0].startswith("queries, keys, scores and values are left out")
     with speaking("zh"):
-        assert within_budget(full, scores - 1)[1][0].startswith("略去了分数和值")
+        assert within_budget(full, scores - 1)[1][0].startswith("略去了查询、键、分数和值")
     assert all(np.array_equal(a.weights, b.weights) for a, b in zip(kept, full, strict=True))
 
 

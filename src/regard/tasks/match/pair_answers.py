@@ -26,6 +26,8 @@ from regard.tasks.match.match_task import MatchTask
 from regard.tasks.report_part import Drawing
 from regard.words import t
 
+SAME = 1e-6  # the same text twice: rows of a batch are rounded apart
+
 
 class LabelPairs(MatchTask):
     """One of some labels, as entailment."""
@@ -169,7 +171,7 @@ class RankPairs(MatchTask):
         rising = {question: sorted(scores) for question, scores in rivals.items()}
         found = []
         for question, one in zip(questions, answers, strict=True):
-            better = len(rising[question]) - bisect_right(rising[question], one.answer)
+            better = len(rising[question]) - bisect_right(rising[question], one.answer + SAME)
             found.append(replace(one, rank=1 + better))
         return found
 
