@@ -23,6 +23,7 @@ FREE = {
     "training.optimizer.betas",
     "model.windows",
     "task.distances",
+    "task.lengths",
 }  # lists, tested in their own words
 LISTS = {
     ("show-attend-tell", "model.filters"),
