@@ -13,6 +13,7 @@ from regard.data.tokenizer import UNK
 from regard.looking.look import look
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
+from regard.recipe.recipe_files import read_recipe
 from regard.records.question import Question
 from regard.report.run_evaluation import evaluate
 from regard.runs.loaded_run import LoadedRun, load
@@ -242,3 +243,9 @@ def test_chinese_by_character(tmp_path: Path) -> None:
     (one,) = run.translate(["今天第8次下雨，大家都在家里读书。"])
     assert "次下雨" in one.text
     assert run.task.measured_by()[0].compare("第八次", "第九次").recall == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("given", ["[10, 6]", "[6, 6]", "[0, 6]", "[2, 4, 6]"])
+def test_bounds_of_lengths_rise_and_are_two_at_most(given):
+    with pytest.raises(RecipeError, match=r"task\.lengths"):
+        read_recipe("pointer", [f"task.lengths={given}"])
