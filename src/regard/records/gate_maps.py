@@ -61,6 +61,8 @@ def recording_recurrent(model: nn.Module) -> Iterator[list[ReadVectors]]:
     ) -> None:
         given = dict(zip(("inputs", "mask", "state"), args, strict=False)) | dict(named)
         inputs, mask, state = given["inputs"], given.get("mask"), given.get("state")
+        if not len(inputs):  # a document without a sentence
+            return
         if (lengths := given.get("lengths")) is not None:
             length = int(lengths[0])
         else:
