@@ -64,7 +64,7 @@ from regard.data.byte_lines import STANDARD_INPUT
 from regard.data.formats import COMPRESSED, bare_name, format_of, is_known
 from regard.data.formats.comma_table import CommaTable
 from regard.data.formats.jsonl import JsonLines
-from regard.data.formats.scene_file import SceneFile, scene_settings
+from regard.data.formats.scene_file import SceneFile
 from regard.data.formats.sheet import TILE, Sheet
 from regard.data.formats.tables import Table
 from regard.data.parts import PARTS
@@ -161,7 +161,7 @@ def digits_of(spec: str) -> str:
     name = spec.partition("#")[0]
     found = _embedded(name) if _EMBEDDED.fullmatch(name) else {}
     scenes = [path for path in found.values() if isinstance(format_of(path), SceneFile)]
-    return str(scene_settings(scenes[0])["digits"]) if scenes else spec
+    return str(SceneFile.said(scenes[0])["digits"]) if scenes else spec
 
 
 def keep_standard_input(spec: Spec, folder: Path, name: str = "standard-input.tsv") -> Spec:

@@ -76,7 +76,7 @@ def test_a_film_file_has_columns_for_both_tasks():
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ({"count": 3}, "is no scene file"),
+        ({"count": 3}, "is no \\.films file"),
         ({"digits": "digits:dev", "count": 3, "turn": 1}, "Did you mean 'turns'"),
         ({"digits": "digits:dev", "count": 3, "least": 2}, "4 to 24 frames"),
         ({"digits": "digits:dev", "count": 3, "dark": 1.5}, "shares"),

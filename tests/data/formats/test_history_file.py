@@ -71,7 +71,7 @@ def test_embedded_histories_are_read_and_their_parts_differ():
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ([1], "is no history file"),
+        ([1], "is no \\.histories file"),
         ({"count": 3, "kind": 1}, "Did you mean 'kinds'"),
         ({"count": 3, "least": 1}, "two events or more"),
         ({"count": 3, "order": "any"}, "random or sorted"),

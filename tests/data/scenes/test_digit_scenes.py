@@ -118,13 +118,13 @@ def test_embedded_scenes_have_columns_by_what_is_said() -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("[1]", "is no scene file"),
-        ("{", "is no scene file"),
+        ("[1]", "is no .scenes file"),
+        ("{", "is no .scenes file"),
         ('{"digits": "digits:dev", "count": 2, "size": 3}', "no setting 'size'"),
         ('{"digits": "digits:dev", "count": 2, "digit": 40}', "do not fit"),
         ('{"digits": "digits:dev", "count": 2, "digit": 10}', "averaged down"),
         ('{"digits": "digits:dev", "count": 2, "most": 5}', "2 to 5 digits"),
-        ('{"digits": "digits:dev", "count": "2"}', ""),
+        ('{"digits": "digits:dev", "count": "2"}', 'count cannot be "2"'),
     ],
 )
 def test_a_wrong_scene_file_says_what_is_wrong(tmp_path, written: str, said: str) -> None:

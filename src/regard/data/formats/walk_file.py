@@ -8,69 +8,24 @@ longitude and time, in seconds.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from regard.data.byte_lines import open_bytes
-from regard.data.formats.format import Format, Row, in_words
-from regard.data.problems import CorpusError
-from regard.suggestions import meant
-from regard.words import t
-
-COLUMNS = ("user", "place", "latitude", "longitude", "time")
+from regard.data.formats.made_file import MadeFile
 
 
-class WalkFile(Format):
-    """Its check-ins are made, not read. Columns are called as the fields unless told."""
+class WalkFile(MadeFile):
+    """Its check-ins are made, not read."""
 
     endings: ClassVar = (".walks",)
+    known: ClassVar = ("user", "place", "latitude", "longitude", "time")
+    needs: ClassVar = frozenset({"users", "visits"})
+    example: ClassVar = '{"users": 300, "visits": 60, "places": 1000}'
 
-    def columns(self, text: str, wanted: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
-        names = tuple(wanted or fields)
-        if len(names) != len(fields) or not set(names) <= set(COLUMNS):
-            raise CorpusError(
-                t(
-                    "'{text}': after # come {in_words} of the columns {columns}",
-                    text=text,
-                    in_words=in_words(len(fields)),
-                    columns=", ".join(COLUMNS),
-                )
-            )
-        return names
-
-    def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    def made(self, path: Path, columns: Sequence[str]) -> Iterator[list[Any]]:
         from regard.data.visits.city_walks import WalkSettings, city_walks
 
-        with open_bytes(path) as stream:
-            data = stream.read(1 << 16)
-        try:
-            said = json.loads(data)
-        except (ValueError, RecursionError):
-            said = None
-        known = [field.name for field in fields(WalkSettings)]
-        if not isinstance(said, dict) or not {"users", "visits"} <= said.keys():
-            raise CorpusError(
-                t(
-                    '{path} is no walk file: it is JSON, as {"users": 300, "visits": 60, "places": '
-                    "1000}",
-                    path=path,
-                )
-            )
-        for name in said:
-            if name not in known:
-                raise CorpusError(
-                    t(
-                        "{path}: there is no setting {name} of walks.{meant}",
-                        path=path,
-                        name=repr(name),
-                        meant=meant(name, known),
-                    )
-                )
-        try:
-            for number, row in enumerate(city_walks(WalkSettings(**said)), start=1):
-                yield number, [getattr(row, name) for name in columns or ("place",)]
-        except (ValueError, TypeError) as error:
-            raise CorpusError(f"{path}: {error}") from None
+        settings = self.settings_of(path, self.said(path), WalkSettings)
+        for visit in city_walks(settings):
+            yield [getattr(visit, name) for name in columns or ("place",)]

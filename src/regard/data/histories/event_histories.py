@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class HistorySettings:
     others: int = 40
     least: int = 5
     most: int = 15
-    order: Literal["random", "sorted"] = "random"
+    order: str = "random"
     ordered: bool = False
 
     def __post_init__(self) -> None:
