@@ -30,7 +30,7 @@ from regard.layers.contracts import Encoded
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.modes import LabelDecoder, many_to_one
 from regard.models.summary import Summary
-from regard.records.record import Explanation
+from regard.records.explanation import Explanation
 from regard.runs.loaded_run import load
 from regard.tasks.classify.classify_explain import explain_classification
 from regard.tasks.classify.classify_module import Classify

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from regard.looking.pictures import picture_record
+from regard.records.attention_map import AttentionMap
+from regard.records.beam_tree import Beam, BeamNode
+from regard.records.explanation import Explanation
+from regard.records.lens import Lens
 from regard.records.levels import Levels
-from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation, Lens
+from regard.records.record import AttentionRecord
 from regard.records.side import END, START, Side
 
 LAYERS, HEADS, VALUES = 2, 3, 4

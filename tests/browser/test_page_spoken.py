@@ -191,7 +191,8 @@ def test_a_model_at_work_and_its_answer_are_announced(open_page, server, said):
 
 
 def test_predictions_say_layer_place_and_chance(open_records, said):
-    from regard.records.record import AttentionMap, Lens
+    from regard.records.attention_map import AttentionMap
+    from regard.records.lens import Lens
     from regard.records.side import Side
 
     weights = np.full((1, 1, 2, 2), 0.5, np.float32)

@@ -18,7 +18,8 @@ import resvg_py
 
 from regard.cli.commands.look import _open_when_it_answers, _typed_input
 from regard.looking.look import look as view_of
-from regard.records.record import AttentionRecord, Explanation
+from regard.records.explanation import Explanation
+from regard.records.record import AttentionRecord
 
 TEXT = "我是一个学生。"
 

@@ -15,7 +15,8 @@ from regard.compare.case_maps import attention_drawing, shown_maps
 from regard.compare.cases import Case, asked_line, with_records
 from regard.compare.items import text_of
 from regard.compare.judged_run import Cost, JudgedRun
-from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.attention_map import AttentionMap
+from regard.records.record import AttentionRecord
 from regard.records.side import Side
 from regard.runs.loaded_run import load
 from regard.training.run import train

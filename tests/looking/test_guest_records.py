@@ -299,8 +299,8 @@ def test_a_sound_is_read_from_a_file_and_long_ones_are_put_together(tmp_path):
 
 
 def test_frames_put_together_still_sum_to_1():
+    from regard.records.attention_map import AttentionMap
     from regard.records.pooled_frames import pooled
-    from regard.records.record import AttentionMap
 
     weights = np.random.default_rng(0).dirichlet(np.ones(7), (1, 2, 7)).astype(np.float32)
     made = pooled(AttentionMap("encoder", "s", "s", weights), 3, queries=True, keys=True)

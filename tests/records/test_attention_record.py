@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from regard.records.attention_map import AttentionMap
+from regard.records.beam_tree import Beam, BeamNode
+from regard.records.explanation import Explanation
 from regard.records.packed_arrays import MIDDLE, SMALL, pack, pack_bits, unpack
 from regard.records.png_image import PngImage
-from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
+from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Picture, Side
 from regard.records.token_words import merge_words, word_numbers
 

@@ -13,9 +13,10 @@ import regard
 from regard.attention.normalizers import as_normalizer
 from regard.models.presets import rnnenc
 from regard.records import maps
+from regard.records.attention_map import AttentionMap
 from regard.records.maps import within_budget
 from regard.records.question import BadQuestion, Force, HeadOff, Question
-from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.record import AttentionRecord
 from regard.records.side import END, START
 from regard.search import Ensemble, Search
 from regard.tasks.search_settings import search_settings

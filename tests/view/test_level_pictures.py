@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import regard
+from regard.records.attention_map import AttentionMap
 from regard.records.levels import Levels
-from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.view.level_lines import NO_COLOUR, level_lines
 from regard.view.shaded_sentences import shaded_sentences

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from regard.looking.look import look
+from regard.records.attention_map import AttentionMap
+from regard.records.beam_tree import Beam, BeamNode
+from regard.records.explanation import Explanation
 from regard.records.json_text import MOST, left_packed
-from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
+from regard.records.record import AttentionRecord
 from regard.records.side import Side
 
 

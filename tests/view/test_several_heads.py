@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from regard.looking.look import look
-from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.attention_map import AttentionMap
+from regard.records.record import AttentionRecord
 from regard.records.side import Side
 from regard.view.attention_view import View, counted, page_state
 from regard.view.picked_matrix import NoSuchPart, Pick

@@ -10,8 +10,9 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from regard.records.attention_map import AttentionMap
 from regard.records.png_image import data_uri, encode_png
-from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Picture, Side
 from regard.view.attention_view import View
 from regard.view.picked_matrix import NoSuchPart, Pick, by_hop, picked

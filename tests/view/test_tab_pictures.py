@@ -11,7 +11,11 @@ import pytest
 
 from regard.looking.look import look
 from regard.looking.pictures import picture_record
-from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation, Lens
+from regard.records.attention_map import AttentionMap
+from regard.records.beam_tree import Beam, BeamNode
+from regard.records.explanation import Explanation
+from regard.records.lens import Lens
+from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.view.picked_matrix import NoSuchPart, Pick
 from regard.view.sheets.sheet_blocks import number_text

@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.attention_map import AttentionMap
+from regard.records.record import AttentionRecord
 from regard.records.side import END, Side
 from regard.view.attention_view import View
 from regard.view.colours import contrast

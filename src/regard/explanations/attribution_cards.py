@@ -14,7 +14,8 @@ from regard.explanations.context_parts import shares
 from regard.explanations.faithfulness import Faithfulness
 from regard.explanations.model_readings import Reading, Weighed
 from regard.measures.explanation_measures import kendall_tau
-from regard.records.record import Array, Explanation
+from regard.records.attention_map import Array
+from regard.records.explanation import Explanation
 from regard.words import t
 
 RANDOM = "random"  # orders of the tokens that attributions are compared with

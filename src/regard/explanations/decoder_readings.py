@@ -25,8 +25,8 @@ from regard.explanations.token_subsets import of_each_choice, packed
 from regard.explanations.work_done import expect, worked
 from regard.layers.contracts import Encoded, Translator
 from regard.layers.special_tokens import EOS
+from regard.records.explanation import Explanation
 from regard.records.maps import attentions_in
-from regard.records.record import Explanation
 
 
 @contextmanager

@@ -47,7 +47,7 @@ from regard.measures.explanation_measures import (
     permuted,
     total_variation,
 )
-from regard.records.record import Explanation
+from regard.records.explanation import Explanation
 from regard.words import t
 
 DRAWS = 20  # orders of the weights that are tried

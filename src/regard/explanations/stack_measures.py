@@ -14,7 +14,8 @@ from regard.explanations.attention_flow import attention_flow, flow_work
 from regard.explanations.context_parts import rolled, shares
 from regard.explanations.self_stacks import StackLayer
 from regard.measures.explanation_measures import rollout
-from regard.records.record import Array, Explanation
+from regard.records.attention_map import Array
+from regard.records.explanation import Explanation
 from regard.words import t
 
 MOST_FLOW = 5e11  # multiplications: some 5 seconds of a small machine

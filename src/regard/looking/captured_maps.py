@@ -15,7 +15,7 @@ from torch import Tensor
 
 from regard.hf.attention_capture import Captured, CapturedLayer
 from regard.hf.modules import KINDS
-from regard.records.record import Array, AttentionMap
+from regard.records.attention_map import Array, AttentionMap
 from regard.words import t
 
 CLOSE = 1e-3  # how far softmax(scores) may lie from the weights and still be what was computed

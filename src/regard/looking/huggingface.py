@@ -19,8 +19,9 @@ from regard.hf.attention_capture import Captured, CapturedLayer
 from regard.hf.modules import Kind
 from regard.looking.captured_maps import captured_maps
 from regard.looking.token_text import side_of_ids
+from regard.records.attention_map import AttentionMap
 from regard.records.maps import within_budget
-from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.words import t
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from regard.records.attention_map import AttentionMap
 from regard.records.png_image import data_uri, encode_png
-from regard.records.record import AttentionMap, AttentionRecord, Box
+from regard.records.record import AttentionRecord, Box
 from regard.records.side import NotARecord, Side
 from regard.words import t
 

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from regard.attention.mechanism_text import mechanism
 from regard.attention.recording import RecordedSummary
+from regard.records.attention_map import AttentionMap
 from regard.records.maps import Attentions, heads_of
-from regard.records.record import AttentionMap
 from regard.records.side import Side
 from regard.words import t
 

@@ -23,8 +23,8 @@ from torch import Tensor, nn
 
 from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import GRU, LSTM, Cell, CellState, ResetBeforeGRU
+from regard.records.attention_map import AttentionMap
 from regard.records.question import BadQuestion
-from regard.records.record import AttentionMap
 from regard.records.side import Side
 from regard.words import t
 

@@ -19,8 +19,9 @@ from regard.attention.module import AttentionModule
 from regard.attention.multi_head import MultiHead
 from regard.attention.recording import Recorded
 from regard.attention.scores import Summands
+from regard.records.attention_map import AttentionMap
 from regard.records.question import BadQuestion, Question
-from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.record import AttentionRecord
 from regard.records.side import Side
 from regard.records.what_ifs import changes_of
 from regard.words import t

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from regard.records.record import Array, AttentionMap
+from regard.records.attention_map import Array, AttentionMap
 
 
 def pooled(each: AttentionMap, size: int, *, queries: bool, keys: bool) -> AttentionMap:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from regard.attention.mechanism_text import written_normalizer
 from regard.attention.normalizers import as_normalizer
 from regard.attention.pooling import AttentionPooling, Pooled
-from regard.records.record import AttentionMap
+from regard.records.attention_map import AttentionMap
 
 
 class PooledStates(NamedTuple):

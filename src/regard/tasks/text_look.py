@@ -10,7 +10,9 @@ from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
 from regard.attention.weights.asked_weights import Weights
 from regard.data.tokenizer import Tokenizer, Tokens
+from regard.records.attention_map import AttentionMap
 from regard.records.blocks import block_map, block_note, block_side, block_size, block_title
+from regard.records.explanation import Explanation
 from regard.records.gate_maps import gate_maps, recording_recurrent
 from regard.records.maps import (
     attention_map,
@@ -22,7 +24,7 @@ from regard.records.maps import (
 from regard.records.pooled_maps import PooledStates, pooling_map
 from regard.records.question import LONGEST_DOCUMENT, BadQuestion, Question
 from regard.records.reading_notes import reading_notes
-from regard.records.record import AttentionMap, AttentionRecord, Explanation
+from regard.records.record import AttentionRecord
 from regard.records.side import Side
 from regard.records.token_sides import cut_off_note, token_side
 from regard.tasks.answer import Answer, Examples

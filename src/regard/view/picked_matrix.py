@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.records.record import Array, AttentionMap, AttentionRecord
+from regard.records.attention_map import Array, AttentionMap
+from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.records.token_words import merge_words
 from regard.view.captions import caption, kind_of

@@ -18,7 +18,8 @@ from torch import Tensor
 from regard.hf.attention_capture import Captured, capture
 from regard.hf.modules import Kind
 from regard.looking.token_text import BROKEN, token_name
-from regard.records.record import Array, Beam, BeamNode
+from regard.records.attention_map import Array
+from regard.records.beam_tree import Beam, BeamNode
 from regard.records.side import END
 
 SHOWN = 5  # hypotheses that are returned, if nobody says how many

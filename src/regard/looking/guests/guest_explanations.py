@@ -20,9 +20,9 @@ from regard.looking.guests.guest_processors import SOUNDS
 from regard.looking.guests.guest_readings import GuestReading
 from regard.looking.guests.input_parts import SoundParts
 from regard.looking.guests.judged_place import judged_place
+from regard.records.explanation import Explanation
 from regard.records.pooled_frames import pooled_weights
 from regard.records.question import BadQuestion, Foil
-from regard.records.record import Explanation
 from regard.records.side import Side
 from regard.words import t
 

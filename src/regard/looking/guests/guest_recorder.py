@@ -33,10 +33,14 @@ from regard.looking.guests.guest_sides import (
 from regard.looking.guests.judged_place import judged_place
 from regard.looking.guests.logit_lens import logit_lens, stack_of
 from regard.looking.token_text import side_of_ids, token_name
+from regard.records.attention_map import AttentionMap
+from regard.records.beam_tree import Beam
+from regard.records.explanation import Explanation
+from regard.records.lens import Lens
 from regard.records.maps import MOST_WEIGHTS, record_of
 from regard.records.pooled_frames import pooled
 from regard.records.question import BadQuestion, Question
-from regard.records.record import AttentionMap, AttentionRecord, Beam, Explanation, Lens
+from regard.records.record import AttentionRecord
 from regard.records.side import Side
 from regard.records.what_ifs import change_notes, changes_of
 from regard.words import t

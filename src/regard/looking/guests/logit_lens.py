@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.hf.modules import Kind, attending
-from regard.records.record import Lens
+from regard.records.lens import Lens
 
 LIKELIEST = 5
 NAMES = ("h", "layer", "layers", "block", "blocks")  # what stacks of layers are called

@@ -17,8 +17,8 @@ from regard.explanations.decoder_readings import DecodedReading, differentiable
 from regard.explanations.model_readings import Weighed
 from regard.explanations.model_work import GRADIENT
 from regard.explanations.work_done import worked
+from regard.records.explanation import Explanation
 from regard.records.question import BadQuestion, Foil
-from regard.records.record import Explanation
 from regard.suggestions import meant
 from regard.tasks.classify.classify_module import Classify
 from regard.words import t

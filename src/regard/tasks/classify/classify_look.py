@@ -11,12 +11,14 @@ from regard.attention.recording import recording
 from regard.data.fields import Document, Field, Numbers, Text
 from regard.data.problems import said_of_value
 from regard.data.tokenizer import Tokens
+from regard.records.attention_map import AttentionMap
+from regard.records.explanation import Explanation
 from regard.records.gate_maps import gate_maps, recording_recurrent
 from regard.records.maps import attention_map, attentions_in, check_size, record_of
 from regard.records.pooled_maps import PooledStates, pooling_map, recording_poolings
 from regard.records.question import LONGEST, LONGEST_DOCUMENT, BadQuestion, Question
 from regard.records.reading_notes import reading_notes
-from regard.records.record import AttentionMap, AttentionRecord, Explanation
+from regard.records.record import AttentionRecord
 from regard.records.side import Side
 from regard.records.token_sides import cut_off_note
 from regard.tasks.classify.classify_explain import explain_classification

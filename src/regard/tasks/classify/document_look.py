@@ -16,9 +16,9 @@ from regard.attention.pooling import AttentionPooling, Pooled
 from regard.data.fields.document import Document, Sentences
 from regard.data.tokenizer import Tokens
 from regard.models.summary import Summary
+from regard.records.attention_map import AttentionMap
 from regard.records.levels import Levels
 from regard.records.question import BadQuestion
-from regard.records.record import AttentionMap
 from regard.records.side import Side
 from regard.words import t
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from regard.models.joint.joint_decoder import JointDecoder
 from regard.models.joint.source_cnn import SourceCnn
+from regard.records.attention_map import AttentionMap
 from regard.records.maps import NothingToSee, record_of
 from regard.records.question import BadQuestion, Question
 from regard.records.reading_notes import reading_notes
-from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.record import AttentionRecord
 from regard.records.token_sides import token_side
 from regard.search import Search
 from regard.tasks.text_look import unmeasured_note

@@ -26,7 +26,7 @@ from regard.explanations.self_stacks import StackLayer, read_stack, zeroed_in_co
 from regard.explanations.stack_measures import stack_flow, stack_rollout
 from regard.explanations.token_subsets import of_each_choice, packed
 from regard.explanations.work_done import expect, worked
-from regard.records.record import Explanation
+from regard.records.explanation import Explanation
 from regard.tasks.language.language_module import Language
 
 

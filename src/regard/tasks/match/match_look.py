@@ -15,10 +15,11 @@ import torch
 from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded
 from regard.data.fields import Text
+from regard.records.attention_map import AttentionMap
 from regard.records.maps import attention_map, record_of, used_sides
 from regard.records.pooled_maps import pooling_map
 from regard.records.question import BadQuestion, Question
-from regard.records.record import AttentionMap, AttentionRecord
+from regard.records.record import AttentionRecord
 from regard.records.side import Side
 from regard.records.token_sides import token_side
 from regard.tasks.answer import Answer

@@ -17,10 +17,11 @@ from torch import Tensor, nn
 
 from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
+from regard.records.attention_map import AttentionMap
 from regard.records.maps import attention_map, record_of, used_sides
 from regard.records.pooled_maps import pooling_map, recording_poolings
 from regard.records.question import Question
-from regard.records.record import AttentionMap, AttentionRecord, Places
+from regard.records.record import AttentionRecord, Places
 from regard.records.side import Side
 from regard.records.token_sides import token_side
 from regard.tasks.answer import Answer

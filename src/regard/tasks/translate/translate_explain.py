@@ -28,8 +28,8 @@ from regard.explanations.model_readings import Weighed
 from regard.explanations.model_work import GRADIENT
 from regard.explanations.work_done import worked
 from regard.layers.contracts import Translator
+from regard.records.explanation import Explanation
 from regard.records.question import BadQuestion, Foil
-from regard.records.record import Explanation
 from regard.search import Ensemble, Search
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.words import t

@@ -15,6 +15,9 @@ from torch import Tensor, nn
 from regard.attention.recording import Recorded, recording
 from regard.data.tokenizer import BOS, Tokenizer, Tokens
 from regard.layers.contracts import Decoded
+from regard.records.attention_map import AttentionMap
+from regard.records.beam_tree import Beam, BeamNode
+from regard.records.explanation import Explanation
 from regard.records.maps import (
     attention_map,
     attentions_in,
@@ -24,7 +27,7 @@ from regard.records.maps import (
 )
 from regard.records.question import BadQuestion, Question
 from regard.records.reading_notes import reading_notes
-from regard.records.record import AttentionMap, AttentionRecord, Beam, BeamNode, Explanation
+from regard.records.record import AttentionRecord
 from regard.records.side import Side
 from regard.records.token_sides import token_side
 from regard.records.what_ifs import change_notes

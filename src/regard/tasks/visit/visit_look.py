@@ -14,9 +14,11 @@ from torch import Tensor
 
 from regard.attention.module import AttentionModule
 from regard.attention.recording import Recorded, recording
+from regard.records.attention_map import AttentionMap
+from regard.records.explanation import Explanation
 from regard.records.maps import NOTHING, attention_map, record_of
 from regard.records.question import LONGEST_DOCUMENT, BadQuestion, Question
-from regard.records.record import AttentionMap, AttentionRecord, Explanation
+from regard.records.record import AttentionRecord
 from regard.records.side import Side
 from regard.tasks.answer import Answer
 from regard.tasks.text_look import asked_example, unmeasured_note

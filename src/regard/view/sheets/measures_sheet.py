@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from regard.records.record import Array, AttentionRecord, Explanation
+from regard.records.attention_map import Array
+from regard.records.explanation import Explanation
+from regard.records.record import AttentionRecord
 from regard.records.token_words import merge_words
 from regard.view.captions import caption, measure_name
 from regard.view.picked_matrix import Matrix, Pick, picked

@@ -6,7 +6,8 @@ import re
 
 import numpy as np
 
-from regard.records.record import Array, AttentionMap, AttentionRecord
+from regard.records.attention_map import Array, AttentionMap
+from regard.records.record import AttentionRecord
 from regard.records.side import Side
 from regard.view.picked_matrix import NoSuchPart, Pick, picked
 from regard.view.sheets.sheet_blocks import (

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.records.record import AttentionMap, AttentionRecord, BeamNode
+from regard.records.attention_map import AttentionMap
+from regard.records.beam_tree import BeamNode
+from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.view.picked_matrix import Matrix
 from regard.view.sheets.sheet_blocks import (

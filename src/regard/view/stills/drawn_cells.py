@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from regard.records.attention_map import Array
 from regard.records.png_image import data_uri, encode_png
-from regard.records.record import Array
 from regard.view.captions import caption
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Allowed, Matrix

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.records.record import Array
+from regard.records.attention_map import Array
 from regard.view.colours import RGB
 from regard.view.markup import Markup, join
 from regard.view.picked_matrix import Matrix

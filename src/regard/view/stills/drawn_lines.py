@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from regard.records.record import Array
+from regard.records.attention_map import Array
 from regard.view.colours import RGB
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Matrix
