@@ -1,13 +1,14 @@
 """Is attention an explanation? The measures of regard.explanations over the embedded corpora.
 
     python benchmarks/explanations.py                 # the embedded translator, and two classifiers made here
-    python benchmarks/explanations.py --items 500 runs/zh-en     # a translator of your own
+    python benchmarks/explanations.py --items 500 --seeds 1 2 3 zh-en-1 zh-en-2 zh-en-3     # translators of yours
 
 A line is a model: medians over the rows (target tokens, or labels) of the first test items. JSD is between
 the model's weights and the furthest ones found that give the same answer (TVD at most 0.01); 0.69 is the
 most there is, and `far` is the share of rows above half of it. TVD is how far an answer moves with even
 weights and with the same ones in other orders; τ is the agreement of the weights with gradients and with
-leaving a token out, 1 for the same order. Jain and Wallace 2019
+leaving a token out, 1 for the same order. Of several seeds there is a line each, and their mean with a 95 %
+interval. Jain and Wallace 2019
 (https://arxiv.org/abs/1902.10186) say of classifiers that read in context: a large JSD, a small τ.
 """
 
@@ -35,6 +36,7 @@ from regard.runs.loaded_run import load
 from regard.tasks.classify.classify_explain import explain_classification
 from regard.tasks.classify.classify_module import Classify
 from regard.tasks.translate.translate_explain import explain_translation
+from run_folders import head, interval_of, row
 
 COLUMNS = {
     "JSD": ("adversarial", "JSD"),
@@ -57,9 +59,9 @@ class Words(nn.Module):
         return Encoded(states, mask, states[:, 0])
 
 
-def classifier(kind: str, examples: Sequence[Example], epochs: int) -> Classify:
+def classifier(kind: str, examples: Sequence[Example], epochs: int, seed: int) -> Classify:
     """Trained on these texts: a bidirectional LSTM or words alone, pooled by attention."""
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     fields = Text("text", kind="word", size=8000, lowercase=True), Label("label")
     for field in fields:
         field.learn(example[field.name] for example in examples)
@@ -85,8 +87,8 @@ def classifier(kind: str, examples: Sequence[Example], epochs: int) -> Classify:
     return task
 
 
-def line(name: str, found: Iterable[Sequence[Explanation]]) -> str:
-    """The medians over all rows of these explanations, and how long one item took."""
+def measured(found: Iterable[Sequence[Explanation]]) -> list[float]:
+    """Of all rows of these explanations: how many, the share that is far in %, medians; seconds an item."""
     began, items = time.perf_counter(), 0
     rows: dict[tuple[str, str], list[float]] = {column: [] for column in COLUMNS.values()}
     for explanations in found:
@@ -98,8 +100,20 @@ def line(name: str, found: Iterable[Sequence[Explanation]]) -> str:
     seconds = (time.perf_counter() - began) / items
     jsd = rows["adversarial", "JSD"]
     far = sum(x > math.log(2) / 2 for x in jsd) / len(jsd)
-    medians = " | ".join(f"{statistics.median(rows[column]):.2f}" for column in COLUMNS.values())
-    return f"| {name} | {len(jsd)} | {far:.0%} | {medians} | {seconds:.1f} |"
+    return [len(jsd), 100 * far, *(statistics.median(rows[each]) for each in rows), seconds]
+
+
+def line(name: str, numbers: Sequence[float]) -> str:
+    count, far, *medians, seconds = numbers
+    return row(
+        name, f"{count:,.0f}", f"{far:.0f}", *(f"{x:.2f}" for x in medians), f"{seconds:.1f}"
+    )
+
+
+def mean_line(name: str, seeds: Sequence[Sequence[float]]) -> str:
+    """The mean over seeds, with an interval where there are several."""
+    _, far, *medians, _ = zip(*seeds, strict=True)
+    return row(name, "", interval_of(far, 0), *(interval_of(each, 2) for each in medians), "")
 
 
 def translations(folder: str | None, items: int) -> Iterable[Sequence[Explanation]]:
@@ -115,19 +129,41 @@ def main() -> None:
     parser.add_argument("runs", nargs="*", help="translators; the embedded one if there is none")
     parser.add_argument("--items", type=int, default=100)
     parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="of the classifiers")
     given = parser.parse_args()
-    print(f"| model | rows | far | {' | '.join(COLUMNS)} | s / item |", flush=True)
-    print("| --- " * (len(COLUMNS) + 4) + "|", flush=True)
-    for folder in given.runs or [None]:
-        print(line(folder or "embedded RNNsearch", translations(folder, given.items)), flush=True)
+    print("\n".join(head("model", "rows", "far, %", *COLUMNS, "s / item")), flush=True)
+    told(
+        (folder or "embedded RNNsearch", measured(translations(folder, given.items)))
+        for folder in given.runs or [None]
+    )
     columns = Text("text"), Label("label")
     train, test = (list(read_examples(f"mr:{part}", columns)) for part in ("train", "test"))
     for kind in ("BiLSTM", "words"):
-        task = classifier(kind, train, given.epochs)
-        judged = task.classify([one["text"] for one in test])
-        right = sum(a.label == b["label"] for a, b in zip(judged, test, strict=True)) / len(test)
-        found = (explain_classification(task, one.tokens) for one in judged[: given.items])
-        print(line(f"{kind} + attention, {right:.0%} right", found), flush=True)
+        told(classified(kind, seed, train, test, given) for seed in given.seeds)
+
+
+def told(lines: Iterable[tuple[str, list[float]]]) -> None:
+    """A line each, as soon as it is known, and their mean."""
+    seeds = []
+    for name, numbers in lines:
+        print(line(name, numbers), flush=True)
+        seeds.append(numbers)
+    if len(seeds) > 1:
+        print(mean_line(f"mean of {len(seeds)}", seeds), flush=True)
+
+
+def classified(
+    kind: str,
+    seed: int,
+    train: Sequence[Example],
+    test: Sequence[Example],
+    given: argparse.Namespace,
+) -> tuple[str, list[float]]:
+    task = classifier(kind, train, given.epochs, seed)
+    judged = task.classify([one["text"] for one in test])
+    right = sum(a.label == b["label"] for a, b in zip(judged, test, strict=True)) / len(test)
+    found = (explain_classification(task, one.tokens) for one in judged[: given.items])
+    return f"{kind} + attention, seed {seed}, {right:.0%} right", measured(found)
 
 
 if __name__ == "__main__":
