@@ -1,7 +1,7 @@
 """Is attention an explanation? The measures of regard.explanations over the embedded corpora.
 
     python benchmarks/explanations.py                 # the embedded translator, and two classifiers made here
-    python benchmarks/explanations.py --items 500 --seeds 1 2 3 zh-en-1 zh-en-2 zh-en-3     # translators of yours
+    python benchmarks/explanations.py --items 500 --seeds 1 2 3 zh-en-1 zh-en-2 zh-en-3     # translators
 
 A line is a model: medians over the rows (target tokens, or labels) of the first test items. JSD is between
 the model's weights and the furthest ones found that give the same answer (TVD at most 0.01); 0.69 is the
