@@ -36,7 +36,9 @@ __all__ = [
     "Attended",
     "Attention",
     "AttentionRecord",
+    "Force",
     "HardChoice",
+    "HeadOff",
     "Memory",
     "MultiHead",
     "Reinforce",
@@ -69,6 +71,8 @@ _HOMES = {
     "load": "regard.runs.loaded_run",
     "look": "regard.serve.live_look",
     "AttentionRecord": "regard.records.record",
+    "Force": "regard.records.question",
+    "HeadOff": "regard.records.question",
 }
 
 

@@ -87,7 +87,7 @@ def test_a_stopped_command_says_so(run, pairs, monkeypatch):
     def told(self, done: float, count: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("regard.cli.time_left.TimeLeft.see", told)
+    monkeypatch.setattr("regard.time_left.TimeLeft.see", told)
     done = run("explain", "--data", pairs, "--methods", "attention")
     assert done.status == 130
     assert "random tokens" in done.out

@@ -62,6 +62,33 @@ def test_several_runs_or_texts_are_compared(tmp_path):
     assert len(look(look(WEIGHTS), look(WEIGHTS).records[0]).records) == 2
 
 
+def test_a_what_if_is_asked_by_objects_or_by_plain_values(tmp_path):
+    run = small_run("translate", tmp_path)
+    force, off = {"step": 1, "keys": [2]}, {"layer": 1, "head": 1}
+    (plain,) = look(run, "a b c", prefix="a", force=force, off=[off]).records
+    objects = {"force": regard.Force(1, (2,)), "off": regard.HeadOff(1, 1)}
+    (record,) = look(run, "a b c", prefix="a", **objects).records
+    assert record.to_json() == plain.to_json()
+    assert record.question["force"]["keys"] == [2]
+    assert len(record.changes) == 3  # the beginning, the row, the head
+    (alone,) = look(run, "a b c", off=off).records
+    assert alone.changes == record.changes[1:2]
+    for wrong in ({"force": 3}, {"off": 3}, {"off": "layer"}, {"force": {"step": 1, "key": [2]}}):
+        with pytest.raises(BadQuestion):
+            look(run, "a b c", **wrong)
+
+
+def test_measures_say_how_far_they_are(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(
+        "regard.time_left.TimeLeft.see", lambda _, done, all_: told.append(done / all_)
+    )
+    look(small_run("translate", tmp_path), "a b c", explain=True)
+    assert len(told) > 3
+    assert told == sorted(told)
+    assert told[-1] == pytest.approx(1, abs=0.2)
+
+
 def test_a_prediction_has_its_own_attention_and_its_alternatives(tmp_path):
     translator = small_run("translate", tmp_path)
     (found,) = translator.translate(["a b c"], beam=3, nbest=3, attention=True, max_length=6)

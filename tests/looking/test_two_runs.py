@@ -7,7 +7,8 @@ from itertools import combinations
 
 import pytest
 
-from regard.looking.look import look, told_apart
+from regard.looking.asked_models import told_apart
+from regard.looking.look import look
 from regard.records.question import HeadOff, Question
 from regard.runs.checkpoint_model import steps_kept
 from regard.runs.loaded_run import load

@@ -114,7 +114,7 @@ def _of_corpus(run: LoadedRun) -> Iterator[str]:
 def _asked(run: LoadedRun, example: Mapping[str, Any]) -> str:
     """An example as a page asks it: a text, a picture as a data URI, or JSON of several inputs."""
     from regard.data.fields import Document, Text
-    from regard.looking.look import asked_text
+    from regard.looking.asked_examples import asked_text
 
     task = run.task
     field = task.fields[task.inputs[0]]

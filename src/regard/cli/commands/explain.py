@@ -52,10 +52,10 @@ def explain(
     """
     from regard.cli.error_lines import INTERRUPTED
     from regard.cli.ready_run import ready_run
-    from regard.cli.time_left import TimeLeft
     from regard.data.problems import Problems
     from regard.explanations.attributions import METHODS
     from regard.looking.explained_corpus import check_methods, explain_corpus
+    from regard.time_left import TimeLeft
 
     named = [name.strip() for each in methods or [] for name in each.split(",") if name.strip()]
     names = tuple(dict.fromkeys(named)) or METHODS

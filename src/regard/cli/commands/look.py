@@ -236,11 +236,10 @@ def _view(
         from regard.looking.look import look as view_of
 
         return view_of(*texts, **picks)
-    from regard.cli.time_left import TimeLeft, loading
+    from regard.time_left import loading
 
     views = []
     with loading():  # what is imported takes a while, too
-        from regard.explanations.work_done import WorkDone, listening
         from regard.looking.look import look as view_of
 
         if guests:
@@ -251,15 +250,10 @@ def _view(
             from regard.runs.loaded_run import load
 
             runs = [load(m, device=device) for m in models or []] or [load(device=device)]
-    with TimeLeft(t("measured")) as shown:
-        done = WorkDone(told=lambda: shown.see(done.share or 0.0, 1.0))
-        with listening(done):
-            if guests:
-                views = [
-                    view_of(guest, *map(_typed_input, texts), **asked, **picks) for guest in loaded
-                ]
-            if models or not guests:
-                views.append(view_of(*runs, *texts, **asked, **picks))
+    if guests:
+        views = [view_of(guest, *map(_typed_input, texts), **asked, **picks) for guest in loaded]
+    if models or not guests:
+        views.append(view_of(*runs, *texts, **asked, **picks))
     return views[0] if len(views) == 1 else view_of(*views, **picks)
 
 
@@ -286,7 +280,7 @@ def _serve(
     import socket
     from urllib.parse import urlencode
 
-    from regard.cli.time_left import say_loading
+    from regard.time_left import say_loading
 
     say_loading()
     from regard.serve.models import distinct_names

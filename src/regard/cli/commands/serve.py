@@ -43,7 +43,7 @@ def serve(
 
     Example: regard serve --hf bert-base-uncased
     """
-    from regard.cli.time_left import say_loading
+    from regard.time_left import say_loading
 
     say_loading()
     from regard.serve.server_process import serve as run

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from regard.cli.time_left import loading, say_loading
+from regard.time_left import loading, say_loading
 
 
 class Terminal(io.StringIO):
@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
 @pytest.fixture(params=[Terminal, io.StringIO])
 def stream(request, monkeypatch) -> io.StringIO:
     made = request.param()
-    monkeypatch.setattr("regard.cli.time_left.sys", SimpleNamespace(stderr=made))
+    monkeypatch.setattr("regard.time_left.sys", SimpleNamespace(stderr=made))
     return made
 
 
