@@ -41,6 +41,16 @@ def test_in_8_bits_a_product_is_that_of_the_integers(rows, size, outputs):
         assert 0 < (found - linear(x)).abs().max() < 0.02 * linear(x).abs().max()
 
 
+@pytest.mark.parametrize(("rows", "size", "outputs"), [*SHAPES, (300, 1000, 130), (1, 2, 1)])
+def test_integers_are_multiplied_exactly_laid_out_or_not(rows, size, outputs, monkeypatch):
+    x, matrix = (torch.randint(-127, 128, (n, size), dtype=torch.int8) for n in (rows, outputs))
+    scale = torch.rand(outputs, 1)
+    wanted = (x.long() @ matrix.long().T).float() * scale.T
+    assert torch.equal(packed_linear._int8_product(matrix, scale)(x), wanted)
+    monkeypatch.setattr(packed_linear, "_lays_out_int8", lambda: False)
+    assert torch.equal(packed_linear._int8_product(matrix, scale)(x), wanted)
+
+
 @pytest.mark.parametrize("first", [1.0, 0.0, 1e-42, 3e38, float("inf"), float("nan")])
 @pytest.mark.parametrize(("rows", "size", "outputs"), [*SHAPES, (300, 257, 130), (1, 1, 1)])
 def test_compiled_roundings_are_those_of_torch_bit_for_bit(rows, size, outputs, first):
@@ -53,10 +63,10 @@ def test_compiled_roundings_are_those_of_torch_bit_for_bit(rows, size, outputs, 
     )  # of the others the scale alone counts: all become NaN
     assert torch.equal(found[told], wanted[told])
     torch.testing.assert_close(scale, its_scale, rtol=0, atol=0, equal_nan=True)
-    sums, columns = torch.randint(-(2**20), 2**20, (rows, outputs)).int(), torch.rand(outputs)
+    sums = torch.randint(-(2**20), 2**20, (rows, outputs)) * torch.rand(outputs)
     for bias in (None, torch.randn(outputs)):
         y, wanted = (
-            of(sums, scale, columns, bias) for of in (kernels.scaled, packed_linear._scaled)
+            of(sums.clone(), scale, bias) for of in (kernels.scaled, packed_linear._scaled)
         )
         torch.testing.assert_close(y, wanted, rtol=0, atol=0, equal_nan=True)
 

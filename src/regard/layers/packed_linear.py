@@ -161,19 +161,54 @@ def as_int8(weight: Tensor) -> Product:
 
     y_rn = s_r t_n Σ_k x̂_rk Ŵ_nk + b_n. The scale of x is its own, so no row depends on those beside it.
     """
-    matrix, scale = _rounded(weight)
-    matrix, scale = matrix.t(), scale.squeeze(1)  # (K, N), (N,)
+    multiply = _int8_product(*_rounded(weight))
 
     def product(x: Tensor, bias: Tensor | None) -> Tensor:
         kernels = beam_steps.kernels(KERNELS)
-        round_rows, scale_sums = (
+        round_rows, scale_rows = (
             (kernels.rounded, kernels.scaled) if kernels else (_rounded, _scaled)
         )
         rows, each = round_rows(x.detach().reshape(-1, x.shape[-1]))
-        y: Tensor = scale_sums(torch._int_mm(rows, matrix), each, scale, bias)  # exact sums
+        y: Tensor = scale_rows(multiply(rows), each, bias)
         return y.view(*x.shape[:-1], y.shape[-1])
 
     return product
+
+
+def _int8_product(matrix: Tensor, scale: Tensor) -> Callable[[Tensor], Tensor]:
+    """Ŵ (N, K), t (N, 1) -> what makes of x̂ (R, K) the numbers t_n Σ_k x̂_rk Ŵ_nk (R, N): sums are exact."""
+    scale = scale.squeeze(1)
+    if not _lays_out_int8():
+        columns = matrix.t()
+        return lambda rows: torch._int_mm(rows, columns).float().mul_(scale)
+    packed = torch.ops.onednn.qlinear_prepack(matrix, None)
+    multiply = torch.ops.onednn.qlinear_pointwise
+    zeros = torch.zeros(len(matrix), dtype=torch.int32)
+
+    def product(rows: Tensor) -> Tensor:
+        found: Tensor = multiply(
+            rows, 1.0, 0, packed, scale, zeros, None, 1.0, 0, torch.float32, "none", [], ""
+        )
+        return found
+
+    return product
+
+
+@functools.cache
+def _lays_out_int8() -> bool:
+    """Whether oneDNN is here, multiplies integers of a matrix that it has laid out, and does so exactly."""
+    if not torch.backends.mkldnn.is_available():
+        return False
+    rows, matrix = (torch.full((n, 64), LEVELS, dtype=torch.int8) for n in (3, 5))
+    try:
+        packed = torch.ops.onednn.qlinear_prepack(matrix, None)
+        zeros, ones = torch.zeros(5, dtype=torch.int32), torch.ones(5)
+        found = torch.ops.onednn.qlinear_pointwise(
+            rows, 1.0, 0, packed, ones, zeros, None, 1.0, 0, torch.float32, "none", [], ""
+        )
+    except (AttributeError, RuntimeError):  # another build, another processor
+        return False
+    return bool((found == 64 * LEVELS**2).all())
 
 
 def _rounded(rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -183,7 +218,7 @@ def _rounded(rows: Tensor) -> tuple[Tensor, Tensor]:
     return (rows * scale.reciprocal()).round_().to(torch.int8), scale
 
 
-def _scaled(sums: Tensor, rows: Tensor, columns: Tensor, bias: Tensor | None) -> Tensor:
-    """sums (R, N), scales of the rows (R, 1) and columns (N,), bias (N,) -> (R, N)"""
-    y = sums.float().mul_(rows).mul_(columns)
+def _scaled(y: Tensor, rows: Tensor, bias: Tensor | None) -> Tensor:
+    """y (R, N), scales of the rows (R, 1), bias (N,) -> (R, N)"""
+    y = y.mul_(rows)
     return y if bias is None else y.add_(bias)

@@ -1,6 +1,6 @@
 """What stands around a product of 8-bit integers, on the CPU, compiled by numba: one pass before, one after.
 
-    x̂ = round(x / s), s = max |x| / 127          y = s t Σ + b
+    x̂ = round(x / s), s = max |x| / 127          s y + b
 
 Plain torch takes ten passes for this, each shared among its threads anew, which costs more than the product.
 The numbers are torch's, bit for bit, so that none depends on whether the kernels were ready.
@@ -33,19 +33,18 @@ def rounded(rows: Tensor) -> tuple[Tensor, Tensor]:
     return found, scale
 
 
-def scaled(sums: Tensor, rows: Tensor, columns: Tensor, bias: Tensor | None) -> Tensor:
-    """sums (R, N) int32, scales of the rows (R, 1) and columns (N,), bias (N,) -> (R, N)"""
-    out = torch.empty_like(sums, dtype=torch.float32)
-    added = bias if bias is not None else columns[:0]
-    arrays = (x.numpy() for x in (sums, rows, columns, added, out))
-    share(_scale, -(-len(sums) // ROWS), 1 + sums.numel() // GRAIN, *arrays)
-    return out
+def scaled(y: Tensor, rows: Tensor, bias: Tensor | None) -> Tensor:
+    """y (R, N), scales of the rows (R, 1), bias (N,) -> (R, N), in the place of y"""
+    added = bias.detach() if bias is not None else rows.new_empty(0)
+    arrays = (x.numpy() for x in (y, rows, added))
+    share(_scale, -(-len(y) // ROWS), 1 + y.numel() // GRAIN, *arrays)
+    return y
 
 
 def run_once() -> None:
     """So that all is compiled."""
     found, scale = rounded(torch.ones(1, 1))
-    scaled(found.int(), scale, scale[0], None)
+    scaled(found.float(), scale, None)
 
 
 # --- kernels ----------------------------------------------------------------------------------------
@@ -75,10 +74,10 @@ def _round(plan, x, bits, found, scale, scale_bits):
 
 
 @exact_kernel
-def _scale(plan, sums, rows, columns, bias, out):
+def _scale(plan, y, rows, bias):
     if done_by_team(plan):
         return
-    count, size = sums.shape
+    count, size = y.shape
     while True:
         task = take(plan)
         if task >= plan[TASKS]:
@@ -87,7 +86,7 @@ def _scale(plan, sums, rows, columns, bias, out):
             step = rows[r, 0]
             if bias.size == 0:
                 for n in range(size):
-                    out[r, n] = np.float32(sums[r, n]) * step * columns[n]
+                    y[r, n] *= step
             else:
                 for n in range(size):
-                    out[r, n] = np.float32(sums[r, n]) * step * columns[n] + bias[n]
+                    y[r, n] = y[r, n] * step + bias[n]
