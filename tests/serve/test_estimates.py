@@ -42,6 +42,14 @@ def test_more_of_anything_is_more_work(estimates):
     assert estimates.scoring(["你好"], ["Hello."]) < estimates.translating(["你好"], 3)
 
 
+def test_measures_of_any_model_are_work_that_pauses(tmp_path):
+    limits = RequestLimits()
+    estimates = Estimates(small_run("classify", tmp_path), limits)
+    question = Question("a b")
+    assert estimates.looking(question) < limits.short / 16  # and is let in meanwhile
+    assert estimates.looking(replace(question, explain=True)) > 16 * limits.short
+
+
 def refusal(estimates, question: Question) -> str:
     with pytest.raises(Refused) as refused:
         estimates.looking(question)

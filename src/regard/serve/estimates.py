@@ -58,7 +58,8 @@ class LookEstimates:
                     what=what,
                 ),
             )
-        return self._checked(max(work, LEAST_EXPLAINED) if look.explain else work)
+        measured = look.explain and work > looker.work(look._replace(explain=False))
+        return self._checked(max(work, LEAST_EXPLAINED) if measured else work)
 
     def _largest(self, look: Extent, fits: Callable[[Extent], bool]) -> int:
         """Tokens of a source that fits, without EOS, to some percent the most; 0: none does.
