@@ -352,10 +352,8 @@ def test_an_answer_that_takes_too_long():
     with shelf_of(run, limits=RequestLimits(seconds=0.2)) as shelf:
         client = client_of(quiet_app(shelf))
         first = client.post("/translate", json={"texts": ["a"]})
-        assert (first.status_code, first.json()) == (
-            504,
-            {"error": "no answer within 0.2 s: send less at a time"},
-        )
+        assert first.status_code == 504
+        assert first.json()["error"].startswith("no answer within 0.2 s: send less at a time, or")
         assert client.post("/translate", json={"texts": ["b"]}).status_code == 504
         assert shelf.worker.waiting == 0
         run.go.set()

@@ -19,9 +19,9 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from regard.explanations.work_done import listening
 from regard.serve.http_errors import Refused
@@ -229,6 +229,23 @@ class Worker(Generic[Loaded]):
 
     def _do(self, jobs: list[Job]) -> None:
         """All in one call. If that fails, in halves: who is to blame is told, the others are answered."""
+        answers = self._answers(jobs)
+        if isinstance(answers, Exception):
+            if len(jobs) > 1:
+                half = len(jobs) // 2
+                self._do(jobs[:half])
+                self._do(jobs[half:])
+            else:
+                self._tell(jobs[0], answers)
+            return
+        self._failures, begin = 0, 0
+        for job in jobs:
+            end = begin + len(job.inputs)
+            job.settle(answers[begin:end])
+            begin = end
+
+    def _answers(self, jobs: list[Job]) -> Sequence[Any] | Exception:
+        """What is running is told before anybody has an answer."""
         inputs = [one for job in jobs for one in job.inputs]
         self._alive, self._running = time.monotonic(), [*self._running, *jobs]
         for job in jobs:
@@ -238,22 +255,11 @@ class Worker(Generic[Loaded]):
             jobs[0].done.told = pause
         try:
             with speaking(jobs[0].language), listening(jobs[0].done):
-                answers = jobs[0].wish(inputs, pause)
+                return jobs[0].wish(inputs, pause)
         except Exception as error:
-            if len(jobs) > 1:
-                half = len(jobs) // 2
-                self._do(jobs[:half])
-                self._do(jobs[half:])
-                return
-            self._tell(jobs[0], error)
-            return
+            return error
         finally:
             self._alive, self._running = time.monotonic(), self._running[: -len(jobs)]
-        self._failures, begin = 0, 0
-        for job in jobs:
-            end = begin + len(job.inputs)
-            job.settle(answers[begin:end])
-            begin = end
 
     def _tell(self, job: Job, error: Exception) -> None:
         if isinstance(error, Cancelled):
