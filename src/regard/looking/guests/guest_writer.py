@@ -43,11 +43,11 @@ class GuestWriter:
         start = self._start
         prompt, most = {}, self.most(inputs)
         if question.prefix:
-            begun = self.tokenizer(text_target=question.prefix, add_special_tokens=False)
-            ids = [start, *begun["input_ids"]]
-            self._check_room(len(ids) + 1, t("the beginning"))
-            prompt["decoder_input_ids"] = torch.tensor([ids], device=self.model.device)
-            most = min(most, self.longest - len(ids))
+            tokens = self.tokenizer(text_target=question.prefix, add_special_tokens=False)
+            begun = [start, *tokens["input_ids"]]
+            self._check_room(len(begun) + 1, t("the beginning"))
+            prompt["decoder_input_ids"] = torch.tensor([begun], device=self.model.device)
+            most = min(most, self.longest - len(begun))
         if type(self.model).generate is not transformers().GenerationMixin.generate:
             try:
                 found = plainly_generated(self.model, {**inputs, **prompt}, most)
