@@ -87,6 +87,22 @@ def test_steps_have_the_numbers_of_one_query():
     assert "weight" not in before
 
 
+def test_a_heading_may_be_empty_and_a_token_of_nothing_is_seen():
+    weights, vectors = softmax(1, 1, 2, 2), np.ones((1, 1, 2, 4), np.float32)
+    kept = {"scores": weights, "query_vectors": vectors, "key_vectors": vectors}
+    sides = {"source": Side.of_labels(["", " "]), "target": Side.of_labels(["", "b"])}
+    told = AttentionRecord(sides, (AttentionMap("cross", "target", "source", weights, **kept),))
+    written = texts(draw_tab([told], Pick(tokens=True), "steps", Focus()))
+    assert "Query and keys, number by number" in written
+    assert not any("'" in text for text in written)
+    assert "" in written  # the heading of what has none
+    assert {"∅", "␣"} <= set(written)
+    lens = Lens("target", ("output",), ((("a",), ("b",)),), np.ones((1, 2, 1), np.float32))
+    written = texts(draw_tab([replace(told, lens=lens)], Pick(tokens=True), "lens", Focus()))
+    assert written.count("∅") == 1
+    assert "''" not in written
+
+
 def test_a_mean_has_no_steps():
     with pytest.raises(NoSuchPart, match="only one head of one layer has steps"):
         draw_tab([made()], Pick(), "steps")
