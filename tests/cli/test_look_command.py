@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 import resvg_py
 
-from regard.cli.commands.look import _open_when_it_answers, _typed_input
+from regard.cli.commands.look import _typed_input
+from regard.cli.look_page import _open_when_it_answers
 from regard.looking.look import look as view_of
 from regard.records.explanation import Explanation
 from regard.records.record import AttentionRecord
@@ -27,7 +28,7 @@ TEXT = "我是一个学生。"
 @pytest.fixture
 def asked(monkeypatch) -> SimpleNamespace:
     """A small record in the place of every model; remembers which runs and texts were asked."""
-    seen = SimpleNamespace(runs=[], what=[], options={})
+    seen = SimpleNamespace(runs=[], what=[], options={}, every=[])
 
     def load(run=None, *, device=None):
         seen.runs.append(run)
@@ -35,8 +36,9 @@ def asked(monkeypatch) -> SimpleNamespace:
 
     def look(*what, map=None, layer=None, head=None, heads="", tokens=False, **options):
         seen.what, seen.options = list(what), options
+        seen.every.append(options)
         picks = {"map": map, "layer": layer, "head": head, "heads": heads, "tokens": tokens}
-        if what[0].endswith(".json"):
+        if not isinstance(what[0], str) or what[0].endswith(".json"):
             return view_of(*what, **picks)
         texts = [each for each in what if not each.startswith("run ")]
         made = [_record(text) for text in texts for _ in seen.runs]
@@ -86,6 +88,23 @@ def test_a_tab_is_drawn_in_the_place_of_the_map(run, asked, tmp_path):
         assert said in done.err
     done = run("look", TEXT, "--tab", "beam")
     assert (done.status, "--svg, --png or --pdf FILE" in done.err) == (2, True)
+
+
+def test_a_what_if_is_asked_beside_what_the_model_does_by_itself(run, asked, tmp_path):
+    path = tmp_path / "out.svg"
+    words = ["--prefix", "He", "--force", "store=图书馆", "--off", "1.2"]
+    done = run("look", TEXT, "--svg", str(path), *words)
+    assert (done.status, done.err) == (0, "")
+    what_if = {"prefix": "He", "force": "store=图书馆", "off": "1.2"}
+    assert asked.options.items() >= what_if.items()
+    asked.every.clear()
+    done = run("look", TEXT, "--svg", str(path), *words, "--before")
+    assert done.status == 0
+    plain, changed, _ = asked.every  # the last puts both side by side
+    assert not plain.keys() & what_if.keys()
+    assert changed.items() >= what_if.items()
+    done = run("look", TEXT, "--svg", str(path), "--before")
+    assert (done.status, "give --prefix, --force or --off" in done.err) == (2, True)
 
 
 def test_what_is_too_large_to_be_written_as_numbers_is_told(run, asked, tmp_path, monkeypatch):
@@ -214,9 +233,7 @@ def test_with_a_browser_the_page_is_served_and_its_address_holds_the_text(
 ):
     opened = []
     monkeypatch.setattr("regard.cli.commands.look._has_browser", lambda: True)
-    monkeypatch.setattr(
-        "regard.cli.commands.look._open_when_it_answers", lambda *a: opened.append(a)
-    )
+    monkeypatch.setattr("regard.cli.look_page._open_when_it_answers", lambda *a: opened.append(a))
     done = run("look", "-m", "runs/a", TEXT, "--layer", "2", "--tokens")
     assert done.status == 0
     ((address, port),) = opened
@@ -279,7 +296,7 @@ def test_two_texts_or_models_are_compared_in_the_page(run, asked, served, monkey
     opened = []
     monkeypatch.setattr("regard.cli.commands.look._has_browser", lambda: True)
     monkeypatch.setattr(
-        "regard.cli.commands.look._open_when_it_answers", lambda *a: opened.append(a[0])
+        "regard.cli.look_page._open_when_it_answers", lambda *a: opened.append(a[0])
     )
     run("look", "one", "two")
     run("look", "-m", "runs/a", "-m", "runs/b", "one")
@@ -294,7 +311,7 @@ def test_several_models_and_texts_are_in_one_address(run, asked, served, monkeyp
     opened = []
     monkeypatch.setattr("regard.cli.commands.look._has_browser", lambda: True)
     monkeypatch.setattr(
-        "regard.cli.commands.look._open_when_it_answers", lambda *a: opened.append(a[0])
+        "regard.cli.look_page._open_when_it_answers", lambda *a: opened.append(a[0])
     )
     run("look", "-m", "runs/a", "-m", "runs/b", "one", "two")
     run("look", "-m", "runs/a", "-m", "runs/b")  # what is typed is asked of both

@@ -32,6 +32,29 @@ def test_weights_and_labels(weights):
     assert record.sides["keys"].tokens == ("x", "y")
 
 
+def test_weights_may_be_sparse_and_must_have_numbers():
+    (record,) = look(torch.eye(2).to_sparse()).records
+    assert record.map().weights[0, 0].tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(NotARecord, match="meta"):
+        look(torch.eye(2, device="meta"))
+    with pytest.raises(NotARecord, match="rows of equally many numbers"):
+        look([[10**400]])
+    with pytest.raises(ValueError, match="title is a text"):
+        look(WEIGHTS, title=5)
+
+
+def test_weights_that_are_none_lie_dark_over_a_picture():
+    picture = np.full((4, 4, 3), 200, np.uint8)
+    weights = np.array([[0.5, np.nan, 0.25, 0.25], [np.nan] * 4])
+    view = look(weights, ["a", "b"], image=picture, grid=(2, 2))
+    cells = [
+        e.get("fill-opacity") for e in ET.fromstring(view.to_svg()).iter() if e.get("fill-opacity")
+    ]
+    assert cells
+    assert view.to_gif()
+    assert view.to_png()
+
+
 def test_weights_alone_are_numbered():
     assert look(WEIGHTS).records[0].sides["queries"].tokens == ("1", "2")
 

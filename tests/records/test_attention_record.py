@@ -159,6 +159,18 @@ def test_what_is_no_weight_keeps_its_size_and_sign():
     np.testing.assert_array_equal(unpack(pack(huge, weights=False)), huge)
 
 
+def test_weights_that_are_no_shares_are_not_cut_off():
+    raw = np.linspace(-3, 12, MIDDLE + 1, dtype=np.float32)
+    np.testing.assert_allclose(unpack(pack(raw)), raw, rtol=1e-3, atol=1e-6)
+    some = np.full(MIDDLE + 1, 0.25, np.float32)
+    for odd in (np.nan, np.inf, -np.inf, 2.0):
+        some[7] = odd
+        np.testing.assert_array_equal(unpack(pack(some)), some)
+    assert pack(np.full(MIDDLE + 1, np.nan, np.float32))["type"] == "float16"
+    rounded = np.full(MIDDLE + 1, 1.0005, np.float32)  # of half precision
+    assert pack(rounded)["type"] == "sqrt8"
+
+
 @given(arrays.arrays(np.bool_, st.tuples(st.integers(1, 3), st.integers(1, 11))))
 def test_bits_are_exact(array):
     np.testing.assert_array_equal(unpack(pack_bits(array)), array)

@@ -70,6 +70,10 @@ DAMAGES |= {
     for array in (ONE, LINE)
 }
 DAMAGES |= {
+    "more bits than bytes": (
+        at("maps", 0, "allowed", value={"type": "bits", "shape": [10**9, 10**9], "data": "AA=="}),
+        "1,000,000,000,000,000,000 bits are not 1 bytes",
+    ),
     "allowed of another shape": (at("maps", 0, "allowed", value=SQUARE), "allowed of map"),
     "factor of another shape": (at("maps", 0, "factor", value=LINE), "factor of map"),
     "a matrix of other axes": (at("explanations", 0, "matrix", value=SQUARE), "'gradient' is of"),
@@ -131,6 +135,20 @@ def test_a_file_that_is_nested_deeply_is_refused(read: Callable[[str], object]) 
     deep = '{"format": ' + "[" * 100_000 + "]" * 100_000 + "}"
     with pytest.raises(NotARecord, match="nested"):
         read(deep)
+
+
+def test_a_number_of_too_many_digits_is_refused() -> None:
+    with pytest.raises(NotARecord, match="too long to be read"):
+        read_records('{"format": ' + "1" * 5_000 + "}")
+
+
+def test_which_pairs_are_allowed_may_be_numbers() -> None:
+    given = json.loads(whole_record().to_json())
+    numbers = [[[[1, 0, 1]] * 3]]
+    given["maps"][0]["allowed"] = {"type": "numbers", "shape": [1, 1, 3, 3], "data": numbers}
+    record = AttentionRecord.from_json(json.dumps(given))
+    assert record.map("cross").allowed.tolist() == np.array(numbers, bool).tolist()
+    assert AttentionRecord.from_json(record.to_json()).map("cross").allowed is not None
 
 
 @pytest.mark.parametrize("part", ["weights", "scores", "values"])

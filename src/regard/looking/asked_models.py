@@ -13,6 +13,7 @@ from regard.looking.guests.guest_input import GuestInput, guest_input
 from regard.looking.guests.guest_model import GuestModel
 from regard.looking.looker import Looker
 from regard.looking.run_looker import RunLooker
+from regard.looking.what_ifs import NamedForce, asked_with, heads_off
 from regard.records.question import Foil, Force, HeadOff, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
@@ -23,8 +24,9 @@ from regard.view.widget import Live
 from regard.words import t
 
 Asked = tuple[tuple[AttentionRecord, ...], Live]
+Forced = Force | Mapping[str, Any] | str
 OneOff = HeadOff | Mapping[str, Any]
-HeadsOff = OneOff | Sequence[OneOff]
+HeadsOff = OneOff | Sequence[OneOff] | str
 
 
 def of_runs(
@@ -33,7 +35,7 @@ def of_runs(
     beam: int | None = None,
     nbest: int | None = None,
     target: str | None = None,
-    force: Force | Mapping[str, Any] | None = None,
+    force: Forced | None = None,
     off: HeadsOff = (),
     explain: bool = False,
     details: bool = True,
@@ -41,7 +43,8 @@ def of_runs(
     foil_step: int | None = None,
 ) -> Asked:
     """Every run with every text or example: two of either are compared. foil: an answer that was not given,
-    instead of output token `foil_step`.
+    instead of output token `foil_step`. force, off: objects, plain values as JSON has them, or in words as
+    `regard.looking.what_ifs` reads them.
     """
     runs = [each for each in what if isinstance(each, LoadedRun)]
     asked = [each for each in what if not isinstance(each, LoadedRun)]
@@ -52,23 +55,24 @@ def of_runs(
         beam=beam,
         nbest=nbest,
         target=target,
-        force=force,
         off=off,
         explain=explain,
         details=details,
         foil=foil,
         foil_step=foil_step,
     )
+    forced = _forced(force)
 
-    def question(run: LoadedRun, each: Any) -> Question:
+    def look(looker: RunLooker, each: Any) -> AttentionRecord:
         if isinstance(each, Question):
-            return each
-        text, name = asked_text(run, each)
-        return replace(wishes, text=text, name=name)
+            return looker.look(each)
+        text, name = asked_text(looker.run, each)
+        question = replace(wishes, text=text, name=name)
+        return looker.look(asked_with(forced, question, looker.look))
 
     lookers = [RunLooker(run, name) for run, name in zip(runs, told_apart(runs), strict=True)]
     with _time_told():
-        records = tuple(each.look(question(each.run, one)) for one in asked for each in lookers)
+        records = tuple(look(each, one) for one in asked for each in lookers)
     return records, answering(lookers)
 
 
@@ -88,7 +92,7 @@ def of_guest(
     target: str | None = None,
     beam: int | None = None,
     nbest: int | None = None,
-    force: Force | Mapping[str, Any] | None = None,
+    force: Forced | None = None,
     off: HeadsOff = (),
     explain: bool = False,
     foil: str | None = None,
@@ -107,19 +111,23 @@ def of_guest(
         beam=beam,
         nbest=nbest,
         target=target,
-        force=force,
         off=off,
         explain=explain,
         details=details,
         foil=foil,
         foil_step=foil_step,
     )
+    forced = _forced(force)
 
     def record(each: Any) -> AttentionRecord:
         if isinstance(each, Question):
             return guest.record(GuestInput.of_question(each), each, title=title)
         found = guest_input(each, image=image, rate=sampling_rate)
-        return guest.record(found, wishes, title=title)
+
+        def look(question: Question) -> AttentionRecord:
+            return guest.record(found, question, title=title)
+
+        return look(asked_with(forced, wishes, look))
 
     with _time_told():
         records = tuple(map(record, asked))
@@ -128,23 +136,29 @@ def of_guest(
 
 def _wishes(
     *,
-    force: Force | Mapping[str, Any] | None,
     off: HeadsOff,
     explain: bool,
     foil: str | None,
     foil_step: int | None,
     **asked: Any,
 ) -> Question:
-    """What is asked of every text. force, off: objects, or plain values as JSON has them."""
-    heads = off if isinstance(off, Sequence) and not isinstance(off, str) else [off]
+    """What is asked of every text, but for what is forced."""
+    if isinstance(off, str):
+        off = heads_off(off)
+    heads = off if isinstance(off, Sequence) else [off]
     return Question(
         "",
-        force=force if force is None or isinstance(force, Force) else Force.from_dict(force),
         off=tuple(each if isinstance(each, HeadOff) else HeadOff.from_dict(each) for each in heads),
         explain=explain or foil is not None,
         foil=None if foil is None else Foil(foil, foil_step),
         **asked,
     )
+
+
+def _forced(force: Forced | None) -> Force | NamedForce | None:
+    if isinstance(force, str):
+        return NamedForce.of(force)
+    return force if force is None or isinstance(force, Force) else Force.from_dict(force)
 
 
 def told_apart(runs: Sequence[LoadedRun]) -> list[str]:

@@ -140,9 +140,11 @@ def of_outputs(
 
 def _numbers(weights: Any) -> Any:
     """An array of what torch, numpy or lists hold."""
-    if hasattr(weights, "detach"):
-        weights = weights.detach().float().cpu().numpy()
     try:
+        if hasattr(weights, "detach"):
+            weights = weights.detach().to_dense().float().cpu().numpy()
         return np.asarray(weights, np.float32)
-    except ValueError as error:
+    except NotImplementedError:
+        raise NotARecord(t("these weights are of the device meta, which has no numbers")) from None
+    except (ValueError, TypeError, OverflowError) as error:
         raise NotARecord(t("weights are rows of equally many numbers; these are not")) from error

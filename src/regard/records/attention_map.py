@@ -97,7 +97,9 @@ class AttentionMap:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> AttentionMap:
         kept: dict[str, Any] = {
-            name: unpack(given[name]) for name in ARRAYS if given.get(name) is not None
+            name: unpack(given[name]).astype(bool if name == "allowed" else np.float32)
+            for name in ARRAYS
+            if given.get(name) is not None
         }
         words: dict[str, Any] = {
             name: text(given.get(name, ""), name)

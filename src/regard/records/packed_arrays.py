@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import base64
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,19 +23,19 @@ from regard.words import t
 
 SMALL, MIDDLE = 2**17, 2**20  # numbers up to which float32 and float16 are kept
 HALF = 65_000.0  # below the largest that float16 has
+ALMOST_1 = 1 + 1e-3  # to which a softmax in half precision rounds
 WRITTEN = ("numbers", "flags")  # as lists
 TYPES = {"float32": "<f4", "float16": "<f2", "sqrt8": "u1", "bits": "u1"}
 
 
 def pack(array: NDArray[np.floating[Any]], *, weights: bool = True) -> dict[str, Any]:
-    """weights: all are between 0 and 1."""
+    """weights: most likely between 0 and 1; raw ones, and those that are NaN, are kept as other numbers."""
     if array.size <= SMALL:
         return _packed("float32", array)
-    if not weights or array.size <= MIDDLE:
-        fits = float(np.nanmax(np.abs(array))) < HALF
-        return _packed("float16" if fits else "float32", array)
-    roots = np.sqrt(np.clip(array, 0, 1))
-    return _packed("sqrt8", np.rint(roots * 255))
+    if weights and array.size > MIDDLE and bool(((array >= 0) & (array <= ALMOST_1)).all()):
+        return _packed("sqrt8", np.rint(np.sqrt(np.minimum(array, 1)) * 255))
+    fits = float(np.abs(array[np.isfinite(array)]).max(initial=0.0)) < HALF
+    return _packed("float16" if fits else "float32", array)
 
 
 def pack_bits(array: NDArray[np.bool_]) -> dict[str, Any]:
@@ -57,7 +58,12 @@ def unpack(packed: dict[str, Any]) -> NDArray[Any]:
         )
     raw = np.frombuffer(base64.b64decode(packed["data"], validate=True), TYPES[kind])
     if kind == "bits":
-        return np.unpackbits(raw, count=int(np.prod(shape))).astype(bool).reshape(shape)
+        count = prod(shape)  # of whole numbers, however large a file says they are
+        if raw.size != -(-count // 8):
+            raise ValueError(
+                t("{count} bits are not {size} bytes", count=f"{count:,}", size=f"{raw.size:,}")
+            )
+        return np.unpackbits(raw, count=count).astype(bool).reshape(shape)
     if kind == "sqrt8":
         return np.square(raw.astype(np.float32) / 255).reshape(shape)
     return raw.astype(np.float32).reshape(shape)

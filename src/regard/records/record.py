@@ -52,6 +52,8 @@ def parsed(text: str) -> Any:
         raise NotARecord(t("this is no JSON: {error}", error=error)) from error
     except RecursionError:
         raise NotARecord(t("this is no record: its lists are nested too deeply")) from None
+    except ValueError:  # Python reads no number of more than 4,300 digits
+        raise NotARecord(t("this is no record: a number in it is too long to be read")) from None
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,8 +142,9 @@ class AttentionRecord:
         if keys is not None:
             columns = "keys"
             sides["keys"] = keys if isinstance(keys, Side) else Side.of_labels(keys, title="keys")
-        made = AttentionMap(name, "queries", columns, numbers, mechanism=mechanism)
-        return cls(sides, (made,), title=title, model=model)
+        said = text(mechanism, "mechanism")
+        made = AttentionMap(text(name, "name"), "queries", columns, numbers, mechanism=said)
+        return cls(sides, (made,), title=text(title, "title"), model=text(model, "model"))
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.cli.look_page import serve_page
 from regard.cli.options import Beam, ComparedRuns, Device, Guests
 from regard.cli.texts import is_picture
 from regard.words import t
@@ -21,9 +22,7 @@ from regard.words import t
 if TYPE_CHECKING:
     from regard.view.attention_view import View
 
-HOST = "127.0.0.1"
 MOST_ASKED = 12  # questions that an address has room for
-TRIES = 100  # a tenth of a second apart, until the port is taken
 
 
 def look(
@@ -103,6 +102,24 @@ def look(
     target: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Look at this translation.")
     ] = None,
+    prefix: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The output has to begin with this.")
+    ] = None,
+    force: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORD=KEYS",
+            help="Where it writes WORD it looks at KEYS: store=图书馆, or by number, 5=11,12.",
+        ),
+    ] = None,
+    off: Annotated[
+        str | None,
+        typer.Option(metavar="L.H,…", help="Heads that are switched off: 1.2, encoder.1, …"),
+    ] = None,
+    before: Annotated[
+        bool,
+        typer.Option("--before", help="Beside such a what-if, what the model does by itself."),
+    ] = False,
     beam: Beam = None,
     terminal: Annotated[
         bool, typer.Option("--terminal", help="A heat map in the terminal.")
@@ -133,6 +150,12 @@ def look(
     asked: dict[str, Any] = {"target": target, "beam": beam, "explain": explain}
     if foil is not None:
         asked |= {"foil": foil, "foil_step": foil_step}
+    wished = {"prefix": prefix, "force": force, "off": off}
+    what_if = {name: value for name, value in wished.items() if value is not None}
+    if before and not what_if:
+        raise typer.BadParameter(
+            t("--before stands beside a what-if: give --prefix, --force or --off")
+        )
     written = {"--html": html, "--svg": svg, "--png": png, "--pdf": pdf, "--gif": gif}
     written["--apng"] = apng
     written |= {"--json": as_json, "--csv": as_csv, "--npz": npz}
@@ -147,21 +170,24 @@ def look(
             )
     records = [text for text in given if _is_saved(text)]
     saved = bool(records)
-    if saved and (models or guests or records != given):
+    if saved and (models or guests or what_if or records != given):
         raise typer.BadParameter(t("saved records need no model and no text: give them alone"))
     if files and not given:
         raise typer.BadParameter(t("give a TEXT to look at"))
     seen_here = terminal or (saved if no_browser else not _has_browser())
-    asked_for = explain or target is not None
+    asked_for = explain or target is not None or bool(what_if)
     asked_for = asked_for or max(len(given), 1) * max(len(models or []), 1) > MOST_ASKED
     asked_for = asked_for or any(map(is_picture, given))  # which an address has no room for
     if not (files or saved or seen_here) and (no_browser or not asked_for):
         typed = [text for text in given if not is_picture(text)]
-        _serve(models or [], guests or [], typed, picks, port, beam, device, open_it=not no_browser)
+        serve_page(
+            models or [], guests or [], typed, picks, port, beam, device, open_it=not no_browser
+        )
         return
     if not given:
         raise typer.BadParameter(t("give a TEXT to look at: there is no browser to type it in"))
-    view = _view(given, models, guests, saved, asked, picks, device)
+    what_ifs = [{}, what_if] if before else [what_if]
+    view = _view(given, models, guests, saved, [asked | each for each in what_ifs], picks, device)
     if files:
         theme = {"theme": "dark" if dark else "light"}
         styles: dict[Path | None, dict[str, Any]] = dict.fromkeys((gif, apng), theme)
@@ -228,10 +254,11 @@ def _view(
     models: Sequence[Path] | None,
     guests: Sequence[Path] | None,
     saved: bool,
-    asked: dict[str, Any],
+    asked: Sequence[dict[str, Any]],
     picks: dict[str, Any],
     device: str | None,
 ) -> View:
+    """asked: how every text is looked at; more than one way stand side by side."""
     if saved:
         from regard.looking.look import look as view_of
 
@@ -251,9 +278,10 @@ def _view(
 
             runs = [load(m, device=device) for m in models or []] or [load(device=device)]
     if guests:
-        views = [view_of(guest, *map(_typed_input, texts), **asked, **picks) for guest in loaded]
+        typed = list(map(_typed_input, texts))
+        views = [view_of(guest, *typed, **each, **picks) for guest in loaded for each in asked]
     if models or not guests:
-        views.append(view_of(*runs, *texts, **asked, **picks))
+        views += [view_of(*runs, *texts, **each, **picks) for each in asked]
     return views[0] if len(views) == 1 else view_of(*views, **picks)
 
 
@@ -263,85 +291,6 @@ def _typed_input(text: str) -> Any:
         with suppress(json.JSONDecodeError):
             return json.loads(text)
     return tuple(text.split("\t")) if text.count("\t") == 1 else text
-
-
-def _serve(
-    models: list[Path],
-    guests: list[Path],
-    texts: Sequence[str],
-    picks: dict[str, Any],
-    port: int,
-    beam: int | None,
-    device: str | None,
-    *,
-    open_it: bool,
-) -> None:
-    """The page with a model behind it, until Ctrl-C; its address holds what is looked at."""
-    import socket
-    from urllib.parse import urlencode
-
-    from regard.time_left import say_loading
-
-    say_loading()
-    from regard.serve.models import distinct_names
-    from regard.serve.server_process import serve
-    from regard.view.attention_view import counted, page_state
-    from regard.view.picked_matrix import Pick
-
-    if not port:
-        with socket.create_server((HOST, 0)) as free:
-            port = free.getsockname()[1]
-    state = {"text": texts[0] if texts else "", **page_state(Pick(**picks))}
-    both = [*models, *guests]
-    names = distinct_names(both) if both else []
-    if len(texts) > 1 or len(names) > 1:
-        state |= {"panel": "compare", **_beside(texts, names)}
-    shown = {name: value for name, value in counted(state).items() if value not in ("", "words")}
-    address = f"http://{HOST}:{port}/" + (f"#{urlencode(shown)}" if shown else "")
-    if open_it:
-        _open_when_it_answers(address, port)
-    else:
-        print(address)
-    serve(models, host=HOST, port=port, device=device, beam=beam, guests=guests)
-
-
-def _beside(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """What stands beside the first: every model with every text, as the page's address has it."""
-    if len(texts) == 2 and len(names) < 2:
-        return {"compare-text": texts[1]}
-    if len(texts) == 1 and len(names) == 2:
-        return {"compare-model": names[1]}
-
-    every = [
-        ({"text": text} if place else {}) | ({"model": name} if number else {})
-        for place, text in enumerate(texts or [""])
-        for number, name in enumerate(names or [""])
-    ]
-    others = json.dumps(every[1:], ensure_ascii=False, separators=(",", ":"))
-    return {"model": names[0] if names else "", "also": others}
-
-
-def _open_when_it_answers(address: str, port: int) -> None:
-    """In a thread: the port is not even taken yet, and a model may take seconds to load."""
-    import threading
-    import time
-    import webbrowser
-    from http.client import HTTPConnection  # not urllib, which would ask a proxy
-
-    def wait_and_open() -> None:
-        for _ in range(TRIES):
-            try:
-                asked = HTTPConnection(HOST, port, timeout=120)
-                asked.request("GET", "/health")
-                asked.getresponse()
-                break
-            except OSError:
-                time.sleep(0.1)
-        if not webbrowser.open(address):
-            told = t("no browser could be opened: open {address} yourself", address=address)
-            print(told, file=sys.stderr)
-
-    threading.Thread(target=wait_and_open, daemon=True).start()
 
 
 def _print(view: View, saved: bool, *, explain: bool, written: bool) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 
+import numpy as np
+
 from regard.records.record import Box
 from regard.records.side import Picture
 from regard.view.markup import Markup, element, join
@@ -123,7 +125,7 @@ def _height(picture: Picture, width: float) -> float:
 def _veil(matrix: Matrix, row: int, picture: Picture, width: float, height: float) -> Markup:
     """Over each cell of the grid the colour that says how much the word attended to it."""
     weights = matrix.weights[row]
-    most = float(weights.max()) or 1.0
+    most = float(weights[np.isfinite(weights)].max(initial=0.0)) or 1.0
     wide, high = width / picture.columns, height / picture.rows
     cells = []
     for n, weight in enumerate(weights):

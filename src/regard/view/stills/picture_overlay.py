@@ -7,6 +7,7 @@ colours are those of the page, from palettes.json.
 from __future__ import annotations
 
 import json
+import math
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -28,10 +29,11 @@ def _colours() -> dict[str, Any]:
 def overlay(share: float) -> tuple[RGB, float]:
     """The colour and opacity that lie over a place with this share (0 to 1) of the strongest weight.
 
-    The light, by the share, lies over the sheet, by what is left of it; both are one colour here.
+    The light, by the share, lies over the sheet, by what is left of it; both are one colour here. NaN has
+    no light.
     """
     given = _colours()
-    share = min(max(share, 0.0), 1.0)
+    share = 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0)
     light, sheet = given["light"]["opacity"] * share, given["sheet"]["opacity"] * (1 - share)
     opacity = light + sheet * (1 - light)
     mixed = [
