@@ -120,7 +120,7 @@ def token_name(tokenizer: Any, token: int) -> str:
 
 
 def _spelt_bytes(piece: str) -> str:
-    """Characters that stand for bytes, as the bytes they stand for: <0xF0>; those that make a letter, as it."""
+    """What characters that stand for bytes stand for: the letters that these make, else <0xF0>."""
     byte_of = _bytes_of_letters()
     if not all(letter in byte_of for letter in piece):
         return piece  # <0xF0>, as SentencePiece calls it

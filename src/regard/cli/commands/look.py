@@ -344,7 +344,9 @@ def _tell_packed(view: View) -> None:
     """What is too large to be written as numbers is told."""
     from regard.records.json_text import left_packed
 
-    packed = dict.fromkeys(place for each in view.records for place in left_packed(each.to_dict()))
+    packed = dict.fromkeys(
+        place for each in (*view.records, *view.scored) for place in left_packed(each.to_dict())
+    )
     if packed:
         told = t(
             "more than {count} numbers each, so they are bytes in base64: {arrays}. "
