@@ -103,7 +103,7 @@ class View:
         return film(self.records[0], self.pick, "apng", theme=theme)
 
     def to_json(self) -> str:
-        """The record; several as a list, with readings of each other's output. `regard.look(path)` reads it."""
+        """The record; several as a list, with their readings of one another. `regard.look(path)` reads it."""
         return written_records(self.records, self.scored)
 
     def to_csv(self) -> str:
