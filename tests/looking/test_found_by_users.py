@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+import wave
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from guest_models import guest, picture
 from tokenizers.processors import Sequence
 
 import regard
+from regard.looking.guests.guest_input import guest_input
+from regard.looking.guests.guest_model import GuestModel
 from regard.looking.guests.model_folder import load_guest
-from regard.records.question import BadQuestion
+from regard.records.question import BadQuestion, Question
 from regard.records.side import NotARecord
 from regard.view.attention_view import View
 from regard.view.terminal_cells import harmless
@@ -102,3 +105,66 @@ def test_an_empty_target_and_a_missing_picture_are_refused():
     model, processor = guest("vit")
     with pytest.raises(BadQuestion, match=r"there is no picture nowhere\.png"):
         regard.look(model, processor, "nowhere.png")
+
+
+def test_a_beginning_or_a_target_beyond_the_positions_of_a_model_is_refused():
+    model, tokenizer = guest("bart")
+    longest = model.config.max_position_embeddings
+    for options in ({"prefix": "the " * longest}, {"target": "the " * longest}):
+        with pytest.raises(BadQuestion, match=f"writes at most {longest - 1}"):
+            regard.look(model, tokenizer, "the cat", **options)
+    (record,) = regard.look(model, tokenizer, "the cat", prefix="the " * (longest - 12)).records
+    assert len(record.sides["target"]) <= longest
+
+
+def test_no_file_is_looked_for_that_a_question_names(tmp_path):
+    (there := tmp_path / "cat.png").write_bytes(b"")
+    looker = GuestModel(*guest("vit"))
+    told = set()
+    for name in (there, tmp_path / "nowhere.png"):
+        with pytest.raises(BadQuestion) as refused:
+            looker.look(Question(str(name)))
+        told.add(str(refused.value))
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "said"), [(b"", "is no WAV"), (b"a text", "is no WAV"), (b"RIFF", "is no WAV")]
+)
+def test_what_is_no_sound_is_told(data, said, tmp_path):
+    (path := tmp_path / "a.wav").write_bytes(data)
+    model, processor = guest("whisper")
+    with pytest.raises(NotARecord, match=said):
+        regard.look(model, processor, str(path))
+    for odd in (np.full(800, np.nan), np.zeros(800, complex)):
+        with pytest.raises(NotARecord, match="a sound is samples"):
+            regard.look(model, processor, odd, sampling_rate=16_000)
+
+
+def test_a_sound_that_was_cut_off_is_heard_as_far_as_it_goes(tmp_path):
+    path = tmp_path / "a.wav"
+    with wave.open(str(path), "wb") as file:
+        file.setparams((2, 2, 16_000, 0, "NONE", ""))
+        file.writeframes(np.arange(4000, dtype="<i2").tobytes())
+    path.write_bytes(path.read_bytes()[:-7])
+    heard = guest_input(str(path)).sound
+    assert heard is not None
+    assert len(heard) == 1998
+
+
+def test_a_map_without_heads_is_none():
+    for shape in ((0, 2, 2), (0, 1, 2, 2)):
+        with pytest.raises(NotARecord, match="no layer or no head"):
+            regard.look(np.zeros(shape), ["a", "b"], ["x", "y"])
+
+
+@pytest.mark.parametrize("prefix", ["   ", "\x00", "\ud800", "\u200b\n"])
+def test_a_beginning_that_nobody_sees_is_refused(prefix):
+    with pytest.raises(BadQuestion, match="nothing in it is seen"):
+        Question("a", prefix=prefix)
+
+
+def test_a_file_that_cannot_be_written_is_called_as_it_was_asked_for(tmp_path):
+    with pytest.raises(FileNotFoundError) as failed:
+        regard.look(np.eye(2)).save(tmp_path / "nowhere" / "a.svg")
+    assert failed.value.filename == str(tmp_path / "nowhere" / "a.svg")

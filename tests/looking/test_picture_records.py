@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import base64
+import io
+import json
+import struct
+import zlib
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from regard.looking.look import look
 from regard.looking.pictures import image_uri
-from regard.records.png_image import encode_png
+from regard.records.image_size import image_size
+from regard.records.png_image import data_uri, encode_png
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
-from regard.view.stills.image_size import image_size
+from regard.view.stills.png import LONGEST, MOST_PIXELS, Smaller
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (12, 18, 3)).astype(np.uint8)
 WORDS = ["a", "dog"]
+
+
+def said_to_be(wide, high):
+    """A PNG of a few bytes whose header says that it is so large."""
+    data = encode_png(np.zeros((1, 1, 3), np.uint8))
+    header = b"IHDR" + struct.pack(">II", wide, high) + data[24:29]
+    return data[:12] + header + struct.pack(">I", zlib.crc32(header)) + data[33:]
 
 
 def weights(*shape: int) -> np.ndarray:
@@ -47,18 +60,11 @@ def test_a_square_need_not_be_named():
     assert (picture.rows, picture.columns) == (7, 7)
 
 
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (encode_png(PIXELS), "png"),
-        (b"\xff\xd8\xff\xe0rest", "jpeg"),
-        (b"GIF89arest", "gif"),
-        (b"RIFF\x01\x02\x03\x04WEBPrest", "webp"),
-    ],
-)
-def test_a_file_is_known_by_its_first_bytes(data, kind, tmp_path):
+@pytest.mark.parametrize("kind", ["png", "jpeg", "gif", "webp"])
+def test_a_file_is_known_by_its_first_bytes(kind, tmp_path):
     path = tmp_path / "picture.any"
-    path.write_bytes(data)
+    Image.fromarray(PIXELS).save(path, kind)
+    data = path.read_bytes()
     uri = f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
     assert image_uri(path) == image_uri(str(path)) == image_uri(data) == image_uri(uri) == uri
 
@@ -89,8 +95,45 @@ def test_glimpses_are_one_box_or_several_for_each_word(glimpses):
         ({"grid": (2, 3), "image": PIXELS / 255}, r"astype\('uint8'\)"),
         ({"grid": (2, 3), "image": PIXELS.transpose(2, 0, 1)}, "colours last"),
         ({"grid": (2, 3), "image": b"no picture"}, "PNG, JPEG, GIF or WebP"),
+        ({"grid": (2, 3), "image": b"\xff\xd8\xff\xe0rest"}, "a damaged picture"),
+        ({"grid": (2, 3), "image": encode_png(PIXELS)[:300]}, "a damaged picture"),
+        ({"grid": (2, 3), "image": "data:image/png;base64,?"}, "no base64"),
+        ({"grid": (2, 3), "image": "data:image/png;base64,AAAA"}, "PNG, JPEG, GIF or WebP"),
+        ({"grid": (2, 3), "image": said_to_be(10**5, 10**5)}, "at most 67,108,864 pixels"),
+        ({"grid": (2, 3), "glimpses": 5}, "boxes for each word, not int"),
+        ({"grid": (2, 3), "glimpses": [1, 2]}, "from 0 to 1; given 1"),
+        ({"grid": (2, 3), "glimpses": [(0, 0, 1, np.nan)] * 2}, "from 0 to 1"),
+        ({"grid": 5}, "of whole numbers, not 5"),
+        ({"grid": (2.0, 3.0)}, "of whole numbers"),
+        ({"grid": (2, 3, 1)}, "of whole numbers"),
     ],
 )
 def test_what_does_not_fit_is_told(options, said):
     with pytest.raises(NotARecord, match=said):
         look(weights(2), WORDS, **{"image": PIXELS, **options})
+
+
+def test_a_record_does_not_take_a_picture_that_is_larger_than_any():
+    (record,) = look(weights(2), WORDS, image=PIXELS, grid=(2, 3)).records
+    given = json.loads(record.to_json())
+    for data, said in (
+        (said_to_be(10**5, 10**5), "this one has 100000 × 100000"),
+        (said_to_be(0, 5), "this one has 0 × 5"),
+        (b"\x89PNG", "this one has 0 × 0"),
+    ):
+        given["sides"]["image"]["picture"]["source"] = data_uri(data, "png")
+        with pytest.raises(NotARecord, match=said):
+            AttentionRecord.from_dict(given)
+
+
+def test_a_thin_picture_is_drawn_smaller():
+    thin = np.zeros((2000, 1, 3), np.uint8)
+    view = look(weights(2), WORDS, image=thin, grid=(2, 3))
+    with pytest.warns(Smaller, match="an .svg file keeps all"):
+        drawn = view.to_png()
+    with Image.open(io.BytesIO(drawn)) as opened:
+        assert opened.width * opened.height <= MOST_PIXELS
+        assert max(opened.size) <= LONGEST
+    with Image.open(io.BytesIO(view.to_gif())) as film:
+        sizes = {film.seek(n) or film.size for n in range(film.n_frames)}
+    assert len(sizes) == 1

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from regard.records.attention_map import AttentionMap
+from regard.records.image_size import image_size
 from regard.records.png_image import data_uri, encode_png
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Picture, Side
 from regard.view.attention_view import View
 from regard.view.picked_matrix import NoSuchPart, Pick, by_hop, picked
-from regard.view.stills.image_size import image_size
 from regard.view.stills.paper import THEMES, fonts, hexadecimal, runs_right_to_left, wrapped
 from regard.view.stills.png import rasterise
 from regard.view.stills.still_picture import common_scale, draw

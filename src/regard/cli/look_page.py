@@ -33,6 +33,7 @@ def serve_page(
 
     say_loading()
     from regard.serve.models import distinct_names
+    from regard.serve.request_limits import ALONE
     from regard.serve.server_process import serve
     from regard.view.attention_view import counted, page_state
     from regard.view.picked_matrix import Pick
@@ -51,7 +52,7 @@ def serve_page(
         _open_when_it_answers(address, port)
     else:
         print(address)
-    serve(models, host=HOST, port=port, device=device, beam=beam, guests=guests)
+    serve(models, host=HOST, port=port, device=device, beam=beam, guests=guests, seconds=ALONE)
 
 
 def _beside(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:

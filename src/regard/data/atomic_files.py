@@ -50,6 +50,8 @@ def write_whole(path: Path, content: bytes | str) -> None:
                     count=f"{len(data) / 1000000.0:.1f}",
                 )
             ) from error
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            error.filename = str(path)  # who asked knows no other name
         raise
 
 

@@ -5,18 +5,25 @@ record = picture_record(weights, ["a", "dog"], "dog.jpg", grid=(14, 14))
 
 from __future__ import annotations
 
+import base64
+import binascii
+import io
 import math
-from collections.abc import Sequence
+import operator
+import warnings
+from collections.abc import Sequence, Sized
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from regard.records.attention_map import AttentionMap
+from regard.records.kinds import brief
 from regard.records.png_image import data_uri, encode_png
 from regard.records.record import AttentionRecord, Box
-from regard.records.side import NotARecord, Side
+from regard.records.side import MOST_PIXELS, NotARecord, Side
 from regard.words import t
 
 MAGIC = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
@@ -39,6 +46,8 @@ def picture_record(
     square if not given. glimpses: for each word a box (left, top, width, height) in shares of the
     picture, or several.
     """
+    if grid is not None:
+        grid = _grid(grid)
     rows = words if isinstance(words, Side) else Side.of_labels(words, title="words")
     numbers, (high, wide) = _over_cells(np.asarray(weights, np.float32), grid)
     columns = Side.of_grid(image_uri(image), high, wide)
@@ -54,9 +63,14 @@ def picture_record(
 
 
 def image_uri(image: Any) -> str:
-    """A data: URI of a file, of its bytes or of an array of pixels."""
+    """A data: URI of a file, of its bytes or of an array of pixels; a damaged picture is refused."""
     if isinstance(image, str) and image.startswith("data:image/"):
-        return image
+        try:
+            return _encoded(
+                base64.b64decode(image.partition(",")[2], validate=True), "data:image/…"
+            )
+        except binascii.Error as error:
+            raise NotARecord(t("a picture is no base64: {error}", error=error)) from None
     if isinstance(image, (str, PathLike)):
         return _encoded(Path(image).read_bytes(), str(image))
     if isinstance(image, bytes):
@@ -72,7 +86,31 @@ def _encoded(data: bytes, name: str) -> str:
         raise NotARecord(
             t("{name}: a picture is a PNG, JPEG, GIF or WebP file, and this is none", name=name)
         )
+    _check_whole(data, name)
     return data_uri(data, kind)
+
+
+def _check_whole(data: bytes, name: str) -> None:
+    """Whether it can be decoded; its pixels are counted before."""
+    try:
+        with warnings.catch_warnings():  # of many pixels
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(data)) as picture:
+                if picture.width * picture.height > MOST_PIXELS:
+                    raise Image.DecompressionBombError
+                picture.load()
+    except Image.DecompressionBombError:
+        raise NotARecord(
+            t("{name}: a picture has at most {most} pixels", name=name, most=f"{MOST_PIXELS:,}")
+        ) from None
+    except Exception as error:  # in a damaged file pillow trips over anything
+        raise NotARecord(
+            t(
+                "{name}: a damaged picture ({error})",
+                name=name,
+                error=str(error) or type(error).__name__,
+            )
+        ) from None
 
 
 def _pixels(image: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -92,6 +130,16 @@ def _pixels(image: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
     if pixels.size == 0:
         raise NotARecord(t("a picture of {shape} has no pixels", shape=pixels.shape))
     return pixels
+
+
+def _grid(given: Any) -> tuple[int, int]:
+    try:
+        rows, columns = map(operator.index, given)
+    except (TypeError, ValueError):
+        raise NotARecord(
+            t("a grid is (rows, columns) of whole numbers, not {given}", given=repr(given))
+        ) from None
+    return rows, columns
 
 
 def _over_cells(weights: Any, grid: tuple[int, int] | None) -> tuple[Any, tuple[int, int]]:
@@ -141,6 +189,10 @@ def _over_cells(weights: Any, grid: tuple[int, int] | None) -> tuple[Any, tuple[
 
 
 def _boxes(glimpses: Sequence[Any], words: int) -> tuple[tuple[Box, ...], ...]:
+    if not isinstance(glimpses, Sized):
+        raise NotARecord(
+            t("glimpses are boxes for each word, not {type}", type=type(glimpses).__name__)
+        )
     if not len(glimpses):
         return ()
     if len(glimpses) != words:
@@ -153,13 +205,16 @@ def _boxes(glimpses: Sequence[Any], words: int) -> tuple[tuple[Box, ...], ...]:
         )
     found = []
     for each in glimpses:
-        boxes = np.asarray(each, np.float64).reshape(-1, 4)
-        if (boxes < -1e-6).any() or (boxes > 1 + 1e-6).any():
+        try:
+            boxes = np.asarray(each, np.float64).reshape(-1, 4)
+        except (ValueError, TypeError):
+            boxes = np.full((1, 4), np.nan)
+        if not ((boxes >= -1e-6) & (boxes <= 1 + 1e-6)).all():
             raise NotARecord(
                 t(
                     "a glimpse is (left, top, width, height) in shares of the picture, from 0 to "
-                    "1; given {round}",
-                    round=boxes.round(3).tolist(),
+                    "1; given {given}",
+                    given=brief(each),
                 )
             )
         found.append(tuple((float(a), float(b), float(c), float(d)) for a, b, c, d in boxes))

@@ -65,6 +65,10 @@ class AttentionMap:
                     shape=self.weights.shape,
                 )
             )
+        if 0 in self.weights.shape[:2]:
+            raise NotARecord(
+                t("weights {shape} have no layer or no head", shape=self.weights.shape)
+            )
 
     def __repr__(self) -> str:
         shape = " × ".join(map(str, self.weights.shape))

@@ -175,6 +175,8 @@ class Question:
         _check_text("text", self.text, LONGEST_PICTURE if pictured else LONGEST_DOCUMENT)
         _check_text("name", self.name, LONGEST_NAME)
         _check_text("prefix", self.prefix)
+        if self.prefix and not any(c.isprintable() and not c.isspace() for c in self.prefix):
+            raise BadQuestion(t("prefix is what the output begins with, and nothing in it is seen"))
         if self.target is not None:
             _check_text("target", self.target)
         for name in ("beam", "nbest"):

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from regard.records.image_size import image_size
 from regard.records.kinds import are_words, brief, listed, text, texts, whole_numbers
 from regard.records.png_chunks import what_is_missing
 from regard.records.token_words import word_numbers
@@ -16,6 +17,7 @@ from regard.words import t
 
 IMAGE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]*={0,2}\Z")
 MOST_CELLS = 10_000  # of a picture, in a row or a column
+MOST_PIXELS = 1 << 26  # of a picture: what a camera makes
 START, END = "(start)", "(end)"  # of a sentence: positions that stand for no text
 
 
@@ -40,6 +42,17 @@ class Picture:
                 t(
                     "a picture is a data:image/ URI of a PNG, JPEG, GIF or WebP, not {source}",
                     source=repr(str(self.source)[:40]),
+                )
+            )
+        wide, high = image_size(self.source) or (0, 0)
+        if not 0 < wide * high <= MOST_PIXELS:
+            raise NotARecord(
+                t(
+                    "a picture has 1 to {most} pixels, as its first bytes say; this one has "
+                    "{wide} × {high}",
+                    most=f"{MOST_PIXELS:,}",
+                    wide=wide,
+                    high=high,
                 )
             )
         sizes = self.rows, self.columns

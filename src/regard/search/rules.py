@@ -64,7 +64,7 @@ def forced_tokens(prefix: Sequence[Sequence[int]], limits: Tensor) -> Tensor:
             raise ValueError(
                 t(
                     "the prefix of sentence {number} has {count} tokens, but at most {limit} are "
-                    "searched for; raise max_length or max_ratio",
+                    "searched for: give less, or raise search.max_length or search.max_ratio",
                     number=number,
                     count=len(tokens),
                     limit=limit,

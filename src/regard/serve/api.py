@@ -266,7 +266,8 @@ async def _answers(request: Request, shelf: Shelf, job: Job, ticket: str = "") -
         raise Refused(
             504,
             t(
-                "no answer within {seconds} s: send less at a time",
+                "no answer within {seconds} s: send less at a time, or have the server wait longer: "
+                "regard serve --seconds N",
                 seconds=f"{shelf.limits.seconds:g}",
             ),
         )

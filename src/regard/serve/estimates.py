@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from regard.serve.http_errors import Refused
-from regard.serve.request_limits import RequestLimits
+from regard.serve.request_limits import SPEED, RequestLimits
 from regard.words import t
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from regard.runs.loaded_run import LoadedRun
     from regard.tasks.task import Extent
 
+LEAST_EXPLAINED = SPEED  # measures are many small calls, which take a second of any model
 SHORTER = 0.97  # lengths that are tried, each this part of the last
 
 
@@ -57,7 +58,7 @@ class LookEstimates:
                     what=what,
                 ),
             )
-        return self._checked(work)
+        return self._checked(max(work, LEAST_EXPLAINED) if look.explain else work)
 
     def _largest(self, look: Extent, fits: Callable[[Extent], bool]) -> int:
         """Tokens of a source that fits, without EOS, to some percent the most; 0: none does.

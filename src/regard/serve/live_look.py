@@ -91,13 +91,14 @@ class LivePage:
         from regard.serve.access import Access
         from regard.serve.http_app import make_app
         from regard.serve.models import Shelf
+        from regard.serve.request_limits import ALONE, RequestLimits
         from regard.serve.server_address import address_of, listen
         from regard.serve.server_process import make_server
 
         models = [getattr(each, "run", each) for each in lookers]
         self._listener = listen(HOST, 0)
         self.address = address_of(self._listener).rstrip("/")
-        self._shelf: Shelf = Shelf(lambda: models, daemon=True)
+        self._shelf: Shelf = Shelf(lambda: models, RequestLimits(seconds=ALONE), daemon=True)
         app = make_app(self._shelf, Access(), log=lambda line: None)
         self._server: Server = make_server(app, self._shelf, "")
         self._thread = threading.Thread(target=self._run, name="regard live page", daemon=True)

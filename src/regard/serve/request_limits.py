@@ -7,6 +7,9 @@ from dataclasses import dataclass
 SPEED = 1e11  # multiplications that a small machine does in a second, of those that are estimated
 
 
+ALONE = 1800.0  # seconds for an answer, where who asks is the one who started the server
+
+
 @dataclass(frozen=True)
 class RequestLimits:
     """What goes beyond is refused, with an answer that names the limit.

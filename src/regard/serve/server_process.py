@@ -69,9 +69,13 @@ def serve(
     quantize: str | None = None,
     beam: int | None = None,
     batch: int = RequestLimits.batch,
+    seconds: float = RequestLimits.seconds,
     guests: Sequence[Path] = (),
 ) -> None:
-    """Serve until Ctrl-C. guests: folders of Hugging Face models. No run and no guest: the embedded model."""
+    """Serve until Ctrl-C. guests: folders of Hugging Face models. No run and no guest: the embedded model.
+
+    seconds: that an answer may take.
+    """
     check_token(host, token)
     for guest in guests:
         _check_guest(guest)
@@ -81,7 +85,7 @@ def serve(
             distinct_names([*runs, *guests])  # one named twice is told before any is loaded
         shelf = Shelf(
             lambda: _load(runs, guests, device, quantize),
-            RequestLimits(batch=batch),
+            RequestLimits(batch=batch, seconds=seconds),
             beam=beam,
             warm=_warm,
         )

@@ -333,11 +333,13 @@ def _other_maps(view: View) -> list[str]:
 
 def _save(view: View, path: Path, style: dict[str, Any]) -> None:
     """Its name on standard output; what the picture cannot show, as a warning without its place."""
+    from regard.view.terminal_cells import harmless
+
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(
             t("warning: {message}", message=message), file=sys.stderr
         )
-        print(view.save(path, **style))
+        print(harmless(str(view.save(path, **style))))
 
 
 def _tell_packed(view: View) -> None:

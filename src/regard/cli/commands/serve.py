@@ -34,6 +34,9 @@ def serve(
     batch: Annotated[
         int, typer.Option(min=1, max=1024, metavar="N", help="Sentences in one call of a model.")
     ] = 64,
+    seconds: Annotated[
+        float, typer.Option(min=1, max=86_400, metavar="N", help="How long an answer may take.")
+    ] = 30,
     device: Device = None,
     int8: Int8 = False,
 ) -> None:
@@ -57,5 +60,6 @@ def serve(
         quantize="int8" if int8 else None,
         beam=beam,
         batch=batch,
+        seconds=seconds,
         guests=guests or [],
     )

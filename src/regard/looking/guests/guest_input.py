@@ -38,6 +38,7 @@ class GuestInput:
     sound: NDArray[np.float32] | None = None
     rate: int = RATE
     name: str = ""  # of a picture or a sound: cat.png
+    missing: bool = False  # the text is called like a picture, and there is no such file
 
     @property
     def title(self) -> str:
@@ -135,13 +136,13 @@ def _input(given: Any, rate: int | None) -> GuestInput:
     if isinstance(given, str | Path) and str(given).lower().endswith(".wav"):
         return _wav(Path(given))
     if isinstance(given, str) and not _is_picture(given):
-        return GuestInput((given,))
+        return GuestInput((given,), missing=given.lower().endswith(PICTURES))
     if _is_sound(given):
         if rate is None:
             raise NotARecord(
                 t("how many samples does a second of this sound have? Say sampling_rate=16000")
             )
-        return GuestInput(sound=np.asarray(given, np.float32), rate=rate, name=t("sound"))
+        return GuestInput(sound=_samples(given), rate=rate, name=t("sound"))
     if not isinstance(given, str | Path | bytes) and not _has_pixels(given):
         raise NotARecord(
             t(
@@ -159,6 +160,13 @@ def _is_picture(text: str) -> bool:
 
 def _is_sound(given: Any) -> bool:
     return hasattr(given, "shape") and len(given.shape) == 1
+
+
+def _samples(given: Any) -> NDArray[np.float32]:
+    sound = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
+    if sound.dtype.kind not in "fiub" or not np.isfinite(sound).all():
+        raise NotARecord(t("a sound is samples from -1 to 1: some of these are no such numbers"))
+    return sound.astype(np.float32)
 
 
 def _has_pixels(given: Any) -> bool:
@@ -180,9 +188,14 @@ def _pictured(image: Any) -> GuestInput:
 
 def _wav(path: Path) -> GuestInput:
     """Samples of all channels averaged."""
-    with wave.open(str(path), "rb") as file:
-        width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
-        data = file.readframes(file.getnframes())
+    try:
+        with wave.open(str(path), "rb") as file:
+            width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
+            data = file.readframes(file.getnframes())
+    except (wave.Error, EOFError) as error:
+        told = str(error) or t("it ends too early")
+        raise NotARecord(t("{name} is no WAV: {error}", name=path.name, error=told)) from None
+    data = data[: len(data) - len(data) % (width * channels)]  # of a file that was cut off
     if width not in WIDTHS:
         raise NotARecord(
             t(
@@ -195,9 +208,3 @@ def _wav(path: Path) -> GuestInput:
     numbers = np.frombuffer(data, kind).astype(np.float32) - silence
     samples = numbers.reshape(-1, channels).mean(1) / 2.0 ** (8 * width - 1)
     return GuestInput(sound=samples.astype(np.float32), rate=rate, name=path.name)
-
-
-def refuse_missing_picture(text: str) -> None:
-    """What has the name of a picture, where only pictures are read, is one that is not there."""
-    if text.lower().endswith(PICTURES) and not Path(text).exists():
-        raise BadQuestion(t("there is no picture {file}", file=text))

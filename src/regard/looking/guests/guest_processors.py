@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from regard.looking.guests.guest_input import GuestInput, refuse_missing_picture
+from regard.looking.guests.guest_input import GuestInput
 from regard.records.question import BadQuestion
 from regard.records.side import NotARecord
 from regard.words import t
@@ -82,9 +82,9 @@ class GuestProcessors:
         given["sound"] = asked.sound is not None
         bare = {"text": t("text"), "picture": t("picture"), "sound": t("sound")}
         for kind, there in given.items():
-            if kind == "text" and there and "text" not in self.reads and len(asked.texts) == 1:
-                refuse_missing_picture(asked.texts[0])
             if there and kind not in self.reads:
+                if kind == "text" and asked.missing:
+                    raise BadQuestion(t("there is no picture {file}", file=asked.texts[0]))
                 reads = t(" and ").join(nouns()[each] for each in self.reads)
                 raise BadQuestion(
                     t(

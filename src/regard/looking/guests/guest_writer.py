@@ -41,13 +41,13 @@ class GuestWriter:
         if question.target is not None or not self.model.can_generate():
             return self._with_target(inputs, question.target)
         start = self._start
-        prompt = {}
+        prompt, most = {}, self.most(inputs)
         if question.prefix:
             begun = self.tokenizer(text_target=question.prefix, add_special_tokens=False)
-            prompt["decoder_input_ids"] = torch.tensor(
-                [[start, *begun["input_ids"]]], device=self.model.device
-            )
-        most = self.most(inputs)
+            ids = [start, *begun["input_ids"]]
+            self._check_room(len(ids) + 1, t("the beginning"))
+            prompt["decoder_input_ids"] = torch.tensor([ids], device=self.model.device)
+            most = min(most, self.longest - len(ids))
         if type(self.model).generate is not transformers().GenerationMixin.generate:
             try:
                 found = plainly_generated(self.model, {**inputs, **prompt}, most)
@@ -108,6 +108,7 @@ class GuestWriter:
         ids = labels if labels[:1] == [self._start] else [self._start, *labels]
         if len(ids) < 2:
             raise BadQuestion(t("the target holds no token"))
+        self._check_room(len(ids) - 1, t("the target"))
         whole = torch.tensor(ids, device=device)
         return {**inputs, "decoder_input_ids": whole[None, :-1]}, Generated(whole, None)
 
@@ -123,11 +124,25 @@ class GuestWriter:
         )
         return next((int(each) for each in said if each is not None), 0)
 
+    @property
+    def longest(self) -> int:
+        """Positions that the decoder has."""
+        names = ("max_target_positions", "max_position_embeddings")
+        said = (getattr(self.model.config, name, None) for name in names)
+        return min((int(each) for each in said if each), default=10**6)
+
     def most(self, inputs: Mapping[str, Tensor]) -> int:
         """Tokens that are written at most."""
-        config = self.model.config
-        names = ("max_target_positions", "max_position_embeddings")
-        said = (getattr(config, name, None) for name in names)
-        longest = min((int(each) for each in said if each), default=10**6)
         source = inputs["input_ids"].shape[1] if "input_ids" in inputs else 2 * EXTRA
-        return min(2 * source + EXTRA, longest - 1)
+        return min(2 * source + EXTRA, self.longest - 1)
+
+    def _check_room(self, positions: int, what: str) -> None:
+        if positions > self.longest:
+            raise BadQuestion(
+                t(
+                    "{what} has too many tokens: {name} writes at most {most}",
+                    what=what,
+                    name=type(self.model).__name__,
+                    most=f"{self.longest - 1:,}",
+                )
+            )

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from regard.records.side import NotARecord
 from regard.view.pdf.pdf_file import PdfFile, text_string
 from regard.view.pdf.pdf_letters import (
     MARKS,
@@ -98,8 +99,11 @@ def _letters(root: Node) -> dict[tuple[str, LetterStyle], LetterPatch]:
 
 
 def _pixels(data: bytes) -> NDArray[np.uint8]:
-    with Image.open(io.BytesIO(data)) as opened:
-        return np.asarray(opened.convert("RGBA"))
+    try:
+        with Image.open(io.BytesIO(data)) as opened:
+            return np.asarray(opened.convert("RGBA"))
+    except Exception as error:  # in a damaged file pillow trips over anything
+        raise NotARecord(t("a picture of this record is damaged: {error}", error=error)) from None
 
 
 @dataclass

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from regard.records.image_size import image_size
 from regard.records.record import Box
 from regard.records.side import Picture
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Matrix
-from regard.view.stills.image_size import image_size
 from regard.view.stills.paper import Scale, Theme, label, length, write
 from regard.view.stills.picture_overlay import overlay
 from regard.words import t

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
@@ -18,7 +17,7 @@ from regard.view.picked_matrix import Pick, over_cells, picked
 from regard.view.stills.drawn_picture import draw_word
 from regard.view.stills.drawn_sights import Part, draw_step, draw_warp
 from regard.view.stills.paper import theme_named
-from regard.view.stills.png import rasterise
+from regard.view.stills.png import fitting, rasterise, svg_size
 from regard.view.stills.still_picture import shows_sight, still_of
 from regard.words import t
 
@@ -28,7 +27,6 @@ TURNS, TURN, REST = 12, 80, 1200  # of a warp: its pictures on the way, and how 
 MOST_FRAMES = 72  # of more steps, as many evenly apart: one takes a moment to draw
 ZOOM = 1.5
 AT_ONCE = 8  # pictures that are drawn together
-SIZE = re.compile(r'viewBox="0 0 (\d+) (\d+)" width="\d+" height="\d+" role="img"')
 
 
 class FilmFrame(NamedTuple):
@@ -60,9 +58,8 @@ def film(
 
 def _pictures(drawn: Sequence[str], zoom: float) -> Iterator[Image.Image]:
     """Drawings of one size in pixels: some at a time, since fonts are looked for each time."""
-    found = SIZE.search(drawn[0])
-    assert found is not None
-    wide, high = int(found[1]), int(found[2])
+    wide, high = map(int, svg_size(drawn[0]))
+    zoom *= fitting(wide * zoom, high * zoom, AT_ONCE)  # all of one size, the last few too
     for first in range(0, len(drawn), AT_ONCE):
         some = drawn[first : first + AT_ONCE]
         placed = [

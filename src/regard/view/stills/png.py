@@ -5,6 +5,7 @@ Letters come from the fonts of the system, from the embedded one where those hav
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 import warnings
@@ -18,6 +19,8 @@ from regard.words import t
 BOX = "□"  # in the place of a character that no font has
 MISSING = "\U0010fffd"  # for private use: no font has it, so it is drawn as all that are missing
 TEXT = re.compile(r"<text([^>]*)>([^<]*)</text>")
+SIZE = re.compile(r'\b(?:width|height)="([0-9.e+]+)"')  # of the whole picture
+MOST_PIXELS, LONGEST = 1 << 26, 1 << 16  # of a PNG, and of a side of it
 FAMILY = re.compile(r'font-family="([^"]*)"')
 PACKAGES = {"CJK": "fonts-noto-cjk", "HIRAGANA": "fonts-noto-cjk", "KATAKANA": "fonts-noto-cjk"}
 PACKAGES |= {"HANGUL": "fonts-noto-cjk"}
@@ -25,6 +28,10 @@ PACKAGES |= {"HANGUL": "fonts-noto-cjk"}
 
 class NoFont(UserWarning):
     """No font has some characters of the picture, which are drawn as boxes."""
+
+
+class Smaller(UserWarning):
+    """The picture has fewer pixels than were asked for."""
 
 
 def rasterise(svg: str, *, zoom: float = 2.0) -> bytes:
@@ -46,11 +53,29 @@ def drawn_png(draw: Callable[[], str], *, zoom: float = 2.0) -> bytes:
         return render(draw(), zoom=zoom)
 
 
-def render(svg: str, **options: Any) -> bytes:
+def svg_size(svg: str) -> tuple[float, float]:
+    """How wide and high it says that it is."""
+    wide, high = SIZE.findall(svg[: svg.index(">")])[:2]
+    return float(wide), float(high)
+
+
+def fitting(wide: float, high: float, pictures: int = 1) -> float:
+    """The share of its size, 1 at most, at which so many pictures below each other can be drawn."""
+    return min(
+        1.0, math.sqrt(MOST_PIXELS / (wide * high * pictures)), LONGEST / max(wide, high * pictures)
+    )
+
+
+def render(svg: str, *, zoom: float = 1.0, **options: Any) -> bytes:
+    """With fewer pixels for a unit where there would be too many in all, which is warned of."""
     import resvg_py
 
+    wide, high = (side * zoom for side in svg_size(svg))
+    if (share := fitting(wide, high)) < 1:
+        warnings.warn(_smaller(wide, high, share), Smaller, stacklevel=4)
     return resvg_py.svg_to_bytes(
         svg_string=svg,
+        zoom=zoom * share,
         font_files=[str(fonts.FONT)],  # asked for what the fonts before it do not have
         sans_serif_family=fonts.FAMILY,  # where none of the named families is installed
         **options,
@@ -95,3 +120,12 @@ def _glyph(family: str, character: str) -> bytes:
     # it stands in content that was escaped already, and is not ASCII
     text = f'<text x="4" y="30" font-size="24" font-family="{family}">{character}</text>'
     return render(f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">{text}</svg>')
+
+
+def _smaller(wide: float, high: float, share: float) -> str:
+    return t(
+        "{wide} × {high} pixels are too many: the PNG has {share} % of them a side; an .svg file keeps all",
+        wide=f"{wide:,.0f}",
+        high=f"{high:,.0f}",
+        share=f"{100 * share:.3g}",
+    )

@@ -34,7 +34,7 @@ def heads_title(record: AttentionRecord, pick: Pick) -> str:
 def _places(heads: str) -> dict[str, tuple[int, int]]:
     if not heads:
         return {}
-    if not WRITTEN.fullmatch(heads):
+    if not isinstance(heads, str) or not WRITTEN.fullmatch(heads):
         raise NoSuchPart(
             t(
                 "heads are written as layer.head, counted from 1: 1.2,3.1; given {given}",
