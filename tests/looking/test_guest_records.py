@@ -235,7 +235,7 @@ def test_a_row_of_a_text_can_be_given(family):
     np.testing.assert_array_equal(weights[0], look(family).map().weights[0])
     (change,) = record.changes
     assert change.startswith(f"forced: {record.sides['text'].tokens[3]} → ")
-    assert record.notes[0].startswith("forced: token 4")
+    assert record.notes[0].startswith("forced: token 3")
 
 
 def test_a_step_of_an_output_can_be_given_and_the_rest_follows():
@@ -262,7 +262,7 @@ def test_heads_can_be_switched_off():
 @pytest.mark.parametrize(
     ("family", "options", "said"),
     [
-        ("gpt2", {"force": Force(1, (2,))}, "token 2 cannot look at token 3, which comes later"),
+        ("gpt2", {"force": Force(1, (2,))}, "token 1 cannot look at token 2, which comes later"),
         ("gpt2", {"force": Force(1, (0,), layer=9)}, "force.layer is 9, but there are 2"),
         ("bert", {"force": Force(1, (99,))}, "force.keys has 99, but there are"),
         ("bert", {"off": [HeadOff(1, 1, "cross")]}, "no cross attention to switch off"),

@@ -17,7 +17,7 @@ import typer
 from regard.cli.look_page import serve_page
 from regard.cli.options import Beam, ComparedRuns, Device, Guests
 from regard.cli.texts import is_picture
-from regard.cli.typed_again import typed_again
+from regard.cli.typed_command import typed_again
 from regard.words import t
 
 if TYPE_CHECKING:

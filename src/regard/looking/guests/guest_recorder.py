@@ -18,7 +18,6 @@ from regard.hf.modules import Kind
 from regard.looking.captured_maps import captured_maps
 from regard.looking.guests.compared_towers import compares, sees, similarity, towers
 from regard.looking.guests.generated_beam import Generated
-from regard.looking.guests.guest_changes import forced_line
 from regard.looking.guests.guest_explanations import explain_guest, explain_similarity
 from regard.looking.guests.guest_input import GuestInput
 from regard.looking.guests.guest_processors import GuestProcessors
@@ -42,7 +41,7 @@ from regard.records.pooled_frames import pooled
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import Side
-from regard.records.what_ifs import change_notes, changes_of
+from regard.records.what_ifs import change_notes, changes_of, forced_note
 from regard.words import t
 
 LENS_WORK = 3e11  # of all lines of a lens together: some seconds
@@ -142,7 +141,11 @@ class GuestRecorder:
             maps,
             model=self.name,
             output=output or self._next(lens),
-            notes=(*forced_line(question.force, asking, read), *change_notes(question), *notes),
+            notes=(
+                *forced_note(question.force, asking, read, t("every layer and head")),
+                *change_notes(question),
+                *notes,
+            ),
             changes=changes_of(question, {"source": read, "target": asking}),
             beam=seen.beam,
             lens=lens,
