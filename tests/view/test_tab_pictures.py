@@ -153,8 +153,9 @@ def test_one_record_is_compared_with_itself_in_another_layer():
     written = texts(draw_tab([made()], Pick(tokens=True), "compare"))
     assert any("· layer 2 ·" in text for text in written)
     alone = AttentionRecord.of(softmax(2, 2), ["a", "b"])
-    with pytest.raises(NotARecord, match="nothing to compare it with"):
+    with pytest.raises(NotARecord, match="nothing to compare it with") as refused:
         draw_tab([alone], Pick(), "compare")
+    assert refused.value.hint == "give two texts, or -m twice"
 
 
 def test_measures_are_on_the_words_of_the_map():

@@ -30,7 +30,7 @@ class BadQuestion(ValueError):
     """What was asked cannot be answered, in one line."""
 
     status = 2  # a mistake of whoever asked
-    hint = "docs/viewer/look.md says what can be asked"
+    hint = "regard look --help says what can be asked"
 
 
 @dataclass(frozen=True)

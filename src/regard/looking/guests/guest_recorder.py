@@ -34,6 +34,7 @@ from regard.looking.guests.logit_lens import logit_lens, stack_of
 from regard.looking.token_text import side_of_ids, token_name
 from regard.records.attention_map import AttentionMap
 from regard.records.beam_tree import Beam
+from regard.records.chances import chance_text, with_chance
 from regard.records.explanation import Explanation
 from regard.records.lens import Lens
 from regard.records.maps import MOST_WEIGHTS, record_of
@@ -247,7 +248,7 @@ class GuestRecorder:
         chances = logits[0].float().softmax(-1)
         names = of_labels(self.model.config.id2label, len(chances))
         best = int(chances.argmax())
-        said = f"{names[best]} ({float(chances[best]):.2f})"
+        said = with_chance(names[best], float(chances[best]))
         of = next((each for each in maps if each.name == kind), None)
         place = None if of is None else judged_place(self.model, seen.inputs, kind)
         if of is None or place is None:
@@ -307,7 +308,7 @@ class GuestRecorder:
         """What comes after a text, in the words of a model that writes on."""
         if lens is None or not self.model.can_generate():
             return ""
-        chance = f"{float(lens.probabilities[-1, -1, 0]):.2f}"
+        chance = chance_text(float(lens.probabilities[-1, -1, 0]))
         return t("next: {token} ({chance})", token=lens.tokens[-1][-1][0], chance=chance)
 
     def _explained(
