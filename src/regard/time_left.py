@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
-from regard.clock import clock
+from regard.clock import rough
 from regard.words import t
 
 SOON = 1.0  # seconds in which nothing is said
@@ -78,10 +78,10 @@ class TimeLeft:
             known = {"what": self.what, "percent": f"{100 * min(done, 1):.0f}"}
             if not done:
                 return t("{what}: {percent} %", **known)
-            left = clock(max(seconds / done * (count - done), 0))
+            left = rough(max(seconds / done * (count - done), 0))
             return t("{what}: {percent} %, about {time} left", time=left, **known)
         numbers = {"done": f"{done:,.0f}", "count": f"{count:,.0f}", "what": self.what}
         if not done:
             return t("{done} of {count} {what}", **numbers)
-        left = clock(seconds / done * (count - done))
+        left = rough(seconds / done * (count - done))
         return t("{done} of {count} {what}, about {time} left", time=left, **numbers)

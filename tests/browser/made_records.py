@@ -88,6 +88,18 @@ def neuron_record(added: bool) -> AttentionRecord:
     return AttentionRecord(sides, (made,), "neurons")
 
 
+def nothing_record() -> AttentionRecord:
+    """A token of nothing and one of a blank, where the tables have headings of nothing."""
+    weights = softmax(np.random.default_rng(0).normal(size=(1, 1, 3, 3)))
+    vectors = np.ones((1, 1, 3, 4), np.float32)
+    kept = {"scores": weights, "query_vectors": vectors, "key_vectors": vectors}
+    of = Side.of_labels(["", " ", "b"])
+    said = ((("a",), ("",), (" ",)),)
+    lens = Lens("text", ("output",), said, np.ones((1, 3, 1), np.float32))
+    drawn = AttentionMap("encoder", "text", "text", weights, **kept)
+    return AttentionRecord({"text": of}, (drawn,), title="nothing", lens=lens)
+
+
 def lens_record() -> AttentionRecord:
     """A text with predictions of two layers and the output."""
     draw = np.random.default_rng(3)

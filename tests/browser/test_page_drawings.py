@@ -16,6 +16,7 @@ from made_records import (
     image_record,
     lens_record,
     neuron_record,
+    nothing_record,
     scripts_record,
     square_record,
     translation_record,
@@ -116,6 +117,8 @@ TABS = [  # its name and title, records, the state of the page, and the same for
         ("steps", "Step by step", (neuron_record(added),), {"query": 1}, Pick(), Focus(1))
         for added in (False, True)
     ),
+    ("steps", "Step by step", (nothing_record(),), {"units": "tokens"}, TOKENS, Focus()),
+    ("lens", "Predictions", (nothing_record(),), {"units": "tokens"}, TOKENS, Focus()),
     ("beam", "Beam", (RECORD,), {}, Pick(), Focus()),
     (
         "beam",

@@ -113,7 +113,9 @@ def test_what_takes_long_says_how_far_it_is_and_can_be_stopped(open_page, server
     panel.get_by_role("button", name="Measure").click()
     bar = page.get_by_role("region", name="work in progress")
     expect(bar).to_be_visible(timeout=20_000)
-    expect(bar.get_by_text(re.compile(r"\d+ %, about \d+ s left"))).to_be_visible(timeout=20_000)
+    expect(bar.get_by_text(re.compile(r"\d+ %, about \d+ (s|min|h) left"))).to_be_visible(
+        timeout=20_000
+    )
     keep(page, "explain-progress")
     bar.get_by_role("button", name="Stop").click()
     expect(bar).to_be_hidden()

@@ -7,8 +7,12 @@ import re
 import pytest
 from reading_pages import expect
 
-from regard.report.run_evaluation import write_report
+from regard.report.report_page import render
+from regard.report.run_evaluation import evaluations, write_report
+from regard.report.run_report import make_report
+from regard.runs.loaded_run import load
 from regard.runs.run_folder import RunFolder
+from regard.words import speaking
 
 LEAST = 11  # pixels of a letter
 SMALL_TEXTS = """() => {
@@ -50,6 +54,26 @@ def test_every_letter_can_be_read_at_1280_pixels(report, open_page, keep):
         details.evaluate("each => each.open = true")
     keep(page, f"report-{report.parent.name}")
     assert page.evaluate(SMALL_TEXTS) == []
+
+
+CUT = """() => [
+  ...[...document.querySelectorAll("svg.chart text")].filter((text) => {
+    const [own, chart] = [text, text.closest("svg")].map((each) => each.getBoundingClientRect());
+    return own.width && (own.left < chart.left - 0.5 || own.right > chart.right + 0.5);
+  }),
+  ...[...document.querySelectorAll(".beside .scroll")].filter((each) => each.scrollWidth > each.clientWidth),
+].map((each) => each.textContent.slice(0, 40))"""
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_label_and_no_column_is_cut_at_1280_pixels(trained, open_page, tmp_path, keep, language):
+    path, run = tmp_path / "report.html", load(trained)
+    with speaking(language):
+        path.write_text(render(make_report(run, evaluations(run, print))), "utf-8")
+    page = open_page(path.as_uri(), width=1280)
+    keep(page, f"report-whole-{language}")
+    assert page.locator(".beside .scroll").count() == 1
+    assert page.evaluate(CUT) == []
 
 
 @pytest.mark.parametrize("width", [390, 768, 1280])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import threading
 import xml.etree.ElementTree as ET
@@ -147,7 +148,29 @@ def test_without_a_browser_the_terminal_shows_it_and_names_the_next_step(run, as
     assert title.strip() == f"{TEXT} — attention · mean over 2 heads"
     assert heads.split() == ["x", "y"]
     assert "0.62" in row or "0.63" in row
-    assert "regard look … --html attention.html" in done.err
+    assert f"regard look '{TEXT}' --html attention.html" in done.err
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        (TEXT, "--terminal"),
+        ("-m", "runs/a", "it's so", "b", "--terminal", "--layer", "1", "--beam", "2", "--tokens"),
+        ("--no-browser", "--terminal", "--", "-1"),
+    ],
+)
+def test_the_next_step_works_as_it_stands(run, asked, typed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = run("look", *typed)
+    command = first.err.strip().splitlines()[-1].split(": ", 1)[1]
+    name, *words = shlex.split(command)
+    assert name == "regard"
+    done = run(*words)
+    assert (done.status, done.out) == (0, "attention.html\n")
+    assert (tmp_path / "attention.html").is_file()
+    assert run("look", TEXT, "--json", "one.json").status == 0
+    saved = run("look", "one.json", "--terminal")
+    assert saved.err.endswith("regard look one.json --html attention.html\n")
 
 
 def test_measures_are_told_in_the_terminal(run, asked, monkeypatch):

@@ -176,6 +176,35 @@ def test_the_tree_is_that_of_the_search(family):
     np.testing.assert_allclose(record.beam.weights.sum(-1), 1, atol=1e-4)
 
 
+@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("family", ["marian", "bart", "t5", "gpt2", "llama"])
+def test_what_a_search_tells_is_what_scoring_its_output_tells(family, beam):
+    model, tokenizer = guest(family)
+    record = look(family, beam=beam)
+    nodes = record.beam.nodes
+    assert all(node.log_prob <= 0 for node in nodes)
+    totals = [0.0 if node.parent < 0 else nodes[node.parent].total for node in nodes]
+    np.testing.assert_allclose(
+        [node.total for node in nodes],
+        [before + node.log_prob for before, node in zip(totals, nodes, strict=True)],
+        atol=1e-6,
+    )
+    inputs = tokenizer(TEXT, return_tensors="pt")
+    most = 20 if not model.config.is_encoder_decoder else 2 * inputs["input_ids"].shape[1] + 20
+    found = model.generate(**inputs, num_beams=beam, do_sample=False, max_new_tokens=most)
+    begun = 1 if model.config.is_encoder_decoder else inputs["input_ids"].shape[1]
+    given = {**inputs, "decoder_input_ids": found} if begun == 1 else {"input_ids": found}
+    with torch.no_grad():
+        chances = model(**given).logits[0, begun - 1 : -1].log_softmax(-1)
+    scored = chances.gather(-1, found[0, begun:, None])[:, 0].tolist()
+    place = next(n for n, node in enumerate(nodes) if node.rank == 0)
+    told = []
+    while place >= 0:
+        told.insert(0, nodes[place].log_prob)
+        place = nodes[place].parent
+    np.testing.assert_allclose(told, scored, atol=1e-4)
+
+
 def test_a_decoder_writes_on_where_a_beam_is_asked_for():
     model, tokenizer = guest("gpt2")
     (record,) = regard.look(model, tokenizer, TEXT, beam=2).records
@@ -206,7 +235,7 @@ def test_a_row_of_a_text_can_be_given(family):
     np.testing.assert_array_equal(weights[0], look(family).map().weights[0])
     (change,) = record.changes
     assert change.startswith(f"forced: {record.sides['text'].tokens[3]} → ")
-    assert record.notes[0].startswith("forced: token 4")
+    assert record.notes[0].startswith("forced: token 3")
 
 
 def test_a_step_of_an_output_can_be_given_and_the_rest_follows():
@@ -233,7 +262,7 @@ def test_heads_can_be_switched_off():
 @pytest.mark.parametrize(
     ("family", "options", "said"),
     [
-        ("gpt2", {"force": Force(1, (2,))}, "token 2 cannot look at token 3, which comes later"),
+        ("gpt2", {"force": Force(1, (2,))}, "token 1 cannot look at token 2, which comes later"),
         ("gpt2", {"force": Force(1, (0,), layer=9)}, "force.layer is 9, but there are 2"),
         ("bert", {"force": Force(1, (99,))}, "force.keys has 99, but there are"),
         ("bert", {"off": [HeadOff(1, 1, "cross")]}, "no cross attention to switch off"),

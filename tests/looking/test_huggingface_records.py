@@ -11,7 +11,7 @@ pytest.importorskip("transformers")
 from small_huggingface import FAMILIES, byte_level, pieces, small
 
 import regard
-from regard.looking.token_text import side_of_ids
+from regard.looking.token_text import _spelt_bytes, side_of_ids, token_name
 from regard.records.question import BadQuestion
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
@@ -231,6 +231,18 @@ def test_byte_level_tokens_of_one_character_are_readable(bytewise, known):
     )
     assert "⏎" in side.tokens
     assert not any("Ġ" in token or "\ufffd" in token for token in side.tokens)
+
+
+def test_a_part_of_a_character_is_called_by_its_bytes(bytewise):
+    def names(text: str) -> list[str]:
+        return [token_name(bytewise, token) for token in bytewise(text)["input_ids"]]
+
+    assert names("🎉") == ["<0xF0>", "<0x9F>", "<0x8E>", "<0x89>"]
+    assert names(" the") == ["the"]
+    assert _spelt_bytes("Ġð") == "␣<0xF0>"
+    assert _spelt_bytes("ĠæĪĳæ") == "␣我<0xE6>"
+    assert _spelt_bytes("<0xF0>") == "<0xF0>"  # as SentencePiece falls back
+    assert _spelt_bytes("\x9f") == "<0x9F>"  # as ByT5 has it
 
 
 def test_a_blank_text_is_refused(bytewise):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import combinations
 
@@ -36,6 +37,20 @@ def test_each_is_given_the_others_output(pair):
     assert (given_left.model, given_left.output) == (left.model, right.output)
     assert given_right.sides["target"].text == left.sides["target"].text
     assert "difference: right − left" in view.to_text()
+
+
+def test_a_file_of_them_shows_the_same(pair, tmp_path):
+    view = look(*pair)
+    again = look(view.save(tmp_path / "two.json"))
+    assert again.to_text() == view.to_text()
+    assert again.to_svg(tab="compare") == view.to_svg(tab="compare")
+    assert sorted(each.model for each in again.scored) == sorted(r.model for r in view.scored)
+    assert again.to_json() == view.to_json()
+    apart = [tmp_path / "left.json", tmp_path / "right.json"]
+    for path, plain in zip(apart, json.loads(view.to_json()), strict=True):
+        path.write_text(json.dumps(plain), "utf-8")
+    assert look(*apart).to_text() == view.to_text()
+    assert look(view).scored == view.scored
 
 
 def test_one_run_and_two_texts_have_nothing_to_give(pair):

@@ -13,8 +13,9 @@ from test_attention_record import whole_record
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
-from regard.view.attention_view import View, read_records
+from regard.view.attention_view import View
 from regard.view.picked_matrix import Pick
+from regard.view.saved_records import read_saved
 
 Plain = dict[str, Any]
 
@@ -130,16 +131,25 @@ def test_a_damaged_record_is_refused(damage: Callable[[Plain], None], said: str)
         AttentionRecord.from_json(json.dumps(given))
 
 
-@pytest.mark.parametrize("read", [AttentionRecord.from_json, read_records])
+@pytest.mark.parametrize("read", [AttentionRecord.from_json, read_saved])
 def test_a_file_that_is_nested_deeply_is_refused(read: Callable[[str], object]) -> None:
     deep = '{"format": ' + "[" * 100_000 + "]" * 100_000 + "}"
     with pytest.raises(NotARecord, match="nested"):
         read(deep)
 
 
+@pytest.mark.parametrize("scored", [None, {}, "x", [7], [None], [[]], [{}], [{"format": 1}]])
+def test_damaged_readings_are_refused(scored: Any) -> None:
+    given = json.loads(whole_record().to_json())
+    assert read_saved(json.dumps([given, given])).scored == ()  # as older files have it
+    with pytest.raises(NotARecord) as refused:
+        read_saved(json.dumps([given, given | {"scored": scored}]))
+    assert "\n" not in str(refused.value)
+
+
 def test_a_number_of_too_many_digits_is_refused() -> None:
     with pytest.raises(NotARecord, match="too long to be read"):
-        read_records('{"format": ' + "1" * 5_000 + "}")
+        read_saved('{"format": ' + "1" * 5_000 + "}")
 
 
 def test_which_pairs_are_allowed_may_be_numbers() -> None:
@@ -158,6 +168,6 @@ def test_numbers_beyond_all_sizes_are_drawn(part: str, number: Any, tmp_path: Pa
     given = json.loads(whole_record().to_json())
     array = given["maps"][0][part]
     array["data"] = np.full(array["shape"], number, object).tolist()
-    view = View(read_records(json.dumps(given)), pick=Pick("cross", 1, 1, tokens=True))
+    view = View(read_saved(json.dumps(given)).records, pick=Pick("cross", 1, 1, tokens=True))
     for tab in ("steps", "explain", "table"):
         view.save(tmp_path / "a.svg", tab=tab)

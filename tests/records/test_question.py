@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
+import torch
 
 from regard.records.question import LONGEST, LONGEST_DOCUMENT, BadQuestion, Force, HeadOff, Question
 
@@ -22,6 +24,19 @@ QUESTIONS = [
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_comes_back_from_json_as_it_was(question):
     assert Question.from_dict(json.loads(json.dumps(question.to_dict()))) == question
+
+
+@pytest.mark.parametrize(
+    "sequence", [list, tuple, np.array, torch.tensor], ids=lambda s: s.__name__
+)
+def test_any_sequence_is_a_list_of_tokens_or_of_weights(sequence):
+    force = Force(5, sequence([11, 3]), weights=sequence([1, 2]))
+    assert force == Force(5, (11, 3), weights=(1, 2))
+    assert Force(5, range(3)) == Force(5, (0, 1, 2))
+    assert Question("a", off=[HeadOff(1)]) == Question("a", off=(HeadOff(1),))
+    for wrong in ("11", {"11": 1}, 11, []):
+        with pytest.raises(BadQuestion, match=r"force\.keys must be a list of one"):
+            Force(5, wrong)
 
 
 def test_what_is_left_out_is_as_usual():

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import platform
+import shutil
 from dataclasses import replace
 
 import pytest
+import torch
 
 from regard.measures import chrf
 from regard.recipe.recipe import Training
@@ -135,3 +139,23 @@ def test_rate_norm_and_speed_are_drawn(trained):
     titles = [chart.title for chart in upkeep_charts(rows)]
     assert titles == ["Learning rate", "Norm of the gradient", "Tokens per second"]
     assert upkeep_charts([{"step": 1, "train_loss": 2.0}]) == []
+
+
+def test_the_machine_is_that_of_the_training(trained, tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    shutil.copytree(trained, folder)
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    own = config["spent"]["machine"]
+    assert own["threads"] == torch.get_num_threads()
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 77)
+    monkeypatch.setattr(platform, "machine", lambda: "elsewhere")
+
+    def told(**machine) -> str | None:
+        spent = {**config["spent"], "machine": {**own, **machine}}
+        written = {name: value for name, value in config.items() if name != "sha256"}
+        (folder / "config.json").write_text(json.dumps(written | {"spent": spent}), "utf-8")
+        return make_report(load(folder), {}).facts.get("machine")
+
+    assert f"{own['machine']}, one thread, Python {own['python']}" in told(threads=1)
+    assert "2 threads" in told(threads=2)
+    assert told(threads=None) is None  # a run of before: nothing rather than something wrong

@@ -10,13 +10,15 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from regard.data.tokenizer import EOS, UNK, Tokenizer
+from regard.data.tokenizer import EOS, UNK, Tokenizer, Tokens
 from regard.layers.positions import TooLong
+from regard.looking.predictions import prediction_record
 from regard.measures.likelihood import Likelihood
 from regard.models.transformer_models import transformer
 from regard.search import Search
 from regard.tasks.decoded_tokens import spell
 from regard.tasks.longest_first import batches_by_length, usual_batch
+from regard.tasks.prediction import Prediction
 from regard.tasks.translate import text_translator
 
 TEXTS = ["a b c d e f", "", "h", "b b b", "  \t", "c a", "g f e d c b a", "a", "d d", "e h a b"]
@@ -196,3 +198,13 @@ def test_a_text_beyond_the_learnt_positions_is_named_before_anything_is_searched
     for ask in (task.predict, lambda texts: task.score(texts, texts)):
         with pytest.raises(TooLong, match="text 2 has 5 tokens"):
             ask(["a", "a b c d e"])
+
+
+def test_a_report_calls_tokens_as_the_viewer_does():
+    source = Tokens([7, 8, UNK], ["▁", "我", "們"], [(0, 0), (0, 1), (1, 2)])
+    target = Tokens([9, 5], ["", "I"], [(0, 0), (0, 1)])
+    said = Prediction("我們", "I", 0.0, 0.0, (0.0,) * 3, source, target, True, torch.eye(3, 4))
+    sample, record = said.sample(""), prediction_record(said)
+    assert sample.tokens[:-1] == list(record.sides["target"].tokens[:-1]) == ["␣", "I"]
+    assert sample.source_tokens[:-1] == list(record.sides["source"].tokens[:-1])
+    assert sample.source_tokens[:-1] == ["␣", "我", "們"]

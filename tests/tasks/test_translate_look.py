@@ -189,7 +189,7 @@ def test_a_forced_step_attends_evenly_to_what_it_is_told(kind):
     assert log_probs[0][0] == pytest.approx(log_probs[1][0], abs=1e-6)
     assert log_probs[0][1] != pytest.approx(log_probs[1][1], abs=1e-6)
     assert forced.notes == (
-        "forced: token 2 (b) attends to a, f in every cross-attention",
+        "forced: token 1 (b) attends to a, f in every cross-attention",
         "given: this output was not searched for",
     )
     assert forced.changes == ("forced: b → a, f", "given output")
@@ -251,6 +251,10 @@ def test_given_weights_are_taken_as_shares():
             "attends 0.50 to a, 0.25 to c, 0.25 to f in every cross-attention"
         )
         assert forced.changes[0].endswith("→ a, c, f")
+        with speaking("zh"):
+            note = look(translator_of(kind), prefix="a", force=force).notes[0]
+        assert note.startswith("强制：词元 1（")
+        assert note.endswith("在所有交叉注意力中的注意力为 a（0.50）, c（0.25）, f（0.25）")
         assert forced.changes[1] == "begins with “a”"
 
 
@@ -329,7 +333,7 @@ def test_no_step_of_a_static_attention_is_forced_or_explained_by_itself(asked):
 
 def test_a_step_that_is_never_reached_is_said():
     record = look(translator_of("rnnsearch"), target="a", force=Force(7, (0,)))
-    assert record.notes[0] == "nothing was forced: the translation ends before token 8"
+    assert record.notes[0] == "nothing was forced: the output ends before token 7"
 
 
 @pytest.mark.parametrize("kind", ["rnnsearch", "transformer"])

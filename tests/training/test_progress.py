@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import io
+import json
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from regard.clock import clock
+from regard.clock import clock, rough
 from regard.training import progress_display as progress
 from regard.training.progress_display import Bar, ProgressLines, Sight, make_reporter
+from regard.words import speaking
+
+PAGE = Path(__file__).parents[1] / "view" / "page"
+ROUGH = json.loads((PAGE / "rough_times.json").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -84,3 +90,9 @@ def test_a_terminal_has_a_bar(time):
 )
 def test_times_are_read_at_a_glance(seconds, text):
     assert clock(seconds) == text
+
+
+def test_a_guess_is_rough_and_worded_alike_on_the_page():
+    assert {seconds: rough(float(seconds)) for seconds in ROUGH} == ROUGH
+    with speaking("zh"):
+        assert (rough(838), rough(5), rough(11220)) == ("14 分钟", "5 秒", "3 小时 7 分钟")

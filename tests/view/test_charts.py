@@ -59,6 +59,20 @@ def test_tick_labels_keep_the_digits_they_need():
     assert [text for _, (text,) in Axis.of("", [0, 4000]).ticks][-1] == "4,000"
 
 
+@pytest.mark.parametrize("highest", [1e-5, 0.0009, 0.5, 40, 9e6])
+def test_no_label_is_cut_at_the_left(highest):
+    points = [Point(0, 0, "a"), Point(1, highest, "b")]
+    x, y = Axis("step", 0, 1, []), Axis.of("", [0, highest])
+    root = drawn(Chart("", [Line("", points)], x, y))
+    labels = [each for each in root.iter(SVG + "text") if each.get("class") == "tick"]
+    assert labels
+    for each in labels:
+        assert float(each.get("x")) >= 7.2 * len(each.text)  # at 12 units a letter
+    assert min(float(each.get("cx")) for each in root.iter(SVG + "circle")) > float(
+        labels[0].get("x")
+    )
+
+
 def test_higher_values_are_drawn_higher():
     points = [Point(0, 1.0, "one"), Point(1, 3.0, "three"), Point(2, 2.0, "two")]
     chart = Chart("t", [Line("x", points)], Axis.of("x", [0, 2]), Axis.of("y", [1, 3]))

@@ -87,6 +87,22 @@ def test_steps_have_the_numbers_of_one_query():
     assert "weight" not in before
 
 
+def test_a_heading_may_be_empty_and_a_token_of_nothing_is_seen():
+    weights, vectors = softmax(1, 1, 2, 2), np.ones((1, 1, 2, 4), np.float32)
+    kept = {"scores": weights, "query_vectors": vectors, "key_vectors": vectors}
+    sides = {"source": Side.of_labels(["", " "]), "target": Side.of_labels(["", "b"])}
+    told = AttentionRecord(sides, (AttentionMap("cross", "target", "source", weights, **kept),))
+    written = texts(draw_tab([told], Pick(tokens=True), "steps", Focus()))
+    assert "Query and keys, number by number" in written
+    assert not any("'" in text for text in written)
+    assert "" in written  # the heading of what has none
+    assert {"∅", "␣"} <= set(written)
+    lens = Lens("target", ("output",), ((("a",), ("b",)),), np.ones((1, 2, 1), np.float32))
+    written = texts(draw_tab([replace(told, lens=lens)], Pick(tokens=True), "lens", Focus()))
+    assert written.count("∅") == 1
+    assert "''" not in written
+
+
 def test_a_mean_has_no_steps():
     with pytest.raises(NoSuchPart, match="only one head of one layer has steps"):
         draw_tab([made()], Pick(), "steps")
@@ -137,8 +153,9 @@ def test_one_record_is_compared_with_itself_in_another_layer():
     written = texts(draw_tab([made()], Pick(tokens=True), "compare"))
     assert any("· layer 2 ·" in text for text in written)
     alone = AttentionRecord.of(softmax(2, 2), ["a", "b"])
-    with pytest.raises(NotARecord, match="nothing to compare it with"):
+    with pytest.raises(NotARecord, match="nothing to compare it with") as refused:
         draw_tab([alone], Pick(), "compare")
+    assert refused.value.hint == "give two texts, or -m twice"
 
 
 def test_measures_are_on_the_words_of_the_map():

@@ -63,7 +63,7 @@ def test_labels_cannot_write_to_the_terminal():
     assert "\x1b" not in text
     assert "\\x1b[2J" in text
     assert "a\\tb\\nc" in text
-    assert visible(" ") == "' '"
+    assert [visible(text) for text in ("", " ", "\n", "  ")] == ["∅", "␣", "↵", "␣␣"]
 
 
 def test_right_to_left_labels_do_not_reorder_the_columns():

@@ -178,3 +178,9 @@ def test_what_is_not_written_out_is_refused(code: str) -> None:
 def test_a_missing_value_and_one_too_many_are_told() -> None:
     assert without_values(Said("x", 1, "{a} {b}", None, frozenset("bc"))) == {"a", "c"}
     assert not without_values(Said("x", 1, "{n} links", "one link", frozenset("n")))
+
+
+def test_no_message_sends_to_a_file_that_an_installed_package_lacks() -> None:
+    listed = json.loads(LISTED.read_text(encoding="utf-8"))
+    named = {message for message in listed if "docs/" in message}
+    assert named <= {"docs/extending.md walks through whole packages"}

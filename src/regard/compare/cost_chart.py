@@ -10,7 +10,7 @@ from regard.compare.findings import Findings
 from regard.compare.judged_run import Cost
 from regard.compare.score_table import megabytes
 from regard.report.score_words import display_name
-from regard.view.charts.line_chart import BOTTOM, HEIGHT, LEFT, RIGHT, WIDTH, Axis
+from regard.view.charts.line_chart import APART, BOTTOM, HEIGHT, RIGHT, WIDTH, Axis, left_margin
 from regard.view.markup import Markup, element, join
 from regard.view.terminal_cells import shorten, width
 from regard.words import t
@@ -109,10 +109,11 @@ def cost_chart(
 ) -> Markup:
     """An <svg> for a page that includes chart.css. said: shown where the pointer rests."""
     x, y = axes
+    left = left_margin(y)
     best = front(places, less, error=error)
-    spots = {name: (_across(x, c), _down(y, q)) for name, (c, q) in places.items()}
+    spots = {name: (_across(x, c, left), _down(y, q)) for name, (c, q) in places.items()}
     path = "M" + " L".join(f"{a:g} {b:g}" for a, b in (spots[name] for name in best))
-    marks = [element("text", title, x=0, y=15, class_="chart-title"), *_grid(x, y)]
+    marks = [element("text", title, x=0, y=15, class_="chart-title"), *_grid(x, y, left)]
     if len(best) > 1:
         marks.append(element("g", element("path", d=path, class_="line"), class_="series s0"))
     labels = _labels(spots)
@@ -163,9 +164,9 @@ def _labels(spots: Mapping[str, Place]) -> dict[str, tuple[float, float, str]]:
     return found
 
 
-def _across(axis: Axis, value: float) -> float:
+def _across(axis: Axis, value: float, left: float) -> float:
     share = (value - axis.low) / ((axis.high - axis.low) or 1)
-    return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
+    return round(left + share * (WIDTH - left - RIGHT), 1)
 
 
 def _down(axis: Axis, value: float) -> float:
@@ -173,15 +174,15 @@ def _down(axis: Axis, value: float) -> float:
     return round(HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP), 1)
 
 
-def _grid(x: Axis, y: Axis) -> list[Markup]:
+def _grid(x: Axis, y: Axis, left: float) -> list[Markup]:
     floor = HEIGHT - BOTTOM
     marks: list[Markup] = []
     for value, words in y.ticks:
         at = _down(y, value)
-        marks.append(element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=at, y2=at, class_="grid"))
-        marks += _written(words, LEFT - 8, at + 4, "end")
+        marks.append(element("line", x1=left, x2=WIDTH - RIGHT, y1=at, y2=at, class_="grid"))
+        marks += _written(words, left - APART, at + 4, "end")
     for value, words in x.ticks:
-        marks += _written(words, _across(x, value), floor + 16, "middle")
+        marks += _written(words, _across(x, value, left), floor + 16, "middle")
     label = element(
         "text", x.label, x=WIDTH - RIGHT, y=floor + 32, class_="axis", text_anchor="end"
     )

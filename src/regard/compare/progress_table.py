@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from regard.clock import clock
+from regard.clock import clock, rough
 from regard.compare.comparison import Names
 from regard.compare.trainings import PlannedRun
 from regard.measures.measure import Measure
@@ -99,7 +99,7 @@ def words(trainings: Sequence[PlannedRun], left: float | None) -> str:
     known = {"done": sum(one.done for one in trainings), "count": len(trainings)}
     if left is None:
         return t("{done} of {count} trained", **known)
-    return t("{done} of {count} trained, about {time} left", time=clock(left), **known)
+    return t("{done} of {count} trained, about {time} left", time=rough(left), **known)
 
 
 def time_left(trainings: Sequence[PlannedRun]) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,33 +20,46 @@ from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.tasks.classify.classify_module import Classification
 from regard.tasks.prediction import Prediction
-from regard.view.attention_view import View, read_records
+from regard.view.attention_view import View
+from regard.view.saved_records import Saved, read_saved
 from regard.words import t
 
 Given = tuple[tuple[AttentionRecord, ...], None]
 
 
-def of_answers(*what: Any, title: str = "", model: str = "") -> Given:
+class Kept(NamedTuple):
+    """Records that were made before, without a model, and the readings beside them, as a View has them."""
+
+    records: tuple[AttentionRecord, ...]
+    live: None = None
+    scored: tuple[AttentionRecord, ...] = ()
+
+
+def of_answers(*what: Any, title: str = "", model: str = "") -> Kept:
     records: list[AttentionRecord] = []
+    scored: list[AttentionRecord] = []
     for each in what:
         if isinstance(each, AttentionRecord):
             records.append(each)
         elif isinstance(each, View):
             records += each.records
+            scored += each.scored
         elif isinstance(each, Prediction):
             records.append(prediction_record(each, title=title, model=model))
         elif isinstance(each, Classification):
             records.append(classification_record(each, title=title, model=model))
         elif isinstance(each, (str, Path)):
-            records += _saved(each)
+            saved = _saved(each)
+            records += saved.records
+            scored += saved.scored
         else:
             raise NotARecord(
                 t("a {type} cannot be compared with a record", type=type(each).__name__)
             )
-    return tuple(records), None
+    return Kept(tuple(records), scored=tuple(scored))
 
 
-def _saved(path: str | Path) -> tuple[AttentionRecord, ...]:
+def _saved(path: str | Path) -> Saved:
     if isinstance(path, str) and not path.endswith(".json"):
         raise NotARecord(
             t(
@@ -55,7 +68,7 @@ def _saved(path: str | Path) -> tuple[AttentionRecord, ...]:
             )
         )
     try:
-        return read_records(Path(path).read_text("utf-8"))
+        return read_saved(Path(path).read_text("utf-8"))
     except UnicodeDecodeError:
         raise NotARecord(t("{path} is no record: it is not UTF-8", path=path)) from None
 

@@ -26,7 +26,7 @@ from torch import nn
 
 from regard.hf.attention_capture import Captured
 from regard.looking.asked_models import of_guest, of_model, of_runs
-from regard.looking.given_records import of_answers, of_outputs, of_picture, of_weights
+from regard.looking.given_records import Kept, of_answers, of_outputs, of_picture, of_weights
 from regard.looking.guests.guest_model import GuestModel
 from regard.records.question import BadQuestion
 from regard.records.record import AttentionRecord
@@ -40,7 +40,7 @@ from regard.view.picked_matrix import Pick
 from regard.view.widget import Live
 from regard.words import t
 
-Records = tuple[tuple[AttentionRecord, ...], Live | None]
+Records = Kept | tuple[tuple[AttentionRecord, ...], Live | None]
 PICKS = ("map", "layer", "head", "heads", "tokens", "between")
 
 
@@ -55,7 +55,10 @@ def look(*what: Any, **options: Any) -> View:
     pick = Pick(**{name: options.pop(name) for name in PICKS if name in options})
     maker = _maker(what, options)
     _check_options(maker, options)
-    records, live = maker(*what, **options)
+    found = maker(*what, **options)
+    if isinstance(found, Kept):
+        return View(found.records, pick, scored=found.scored)
+    records, live = found
     return View(records, pick, live, _scored(records, live))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from regard.records.attention_map import AttentionMap
 from regard.records.beam_tree import Beam, BeamNode
+from regard.records.chances import with_chance
 from regard.records.record import AttentionRecord
 from regard.records.side import END, NotARecord, Side
 from regard.records.token_sides import label_of, token_side
@@ -57,7 +58,7 @@ def classification_record(
                 removeprefix=t("look at the run itself: regard.look(run, text)"),
             )
         )
-    answer = f"{classification.label} ({classification.probability:.2f})"
+    answer = with_chance(classification.label, classification.probability)
     weights = classification.attention.float().cpu().numpy()
     tokens = classification.tokens
     has_end = len(weights) > len(tokens)  # a document has none

@@ -5,7 +5,9 @@ Byte-level tokens may share one character: three tokens of 我 are called 我 1/
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +17,7 @@ from regard.records.token_words import word_numbers
 
 Offsets = list[tuple[int, int]]
 BROKEN = "\ufffd"  # what decoding shows for a part of a character
+ESCAPED = re.compile("[\udc80-\udcff]")  # bytes that are no letter
 
 
 def side_of_ids(
@@ -112,8 +115,27 @@ def token_name(tokenizer: Any, token: int) -> str:
     """What a token is called that stands alone: </s>, or ␣ if it is a blank."""
     alone = str(tokenizer.decode([token], skip_special_tokens=False))
     if BROKEN in alone:  # a part of a character
-        return str(tokenizer.convert_ids_to_tokens(token))
+        return _spelt_bytes(str(tokenizer.convert_ids_to_tokens(token)))
     return alone.strip() or _blanks(alone)
+
+
+def _spelt_bytes(piece: str) -> str:
+    """What characters that stand for bytes stand for: the letters that these make, else <0xF0>."""
+    byte_of = _bytes_of_letters()
+    if not all(letter in byte_of for letter in piece):
+        return piece  # <0xF0>, as SentencePiece calls it
+    read = bytes(byte_of[letter] for letter in piece).decode("utf-8", "surrogateescape")
+    apart = "".join(BLANKS.get(c, BLANK) if c.isspace() else c for c in read)
+    return ESCAPED.sub(lambda found: f"<0x{ord(found[0]) - 0xDC00:02X}>", apart)
+
+
+@cache
+def _bytes_of_letters() -> dict[str, int]:
+    """What spells each byte: a letter of GPT-2's alphabet, or the character of its number, as ByT5 has it."""
+    seen = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]  # as they are
+    unseen = [byte for byte in range(0x100) if byte not in seen]  # 256, 257, … in their order
+    spelt = {chr(byte): byte for byte in range(0x100)}
+    return spelt | {chr(0x100 + n): byte for n, byte in enumerate(unseen)}
 
 
 def _blanks(piece: str) -> str:

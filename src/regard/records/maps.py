@@ -41,7 +41,10 @@ Attentions = Mapping[str, AttentionModule]
 class NothingToSee(BadQuestion):
     """A model that attends to nothing was asked what it attends to."""
 
-    hint = "docs/viewer/look.md says which models have nothing to show, and what shows something instead"
+    hint = (
+        "what attends shows something: rnnsearch, abcnn, reader, or a classifier or patches with "
+        "model.pool=attention"
+    )
 
 
 class Layer(NamedTuple):

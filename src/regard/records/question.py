@@ -7,7 +7,7 @@ question.to_dict()["text"]
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -30,7 +30,7 @@ class BadQuestion(ValueError):
     """What was asked cannot be answered, in one line."""
 
     status = 2  # a mistake of whoever asked
-    hint = "docs/viewer/look.md says what can be asked"
+    hint = "regard look --help says what can be asked"
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ class Force:
     weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
+        for name in ("keys", "weights"):  # a list, a range, a row of numbers
+            object.__setattr__(self, name, _as_tuple(getattr(self, name)))
         _check_whole("force.step", self.step, 0, LONGEST)
         if not isinstance(self.keys, tuple) or not 0 < len(self.keys) <= LONGEST:
             raise BadQuestion(
@@ -82,7 +84,7 @@ class Force:
                 t(
                     "force.weights are numbers from 0 to {heaviest}, not all 0, given {seen}",
                     heaviest=f"{HEAVIEST:,}",
-                    seen=_seen(list(weights)),
+                    seen=_seen(weights),
                 )
             )
 
@@ -94,11 +96,7 @@ class Force:
 
     @classmethod
     def from_dict(cls, given: object) -> Force:
-        values = _checked(cls, given, "force", needed=("step", "keys"))
-        for name in ("keys", "weights"):
-            if isinstance(values.get(name), list):
-                values[name] = tuple(values[name])
-        return cls(**values)
+        return cls(**_checked(cls, given, "force", needed=("step", "keys")))
 
 
 @dataclass(frozen=True)
@@ -201,6 +199,7 @@ class Question:
             raise BadQuestion(
                 t("a foil is what the measures of explanation contrast with: ask with explain")
             )
+        object.__setattr__(self, "off", _as_tuple(self.off))
         if not isinstance(self.off, tuple) or not all(isinstance(o, HeadOff) for o in self.off):
             raise BadQuestion(
                 t("off is a list of {layer, head, map}, not {seen}", seen=_seen(self.off))
@@ -227,7 +226,7 @@ class Question:
         if values.get("foil") is not None:
             values["foil"] = Foil.from_dict(values["foil"])
         if isinstance(values.get("off"), list):
-            values["off"] = tuple(map(HeadOff.from_dict, values["off"]))
+            values["off"] = [HeadOff.from_dict(each) for each in values["off"]]
         return cls(**values)
 
     @property
@@ -311,6 +310,15 @@ def _checked(cls: type, given: object, what: str, needed: tuple[str, ...]) -> di
     return dict(given)
 
 
+def _as_tuple(given: Any) -> Any:
+    """A sequence of plain values as a tuple; anything else as it is, to be refused by who checks it."""
+    if isinstance(given, (str, bytes, Mapping)):
+        return given
+    if hasattr(given, "tolist"):  # of numpy, of torch
+        given = given.tolist()
+    return tuple(given) if isinstance(given, Sequence) else given
+
+
 def _check_text(name: str, text: object, longest: int = LONGEST) -> None:
     if not isinstance(text, str):
         raise BadQuestion(t("{name} is a text, not {seen}", name=name, seen=_seen(text)))
@@ -344,6 +352,6 @@ def _is_share(weight: object) -> bool:
 
 
 def _seen(value: object) -> str:
-    """A value in at most 40 characters."""
-    text = repr(value)
+    """A value in at most 40 characters; a tuple as the list that it is asked as."""
+    text = repr(list(value) if isinstance(value, tuple) else value)
     return text if len(text) <= 40 else f"{text[:39]}…"

@@ -25,7 +25,7 @@ class NotARecord(ValueError):
     """What was given is no record, or none that this version can read."""
 
     status = 2  # a mistake of whoever gave it
-    hint = "docs/viewer/record.md says what is in one"
+    hint = "regard look TEXT --json FILE writes a record, and regard look FILE opens it"
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-import torch
-
-from regard import __version__
 from regard.clock import clock
 from regard.data.problems import Problems
 from regard.data.store import Store
@@ -24,6 +20,7 @@ from regard.report.score_tables import scores_section
 from regard.runs.loaded_run import LoadedRun
 from regard.runs.metrics_file import Row, read_rows
 from regard.runs.model_file import read_config
+from regard.runs.training_machine import machine_words
 from regard.tasks.evaluation import Evaluation, Measured
 from regard.tasks.report_part import NextStep
 from regard.tasks.task import Task
@@ -116,23 +113,16 @@ def _facts(run: LoadedRun, metrics: Sequence[Row]) -> dict[str, str]:
         t("training time"): clock(last.get("seconds", 0.0)),
         t("seed"): str(run.recipe.seed),
         **_written(run),
-        t("machine"): t(
-            "{machine}, {threads} threads, Python {python}, torch {torch}, regard {regard}",
-            machine=platform.machine(),
-            threads=torch.get_num_threads(),
-            python=platform.python_version(),
-            torch=torch.__version__,
-            regard=__version__,
-        ),
     }
 
 
 def _written(run: LoadedRun) -> dict[str, str]:
-    """When the model was written, and by what."""
+    """When the model was written, by what and where."""
     config = _config(run)
     said = {
         t("trained on"): config.get("written"),
         t("trained with"): f"regard {config['regard']}" if config.get("regard") else None,
+        t("machine"): machine_words(config.get("spent")),
     }
     return {name: str(value) for name, value in said.items() if value}
 

@@ -243,7 +243,7 @@ def read_config(folder: RunFolder) -> dict[str, Any]:
                 kind=kind,
                 advice=advice,
             ),
-            t("docs/hugging-face.md says what can be done with one"),
+            t("regard look --hf {path} TEXT shows what it attends to", path=folder.path),
         )
     if config.get("format") not in (older_runs.FORMAT, FORMAT):
         raise Damaged(

@@ -22,7 +22,7 @@ class NoSuchSearch(ValueError):
     """Settings that make no sense for a search. `status`: the user's mistake."""
 
     status = 2
-    hint = "docs/toolkit/search.md says what each setting may be"
+    hint = "help(regard.search.Search) says what each setting may be"
 
 
 @dataclass(frozen=True)

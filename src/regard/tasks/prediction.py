@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from regard.data.tokenizer import EOS, Tokenizer, Tokens
+from regard.records.token_sides import label_of
 from regard.search import Hypothesis
 from regard.tasks.answer import Answer
 from regard.tasks.decoded_tokens import spell
@@ -93,8 +94,8 @@ class Prediction:
             hypothesis=self.text,
             reference=reference,
             scores={"log p": self.log_prob},
-            source_tokens=self.columns,
-            tokens=self.rows,
+            source_tokens=[*_labels(self.source, self.source_tokens), "EOS"],
+            tokens=[*_labels(self.text, self.tokens), *self.rows[len(self.tokens) :]],
             attention=[] if self.attention is None else self.attention.tolist(),
         )
 
@@ -112,6 +113,12 @@ class Prediction:
             "attention": None if self.attention is None else _digits(self.attention),
             "alternatives": [p.to_dict() for p in self.alternatives],
         }
+
+
+def _labels(text: str, tokens: Tokens) -> list[str]:
+    """What is shown for each, as the viewer has it."""
+    places = zip(tokens.offsets, tokens.ids, strict=True)
+    return [label_of(text[slice(*offset)], token) for offset, token in places]
 
 
 def plain_tokens(tokens: Tokens) -> dict[str, Any]:

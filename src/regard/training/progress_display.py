@@ -12,7 +12,7 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from regard.clock import clock
+from regard.clock import rough
 from regard.words import say, t
 
 LINE_EVERY = 30.0  # seconds between plain lines
@@ -68,7 +68,7 @@ class Sight:
             return t("epoch {epoch}, step {step}: loss {loss}, {speed} {unit}/s", **known)
         return t(
             "epoch {epoch}, step {step}: loss {loss}, {speed} {unit}/s, {time} left",
-            time=clock(max(self.left, 0)),
+            time=rough(max(self.left, 0)),
             **known,
         )
 

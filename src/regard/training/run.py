@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,6 +32,7 @@ from regard.runs.failures import Interrupted, NoCheckpoints, OtherRecipe, RunEnd
 from regard.runs.metrics_file import MetricsFile
 from regard.runs.model_file import is_whole, read_config, recipe_of, save_model
 from regard.runs.run_folder import RunFolder, check_recipe
+from regard.runs.training_machine import this_machine
 from regard.tasks.recipe_task import task_of
 from regard.tasks.task import Task
 from regard.training.allocator import keep_memory
@@ -229,6 +231,7 @@ def _publish(fit: Fit, run: RunFolder, reporter: Reporter, *, already: bool = Fa
         "seconds": round(state.seconds, 3),
         "memory": state.memory,
         "device": fit.fabric.device.type,
+        "machine": _machine_before(run) if already else this_machine(),
     }
     kept = {
         "steps": list(best) or [state.update],
@@ -237,6 +240,14 @@ def _publish(fit: Fit, run: RunFolder, reporter: Reporter, *, already: bool = Fa
         "end": fit.end,
     }
     save_model(run, fit.task, weights, stopped=not fit.over, spent=spent, kept=kept)
+
+
+def _machine_before(run: RunFolder) -> dict[str, Any]:
+    """What it was trained on, as its model says; nothing where that is lost."""
+    try:
+        return dict(read_config(run)["spent"]["machine"])
+    except (Damaged, OSError, RecipeError, KeyError, TypeError, ValueError):
+        return {}
 
 
 def _tuned(fit: Fit, weights: Weights) -> Weights:

@@ -11,12 +11,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from regard.records.record import AttentionRecord, parsed
+from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.pdf.svg_to_pdf import drawn_pdf
 from regard.view.picked_matrix import Matrix, Pick, by_hop, over_cells, picked
+from regard.view.saved_records import written_records
 from regard.view.shaded_sentences import shaded_sentences
 from regard.view.sheets.number_files import arrays_npz, matrices_csv
 from regard.view.sheets.tab_sheets import Focus, draw_tab
@@ -102,9 +103,8 @@ class View:
         return film(self.records[0], self.pick, "apng", theme=theme)
 
     def to_json(self) -> str:
-        """The record; several as a list. `regard.look(path)` reads it back."""
-        written = [record.to_json() for record in self.records]
-        return written[0] if len(written) == 1 else f"[\n{','.join(written)}]\n"
+        """The record; several as a list, with their readings of one another. `regard.look(path)` reads it."""
+        return written_records(self.records, self.scored)
 
     def to_csv(self) -> str:
         """The matrix that is shown, whole: a line of keys, then a line for each query."""
@@ -251,12 +251,3 @@ def counted(state: Mapping[str, Any]) -> dict[str, Any]:
         name: value + 1 if name in ("layer", "head") and isinstance(value, int) else value
         for name, value in state.items()
     }
-
-
-def read_records(text: str) -> tuple[AttentionRecord, ...]:
-    """Of a file that `View.save` wrote: one record, or a list of them."""
-    given = parsed(text)
-    every = given if isinstance(given, list) else [given]
-    if not all(isinstance(each, dict) for each in every):
-        raise NotARecord(t("a record is a JSON object, or a list of them"))
-    return tuple(AttentionRecord.from_dict(each) for each in every)

@@ -24,7 +24,7 @@ class NoSuchPart(NotARecord):
     """A map, a layer or a head that the record does not have."""
 
     status = 2
-    hint = "leave it out to see all there is; docs/viewer/look.md says what the maps are"
+    hint = "leave it out to see all there is"
 
 
 @dataclass(frozen=True)

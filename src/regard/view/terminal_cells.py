@@ -19,14 +19,18 @@ def width(text: str) -> int:
     return cell_len(ESCAPES.sub("", text).replace(ISOLATE, "").replace(END_ISOLATE, ""))
 
 
+BLANKS, BLANK = {"\n": "↵", "\r": "↵", "\t": "⇥"}, "␣"
 _OBEYED = re.compile(r"(?!\x1b\[[0-9;]*m)[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def visible(label: object) -> str:
-    """A label that shows what it is: control characters and blanks are written as in Python."""
+    """A label that shows what it is, as the page does: ␣ for a blank, ∅ for nothing.
+
+    Control characters are written as in Python.
+    """
     text = str(label)
     if not text.strip():
-        return repr(text)
+        return "".join(BLANKS.get(c, BLANK) for c in text) or "∅"
     return "".join(
         c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode() for c in text
     )

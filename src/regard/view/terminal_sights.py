@@ -41,7 +41,7 @@ def sight_text(record: AttentionRecord, *, colour: bool | None = None) -> str:
     assert sight is not None
     bits = bits_for(colour)
     space = shutil.get_terminal_size().columns
-    title = " — ".join(filter(None, (visible(record.title), sight_name(sight))))
+    title = " — ".join(filter(None, (record.title and visible(record.title), sight_name(sight))))
     if isinstance(sight, Glimpses):
         places = [((step.x + 1) / 2, (step.y + 1) / 2) for step in sight.steps]
         drawn = half_blocks(sight.image, bits, min(space, WIDEST), places)

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { caption, captions, speak, t } from "../../../src/regard/view/page/words/messages.js";
+import { roughTime } from "../../../src/regard/view/page/words/rough_time.js";
+import times from "./rough_times.json" with { type: "json" };
 
 afterEach(() => speak(null));
 
@@ -30,4 +32,8 @@ test("captions are translated like messages", () => {
   assert.equal(caption(captions.mean.head, { n: 4 }), "mean over 4 heads");
   speak({ "mean over {n} heads": "{n} 个头的平均" });
   assert.equal(caption(captions.mean.head, { n: 4 }), "4 个头的平均");
+});
+
+test("how long something takes is told roughly, as commands tell it", () => {
+  for (const [seconds, told] of Object.entries(times)) assert.equal(roughTime(Number(seconds)), told, seconds);
 });

@@ -56,7 +56,7 @@ test("a word is labelled with its text, bytes of one character with their number
 });
 
 test("white space can be seen", () => {
-  assert.deepEqual(["", " ", "\n", " the", "a\tb"].map(visibleText), ["∅", "␣", "↵", "the", "a⇥b"]);
+  assert.deepEqual(["", " ", "\n ", " the", "a\tb"].map(visibleText), ["∅", "␣", "↵␣", "the", "a⇥b"]);
 });
 
 test("the first letter says the direction", () => {

@@ -17,15 +17,18 @@ import typer
 from regard.cli.look_page import serve_page
 from regard.cli.options import Beam, ComparedRuns, Device, Guests
 from regard.cli.texts import is_picture
+from regard.cli.typed_command import typed_again
 from regard.words import t
 
 if TYPE_CHECKING:
     from regard.view.attention_view import View
 
+SHOWN_HERE = ("terminal", "no_browser", "port")  # what a page in a file has no use for
 MOST_ASKED = 12  # questions that an address has room for
 
 
 def look(
+    context: typer.Context,
     texts: Annotated[
         list[str] | None,
         typer.Argument(
@@ -198,7 +201,11 @@ def look(
         if as_json is not None:
             _tell_packed(view)
     if terminal or (seen_here and not files):
-        _print(view, saved, explain=explain, written=bool(files))
+        _print(view, explain=explain)
+        if not files:
+            page = typed_again(context, "--html", "attention.html", without=SHOWN_HERE)
+            told = t("the whole page in a file: {command}", command=page)
+            print(f"\n{told}", file=sys.stderr)
     elif not files:
         view.show()
 
@@ -293,11 +300,8 @@ def _typed_input(text: str) -> Any:
     return tuple(text.split("\t")) if text.count("\t") == 1 else text
 
 
-def _print(view: View, saved: bool, *, explain: bool, written: bool) -> None:
-    """explain: measures were asked for: what each says in a line; their matrices are in the page.
-
-    written: there is a file already, and none is proposed.
-    """
+def _print(view: View, *, explain: bool) -> None:
+    """explain: measures were asked for: what each says in a line; their matrices are in the page."""
     from regard.view.terminal_cells import harmless
 
     several = len({record.model for record in view.records}) > 1
@@ -318,10 +322,6 @@ def _print(view: View, saved: bool, *, explain: bool, written: bool) -> None:
     if others := _other_maps(view):
         told = t("also there: {maps}; see one with --map NAME", maps=", ".join(others))
         print(f"\n{told}", file=sys.stderr)
-    if written:
-        return
-    command = f"regard look{'' if saved else ' …'} --html attention.html"
-    print(f"\n{t('the whole page in a file: {command}', command=command)}", file=sys.stderr)
 
 
 def _other_maps(view: View) -> list[str]:
@@ -346,7 +346,9 @@ def _tell_packed(view: View) -> None:
     """What is too large to be written as numbers is told."""
     from regard.records.json_text import left_packed
 
-    packed = dict.fromkeys(place for each in view.records for place in left_packed(each.to_dict()))
+    packed = dict.fromkeys(
+        place for each in (*view.records, *view.scored) for place in left_packed(each.to_dict())
+    )
     if packed:
         told = t(
             "more than {count} numbers each, so they are bytes in base64: {arrays}. "

@@ -74,7 +74,13 @@ class Arrays(Format):
             except CorpusError:
                 raise
             except ValueError as error:
-                raise CorpusError(f"{path}: {error}", t("see docs/toolkit/data.md")) from None
+                raise CorpusError(
+                    f"{path}: {error}",
+                    t(
+                        "such a file holds one array of numbers with a row for each example, as numpy.save "
+                        "writes it"
+                    ),
+                ) from None
 
 
 def read_exactly(stream: BinaryIO, count: int) -> bytes:

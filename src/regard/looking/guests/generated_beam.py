@@ -78,6 +78,7 @@ def generated(
         "stopping_criteria": [noted.note_candidates],
         "return_dict_in_generate": True,
         "output_scores": True,
+        "output_logits": True,
     }
     if weights_of is None:
         found = model.generate(**inputs, **asked)
@@ -111,12 +112,13 @@ def _tree(
     weights: list[Array] = []
     places: dict[Sequence_, int] = {noted.open[0][0]: -1}
     going_on = [set(rows) for rows in noted.open[1:]] + [set()]
-    for step, scores in enumerate(found.scores):
+    for step, (scores, logits) in enumerate(zip(found.scores, found.logits, strict=True)):
+        log_probs = logits.float().log_softmax(-1)  # scores are so with a beam alone
         rows = {sequence: row for row, sequence in reversed([*enumerate(noted.open[step])])}
         for sequence in noted.candidates[step]:
             row = rows[sequence[:-1]]
-            log_prob = float(scores[row, sequence[-1]])
-            if sequence in places or not np.isfinite(log_prob):
+            log_prob = float(log_probs[row, sequence[-1]])
+            if sequence in places or not np.isfinite(float(scores[row, sequence[-1]])):
                 continue  # of rows that are not different yet, or forbidden
             parent = places[sequence[:-1]]
             places[sequence] = len(nodes)

@@ -18,7 +18,6 @@ from regard.hf.modules import Kind
 from regard.looking.captured_maps import captured_maps
 from regard.looking.guests.compared_towers import compares, sees, similarity, towers
 from regard.looking.guests.generated_beam import Generated
-from regard.looking.guests.guest_changes import forced_line
 from regard.looking.guests.guest_explanations import explain_guest, explain_similarity
 from regard.looking.guests.guest_input import GuestInput
 from regard.looking.guests.guest_processors import GuestProcessors
@@ -35,6 +34,7 @@ from regard.looking.guests.logit_lens import logit_lens, stack_of
 from regard.looking.token_text import side_of_ids, token_name
 from regard.records.attention_map import AttentionMap
 from regard.records.beam_tree import Beam
+from regard.records.chances import chance_text, with_chance
 from regard.records.explanation import Explanation
 from regard.records.lens import Lens
 from regard.records.maps import MOST_WEIGHTS, record_of
@@ -42,7 +42,7 @@ from regard.records.pooled_frames import pooled
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import Side
-from regard.records.what_ifs import change_notes, changes_of
+from regard.records.what_ifs import change_notes, changes_of, forced_note
 from regard.words import t
 
 LENS_WORK = 3e11  # of all lines of a lens together: some seconds
@@ -142,7 +142,11 @@ class GuestRecorder:
             maps,
             model=self.name,
             output=output or self._next(lens),
-            notes=(*forced_line(question.force, asking, read), *change_notes(question), *notes),
+            notes=(
+                *forced_note(question.force, asking, read, t("every layer and head")),
+                *change_notes(question),
+                *notes,
+            ),
             changes=changes_of(question, {"source": read, "target": asking}),
             beam=seen.beam,
             lens=lens,
@@ -244,7 +248,7 @@ class GuestRecorder:
         chances = logits[0].float().softmax(-1)
         names = of_labels(self.model.config.id2label, len(chances))
         best = int(chances.argmax())
-        said = f"{names[best]} ({float(chances[best]):.2f})"
+        said = with_chance(names[best], float(chances[best]))
         of = next((each for each in maps if each.name == kind), None)
         place = None if of is None else judged_place(self.model, seen.inputs, kind)
         if of is None or place is None:
@@ -304,7 +308,7 @@ class GuestRecorder:
         """What comes after a text, in the words of a model that writes on."""
         if lens is None or not self.model.can_generate():
             return ""
-        chance = f"{float(lens.probabilities[-1, -1, 0]):.2f}"
+        chance = chance_text(float(lens.probabilities[-1, -1, 0]))
         return t("next: {token} ({chance})", token=lens.tokens[-1][-1][0], chance=chance)
 
     def _explained(

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from regard.data.fields import Field
 from regard.data.tokenizer import Tokens
+from regard.records.chances import with_chance
 from regard.tasks.classify.judge import Judge, Judgement, weighed_sentences
 from regard.tasks.classify.judged_input import positions_read, shown_text
 from regard.tasks.longest_first import BATCH
@@ -97,7 +98,7 @@ class Classify(Judge):
     def said(self, found: Judgement) -> tuple[str, str]:
         chances = found.outputs.softmax(-1)
         label = self.labels[int(chances.argmax())]
-        return label, f"{label} ({float(chances.max()):.2f})"
+        return label, with_chance(label, float(chances.max()))
 
     def classify(
         self, given: Sequence[Any], *, attention: bool = False, batch: int = BATCH

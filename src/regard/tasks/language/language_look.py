@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from regard.attention.recording import recording
 from regard.data.tokenizer import BOS, PAD, Tokens
 from regard.records.blocks import block_size
+from regard.records.chances import with_chance
 from regard.records.maps import attentions_in
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
@@ -60,4 +61,4 @@ def _next(task: Language, ids: list[int], logits: Tensor) -> str:
     chances = logits.float().softmax(-1)
     chances[[PAD, BOS]] = 0.0  # which never come
     probability, token = (x.item() for x in chances.max(-1))
-    return f"{last_label(task.tokenizer, [*ids, int(token)])} ({probability:.2f})"
+    return with_chance(last_label(task.tokenizer, [*ids, int(token)]), probability)

@@ -10,6 +10,7 @@ from torch import Tensor
 from regard.attention.recording import recording
 from regard.models.seeing.patches import AttendingPatches, PatchSeer
 from regard.models.seeing.seer import SeenPictures
+from regard.records.chances import with_chance
 from regard.records.maps import attention_map, attentions_in, check_size, record_of
 from regard.records.png_image import PngImage
 from regard.records.pooled_maps import pooling_map, recording_poolings
@@ -58,7 +59,7 @@ def look_at_patches(
         notes=(several,) if network.per_label else (),
         title=question.title,
         model=model,
-        output=f"{names[best]} ({float(chances[best]):.2f})",
+        output=with_chance(names[best], float(chances[best])),
     )
 
 

@@ -12,6 +12,7 @@ from regard.layers.pictures.retina import Retina
 from regard.models.seeing.recogniser import WARPS
 from regard.models.seeing.seer import SeenPictures
 from regard.models.seeing.seers import GlimpseSeer, WakeSleepSeer, WarpSeer, WindowSeer
+from regard.records.chances import with_chance
 from regard.records.png_image import PngImage
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
@@ -58,7 +59,7 @@ def look_at_picture(
         (),
         title=question.title,
         model=model,
-        output=f"{task.names[best]} ({float(chances[best]):.2f})",
+        output=with_chance(task.names[best], float(chances[best])),
         notes=doubts,
         question=question.to_dict(),
         sight=sight,

@@ -30,12 +30,12 @@ from regard.records.reading_notes import reading_notes
 from regard.records.record import AttentionRecord
 from regard.records.side import Side
 from regard.records.token_sides import token_side
-from regard.records.what_ifs import change_notes
+from regard.records.what_ifs import change_notes, forced_note
 from regard.search import Ensemble, Search, TreeNode, search_trees
 from regard.search.search_tree import path
 from regard.tasks.decoded_tokens import last_label
 from regard.tasks.prediction import Prediction
-from regard.tasks.translate.forced_attention import forced_note, forcing
+from regard.tasks.translate.forced_attention import forcing
 from regard.tasks.translate.silenced_heads import silencing
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_explain import explain_translation
@@ -116,7 +116,9 @@ def look_at_translation(
         model=model,
         output=chosen.text,
         notes=(
-            *forced_note(question, sides),
+            *forced_note(
+                question.force, sides["target"], sides["source"], t("every cross-attention")
+            ),
             *change_notes(question),
             *doubts,
         ),
@@ -184,7 +186,7 @@ def _shares_copied(decoded: Decoded) -> tuple[Explanation, ...]:
                 "copied most, with p_gen {value}",
                 shares=sum(share > 0.5 for share in shares),
                 count=len(shares),
-                least=least + 1,
+                least=least,
                 value=f"{shares[least]:.2f}",
             ),
             "cross",

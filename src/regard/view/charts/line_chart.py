@@ -16,7 +16,9 @@ from regard.view.terminal_cells import shorten, width
 from regard.words import t
 
 WIDTH, HEIGHT = 440, 260
-LEFT, RIGHT, BOTTOM = 48, 20, 46  # margins for the labels
+LEFT, RIGHT, BOTTOM = 48, 20, 46  # margins for the labels; the left one grows with them
+APART = 8  # of a label and the axis
+DIGIT = 7.3  # about how wide a character of a label is, rather more
 MARGIN = 16  # around a chart in a file of its own
 CELL = 6.6  # about how wide a character of the legend is
 DOTS = 60  # more points than these are drawn as a line alone
@@ -116,6 +118,12 @@ class Chart:
         return join([title, names, frame.axes(), *drawn])
 
 
+def left_margin(y: Axis) -> float:
+    """The room for what is written at the ticks of an axis."""
+    widest = max((width(word) for _, words in y.ticks for word in words), default=0)
+    return max(LEFT, round(APART + DIGIT * widest, 1))
+
+
 def stylesheet() -> str:
     return resources.files("regard.view.charts").joinpath("chart.css").read_text("utf-8")
 
@@ -130,19 +138,20 @@ class Frame:
 
     def across(self, value: float) -> float:
         share = (value - self.x.low) / ((self.x.high - self.x.low) or 1)
-        return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
+        left = left_margin(self.y)
+        return round(left + share * (WIDTH - left - RIGHT), 1)
 
     def down(self, value: float) -> float:
         share = (value - self.y.low) / ((self.y.high - self.y.low) or 1)
         return round(HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - self.top), 1)
 
     def axes(self) -> Markup:
-        floor = HEIGHT - BOTTOM
+        floor, left = HEIGHT - BOTTOM, left_margin(self.y)
         marks = []
         for value, words in self.y.ticks:
             at = self.down(value)
-            marks.append(element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=at, y2=at, class_="grid"))
-            marks += _stack(words, LEFT - 8, at + 4, "end")
+            marks.append(element("line", x1=left, x2=WIDTH - RIGHT, y1=at, y2=at, class_="grid"))
+            marks += _stack(words, left - APART, at + 4, "end")
         for value, words in self.x.ticks:
             marks += _stack(words, self.across(value), floor + 16, "middle")
         label = floor + 18 + 12 * max((len(words) for _, words in self.x.ticks), default=0)

@@ -14,6 +14,7 @@ from regard.view.stills.paper import (
     label,
     length,
     rectangle,
+    title_label,
     write,
 )
 
@@ -23,7 +24,7 @@ BAR, STRIP, BAR_HIGH, STRIP_HIGH, INSET = 64.0, 128.0, 9.0, 12.0, 6.0
 
 def draw_table(table: NumberTable, theme: Theme) -> tuple[Markup, float, float]:
     lines = [*table.rows, *([table.foot] if table.foot else [])]
-    heads = [label(title) for title in table.columns]
+    heads = [title_label(title) for title in table.columns]
     widths = [
         max([length(heads[n], HEAD), *(_width(line[n]) for line in lines)])
         for n in range(len(heads))

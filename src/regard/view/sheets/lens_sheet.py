@@ -13,6 +13,7 @@ from regard.view.sheets.sheet_blocks import (
     TabSheet,
     number_text,
 )
+from regard.view.terminal_cells import visible
 from regard.words import t
 
 MOST_COLUMNS = 64  # positions; the last ones are drawn of more
@@ -44,14 +45,16 @@ def lens_sheet(
         ]
         for number, name in enumerate(lens.layers)
     ]
-    columns = ["", *(side.tokens[place] for place in places)]
+    columns = ["", *(visible(side.tokens[place]) for place in places)]
     best = [
         [TableCell(token), TableCell(number_text(chance, 3), bar=float(chance))]
         for token, chance in zip(
             lens.tokens[line][query], lens.probabilities[line, query], strict=True
         )
     ]
-    chosen = t("{layer}, at {token}", layer=_layer(lens.layers[line]), token=side.tokens[query])
+    chosen = t(
+        "{layer}, at {token}", layer=_layer(lens.layers[line]), token=visible(side.tokens[query])
+    )
     said = []
     if first:
         told = t("The last {n} of {count} positions.", n=MOST_COLUMNS, count=len(side))

@@ -20,6 +20,7 @@ from regard.view.sheets.sheet_blocks import (
     largest,
     number_text,
 )
+from regard.view.terminal_cells import visible
 from regard.words import t
 
 MOST_KEYS = 48  # rows of the table
@@ -40,14 +41,14 @@ def steps_sheet(record: AttentionRecord, pick: Pick, query: int = 0, step: int =
     if found.allowed is not None:
         allowed = np.broadcast_to(found.allowed, found.weights.shape)[layer, head, query]
     columns = _columns(found, (layer, head, query), weights, allowed, shown, step)
-    names = [TableCell(keys.tokens[key], language=keys.language) for key in shown]
+    names = [TableCell(visible(keys.tokens[key]), language=keys.language) for key in shown]
     columns.insert(0, (t("key"), names, TableCell(t("sum"))))
     lines = list(zip(*(cells for _, cells, _ in columns), strict=True))
     foot = [total for *_, total in columns] if step >= 3 else ()
     values = found.values is not None and step >= 4
     full = largest(found.values[layer, head]) if values and found.values is not None else 0.0
     table = NumberTable([title for title, *_ in columns], lines, foot, signed_full=full)
-    said = [SheetWords(t("query: {word}", word=rows.tokens[query]), heading=True)]
+    said = [SheetWords(t("query: {word}", word=visible(rows.tokens[query])), heading=True)]
     if len(weights) > MOST_KEYS:
         rest = number_text(float(weights.sum() - weights[shown].sum()), 3)
         told = t(
@@ -92,7 +93,7 @@ def _neurons(
     columns = [t("key"), t("k"), t("q ⊙ k") if vector is None else t("v ⊙ tanh(q + k)"), t("sum")]
     lines = [
         [
-            TableCell(keys.tokens[key], language=keys.language),
+            TableCell(visible(keys.tokens[key]), language=keys.language),
             TableCell(strip=_strip(vectors[n], most[0])),
             TableCell(strip=_strip(products[n], most[1])),
             TableCell(number_text(sums[n], 3)),
@@ -104,7 +105,7 @@ def _neurons(
         lines = [
             [*line, TableCell(number_text(lack, 3))] for line, lack in zip(lines, bias, strict=True)
         ]
-    own = [("q", rows.tokens[query], rows.language, asking)]
+    own = [("q", visible(rows.tokens[query]), rows.language, asking)]
     own += [] if vector is None else [("v", "", "", vector.astype(np.float64))]
     vectors_of = [
         [

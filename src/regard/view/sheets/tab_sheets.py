@@ -36,7 +36,11 @@ TABS = ("steps", "beam", "compare", "explain", "picture", "table", "lens")
 class NoSuchTab(NotARecord):
     """A tab that the page does not have, or has nothing in."""
 
-    hint = "docs/viewer/look.md says what each tab shows"
+    hint = "--tab steps shows the numbers of one query; without --tab the map is drawn"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint or self.hint
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,10 @@ def _picture(record: AttentionRecord, pick: Pick) -> TabSheet:
     with_picture = [each for each in record.maps if record.sides[each.keys].picture is not None]
     named = [each for each in with_picture if pick.map in (None, each.name)] or with_picture
     if not named:
-        raise NoSuchTab(t("the keys of this record are no cells of a picture"))
+        raise NoSuchTab(
+            t("the keys of this record are no cells of a picture"),
+            t("--tab table shows the strongest keys of each query"),
+        )
     found = named[0]
     matrix = picked(record, replace(pick, map=found.name, tokens=True))
     picture = matrix.columns.picture
@@ -165,7 +172,10 @@ def _compared(
         return left, right, record_names(records[0], records[1])
     layers, heads = left.map.weights.shape[:2]
     if layers * heads == 1:
-        raise NoSuchTab(t("There is one record with one map: nothing to compare it with."))
+        raise NoSuchTab(
+            t("There is one record with one map: nothing to compare it with."),
+            t("give two texts, or -m twice"),
+        )
     # of the same map something else: one head beside the mean, the mean beside one head
     usual = [each + 1 if isinstance(each, int) else each for each in left.map.shown]
     layer, head = pick.layer or usual[0], pick.head or usual[1]

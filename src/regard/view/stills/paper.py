@@ -100,6 +100,11 @@ def label(text: str) -> str:
     return shorten(spelled(visible(text)), LONGEST)
 
 
+def title_label(text: str) -> str:
+    """The same for the title of a column, which may have none."""
+    return label(text) if text else ""
+
+
 def length(text: str, size: float) -> float:
     """About how many units text takes, a little too many rather than too few."""
     return width(text) * size * EM
@@ -114,7 +119,7 @@ def set_length(text: str, size: float) -> float:
 def wrapped(text: str, cells: int, lines: int = 2) -> list[str]:
     """Text in lines of at most `cells`, broken between words; words that are longer are folded."""
     found = [""]
-    for word in spelled(visible(text)).split(" "):
+    for word in spelled(visible(text) if text else "").split(" "):
         joined = f"{found[-1]} {word}".lstrip()
         if width(joined) <= cells:
             found[-1] = joined

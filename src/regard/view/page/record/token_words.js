@@ -97,8 +97,8 @@ function tokenLabel(side, place) {
 /** White space that can be seen; a token of nothing is an empty set. @param {string} text */
 export function visibleText(text) {
   if (text === "") return "∅";
-  const signs = text.replace(/[\n\r\t]/g, (character) => SIGNS[character]);
-  return signs.trim() === "" ? "␣".repeat(signs.length) : signs.trim();
+  if (text.trim() === "") return Array.from(text, (character) => SIGNS[character] ?? "␣").join("");
+  return text.replace(/[\n\r\t]/g, (character) => SIGNS[character]).trim();
 }
 
 /** Whether a text is written from right to left: its first strong letter decides. @param {string} text */

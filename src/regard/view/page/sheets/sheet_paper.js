@@ -3,6 +3,7 @@
 import palettes from "../../palettes.json" with { type: "json" };
 import { diverging, luminance, overPicture, sequential } from "../drawing/colours.js";
 import { s } from "../elements/dom.js";
+import { visibleText } from "../record/token_words.js";
 
 /** @typedef {import("../drawing/colours.js").Rgb} Rgb */
 /** @typedef {{ground: string, ink: string, muted: string, rule: string, name: "light"|"dark"}} Paper */
@@ -62,9 +63,9 @@ export function cellsOf(text) {
 /** About how many units text takes. @param {string} text @param {number} size */
 export const lengthOf = (text, size) => cellsOf(text) * size * EM;
 
-/** A text that hides nothing: control characters are written as codes. @param {string} text */
+/** A text that hides nothing: blanks have signs, control characters are written as codes. @param {string} text */
 export function shownText(text) {
-  if (text.trim() === "") return `'${text}'`;
+  if (text.trim() === "") return visibleText(text);
   return Array.from(text, (character) => (HIDDEN.test(character) && !/[\u200c\u200d]/.test(character) ? codeOf(character) : character)).join("");
 }
 
@@ -89,10 +90,13 @@ export function shorten(text, cells) {
 /** What is written for a token: one short line. @param {string} text */
 export const labelOf = (text) => shorten(shownText(text), LONGEST);
 
+/** The same for the title of a column, which may have none. @param {string} text */
+export const titleLabel = (text) => (text === "" ? "" : labelOf(text));
+
 /** Text in lines of at most `cells`, broken between words. @param {string} text @param {number} cells @param {number} [lines] */
 export function wrapped(text, cells, lines = 2) {
   const found = [""];
-  for (const word of shownText(text).split(" ")) {
+  for (const word of (text === "" ? "" : shownText(text)).split(" ")) {
     const joined = `${found[found.length - 1]} ${word}`.trimStart();
     if (cellsOf(joined) <= cells) found[found.length - 1] = joined;
     else found.push(word);

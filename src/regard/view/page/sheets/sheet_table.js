@@ -1,6 +1,6 @@
 // A table in an exported picture: texts, numbers with bars, strips of colours. As regard/view/sheets/drawn_table.py draws it.
 
-import { colourIn, hexadecimal, inkFor, labelOf, lengthOf, rectangle, write } from "./sheet_paper.js";
+import { colourIn, hexadecimal, inkFor, labelOf, lengthOf, rectangle, titleLabel, write } from "./sheet_paper.js";
 
 /** @typedef {import("./sheet_paper.js").Paper} Paper */
 /** @typedef {{text?: string, bar?: number, strip?: number[], shade?: number, language?: string}} TableCell a text; a bar before it, −1 to 1; a strip of numbers, −1 to 1; a ground, 0 to 1 */
@@ -13,7 +13,7 @@ const [BAR, STRIP, BAR_HIGH, STRIP_HIGH, INSET] = [64, 128, 9, 12, 6];
 export function drawTable(table, paper) {
   const foot = table.foot?.length ? table.foot : null;
   const lines = [...table.lines, ...(foot ? [foot] : [])];
-  const heads = table.columns.map(labelOf);
+  const heads = table.columns.map(titleLabel);
   const widths = heads.map((head, n) => Math.max(lengthOf(head, HEAD), ...lines.map((line) => widthOf(line[n]))));
   const lefts = widths.map((_, n) => widths.slice(0, n).reduce((a, b) => a + b, 0) + GAP * n);
   const whole = lefts[lefts.length - 1] + widths[widths.length - 1];

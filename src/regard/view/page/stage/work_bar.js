@@ -2,6 +2,7 @@
 
 import { h } from "../elements/dom.js";
 import { t } from "../words/messages.js";
+import { roughTime } from "../words/rough_time.js";
 
 const PATIENCE = 1000; // ms
 
@@ -42,5 +43,5 @@ export function mountWorkBar(place, { canStop, stop }) {
 /** @param {number} share @param {number|null} seconds */
 function leftText(share, seconds) {
   const percent = Math.floor(100 * share);
-  return seconds === null ? `${percent} %` : t("{percent} %, about {seconds} s left", { percent, seconds: Math.max(1, Math.round(seconds)) });
+  return seconds === null ? `${percent} %` : t("{percent} %, about {time} left", { percent, time: roughTime(seconds) });
 }
