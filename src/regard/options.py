@@ -30,6 +30,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticKnownError
 
+from regard.encoder_names import encoder_of
 from regard.option_errors import refused_options
 from regard.terms import OPTIONS, choice_of
 from regard.words import t
@@ -79,7 +80,11 @@ class Options(BaseModel):
             choices, value = cls.model_fields[name].annotation, values[name]
             if get_origin(choices) is Literal and isinstance(value, str):
                 allowed = get_args(choices)
-                ours = None if value in allowed else choice_of(value, name, allowed, str(owner))
+                if value in allowed:
+                    continue
+                ours = choice_of(value, name, allowed, str(owner))
+                if ours is None and name == "encoder":
+                    ours = encoder_of(value, allowed)
                 changed |= {name: ours} if ours else {}
         return {**values, **changed} if changed else values
 

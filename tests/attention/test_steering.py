@@ -121,7 +121,7 @@ def test_steps_are_steered_as_whole_targets_are(name):
 @pytest.mark.parametrize("recorded_first", [True, False])
 def test_what_is_recorded_and_reported_is_what_was_used(recorded_first):
     model = filled(MODELS["transformer"]())
-    maps, name = whole_maps(model), "decoder.blocks.0.cross"
+    maps, name = whole_maps(model), "decoder.blocks.1.cross"
     steer = changed(maps[name], 3)
     if recorded_first:
         with recording(model) as recorded, steering(model, {name: steer}):
@@ -132,7 +132,7 @@ def test_what_is_recorded_and_reported_is_what_was_used(recorded_first):
     (kept,) = (each.weights for each in recorded if each.name == name)
     assert torch.equal(kept[..., 3, :], steer.weights[..., 3, :])
     torch.testing.assert_close(kept[..., :3, :], maps[name][..., :3, :])
-    assert model.decoder.reported == 0
+    assert model.decoder.reported == 1
     assert decoded.attended.weights[:, 3, 1].tolist() == [1.0, 1.0]
 
 

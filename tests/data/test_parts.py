@@ -8,7 +8,7 @@ from PIL import Image as Pillow
 
 from regard.data import examples
 from regard.data.examples import read_examples
-from regard.data.fields import Image, Label, Text
+from regard.data.fields import Image, Label, Numbers, Text
 from regard.data.parts import PARTS, home_of_line, homes
 from regard.data.problems import Problems
 
@@ -99,3 +99,47 @@ def test_what_is_held_out_is_found_once_until_the_file_changes(tmp_path, monkeyp
     assert len(read) > times
     path.write_text("".join(f"another {n}\n" for n in range(40)))
     assert set(held()[0]).isdisjoint(first[0])
+
+
+TOLD = {
+    "ten labels, each with its name": [(str(n % 10), f"name {n % 10}") for n in range(400)],
+    "six labels, a hundred texts each": [(f"l{n % 6}", f"text {n}") for n in range(600)],
+    "six labels, many rows": [(f"l{n % 6}", f"text {n}") for n in range(1800)],
+    "a label with one row": [("rare", "only this"), *((f"l{n % 2}", f"t {n}") for n in range(60))],
+    "equal rows": [(f"l{n % 3}", f"text {n % 60}") for n in range(300)],
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_of_what_is_told_of_labels_rows_are_held_out_and_their_labels_are_known(tmp_path, name):
+    file = tmp_path / "told.tsv"
+    file.write_text("".join(f"{label}\t{text}\n" for label, text in TOLD[name]))
+    fields = [Label("label"), Text("caption")]
+    found = {part: [*read_examples(f"{file}@{part}", fields)] for part in PARTS}
+    lines = sorted(e.line for some in found.values() for e in some)
+    assert lines == list(range(1, len(TOLD[name]) + 1))
+    known = {e["label"] for e in found["train"]}
+    share = 50 if len(lines) >= 1000 else 10
+    for part in ("dev", "test"):
+        assert {e["label"] for e in found[part]} <= known
+        assert 0.3 * len(lines) / share <= len(found[part]) <= 2 * len(lines) / share
+    if "name" not in name:  # otherwise there are no other rows to hold out
+        learnt = {(e["label"], e["caption"]) for e in found["train"]}
+        assert not learnt & {(e["label"], e["caption"]) for e in (*found["dev"], *found["test"])}
+
+
+@pytest.mark.parametrize(("sources", "apart"), [(6, False), (200, True)])
+def test_vectors_that_come_again_and_again_are_like_labels(tmp_path, sources, apart):
+    draw = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", draw.normal(size=(sources, 3))[np.arange(400) % sources])
+    (tmp_path / "names.txt").write_text("".join(f"text {n}\n" for n in range(400)))
+    fields = [Numbers("vector"), Text("caption")]
+    spec = f"{tmp_path}/x.npy,{tmp_path}/names.txt"
+    seen = {
+        part: {e["vector"].tobytes() for e in read_examples(f"{spec}@{part}", fields)}
+        for part in PARTS
+    }
+    assert (seen["train"].isdisjoint(seen["dev"])) == apart
+    if not apart:
+        assert seen["dev"] | seen["test"] <= seen["train"]
+        assert len(seen["dev"]) > 1

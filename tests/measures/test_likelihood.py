@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regard.layers.special_tokens import UNK
 from regard.measures import Likelihood
 
 
@@ -64,3 +65,16 @@ def test_an_empty_batch_adds_nothing_but_has_no_perplexity():
 
 def test_hopeless_is_infinite_not_an_error():
     assert Likelihood(nll=1e6, tokens=1).perplexity == math.inf
+
+
+def test_an_unknown_token_is_never_right_and_costs_as_any_other():
+    wanted = torch.tensor([4, UNK, UNK, 5])
+    logits = 9.0 * torch.nn.functional.one_hot(wanted, 7).float()
+    whole, (one, other) = (
+        Likelihood.of(logits, wanted, torch.ones(4, dtype=torch.bool)),
+        Likelihood.of_each(logits, wanted, [1, 3]),
+    )
+    assert (whole.correct, whole.tokens) == (2, 4)
+    assert (one.correct, other.correct) == (1, 1)
+    assert whole.nll == pytest.approx((one + other).nll)
+    assert whole.perplexity == pytest.approx(1 + 6 * math.exp(-9), rel=1e-4)

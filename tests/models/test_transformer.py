@@ -359,3 +359,9 @@ def test_a_block_takes_any_attention() -> None:
     heads = MultiHead(8, heads=2, score="additive(4)", region="sparse(2)", normalize="sparsemax")
     block = EncoderBlock(heads, FeedForward(8, 16), norm="pre", dropout=0.0)
     assert block(torch.randn(2, 5, 8), torch.ones(2, 5, dtype=torch.bool)).shape == (2, 5, 8)
+
+
+@pytest.mark.parametrize(("layers", "reported"), [(1, 0), (2, 1), (3, 1), (6, 4)])
+def test_what_is_reported_is_the_last_block_but_one_and_of_few_the_last(layers, reported):
+    shape = {"size": 8, "heads": 2, "inner": 8, "encoder_layers": 1}
+    assert family.transformer(9, 9, **shape, decoder_layers=layers).decoder.reported == reported

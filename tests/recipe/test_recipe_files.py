@@ -396,3 +396,11 @@ def test_a_section_of_the_command_line_is_not_blamed_on_the_recipe(write):
     )
     assert "line" not in refused(str(path), "model.hiden=3")
     assert "line 4" in refused(str(write("model:\n  kind: rnnsearch\n\n  hiden: 3\n")))
+
+
+def test_what_a_plain_view_makes_idle_gives_way_to_it_but_not_beside_it():
+    assert read_recipe("stn").task.grows == 900
+    assert read_recipe("stn", ["task.view=plain"]).task.grows == 0
+    assert read_recipe("stn", ["task.view=projected"]).task.grows == 900
+    said = refused("stn", "task.view=plain", "task.grows=900")
+    assert "leave it out, or write task.grows=0" in said

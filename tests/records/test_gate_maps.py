@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +13,10 @@ from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import CELLS
 from regard.records.gate_maps import gate_maps, recording_recurrent
 from regard.records.question import BadQuestion
+from regard.records.record import AttentionRecord
+from regard.records.side import Side
+from regard.view.attention_view import View
+from regard.view.picked_matrix import Pick, picked
 
 GATED = [name for name in CELLS if name != "elman"]
 
@@ -77,3 +84,46 @@ def test_a_network_that_read_something_else_is_not_shown():
 def test_a_text_that_is_too_long_to_be_drawn_is_told():
     with pytest.raises(BadQuestion, match="401 tokens, and gates are drawn of up to 400"):
         shown(Recurrent(4, 5, cell="lstm"), torch.randn(1, 401, 4))
+
+
+def bidirectional_record() -> AttentionRecord:
+    torch.manual_seed(0)
+    network = Recurrent(4, 3, cell="lstm", bidirectional=True).eval()
+    sides, maps = shown(network, torch.randn(1, 4, 4))
+    text = Side.of_labels(["a", "good", "film", "indeed"], title="text")
+    return AttentionRecord(sides={"text": text, **sides}, maps=tuple(maps), title="a good film")
+
+
+@pytest.mark.parametrize("name", ["memory", "gates", "states"])
+def test_the_first_direction_is_shown_and_never_a_mean(name):
+    record = bidirectional_record()
+    matrix = picked(record, Pick(map=name))
+    np.testing.assert_array_equal(matrix.weights, record.map(name).weights[0, 0])
+    assert "mean over 2" not in matrix.aggregation
+    assert "layer 1" in matrix.aggregation
+
+
+def test_the_terminal_says_so_too():
+    printed = View((bidirectional_record(),), Pick(map="states")).to_text()
+    assert "shades: state, full at" in printed
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("memory", "share still there"), ("gates", "how far open"), ("states", "state")],
+)
+def test_the_colours_say_what_they_stand_for(name, said):
+    picture = View((bidirectional_record(),), Pick(map=name)).to_svg()
+    assert f">{said}<" in picture
+    assert ">weight<" not in picture
+    assert "size of the weight" not in View((bidirectional_record(),), Pick(map=name)).to_text()
+
+
+def test_what_is_averaged_is_not_cut_off(monkeypatch):
+    record, pick = bidirectional_record(), Pick(map="memory", layer="mean")
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((40, 20)))
+    printed = View((record,), pick).to_text().split("\n")
+    assert picked(record, pick).aggregation in " ".join(line.strip() for line in printed)
+    assert max(map(len, printed)) <= 40
+    drawn = re.sub(r"<[^>]*>", " ", View((record,), pick).to_svg().split("</title>")[1])
+    assert "mean over 2 layers" in " ".join(drawn.split())

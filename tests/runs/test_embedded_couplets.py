@@ -12,6 +12,7 @@ from regard.looking.look import look
 from regard.runs.failures import NotARun
 from regard.runs.loaded_run import load
 from regard.runs.run_names import EMBEDDED, ZOO, embedded_names, run_path, shown_name
+from regard.view.picked_matrix import Pick, picked
 
 LINES = ["白日依山尽", "朝辞白帝彩云间", "春眠不觉晓", "国破山河在", "无边落木萧萧下"]
 
@@ -58,3 +59,11 @@ def test_each_character_can_be_looked_at(couplets):
     (record,) = look(couplets, LINES[0]).records
     assert {one.name for one in record.maps} >= {"cross", "encoder", "decoder"}
     assert record.model == "couplets (embedded)"
+
+
+def test_a_look_begins_with_the_layer_where_each_character_looks_at_its_place(couplets):
+    record = look(couplets, "白日依山尽").records[0]
+    shown = picked(record, Pick())
+    assert "layer 2" in shown.aggregation
+    assert shown.map.name == "cross"
+    assert shown.weights[:5].argmax(-1).tolist()[:4] == [0, 1, 2, 3]

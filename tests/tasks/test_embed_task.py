@@ -18,6 +18,7 @@ from regard.recipe.recipe import Recipe
 from regard.report.run_evaluation import evaluate
 from regard.runs.loaded_run import load
 from regard.tasks.embed.embed_module import Embed
+from regard.tasks.embed.embed_task import EmbedTask
 from regard.tasks.embed.word_probes import (
     UnitVectors,
     probe_analogies,
@@ -101,6 +102,14 @@ def test_words_that_are_not_known_are_named(trained):
     assert task.input_doubts(task.given(["gnu"])) == []  # of a corpus, their share is told
 
 
+def test_nothing_is_near_a_word_that_is_not_known(trained):
+    run = load(trained, device="cpu")
+    unknown, known, both = run.predict(["zebra", "cat", "zebra cat"])
+    assert unknown.answer == []
+    assert known.answer
+    assert both.answer == known.answer
+
+
 def test_the_report_draws_weights_by_distance_where_there_are_any(trained):
     page = (trained / "report.html").read_text()
     run = load(trained, device="cpu")
@@ -125,6 +134,40 @@ def test_vectors_are_written_as_word2vec_does(trained, tmp_path):
     vectors = run.module.model.vectors.detach().numpy()
     np.testing.assert_allclose(found.vectors, vectors[found.tokens], rtol=1e-5)
     assert len(found.tokens) == sum(map(len, CLASSES.values()))
+
+
+QUOTED = ['the cat saw "the" dog (the cow)', '"dog" and cow, dog and (cat)', "cow"]
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_a_word_has_one_row_in_a_file_of_vectors(trained, tmp_path, marked):
+    """A run of before had two tokens of a word: one behind a blank, and one behind a mark."""
+    run = load(trained, device="cpu")
+    task, module = run.task, run.module
+    field = task.make_fields()[0]
+    if marked:
+        field.settings["marks"] = True
+    field.learn(QUOTED)
+    task.text, module.model.vectors = field, torch.nn.Parameter(torch.randn(field.size, 8))
+    words, vectors = task.word_vectors(module)
+    assert len(words) == len(set(words))
+    assert {"the", "cat", "dog", "cow"} <= set(words)
+    assert (task.merged > 0) == marked
+    once = task.make_fields()[0]
+    once.learn(QUOTED)
+    assert sorted(words) == sorted(once.tokenizer.labels)
+    task.text = field
+    frequent = max(
+        (n for n in range(4, field.size) if task.word(n) == "cow"), key=lambda n: field.counts[n]
+    )
+    np.testing.assert_allclose(vectors[words.index("cow")], module.model.vectors[frequent].detach())
+
+
+def test_an_older_run_says_that_its_words_were_merged(trained, tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(EmbedTask, "merged", 3)
+    export_vectors(trained, tmp_path / "vectors.txt", report=told.append)
+    assert told[0].startswith("3 tokens more stand for words that others stand for")
 
 
 def small(kind, **options):

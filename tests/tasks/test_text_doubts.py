@@ -8,11 +8,17 @@ from regard.cli.commands.evaluate import evaluate
 from regard.cli.commands.predict import predict
 from regard.data.fields import Document, Text
 from regard.data.unspaced import is_unspaced
+from regard.recipe.named_recipes import shipped_recipes
 from regard.recipe.recipe import Recipe
-from regard.recipe.recipe_files import recipe_for
+from regard.recipe.recipe_files import read_recipe, recipe_for
 from regard.runs.run_folder import RunFolder
 from regard.tasks.recipe_task import task_of
-from regard.tasks.text_doubts import unknown_tokens, unspaced_texts
+from regard.tasks.text_doubts import (
+    idle_tokenizers,
+    unknown_answers,
+    unknown_tokens,
+    unspaced_texts,
+)
 from regard.training.progress_display import ProgressLines
 from regard.training.run import train
 from regard.training.run_preparation import prepare_data
@@ -82,6 +88,52 @@ def test_unknown_tokens_are_counted_by_hand(recipe, name):
     assert f"40 % of the dev {name} tokens (2 of 5) are unknown" in said
     assert "tokenizer.source.kind=bpe" in said
     assert not unknown_tokens(task, [])
+
+
+@pytest.mark.parametrize(
+    ("recipe", "written", "option"),
+    [("pointer", "target", "target"), ("abs", "target", "target"), ("digit-names", "caption", "")],
+)
+def test_unknown_tokens_of_what_is_written_name_the_tokenizer_that_cuts_it(recipe, written, option):
+    given = recipe_for(recipe)
+    task = task_of(given)
+    field = task.fields[written]
+    field.learn(["a b c d e a b c d e"])
+    if recipe != "digit-names":
+        task.fields["source"].tokenizer = field.tokenizer
+    examples = [{name: "a zz" if name == written else "a b" for name in task.fields}]
+    (said,) = unknown_answers(task, examples, "dev")
+    assert f"of the dev {written} tokens" in said
+    assert "they cannot be written, and none of them counts as right" in said
+    assert (f"tokenizer.{option}.kind=bpe" in said) == bool(option)  # one is cut by characters
+    assert not unknown_answers(task, [dict.fromkeys(task.fields, "a b")])
+
+
+def test_the_tokenizer_that_is_named_is_the_one_that_cuts():
+    task = task_of(read_recipe("pointer"))
+    (source, target) = unspaced_texts(task, [{"source": CLAUSES[0], "target": CLAUSES[1]}])
+    assert "tokenizer.target.kind=character" in source
+    assert "tokenizer.target.kind=character" in target
+
+
+@pytest.mark.parametrize(
+    ("recipe", "word", "idle"),
+    [
+        ("pointer", "tokenizer.source.kind=character", "source"),
+        ("couplets", "tokenizer.source.size=99", "source"),
+        ("lstm-mr", "tokenizer.target.kind=character", "target"),
+        ("pointer", "tokenizer.target.kind=character", ""),
+        ("zh-en", "tokenizer.source.kind=character", ""),
+    ],
+)
+def test_a_tokenizer_that_nothing_is_cut_by_is_told(recipe, word, idle):
+    said = idle_tokenizers(task_of(read_recipe(recipe, [word])))
+    assert [f"tokenizer.{idle} has no effect" in one for one in said] == [True] * bool(idle)
+
+
+@pytest.mark.parametrize("name", shipped_recipes())
+def test_no_recipe_of_ours_has_such_a_tokenizer(name):
+    assert not idle_tokenizers(task_of(read_recipe(name)))
 
 
 @pytest.mark.parametrize(("kind", "told"), [("word", True), ("character", False)], ids=str)

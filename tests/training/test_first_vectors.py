@@ -9,6 +9,8 @@ import pytest
 import torch
 from torch import nn
 
+from regard.layers.embedding import TokenEmbedding
+from regard.layers.special_tokens import PAD
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.registry import find, kinds
@@ -176,3 +178,5 @@ def test_every_model_with_an_embedding_of_words_takes_them(folder, kind):
     tables = [table for table in tables if table.embedding_dim == len(the)]
     filled = [table for table in tables if (table.weight == the).all(-1).any()]
     assert len(filled) >= len(texts)
+    words = [part for part in model.modules() if isinstance(part, TokenEmbedding)]
+    assert not any(table.weight[PAD].any() for table in words)

@@ -6,6 +6,7 @@ its files are read. Nothing holds more than a row of each file in memory.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -15,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from regard.data.byte_lines import STANDARD_INPUT
-from regard.data.fields import Field, Text, Unusable
+from regard.data.fields import Field, Image, Numbers, Text, Unusable
+from regard.data.fields.label import LabelSet
 from regard.data.formats import Kin
-from regard.data.parts import FEW, home, home_of_line, homes
+from regard.data.parts import FEW, MANY, home, home_of_line, homes, homes_of_kinds
 from regard.data.problems import Problems, before_noun
 from regard.data.rows import read_rows
 from regard.data.spec import Corpus, Spec, parse, stamp_of
@@ -218,10 +220,46 @@ def _parts(corpus: Corpus, fields: Sequence[Field]) -> Callable[[Example], str]:
     def identity(example: Example) -> str:
         return example.family or first.identity(example[first.name])
 
+    if _are_kinds(corpus, fields):
+        return _parts_of_kinds(corpus, fields)
     if rows >= FEW:
         return lambda example: home(identity(example))
     known = homes([identity(example) for example in _usable(corpus, fields, Problems())])
     return lambda example: known[identity(example)]
+
+
+def _are_kinds(corpus: Corpus, fields: Sequence[Field]) -> bool:
+    """Whether something is told of a few sources again and again: of labels, or of vectors and pictures
+    that come many times among the first rows.
+    """
+    first = fields[0]
+    if len(fields) < 2 or not isinstance(fields[-1], Text):
+        return False
+    if isinstance(first, Numbers | Image):
+        seen = islice(_usable(corpus, fields, Problems()), FEW)
+        found = Counter(first.identity(example[first.name]) for example in seen)
+        return found.total() >= MANY * max(len(found), 1)
+    return isinstance(first, LabelSet)
+
+
+def _parts_of_kinds(corpus: Corpus, fields: Sequence[Field]) -> Callable[[Example], str]:
+    """Rows are held out, equal ones together, but where a kind has no others."""
+    first = fields[0]
+
+    def kind(example: Example) -> str:
+        return first.identity(example[first.name])
+
+    def whole(example: Example) -> str:
+        return "\t".join(field.identity(example[field.name]) for field in fields)
+
+    rows = [(kind(one), whole(one), one.line) for one in _usable(corpus, fields, Problems())]
+    different = Counter(name for name, _ in {row[:2] for row in rows})
+
+    def own(name: str, row: str, line: int) -> str:
+        return row if different[name] > 1 else f"{row}\t{line}"
+
+    known = homes_of_kinds([(name, own(name, row, line)) for name, row, line in rows])
+    return lambda example: known[own(kind(example), whole(example), example.line)]
 
 
 def _usable(corpus: Corpus, fields: Sequence[Field], problems: Problems) -> Iterator[Example]:

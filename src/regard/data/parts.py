@@ -11,6 +11,7 @@ PARTS = ("train", "dev", "test")
 ONE_IN = 50  # examples is held out for @dev, and one for @test;
 ONE_IN_FEW = 10  # of fewer than FEW, one in ten
 FEW = 1_000
+MANY = 20  # rows of the same source, on average: what is told of it differs, it itself is known
 STRETCH = 10  # lines of a running text that stay together, at most
 
 
@@ -29,7 +30,7 @@ def homes(identities: Sequence[str]) -> dict[str, str]:
     have a tenth of all or a little more, so that neither is left to chance.
     """
     counts = Counter(identities)
-    ordered = sorted(counts, key=lambda identity: (_number(identity), identity))
+    ordered = sorted(counts, key=_order)
     wanted = math.ceil(len(identities) / ONE_IN_FEW)
     found = dict.fromkeys(ordered, "train")
     waiting = iter(ordered[:-1])  # something is left to learn from
@@ -41,12 +42,31 @@ def homes(identities: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def homes_of_kinds(rows: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The part of each row, given as its kind and its own identity, where there are few kinds of what is
+    read and many rows of each: every kind has a row to learn from, and what is held out is of all kinds.
+    """
+    first: dict[str, str] = {}
+    for kind, identity in rows:
+        first[kind] = min(first.get(kind, identity), identity, key=_order)
+    learnt = set(first.values())
+    others = [identity for _, identity in rows if identity not in learnt]
+    found = dict.fromkeys(learnt, "train")
+    if len(rows) >= FEW:
+        return found | {identity: home(identity) for identity in others}
+    return found | (homes(others) if others else {})
+
+
 def home_of_line(line: int, rows: int) -> str:
     """The part that a line (from 1) of a running text of so many belongs to: stretches of lines."""
     one_in = held_out_of(rows)
     stretch = max(1, min(STRETCH, rows // one_in))
     places = {one_in // 2 - 1: "dev", one_in - 1: "test"}
     return places.get((line - 1) // stretch % one_in, "train")
+
+
+def _order(identity: str) -> tuple[int, str]:
+    return _number(identity), identity
 
 
 def _number(identity: str) -> int:

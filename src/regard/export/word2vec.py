@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -15,8 +17,13 @@ from regard.words import t
 FILE = "vectors.txt"
 
 
-def export_vectors(run: Path | str | None, output: Path | str | None = None) -> Path:
-    """Write the file, RUN/vectors.txt if not given, whole or not at all."""
+def export_vectors(
+    run: Path | str | None,
+    output: Path | str | None = None,
+    *,
+    report: Callable[[str], None] = warnings.warn,
+) -> Path:
+    """Write the file, RUN/vectors.txt if not given, whole or not at all; a row for each word."""
     loaded = load(run, device="cpu")
     if not isinstance(loaded.task, EmbedTask):
         kind, path = loaded.recipe.task.kind, loaded.folder.path
@@ -31,4 +38,14 @@ def export_vectors(run: Path | str | None, output: Path | str | None = None) -> 
         )
     file = Path(output) if output is not None else Path(loaded.folder.path) / FILE
     write_vectors(file, *loaded.task.word_vectors(cast(Embed, loaded.module)))
+    if merged := loaded.task.merged:
+        report(
+            t.plural(
+                merged,
+                "one token more stands for a word that another stands for, as in runs of before and of "
+                "pieces: of the two the one met more often is written",
+                "{n} tokens more stand for words that others stand for, as in runs of before and of "
+                "pieces: of each word the one met most often is written",
+            )
+        )
     return file

@@ -4,11 +4,35 @@ from __future__ import annotations
 
 import math
 
+import torch
 from torch import Tensor, nn
 
 from regard.layers.dropout import dropout
 from regard.layers.positions import Positions
 from regard.layers.special_tokens import PAD, UNK
+
+
+class TokenEmbedding(nn.Embedding):
+    """E[x]; that of padding is 0 and has no gradient, so that no optimiser, decay or average moves it
+
+    Whoever draws the weights anew draws its row too: `zero_padding` ends that.
+    """
+
+    def __init__(self, vocabulary: int, size: int) -> None:
+        super().__init__(vocabulary, size, padding_idx=PAD)
+
+    def draw(self, std: float) -> None:
+        """All but padding from N(0, std²)."""
+        nn.init.normal_(self.weight, std=std)
+        zero_padding(self)
+
+
+@torch.no_grad()
+def zero_padding(model: nn.Module) -> None:
+    """The padding of all embeddings of tokens inside is 0."""
+    for part in model.modules():
+        if isinstance(part, TokenEmbedding):
+            part.weight[PAD].zero_()
 
 
 class Embedding(nn.Module):
@@ -22,7 +46,7 @@ class Embedding(nn.Module):
         self, vocabulary: int, size: int, positions: Positions, *, scaled: bool, dropout: float
     ) -> None:
         super().__init__()
-        self.table = nn.Embedding(vocabulary, size)
+        self.table = TokenEmbedding(vocabulary, size)
         self.positions = positions
         self.scale = math.sqrt(size) if scaled else 1.0
         self.dropout = dropout
@@ -40,7 +64,7 @@ class Embedding(nn.Module):
         return f"scale={self.scale:g}, dropout={self.dropout}"
 
 
-class OpenEmbedding(nn.Embedding):
+class OpenEmbedding(TokenEmbedding):
     """E[x] of any token: what lies behind the vocabulary, as a word that was copied does, is UNK."""
 
     def forward(self, tokens: Tensor) -> Tensor:

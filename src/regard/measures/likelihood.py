@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from regard.layers.special_tokens import UNK
 from regard.words import t
 
 if TYPE_CHECKING:
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Likelihood:
-    """perplexity = exp(Σ nll / tokens), accuracy = correct / tokens; likelihoods add up."""
+    """perplexity = exp(Σ nll / tokens), accuracy = correct / tokens; likelihoods add up.
+
+    A token that stands for an unknown word counts in both, and is never correct: which word it was is not
+    told by it.
+    """
 
     nll: float = 0.0  # Σ -log p(token), in nats, without smoothing
     tokens: int = 0
@@ -36,14 +41,14 @@ class Likelihood:
         return cls(
             nll=-log_probs.double().sum().item(),
             tokens=wanted.numel(),
-            correct=int((kept.argmax(-1) == wanted).sum().item()),
+            correct=int(_right(kept, wanted).sum().item()),
         )
 
     @classmethod
     def of_each(cls, logits: Tensor, outputs: Tensor, lengths: Sequence[int]) -> list[Likelihood]:
         """One for each text of a batch: logits (M, V), outputs (M,), the tokens of one after the other."""
         log_probs = logits.float().log_softmax(-1).gather(-1, outputs[:, None])[:, 0].double()
-        right = logits.argmax(-1) == outputs
+        right = _right(logits, outputs)
         pairs = zip(log_probs.split(lengths), right.split(lengths), strict=True)
         return [cls(-p.sum().item(), len(p), int(r.sum().item())) for p, r in pairs]
 
@@ -82,3 +87,8 @@ class Likelihood:
         if not self.tokens:
             raise ValueError(t("no tokens were counted: perplexity and accuracy need at least one"))
         return self.tokens
+
+
+def _right(logits: Tensor, wanted: Tensor) -> Tensor:
+    """(M, V), (M,) -> (M,): where the most probable token is the word that was wanted"""
+    return (logits.argmax(-1) == wanted) & (wanted != UNK)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from regard.attention.attend import attend
 from regard.layers.contracts import Encoded
 from regard.layers.dropout import dropout
+from regard.layers.embedding import TokenEmbedding
 from regard.models.bare_options import BareClassifier
 from regard.models.encoder_decoder import first_state
 from regard.models.modes import LabelDecoder, LabelModel
@@ -39,8 +40,8 @@ class BareEncoder(nn.Module):
 
     def __init__(self, vocabulary: int, options: BareClassifier) -> None:
         super().__init__()
-        self.embed = nn.Embedding(vocabulary, options.size)
-        nn.init.normal_(self.embed.weight, std=0.1)
+        self.embed = TokenEmbedding(vocabulary, options.size)
+        self.embed.draw(std=0.1)
         self.layers, self.softmax, self.dropout = options.layers, options.softmax, options.dropout
         self.output_size = options.size
 

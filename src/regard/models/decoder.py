@@ -29,7 +29,7 @@ from regard.attention.normalizers import HardChoice
 from regard.layers.attend_per_sentence import attend_per_sentence
 from regard.layers.contracts import Decoded, Encoded, Prefilled, Step
 from regard.layers.dropout import dropout
-from regard.layers.embedding import without_padding
+from regard.layers.embedding import TokenEmbedding, without_padding
 from regard.layers.names import check_name
 from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import GRU, CellState, Linear, make_cell
@@ -120,7 +120,7 @@ class RecurrentDecoder(nn.Module):
         self.input_feeding, self.inside_reset, self.dropout = input_feeding, inside_reset, dropout
         self.query_sees_token = query_sees_token
         self.readout_token, self.readout_sees = readout_token, readout_sees
-        self.embed = nn.Embedding(vocabulary, embedding)
+        self.embed = TokenEmbedding(vocabulary, embedding)
 
         attended = 0 if attention is None else attention.value_size
         fixed = summary.output_size

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.layers.dropout import dropout
+from regard.layers.embedding import TokenEmbedding
 from regard.layers.recurrent import Recurrent
 from regard.models import reader_options
 from regard.models.reader_answers import ChoiceReader, SpanReader, StoryReader, answering
@@ -35,7 +36,7 @@ class DeepLstm(StoryReader):
         super().__init__()
         size, hidden = options.embedding, options.hidden
         self.first, self.dropout = options.first, options.dropout
-        self.embed = nn.Embedding(words, size)
+        self.embed = TokenEmbedding(words, size)
         self.layers = nn.ModuleList(
             Recurrent(size + (hidden if layer else 0), hidden, cell="lstm")
             for layer in range(options.layers)

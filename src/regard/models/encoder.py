@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from regard.layers.contracts import Encoded
 from regard.layers.dropout import dropout
+from regard.layers.embedding import TokenEmbedding
 from regard.layers.recurrent import Initial, Recurrent
 from regard.layers.scan import flip
 
@@ -33,7 +34,7 @@ class RecurrentEncoder(nn.Module):
     ) -> None:
         super().__init__()
         self.reverse, self.dropout = reverse, dropout
-        self.embed = nn.Embedding(vocabulary, embedding)
+        self.embed = TokenEmbedding(vocabulary, embedding)
         self.network = Recurrent(
             embedding,
             hidden,

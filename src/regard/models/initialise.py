@@ -10,6 +10,7 @@ from torch import nn
 
 from regard.attention.multi_head import MultiHead
 from regard.attention.scores import Score
+from regard.layers.embedding import zero_padding
 from regard.layers.recurrent_cells import Cell
 from regard.layers.special_tokens import BOS, PAD
 
@@ -38,12 +39,14 @@ def bahdanau(model: nn.Module) -> None:
     for module in model.modules():
         if isinstance(module, Score):
             module.fill_as_published()
+    zero_padding(model)
 
 
 def luong(model: nn.Module) -> None:
     """Everything uniform in [-0.1, 0.1] — Luong et al. 2015"""
     for parameter in model.parameters():
         nn.init.uniform_(parameter, -0.1, 0.1)
+    zero_padding(model)
 
 
 def transformer(model: nn.Module) -> None:
@@ -60,6 +63,7 @@ def transformer(model: nn.Module) -> None:
             nn.init.zeros_(module.bias)
         elif isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+    zero_padding(model)
 
 
 NEVER = -1e4  # added to a logit, it leaves a token no probability, in float16 too
@@ -93,6 +97,7 @@ def default(model: nn.Module) -> None:
     for module in model.modules():
         if isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=0.1)
+    zero_padding(model)
 
 
 def _orthogonal(model: nn.Module) -> None:

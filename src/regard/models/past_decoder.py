@@ -15,7 +15,7 @@ from regard.attention.normalizers import as_normalizer
 from regard.attention.regions import Causal, as_region
 from regard.layers.contracts import Decoded, Encoded, Prefilled, Step
 from regard.layers.dropout import dropout
-from regard.layers.embedding import without_padding
+from regard.layers.embedding import TokenEmbedding, without_padding
 from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import CellState
 from regard.models.attention_options import AttentionOptions
@@ -59,7 +59,7 @@ class PastDecoder(nn.Module):
     ) -> None:
         super().__init__()
         self.dropout = dropout
-        self.embed = nn.Embedding(vocabulary, embedding)
+        self.embed = TokenEmbedding(vocabulary, embedding)
         self.network = Recurrent(embedding, hidden, cell=cell, layers=layers, dropout=dropout)
         self.attention = past_attention(hidden, how)
         self.readout = ReadOut("tanh", (hidden, hidden), hidden)

@@ -18,6 +18,7 @@ from regard.attention.memory import Memory
 from regard.attention.module import Attention
 from regard.attention.pooling import AttentionPooling
 from regard.layers.dropout import dropout
+from regard.layers.embedding import TokenEmbedding
 from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import CellState
 from regard.models import reader_options
@@ -145,7 +146,7 @@ class PairReader(StoryReader):
         }
         apart = options.question == "apart"
         self.dropout = options.dropout
-        self.embed = nn.Embedding(words, options.embedding)
+        self.embed = TokenEmbedding(words, options.embedding)
         self.question = Recurrent(options.embedding, options.hidden, bidirectional=True, **cells)
         self.pool = AttentionPooling(size, size) if options.question == "self" else None
         given = chosen if options.question == "general" else {}

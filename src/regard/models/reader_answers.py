@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.module import Attention
+from regard.layers.embedding import TokenEmbedding
 from regard.models.encoder_decoder import token_mask
 from regard.words import t
 
@@ -38,8 +39,8 @@ class ChoiceReader(nn.Module):
     def __init__(self, reader: StoryReader, words: int) -> None:
         super().__init__()
         self.reader = reader
-        self.output = nn.Embedding(words, reader.output_size)
-        nn.init.normal_(self.output.weight, std=reader.output_size**-0.5)
+        self.output = TokenEmbedding(words, reader.output_size)
+        self.output.draw(std=reader.output_size**-0.5)
 
     def forward(
         self,

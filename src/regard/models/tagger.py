@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.layers.dropout import dropout
-from regard.layers.embedding import without_padding
+from regard.layers.embedding import TokenEmbedding, without_padding
 from regard.layers.positions import Positions, make_positions
 from regard.layers.recurrent import Recurrent
 from regard.layers.special_tokens import PAD
@@ -35,10 +35,10 @@ class WordVectors(nn.Module):
 
     def __init__(self, words: int, size: int, characters: int, spelling: int | None) -> None:
         super().__init__()
-        self.words = nn.Embedding(words, size)
+        self.words = TokenEmbedding(words, size)
         self.characters = self.convolution = None
         if spelling is not None:
-            self.characters = nn.Embedding(characters, CHARACTER, padding_idx=PAD)
+            self.characters = TokenEmbedding(characters, CHARACTER)
             self.convolution = nn.Conv1d(CHARACTER, spelling, REACH, padding=REACH // 2)
         self.output_size = size + (spelling or 0)
 

@@ -94,7 +94,8 @@ class TransformerDecoder(nn.Module):
 
     Steps keep keys and values, those that a region can still see, so a token is never read twice.
     What is reported as attended is the mean over the heads of the last block but one, the best
-    alignment of a Transformer — Garg et al. 2019, https://arxiv.org/abs/1909.02074.
+    alignment of a Transformer — Garg et al. 2019, https://arxiv.org/abs/1909.02074. Of one or two blocks it
+    is the last: the first asks with little more than the word before.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class TransformerDecoder(nn.Module):
         )
         self.norm = make_last_norm(options)
         self.output = nn.Linear(options.size, vocabulary)
-        self.reported = max(layers - 2, 0)
+        self.reported = layers - (2 if layers > 2 else 1)
 
     @property
     def longest(self) -> int | None:

@@ -122,4 +122,6 @@ def masked_language_model(
     options = TransformerMasked.of(options, changes)
     encoder = TransformerEncoder(vocabulary, options.layers, options, options.attention)
     initialise.transformer(encoder)
-    return MaskedLanguageModel(encoder, options.size)
+    model = MaskedLanguageModel(encoder, options.size)
+    initialise.never_said(model.output)
+    return model

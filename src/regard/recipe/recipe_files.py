@@ -32,6 +32,8 @@ EXTENDS = "extends"
 LISTING = "regard recipes lists all there are"
 # in `training`: what is given of one group takes the place of what was given of it below
 IN_PLACE = (("batch_tokens", "batch_sentences"), LIMITS)
+# what was given below says nothing any more where a value like this is put on top
+WITHOUT = {("task", "view", "plain"): ("grows",)}
 NOT_LANGUAGES = ("txt", "tok", "src", "tgt", "bpe", "raw", "tsv", "csv")
 UNDETERMINED = "und"  # a language that nobody told
 
@@ -127,6 +129,9 @@ def _merged(below: dict[str, Any], above: dict[str, Any], name: str = "") -> dic
     for group in IN_PLACE if name == "training" else ():
         if any(above.get(key) is not None for key in group):
             below = {k: v for k, v in below.items() if k not in group}
+    for (section, key, value), idle in WITHOUT.items():
+        if name == section and above.get(key) == value:
+            below = {k: v for k, v in below.items() if k not in idle}
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)

@@ -5,7 +5,8 @@
     states    the hidden state after each position, unit by unit
 
 A gated cell keeps  c_t = f_t · c_(t-1) + a_t · g_t,  so that c_t = Σ_j (a_j · Π_(j < k <= t) f_k) · g_j:
-weights over the positions so far, for each unit its own. A map shows their mean over the units.
+weights over the positions so far, for each unit its own. A map shows their mean over the units. Layers, and
+directions, have nothing in common that a mean would tell: the first is shown, forwards.
 
 Legend: T positions, n units.
 """
@@ -104,6 +105,7 @@ def gate_maps(
 def _maps(one: ReadVectors, keys: str) -> tuple[dict[str, Side], list[AttentionMap]]:
     cells, steps = _cells(one.network), one.network.steps(one.inputs, one.state)
     directions = one.network.directions
+    first: tuple[int | str, int | str] = (0, 0)
     numbers = range(1, len(cells) // 2 + 1) if directions == 2 else ()  # else the page names them
     both = [(t("layer {n}", n=n), t("layer {n}, backwards", n=n)) for n in numbers]
     layers = tuple(name for pair in both for name in pair)
@@ -126,16 +128,25 @@ def _maps(one: ReadVectors, keys: str) -> tuple[dict[str, Side], list[AttentionM
                 keys,
                 np.stack(held)[:, None],
                 layers=layers,
+                shown=first,
                 mechanism=MECHANISM[kind],
                 allowed=allowed[:, None],
             ),
             AttentionMap(
-                "gates", GATE_SIDE, keys, _array(torch.tensor(means)[:, None]), layers=layers
+                "gates",
+                GATE_SIDE,
+                keys,
+                _array(torch.tensor(means)[:, None]),
+                layers=layers,
+                shown=first,
             ),
         ]
     if states.numel() <= MOST_STATES or not maps:
-        shown = AttentionMap("states", keys, UNIT_SIDE, _array(states[:, None]), layers=layers)
-        maps.append(shown)
+        maps.append(
+            AttentionMap(
+                "states", keys, UNIT_SIDE, _array(states[:, None]), layers=layers, shown=first
+            )
+        )
     return sides, maps
 
 

@@ -148,7 +148,8 @@ def evaluations(
             )
             continue
         found[name] = evaluate(run, spec)
-        for line in filter(None, (found[name].text, found[name].beside)):
+        one = found[name]
+        for line in filter(None, (one.text, one.beside, *one.reservations)):
             say(f"{name}: {line}")
     return found
 

@@ -13,7 +13,7 @@ from regard.clock import clock
 from regard.statistics.bootstrap import bootstrap_interval
 from regard.tasks.judged_items import NO_ITEMS, JudgedItems
 from regard.tasks.simplest_answers import Baseline, baseline_of
-from regard.tasks.text_doubts import unknown_tokens
+from regard.tasks.text_doubts import unknown_answers, unknown_tokens
 from regard.words import t
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ class Evaluation(ABC):
     @property
     def notes(self) -> list[str]:
         """What to know of the corpus before its scores are believed."""
+        return []
+
+    @property
+    def reservations(self) -> list[str]:
+        """Those of the notes without which a score is misread."""
         return []
 
     @abstractmethod
@@ -113,7 +118,11 @@ class Measured(Evaluation):
 
     @property
     def notes(self) -> list[str]:
-        return unknown_tokens(self.task, self.examples)
+        return unknown_tokens(self.task, self.examples) + self.reservations
+
+    @property
+    def reservations(self) -> list[str]:
+        return unknown_answers(self.task, self.examples)
 
     @property
     def words(self) -> str:

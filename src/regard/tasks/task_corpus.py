@@ -24,7 +24,12 @@ from regard.data.store import CHUNK, Rows, Store, Stored, make_store
 from regard.data.unspaced import LOOKED_AT
 from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
-from regard.tasks.text_doubts import unknown_tokens, unspaced_texts
+from regard.tasks.text_doubts import (
+    idle_tokenizers,
+    unknown_answers,
+    unknown_tokens,
+    unspaced_texts,
+)
 from regard.words import say_plural, t
 
 
@@ -48,6 +53,10 @@ class TaskCorpus(ABC):
     def called(self, n: int) -> str:
         """What so many examples are called, in the reader's language."""
         return say_plural(n, self.noun[:-1], self.noun)
+
+    def cut_by(self, name: str) -> str:
+        """Which of the recipe's tokenizers says how a field is cut: source, or target."""
+        return "source"
 
     @property
     def row_names(self) -> list[str]:
@@ -168,7 +177,10 @@ class TaskCorpus(ABC):
 
     def _doubts(self, examples: Sequence[Example], *, learnt: bool) -> list[str]:
         found = [*unspaced_texts(self, examples, any_kind=not learnt), *self.input_doubts(examples)]
-        return found + (unknown_tokens(self, examples) if learnt else [])
+        found += idle_tokenizers(self)
+        if not learnt:
+            return found
+        return found + unknown_tokens(self, examples) + unknown_answers(self, examples)
 
     def input_doubts(self, examples: Sequence[Any], *, asked: bool = False) -> list[str]:
         """What the fields of the inputs doubt about examples; asked: about those that are to be answered."""

@@ -12,6 +12,7 @@ from torch import nn
 from regard.data.fields import Field
 from regard.data.spec import locate
 from regard.data.word_vectors import read_vectors, vector_size
+from regard.layers.embedding import zero_padding
 from regard.layers.positions import Learned
 from regard.options import ModelOptions
 from regard.recipe.mistakes import RecipeError
@@ -58,6 +59,7 @@ def take_vectors(task: Task, model: nn.Module) -> Iterator[str]:
         for table in tables:
             with torch.no_grad():
                 table.weight[found.tokens] = torch.from_numpy(found.vectors).to(table.weight)
+            zero_padding(table)
         yield t(
             "{found} of {tokens} {field} tokens begin with a vector of {file}",
             found=f"{len(found.tokens):,}",

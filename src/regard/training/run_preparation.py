@@ -23,7 +23,13 @@ from regard.runs.run_folder import RunFolder
 from regard.tasks.recipe_task import task_of
 from regard.tasks.task import Task
 from regard.tasks.task_module import TaskModule
-from regard.tasks.text_doubts import unknown_tokens, unspaced_texts
+from regard.tasks.text_doubts import (
+    HIGH,
+    idle_tokenizers,
+    unknown_answers,
+    unknown_tokens,
+    unspaced_texts,
+)
 from regard.training.progress_display import Reporter
 from regard.training.run_doubts import few_to_choose_by
 from regard.words import say, t
@@ -67,7 +73,8 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
     corpora = task.corpora(spec)
     doubts = [*header_doubts(corpora, task.fields), *label_doubts(corpora, task.fields)]
     first = list(islice(task.read(spec), LOOKED_AT))
-    for doubt in (*doubts, *unspaced_texts(task, first), *task.input_doubts(first)):
+    doubts += [*idle_tokenizers(task), *unspaced_texts(task, first), *task.input_doubts(first)]
+    for doubt in doubts:
         reporter.warn(doubt)
     for name, held_out in (("dev", data.dev), ("test", data.test)):
         if problems := task.left_out(held_out):
@@ -80,7 +87,8 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
             raise _nothing_in(task, name, held_out)
         few = few_to_choose_by(task, held_out, examples) if name == "dev" else None
         doubts = [*header_doubts(task.corpora(held_out), task.fields), *([few] if few else [])]
-        for doubt in (*doubts, *unknown_tokens(task, examples, name)):
+        doubts += unknown_tokens(task, examples, name)
+        for doubt in (*doubts, *unknown_answers(task, examples, name, above=HIGH)):
             reporter.warn(doubt)
     return store
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import tempfile
 import webbrowser
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from typing import Any
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
+from regard.view.captions import own_shade_name
 from regard.view.html import page_html
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.pdf.svg_to_pdf import drawn_pdf
@@ -28,6 +30,7 @@ from regard.view.stills.several_heads import chosen_heads
 from regard.view.stills.still_picture import draw, shows_sight
 from regard.view.terminal import beside, heat_map
 from regard.view.terminal_cells import harmless
+from regard.view.terminal_cells import width as cells_of
 from regard.view.terminal_sights import pictured_text, sight_text
 from regard.view.widget import Live, widget
 from regard.words import t
@@ -218,10 +221,17 @@ class View:
             if len(cells.keys) == picture.rows * picture.columns:
                 title = " — ".join(filter(None, (record.name, matrix.aggregation)))
                 return pictured_text(cells, title, colour=colour)
-        parts = (self._who(record), record.name, matrix.aggregation)
-        title = " — ".join(part for part in parts if part)
+        name = " — ".join(filter(None, (self._who(record), record.name)))
+        title = " — ".join(filter(None, (name, matrix.aggregation)))
+        if name and cells_of(title) > shutil.get_terminal_size().columns:
+            title = f"{name}\n{matrix.aggregation}"
         drawn = heat_map(
-            shown.tolist(), matrix.queries[:MOST_ROWS], matrix.keys, title=title, colour=colour
+            shown.tolist(),
+            matrix.queries[:MOST_ROWS],
+            matrix.keys,
+            title=title,
+            colour=colour,
+            shade=own_shade_name(matrix.map.name),
         )
         hidden = len(matrix.weights) - len(shown)
         return (

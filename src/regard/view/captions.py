@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from regard.words import say
+from regard.words import say, t
 
 NO_TEXT = (
     "label",
@@ -33,6 +33,17 @@ def measure_name(name: str) -> str:
     """What the numbers of an explanation are called; those that have no word as they are: JSD, τ."""
     names = _captions()["measures"]
     return say(names[name]) if name in names else name
+
+
+def shade_name(name: str) -> str:
+    """What the colours of a map stand for."""
+    return own_shade_name(name) or t("weight")
+
+
+def own_shade_name(name: str) -> str:
+    """The same, empty where they are weights."""
+    names = _captions()["shades"]
+    return say(names[name]) if name in names else ""
 
 
 def caption(*place: str, **values: object) -> str:

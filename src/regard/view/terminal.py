@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from regard.view import colours
-from regard.view.terminal_cells import fold, pad, shorten, visible, width
+from regard.view.terminal_cells import broken, fold, pad, shorten, visible, width
 from regard.words import t
 
 if TYPE_CHECKING:
@@ -40,11 +40,13 @@ def heat_map(
     title: str | None = None,
     colour: bool | None = None,
     width: int | None = None,
+    shade: str = "",
 ) -> str:
     """weights (Lq, Lk), Lq labels, Lk labels -> a picture whose lines are all equally wide.
 
     colour: None asks the terminal (and NO_COLOR, FORCE_COLOR); False draws with ·░▒▓█.
     width: the cells there are, None those of the terminal; where not all keys fit, the heaviest are shown.
+    shade: what the numbers are, if not weights.
     """
     rows = _rows(weights, len(queries), len(keys))
     scale = TerminalScale.of(rows)
@@ -57,7 +59,7 @@ def heat_map(
         [visible(q) for q in queries], [visible(k) for k in keys], texts, bits, space
     ).of_heaviest(rows)
 
-    lines = [_bold(shorten(title, space), bits)] if title else []
+    lines = [_bold(line, bits) for line in _title(title, space)] if title else []
     lines += [plan.line("", header) for header in plan.headers()]
     for label, row, text in zip(plan.queries, rows, texts, strict=True):
         cells = [(row[place], text[place]) for place in plan.places]
@@ -65,9 +67,16 @@ def heat_map(
         lines.append(plan.line(label, drawn))
     if plan.hidden:
         lines.append(shorten(t.plural(plan.hidden, "… {n} more key", "… {n} more keys"), space))
-    if note := scale.note(bits):
+    if note := scale.note(bits, shade):
         lines.append(shorten(note, space))
     return _square(lines)
+
+
+def _title(title: str, space: int) -> list[str]:
+    """A name, which is cut off where there is no room; below it what else is said, which is not."""
+    name, *more = title.split("\n")
+    pieces = (piece for line in more for piece in broken(line, space))
+    return [shorten(name, space), *(shorten(piece, space) for piece in pieces if piece)]
 
 
 def beside(*pictures: str, gap: int = 4, width: int | None = None) -> str:
@@ -123,10 +132,16 @@ class TerminalScale:
             return colours.VIRIDIS
         return colours.ORANGES if weight < 0 else colours.PURPLES
 
-    def note(self, bits: colours.Bits) -> str:
+    def note(self, bits: colours.Bits, shade: str = "") -> str:
         if self.full == 1.0 and not self.signed:
             return ""
         full = number(self.full)
+        if shade and self.signed and bits:
+            return t(
+                "shades: {what}, full at {full}; negative ones are orange", what=shade, full=full
+            )
+        if shade:
+            return t("shades: {what}, full at {full}", what=shade, full=full)
         if self.signed and bits:
             return t(
                 "shades: size of the weight, full at {full}; negative weights are orange", full=full

@@ -85,6 +85,18 @@ def fold(text: str, cells: int, lines: int) -> list[str]:
     return [*folded[:-1], "".join(kept) + "…"]
 
 
+def broken(text: str, cells: int) -> list[str]:
+    """Text in lines of at most `cells`, broken between words; longer words are lines of their own."""
+    found = [""]
+    for word in text.split(" "):
+        joined = f"{found[-1]} {word}".lstrip()
+        if width(joined) <= cells:
+            found[-1] = joined
+        else:
+            found += [word]
+    return found
+
+
 def shorten(text: str, cells: int) -> str:
     """Text in at most `cells`, with an ellipsis for what is missing."""
     return fold(text, cells, lines=1)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -50,7 +51,10 @@ def export(
     if to == "word2vec":
         from regard.export.word2vec import export_vectors
 
-        typer.echo(export_vectors(model, output))
+        def tell(note: str) -> None:
+            print(t("note: {note}", note=note), file=sys.stderr)
+
+        typer.echo(export_vectors(model, output, report=tell))
         return
 
     from regard.export.run_export import export as write

@@ -18,7 +18,7 @@ from regard.attention.normalizers import HardChoice
 from regard.layers.attend_per_sentence import attend_per_sentence
 from regard.layers.contracts import Decoded, Encoded, Prefilled, Step
 from regard.layers.dropout import dropout
-from regard.layers.embedding import without_padding
+from regard.layers.embedding import TokenEmbedding, without_padding
 from regard.layers.recurrent_cells import LSTM, CellState, Linear
 from regard.layers.scan import SharedLinear
 
@@ -79,7 +79,7 @@ class CaptionDecoder(nn.Module):
         super().__init__()
         self.attention, self.dropout = attention, dropout
         seen = 0 if attention is None else attention.value_size
-        self.embed = nn.Embedding(vocabulary, embedding)
+        self.embed = TokenEmbedding(vocabulary, embedding)
         self.first = nn.Linear(size, 2 * hidden)  # f_h and f_c
         self.cell = LSTM(embedding + seen, hidden)
         self.gate = nn.Linear(hidden, 1) if gate and attention is not None else None

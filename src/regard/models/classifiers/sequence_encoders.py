@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from regard.attention import pooling
 from regard.layers.contracts import Encoded
 from regard.layers.dropout import dropout
+from regard.layers.embedding import TokenEmbedding
 from regard.layers.recurrent import Recurrent
 from regard.models.encoder_decoder import check_vectors, check_words
 from regard.models.tagger import TransformerStates
@@ -37,10 +38,10 @@ class InputVectors(nn.Module):
         word_dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.embed: nn.Module = nn.Linear(source, size) if vectors else nn.Embedding(source, size)
+        self.embed: nn.Module = nn.Linear(source, size) if vectors else TokenEmbedding(source, size)
         self.dropout, self.word_dropout, self.output_size = dropout, word_dropout, size
-        if isinstance(self.embed, nn.Embedding):
-            nn.init.normal_(self.embed.weight, std=0.1)
+        if isinstance(self.embed, TokenEmbedding):
+            self.embed.draw(std=0.1)
 
     @classmethod
     def of(cls, options: Any, source: int, *, vectors: bool = False) -> InputVectors:

@@ -17,6 +17,7 @@ from regard.attention.module import Attention
 from regard.attention.pooling import AttentionPooling
 from regard.layers.contracts import Encoded
 from regard.layers.dropout import dropout
+from regard.layers.embedding import TokenEmbedding
 from regard.layers.recurrent import Recurrent
 from regard.models import initialise
 from regard.models.decoder import RecurrentDecoder
@@ -63,7 +64,7 @@ class HierarchicalEncoder(nn.Module):
     ) -> None:
         super().__init__()
         self.dropout = dropout
-        self.embed = nn.Embedding(vocabulary, embedding)
+        self.embed = TokenEmbedding(vocabulary, embedding)
         self.words = Recurrent(embedding, hidden, cell=cell, bidirectional=True)
         self.output_size = size = self.words.output_size
         self.pool = AttentionPooling(size, hidden=size)

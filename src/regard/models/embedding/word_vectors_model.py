@@ -8,6 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from regard.layers.special_tokens import PAD
 from regard.models.embedding.context_bag import context_bag, place_weights
 from regard.models.embedding.embedding_options import Cbow, SkipGram, VectorOptions
 
@@ -20,6 +21,8 @@ class WordVectorsModel(nn.Module):
         self.options = options
         size = options.size
         self.vectors = nn.Parameter(torch.empty(vocabulary, size).uniform_(-0.5, 0.5) / size)
+        with torch.no_grad():
+            self.vectors[PAD].zero_()  # what no bag has gets no gradient, and stays so
         self.outputs = nn.Parameter(torch.zeros(vocabulary, size))
 
     def questions(

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from regard.attention.call import Attended
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.layers.dropout import dropout
-from regard.layers.embedding import without_padding
+from regard.layers.embedding import TokenEmbedding, without_padding
 from regard.layers.special_tokens import BOS
 from regard.models import initialise
 from regard.models.encoder_decoder import EncoderDecoder
@@ -71,7 +71,7 @@ class JointDecoder(nn.Module):
     ) -> None:
         super().__init__()
         self.window, self.aligned, self.dropout = window, aligned, dropout
-        self.embed = nn.Embedding(vocabulary, size)
+        self.embed = TokenEmbedding(vocabulary, size)
         self.reader = reader
         self.hidden = nn.Linear(window * size + vector, hidden)
         self.output = nn.Linear(hidden, vocabulary)
@@ -214,5 +214,5 @@ def meng(
     encoder = WordEncoder(source, size, dropout=options.dropout)
     model = initialise.by_name("default", EncoderDecoder(encoder, decoder), initialise.default)
     for embed in (encoder.embed, decoder.embed):
-        nn.init.normal_(embed.weight, std=WORDS)
+        embed.draw(std=WORDS)
     return model

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.layers.dropout import dropout
+from regard.layers.embedding import TokenEmbedding
 from regard.layers.special_tokens import PAD
 from regard.models.encoder_decoder import token_mask
 from regard.models.pairs.pair_options import ComparedOptions, PairOptions
@@ -40,8 +41,8 @@ class PairModel(nn.Module, ABC):
 
     def __init__(self, vocabulary: int, options: PairOptions) -> None:
         super().__init__()
-        self.embed = nn.Embedding(vocabulary, options.embedding)
-        nn.init.normal_(self.embed.weight, std=0.1)
+        self.embed = TokenEmbedding(vocabulary, options.embedding)
+        self.embed.draw(std=0.1)
         self.dropout, self.overlap = options.dropout, options.overlap
 
     def make_judgement(self, features: int, outputs: int, hidden: int | None) -> None:

@@ -30,7 +30,7 @@ class HopProduct(PairModel):
         size = self.network.output_size
         self.pool = AttentionPooling(size, options.scoring, hops=options.hops)
         # products of small numbers teach nothing: words and factors begin with a variance near 1
-        nn.init.normal_(self.embed.weight)
+        self.embed.draw(std=1.0)
         bound = (3 / size) ** 0.5
         shape = (2, options.hops, size, options.factors)
         self.gates = nn.Parameter(torch.empty(shape).uniform_(-bound, bound))

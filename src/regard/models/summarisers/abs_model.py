@@ -18,7 +18,7 @@ from regard.attention.module import Attention
 from regard.layers.attend_per_sentence import attend_per_sentence
 from regard.layers.contracts import Decoded, Encoded, Step
 from regard.layers.dropout import dropout
-from regard.layers.embedding import without_padding
+from regard.layers.embedding import TokenEmbedding, without_padding
 from regard.layers.special_tokens import BOS
 from regard.models import initialise
 from regard.models.encoder_decoder import EncoderDecoder
@@ -70,12 +70,12 @@ class WindowDecoder(nn.Module):
     ) -> None:
         super().__init__()
         self.window, self.smooth, self.dropout = window, smooth, dropout
-        self.embed = nn.Embedding(vocabulary, size)
+        self.embed = TokenEmbedding(vocabulary, size)
         self.hidden = nn.Linear(window * size, hidden)
         self.attention, self.embed_context = None, None
         if smooth is not None:
             vector = size
-            self.embed_context = nn.Embedding(vocabulary, size)
+            self.embed_context = TokenEmbedding(vocabulary, size)
             self.attention = Attention(window * size, size, score="bilinear")
         self.output = nn.Linear(hidden + vector, vocabulary)
         self.extractive = ExtractiveFeatures() if extractive else None

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from regard.attention import pooling
 from regard.layers.contracts import Encoded
 from regard.layers.dropout import dropout
+from regard.layers.embedding import TokenEmbedding
 
 
 class WordEncoder(nn.Module):
@@ -21,7 +22,7 @@ class WordEncoder(nn.Module):
         self, vocabulary: int, size: int, vector: nn.Module | None = None, *, dropout: float = 0.0
     ) -> None:
         super().__init__()
-        self.embed = nn.Embedding(vocabulary, size)
+        self.embed = TokenEmbedding(vocabulary, size)
         self.vector, self.dropout = vector, dropout
 
     def forward(self, source: Tensor, mask: Tensor) -> Encoded:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from regard.attention.memory import Memory
 from regard.layers.contracts import Decoded, Encoded, Prefilled, Step
 from regard.layers.dropout import dropout
-from regard.layers.embedding import without_padding
+from regard.layers.embedding import TokenEmbedding, without_padding
 from regard.layers.positions import make_positions
 from regard.layers.recurrent import Recurrent
 from regard.layers.recurrent_cells import CellState
@@ -87,7 +87,7 @@ class EnteringDecoder(nn.Module):
         self.enters = enters if isinstance(enters, str) else frozenset(enters)
         self.summary, self.dropout = summary, dropout
         size = summary.output_size
-        self.embed = nn.Embedding(vocabulary, embedding)
+        self.embed = TokenEmbedding(vocabulary, embedding)
         self.index = make_positions(step_index, INDEX, max_steps)
         self.network = Recurrent(
             embedding + (step_index != "none") * INDEX + (enters != "first") * size,

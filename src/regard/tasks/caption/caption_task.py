@@ -99,6 +99,9 @@ class CaptionTask(LikelihoodTask):
             fields.append(Numbers("boxes", 6, sequence=True))
         return fields
 
+    def cut_by(self, name: str) -> str:
+        return "source" if name == self.source.name else "target"
+
     def _make_source(self) -> Image | Numbers | Label | Text:
         given, name = self.options, self.options.source
         match given.input:

@@ -65,7 +65,9 @@ class EmbedTask(LikelihoodTask):
 
     def make_fields(self) -> Sequence[Field]:
         given, longest = self.recipe.tokenizer.source, self.recipe.data.max_length
-        self.text = CountedText("text", **given.model_dump(), max_length=longest, cut=True)
+        self.text = CountedText(
+            "text", **given.model_dump(), marks=False, max_length=longest, cut=True
+        )
         return (self.text,)
 
     def for_training(self, model: nn.Module) -> Embed:
@@ -79,12 +81,15 @@ class EmbedTask(LikelihoodTask):
         )
 
     def answers(self, module: Embed, batch: Batch) -> Iterator[tuple[list[str], float]]:
-        """The words that are nearest to the mean of the text's, none of its own; a score is the first's
-        cosine.
+        """The words that are nearest to the mean of those of the text that are known, none of its own; a
+        score is the first's cosine. Nothing is near a text without a known word.
         """
         unit = torch.nn.functional.normalize(module.model.vectors.float(), dim=-1)
         for ids, real in zip(batch["text"], batch["text_mask"], strict=True):
-            own = ids[real]
+            own = ids[real & (ids != UNK)]
+            if not len(own):
+                yield [], 0.0
+                continue
             middle = torch.nn.functional.normalize(unit[own].sum(0), dim=0)
             near = unit @ middle
             near[: len(SPECIALS)] = near[own] = -2.0
@@ -107,7 +112,8 @@ class EmbedTask(LikelihoodTask):
             some = sorted(unknown)
             more = ", …" if len(some) > NAMED else ""
             said = t(
-                "{words}: no text to learn from has it often enough, and all such words share one vector",
+                "{words}: no text to learn from has it often enough, and a word without a vector of its own "
+                "has no neighbours",
                 words=", ".join(map(repr, some[:NAMED])) + more,
             )
             found.append(said)
@@ -118,11 +124,28 @@ class EmbedTask(LikelihoodTask):
         return self.text.tokenizer.decode([number]).strip()
 
     def word_vectors(self, module: Embed) -> tuple[list[str], np.ndarray]:
-        """All words but the special tokens, and their vectors (V, D)."""
-        vectors = module.model.vectors.detach().float().cpu().numpy()[len(SPECIALS) :]
-        words = [self.word(number) for number in range(len(SPECIALS), self.text.size)]
-        real = [row for row, word in enumerate(words) if word and " " not in word]
-        return [words[row] for row in real], vectors[real]
+        """All words but the special tokens, each once, and their vectors (V, D)."""
+        vectors = module.model.vectors.detach().float().cpu().numpy()
+        rows = self.rows_of_words()
+        return list(rows), vectors[list(rows.values())]
+
+    def rows_of_words(self) -> dict[str, int]:
+        """The token of each word; where pieces or an older run have several, the one met most."""
+        rows: dict[str, int] = {}
+        for number in range(len(SPECIALS), self.text.size):
+            word = self.word(number)
+            if not word or " " in word:
+                continue
+            other = rows.setdefault(word, number)
+            if self.text.counts[number] > self.text.counts[other]:
+                rows[word] = number
+        return rows
+
+    @property
+    def merged(self) -> int:
+        """How many tokens have no row of their own, since another is the same word."""
+        spelt = [self.word(number) for number in range(len(SPECIALS), self.text.size)]
+        return sum(bool(word) and " " not in word for word in spelt) - len(self.rows_of_words())
 
     # how good it is
 

@@ -72,6 +72,9 @@ class TranslateTask(LikelihoodTask):
         """Whether both sides have one vocabulary."""
         return self.recipe.tokenizer.shared
 
+    def cut_by(self, name: str) -> str:
+        return "target" if self.shared or name == "target" else "source"
+
     def make_fields(self) -> Sequence[Field]:
         given, longest = self.recipe.tokenizer, self.recipe.data.max_length
         file = "tokenizer.json" if self.shared else None

@@ -14,6 +14,7 @@ from regard.words import t
 
 MARGIN, GAP = 20, 36
 NARROWEST = 300  # of a picture: its title needs room
+WHOLE = 8  # lines of what says how a picture came about: it is not cut off
 TITLE, SMALL = 15, 11
 
 
@@ -64,7 +65,8 @@ def titled(caption: Caption, drawing: DrawnPart, theme: Theme) -> DrawnPart:
         size = TITLE if number == 0 else SMALL + (2 if number == 1 else 0)
         language = caption.languages[min(number, 1)]
         bold = 600 if number == 0 else None
-        for line in wrapped(text, int(wide / (size * EM * (BOLD if bold else 1)))):
+        cells = int(wide / (size * EM * (BOLD if bold else 1)))
+        for line in wrapped(text, cells, lines=WHOLE if number else 2):
             y += size * 1.45
             fill = theme.ink if number < 2 else theme.muted
             lines.append(write(line, 0, y, size=size, fill=fill, language=language, weight=bold))

@@ -15,7 +15,7 @@ import numpy as np
 
 from regard.records.attention_map import Array
 from regard.records.png_image import data_uri, encode_png
-from regard.view.captions import caption
+from regard.view.captions import caption, shade_name
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Allowed, Matrix
 from regard.view.stills.drawn_heads import DrawnHead, stripes, strongest_colours
@@ -30,7 +30,6 @@ from regard.view.stills.paper import (
     write,
 )
 from regard.view.terminal import number
-from regard.words import t
 
 LARGEST, SMALLEST, TINIEST = 38.0, 8.0, 2.0  # of a cell; of one of more than MANY
 ROOM = 760.0  # of all cells of a row
@@ -116,6 +115,7 @@ def _key_names(names: Sequence[str], grid: Grid, scale: Scale, language: str) ->
 def draw_scale(matrix: Matrix | None, scale: Scale, name: str = "") -> Drawn:
     """The colours from 0, or from -full, to the largest weight; and what hatching means."""
     bar, steps, high = 132.0, 44, 10.0
+    mapped = "" if matrix is None else matrix.map.name
     low = -scale.full if scale.signed else 0.0
     shades = []
     for n in range(steps):
@@ -126,7 +126,7 @@ def draw_scale(matrix: Matrix | None, scale: Scale, name: str = "") -> Drawn:
     marks = [
         write(f"{low:.3g}", 0, high + 13, **style),
         write(f"{scale.full:.3g}", bar, high + 13, anchor="end", **style),
-        write(name or t("weight"), bar / 2, high + 13, anchor="middle", **style),
+        write(name or shade_name(mapped), bar / 2, high + 13, anchor="middle", **style),
     ]
     wide = bar
     if matrix is not None and not matrix.allowed.all():

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from regard.view.colours import RGB, Ramp, contrast, oklch_anchors, oklch_colour, shade
 from regard.view.markup import Markup, element, join
 from regard.view.stills.named_boxes import is_box, spelled
-from regard.view.terminal_cells import END_ISOLATE, fold, shorten, visible, width
+from regard.view.terminal_cells import END_ISOLATE, broken, fold, shorten, visible, width
 from regard.words import t
 
 LATIN = "system-ui, 'Noto Sans', 'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
@@ -118,13 +118,7 @@ def set_length(text: str, size: float) -> float:
 
 def wrapped(text: str, cells: int, lines: int = 2) -> list[str]:
     """Text in lines of at most `cells`, broken between words; words that are longer are folded."""
-    found = [""]
-    for word in spelled(visible(text) if text else "").split(" "):
-        joined = f"{found[-1]} {word}".lstrip()
-        if width(joined) <= cells:
-            found[-1] = joined
-        else:
-            found += [word]
+    found = broken(spelled(visible(text) if text else ""), cells)
     folded = [piece for line in found for piece in fold(line, cells, lines) if piece]
     return (
         folded

@@ -27,6 +27,7 @@ import { drawTree } from "./sheet_tree.js";
  */
 
 const [MARGIN, NARROWEST, TITLE, SMALL, BOLD] = [20, 300, 15, 11, 1.15];
+const WHOLE = 8; // lines of what says how the picture came about: it is not cut off
 const [HEADING, TEXT, NAME, LINE, APART] = [14, 12, 12, 90, 18];
 
 /** @param {Sheet} sheet @param {"light"|"dark"} theme @returns {SVGSVGElement} */
@@ -55,7 +56,7 @@ function titled({ heading, small, languages }, part, paper) {
   [heading, ...small].forEach((text, n) => {
     if (!text || (n && text === heading)) return;
     const size = n === 0 ? TITLE : SMALL + (n === 1 ? 2 : 0);
-    for (const line of wrapped(text, Math.floor(width / (size * EM * (n ? 1 : BOLD))))) {
+    for (const line of wrapped(text, Math.floor(width / (size * EM * (n ? 1 : BOLD))), n ? WHOLE : 2)) {
       y += size * 1.45;
       lines.push(write(line, 0, y, { size, fill: n < 2 ? paper.ink : paper.muted, language: languages[Math.min(n, 1)], weight: n ? null : 600 }));
       width = Math.max(width, lengthOf(line, size));

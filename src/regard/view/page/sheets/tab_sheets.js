@@ -10,7 +10,7 @@ import { currentMatrix, largestSize } from "../panels/panel_parts.js";
 import { meanOf, numberText, rowOf, totalVariation } from "../panels/row_numbers.js";
 import { sortedLinks, strongestLinks } from "../panels/table_panel.js";
 import { visibleText } from "../record/token_words.js";
-import { t } from "../words/messages.js";
+import { shadeName, t } from "../words/messages.js";
 import { lensSheet } from "./lens_sheet.js";
 import { measureSections } from "./measures_sheet.js";
 import { stepsSheet } from "./steps_sheet.js";
@@ -53,7 +53,7 @@ export function mapSheet(view, lines) {
   const axes = lines ? t("left: {queries} · right: {keys}", { queries, keys }) : t("rows: {queries} · columns: {keys}", { queries, keys });
   const heads = view.heads.length ? { heads: view.heads.map((each) => ({ short: each.short, colour: each.colour, data: each.matrix.data })), stripes: stripesIn(view) } : {};
   const plain = { ...plainMatrix({ state: view.state })(matrix), reversed: view.reversed, rest: view.rest, ...heads };
-  const block = { map: plain, full: largestSize(view.state.scale === "one" || view.heads.length ? view.full : matrix.data), signed: view.signed, rows: view.state.scale === "row" ? view.full : undefined, lines };
+  const block = { map: plain, full: largestSize(view.state.scale === "one" || view.heads.length ? view.full : matrix.data), signed: view.signed, rows: view.state.scale === "row" ? view.full : undefined, lines, name: shadeName(map.name) };
   const name = nameOf(record);
   return {
     heading: name || record.model || map.name,

@@ -54,6 +54,13 @@ export function measureName(name) {
   return Object.hasOwn(names, name) ? caption(names[name]) : name;
 }
 
+/** What the colours of a map stand for. @param {string} name */
+export function shadeName(name) {
+  /** @type {Record<string, string>} */
+  const names = captions.shades;
+  return Object.hasOwn(names, name) ? caption(names[name]) : t("weight");
+}
+
 export { captions };
 
 /** @param {string} message */
