@@ -25,9 +25,17 @@ OPTIONS: dict[str, Kind] = {
     "encoder": "pooling",  # of summaries: what makes one vector of the source
 }
 # "global attention" and 全局注意力 are "global" and 全局: what stands behind a name and says nothing more.
-ENDINGS = ("attention", "pooling", "score", "注意力机制", "注意力", "池化", "打分", "得分")
-FULL_WIDTH = str.maketrans("（），＆｜～＝", "(),&|~=")
-WORD = re.compile(r"[^\W\d][\w.:]*(?:[- ][^\W\d][\w.:]*)*")  # "dot product" is one, too
+ENDINGS = (
+    *("attention", "attention-mechanism", "self-attention", "self-attention-mechanism"),
+    *("pooling", "score", "score-function"),
+    *("注意力", "注意力机制", "自注意力", "自注意力机制", "池化", "打分", "得分", "打分函数"),
+)
+GAP = r"[-_\s]*"
+BEHIND = [re.compile(GAP + end.replace("-", GAP) + "$", re.IGNORECASE) for end in ENDINGS]
+# ２ is 2 and （ is (: what a Chinese keyboard writes for !, ", … ~ and for a blank and a comma.
+FULL_WIDTH = {0xFF01 + n: 0x21 + n for n in range(94)} | {ord("　"): " ", ord("、"): ","}
+WORD = re.compile(r"[^\W\d][\w.:]*(?:(?:-|\s+)[^\W\d][\w.:]*)*")  # "dot product" is one, too
+JOINING = {"and", "or", "not", "in", "is", "if", "else", "for", "lambda"}  # no part of a name
 PART = re.compile(rf"{WORD.pattern}|.", re.DOTALL)
 
 
@@ -67,6 +75,7 @@ TERMS = (
         ("bahdanau", "mlp", "perceptron", "feed-forward", "luong-concat"),
         ("加性", "加法", "感知机", "多层感知机"),
     ),
+    Term("score", "concat", (), ()),
     Term("score", "cosine", ("cosine-similarity",), ("余弦", "余弦相似度")),
     Term("score", "location", ("location-based", "location-base"), ("基于位置",)),
     Term("score", "distance", ("euclidean", "euclidean-distance"), ("欧氏距离", "距离")),
@@ -77,6 +86,7 @@ TERMS = (
         ("autoregressive", "unidirectional", "look-ahead", "look-ahead-mask", "left-to-right"),
         ("因果", "自回归", "单向"),
     ),
+    Term("region", "first", (), ()),
     Term(
         "region",
         "window",
@@ -238,11 +248,15 @@ def plain(name: str) -> str:
     return re.sub(r"[-_\s]", "", name).lower()
 
 
+def shorter(name: str) -> list[str]:
+    """The name without an "attention" behind it: of "causal self-attention", causal-self and causal."""
+    found = (end.sub("", name) for end in BEHIND)
+    return [each for each in found if each not in ("", name)]
+
+
 def _bare(name: str) -> list[str]:
-    """The name, and the name without an "attention" behind it."""
-    written = plain(name)
-    shorter = [written.removesuffix(end) for end in ENDINGS if written.endswith(end)]
-    return [written, *filter(None, shorter)]
+    """The name as it is compared, and the name without an "attention" behind it."""
+    return list(map(plain, [name, *shorter(name)]))
 
 
 _OURS: dict[tuple[Kind, str], Term] = {
@@ -333,12 +347,24 @@ def in_our_words(text: str, kind: Kind, known: Callable[[], Collection[str]] = t
         elif part == ")" and calls:
             calls.pop()
         elif WORD.fullmatch(part) and not any(calls):
-            term = term_of(part, kind)
-            if term and (" " in part or plain(part) != plain(term.ours)):
-                own = plain(part) != plain(term.ours) and plain(part) in map(plain, known())
-                part = part if own else term.ours
+            part = _our_word(part, kind, known)
         parts.append(part)
     return "".join(parts)
+
+
+def _our_word(written: str, kind: Kind, known: Callable[[], Collection[str]]) -> str:
+    """One name in our words. One that nobody knows is joined to a word, so that it is looked for."""
+    words, spelt = written.split(), _bare(written)
+    term = term_of(written, kind)
+    if len(words) == 1 and term and spelt[0] == plain(term.ours):
+        return written
+    if len(words) > 1 or len(spelt) > 1 or term:
+        own = {plain(name): name for name in known()}
+        if len(words) == 1 and spelt[0] in own:
+            return written
+        if found := next((own[each] for each in spelt if each in own), term and term.ours):
+            return found
+    return written if JOINING & set(words) else "_".join(words)
 
 
 def choice_of(value: str, option: str, choices: Collection[str], owner: str = "") -> str | None:
