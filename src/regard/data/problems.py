@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from regard.words import say_kept, t
 
-HAS = "{}value with "  # of a value that is what it is said to have
 SHOWN = 5  # line numbers kept of each kind
 NO_TEXT = "lines without a text '{}'"  # of a value that is none
 
@@ -38,28 +37,59 @@ def said_of_value(said: object, name: str) -> str:
     """What is said of lines, by an `Unusable`, of one value of a field; it may quote the value.
 
     >>> said_of_value("{}lines that are not numbers", "number")
-    'number value that is not numbers'
+    'number: not numbers'
     >>> said_of_value("{}lines with an animated picture", "image")
     'image: an animated picture'
     """
-    of_lines = str(said).replace("'{}'", repr(name), 1).replace("{}", f"{before_noun(name)} ", 1)
-    if (translated := say_kept(of_lines)) != of_lines:
-        return translated
-    text = _of_one(str(said), "value").replace("'{}'", repr(name), 1)
-    if text.startswith(HAS):
-        return f"{name}: {text.removeprefix(HAS)}"
-    return text.replace("{}", f"{before_noun(name)} ", 1)
+    if said_of_it := getattr(said, "of_value", ""):
+        return t("{name}: {said}", name=name, said=said_of_it)
+    kind = str(said)
+    of_it = of_value(kind)
+    return say_kept(of_it.replace("{}", name, 1)) if of_it != kind else kind
 
 
-def _of_one(said: str, noun: str) -> str:
+# What is said of lines, and what of the value in one of them; the first that fits.
+OF_VALUES = (
+    ("lines without a text '{}'", "no text"),
+    ("empty {}lines", "empty"),
+    ("lines that are not where they are said to be in their", "not where it is said to be in its"),
+    ("lines that are not ", "not "),
+    ("lines that do not occur in their", "it does not occur in its"),
+    ("lines that name files without an", "it names a file without an"),
+    ("lines that name ", "it names "),
+    ("lines whose ", "its "),
+    ("lines without a time (2012-04-03T18:00) or", "neither a time (2012-04-03T18:00) nor"),
+    ("lines without one ", "not one "),
+    ("lines without two ", "fewer than two "),
+    ("lines without a ", "no "),
+    *((f"{many} {word}", "") for many in ("lines", "sentences") for word in ("with ", "of ", "")),
+)
+
+
+def of_value(kind: str) -> str:
+    """A kind of problem as it is said of one value: `{}: not numbers`, of "{}lines that are not numbers"."""
+    for lines, value in OF_VALUES:
+        if kind.startswith((lines, f"{{}}{lines}")):
+            return "{}: " + kind.replace(lines, value, 1).removeprefix("{}")
+    return kind
+
+
+def _of_one(said: str) -> str:
     """What is said of lines, of one of them."""
     for many, one in (("are", "is"), ("name", "names"), ("do", "does")):
-        said = said.replace(f"lines that {many} ", f"{noun} that {one} ", 1)
-    return said.replace("lines", noun, 1)
+        said = said.replace(f"lines that {many} ", f"line that {one} ", 1)
+    return said.replace("lines", "line", 1)
 
 
 class Unusable(ValueError):
-    """A row or a cell that cannot be used. `{}` in the words is its field's name, where there are several."""
+    """A row or a cell that cannot be used. `{}` in the words is its field's name, where there are several.
+
+    of_value: what is said instead of the one value that was asked about.
+    """
+
+    def __init__(self, kind: str, of_value: str = "") -> None:
+        super().__init__(kind)
+        self.of_value = of_value
 
 
 @dataclass
@@ -138,7 +168,7 @@ class Problems:
 def _words(kind: str, found: Found) -> str:
     name = say_kept(kind)
     if found.count == 1 and name == kind:
-        name = _of_one(kind, "line")
+        name = _of_one(kind)
     more = ", …" if found.count > len(found.first) else ""
     lines = ", ".join(map(str, found.first)) + more
     return t("{count} {kind} ({lines})", count=f"{found.count:,}", kind=name, lines=lines)

@@ -121,13 +121,17 @@ class Measured(Evaluation):
         return measures_in_words(self.measures, self.task.shares)
 
     @property
-    def told(self) -> str:
-        """What was measured on."""
+    def measured_on(self) -> str:
+        """`33 texts of FILES`: what was measured on."""
         count, noun = f"{len(self.examples):,}", self.task.called(len(self.examples))
-        told = t("{count} {noun} of {corpus}", count=count, noun=noun, corpus=self.corpus)
+        return t("{count} {noun} of {corpus}", count=count, noun=noun, corpus=self.corpus)
+
+    @property
+    def told(self) -> str:
+        """What was measured on, and how it was answered."""
         if not self.answers:
-            return told
-        known = {"told": told, "time": clock(self.seconds)}
+            return self.measured_on
+        known = {"told": self.measured_on, "time": clock(self.seconds)}
         if self.beam is not None:
             return t("{told}, answered with beam {beam} in {time}", beam=self.beam, **known)
         return t("{told}, answered in {time}", **known)
