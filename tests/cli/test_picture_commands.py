@@ -131,7 +131,7 @@ def test_what_is_wrong_is_told_in_a_line(name, said, command):
     assert (result.exception.status, said in str(result.exception)) == (2, True)
 
 
-@pytest.mark.parametrize(("end", "kind"), [("gif", "a file in GIF"), ("svg", "an SVG file")])
+@pytest.mark.parametrize(("end", "kind"), [("gif", "a file in GIF"), ("svg", "a file in SVG")])
 def test_other_formats_are_named_and_have_no_lines(end, kind, tmp_path):
     file = tmp_path / f"cross.{end}"
     if end == "gif":
