@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from regard.data.problems import of_value, said_of_value
+from regard.data.problems import said_of_value
 from regard.words import say_kept, speaking
 from regard.words.collect import LISTED
+from regard.words.one_value import of_value
 
 KINDS = [each for each in json.loads(LISTED.read_text(encoding="utf-8")) if "{}" in each]
 OF_LINES = [each for each in KINDS if not each.startswith("{}: ")]

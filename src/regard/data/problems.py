@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from regard.words import say_kept, t
+from regard.words.one_value import of_value
 
 SHOWN = 5  # line numbers kept of each kind
 NO_TEXT = "lines without a text '{}'"  # of a value that is none
@@ -46,39 +47,6 @@ def said_of_value(said: object, name: str) -> str:
     kind = str(said)
     of_it = of_value(kind)
     return say_kept(of_it.replace("{}", name, 1)) if of_it != kind else kind
-
-
-# What is said of lines, and what of the value in one of them; the first that fits.
-OF_VALUES = (
-    ("lines without a text '{}'", "no text"),
-    ("empty {}lines", "empty"),
-    ("lines that are not where they are said to be in their", "not where it is said to be in its"),
-    ("lines that are not ", "not "),
-    ("lines that do not occur in their", "it does not occur in its"),
-    ("lines that name files without an", "it names a file without an"),
-    ("lines that name ", "it names "),
-    ("lines whose ", "its "),
-    ("lines without a time (2012-04-03T18:00) or", "neither a time (2012-04-03T18:00) nor"),
-    ("lines without one ", "not one "),
-    ("lines without two ", "fewer than two "),
-    ("lines without a ", "no "),
-    *((f"{many} {word}", "") for many in ("lines", "sentences") for word in ("with ", "of ", "")),
-)
-
-
-def of_value(kind: str) -> str:
-    """A kind of problem as it is said of one value: `{}: not numbers`, of "{}lines that are not numbers"."""
-    for lines, value in OF_VALUES:
-        if kind.startswith((lines, f"{{}}{lines}")):
-            return "{}: " + kind.replace(lines, value, 1).removeprefix("{}")
-    return kind
-
-
-def _of_one(said: str) -> str:
-    """What is said of lines, of one of them."""
-    for many, one in (("are", "is"), ("name", "names"), ("do", "does")):
-        said = said.replace(f"lines that {many} ", f"line that {one} ", 1)
-    return said.replace("lines", "line", 1)
 
 
 class Unusable(ValueError):

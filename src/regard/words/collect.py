@@ -20,8 +20,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from regard.data.problems import of_value
 from regard.words import ENGLISH, PLACEHOLDER, Translations
+from regard.words.one_value import of_value
 
 REGARD = Path(__file__).parents[1]
 LISTED = Path(__file__).with_name(f"{ENGLISH}.json")
