@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from regard.words import say_kept, t
-from regard.words.one_value import of_value
+from regard.words.one_value import of_line, of_value
 
 SHOWN = 5  # line numbers kept of each kind
 NO_TEXT = "lines without a text '{}'"  # of a value that is none
@@ -136,7 +136,7 @@ class Problems:
 def _words(kind: str, found: Found) -> str:
     name = say_kept(kind)
     if found.count == 1 and name == kind:
-        name = _of_one(kind)
+        name = of_line(kind)
     more = ", …" if found.count > len(found.first) else ""
     lines = ", ".join(map(str, found.first)) + more
     return t("{count} {kind} ({lines})", count=f"{found.count:,}", kind=name, lines=lines)

@@ -1,4 +1,4 @@
-"""What is said of lines that cannot be used, as it is said of the one value that was asked about."""
+"""What is said of lines that cannot be used, as it is said of one line, and of one value alone."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def of_value(kind: str) -> str:
     return kind
 
 
-def _of_one(said: str) -> str:
+def of_line(kind: str) -> str:
     """What is said of lines, of one of them."""
     for many, one in (("are", "is"), ("name", "names"), ("do", "does")):
-        said = said.replace(f"lines that {many} ", f"line that {one} ", 1)
-    return said.replace("lines", "line", 1)
+        kind = kind.replace(f"lines that {many} ", f"line that {one} ", 1)
+    return kind.replace("lines", "line", 1)
