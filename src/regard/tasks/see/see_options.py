@@ -47,7 +47,11 @@ class SeeOptions(TaskOptions):
     @model_validator(mode="after")
     def _something_grows(self) -> SeeOptions:
         if self.grows and self.view == "plain":
-            raise ValueError(t("task.grows is about what a view does: task.view is plain"))
+            raise ValueError(
+                t(
+                    "task.grows is about what a view does, and task.view is plain: write task.grows=0"
+                )
+            )
         return self
 
     def task(self, recipe: Any) -> Any:
