@@ -170,6 +170,7 @@ def test_the_choices_of_an_option_have_the_names_of_the_field_too():
         ("luong", "model.score=similarity", "Write dot for q · k"),
         ("mr", "model.pool=软", "write attention for weights that are learnt"),
         ("mr", "model.pool=general", "write score=bilinear for the score"),
+        ("mr", "model.pool=general", "; a decoder attends so to its source, with any score."),
         ("rnnsearch", "model.attention.region=局部", "write window(5) for a window about"),
         ("rnnsearch", "model.attention.region=local attention", "write window(5) for a window"),
         ("luong", "model.score=content-based attention", "write dot, bilinear or additive for any"),
@@ -182,6 +183,32 @@ def test_a_choice_of_several_meanings_is_refused_with_what_to_write(recipe, word
 
 
 @pytest.mark.parametrize(
+    ("recipe", "words", "told"),
+    [
+        (
+            "mr",
+            "score=multi-head attention",
+            "several attentions side by side: write model.heads=8.",
+        ),
+        ("rnnsearch", "score=多头", "side by side: a Transformer has model.heads (model.kind)."),
+        (
+            "rnnsearch",
+            "score=hard",
+            "write model.attention.normalize=hard for a single key that is",
+        ),
+        ("mr", "score=global", "That is a region: write model.attention.region=everywhere."),
+        ("mr", "score=self", "one sequence: the layers of a Transformer attend so, with any score"),
+        ("mr", "region=掩码", "to its right; padding is left out of every attention. The regions"),
+    ],
+)
+def test_advice_in_a_recipe_is_what_is_written_there(recipe, words, told):
+    with pytest.raises(RecipeError) as refused:
+        read_recipe(recipe, [f"model.attention.{words}"])
+    assert told in str(refused.value)
+    assert "(size" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
     ("kind", "name", "told"),
     [
         ("score", "局部", "write region=window(5) for a window about"),
@@ -189,7 +216,8 @@ def test_a_choice_of_several_meanings_is_refused_with_what_to_write(recipe, word
         ("region", "加性", "That is a score: write score=additive."),
         ("score", "global(3)", "That is a region: write region=everywhere."),
         ("normalizer", "global", "That is a region: write region=everywhere."),
-        ("score", "硬", "write normalize=hard for one key"),
+        ("score", "硬", "write normalize=hard for a single key"),
+        ("score", "multi-head", "write MultiHead(size, heads=8)."),
     ],
 )
 def test_a_name_of_another_kind_is_told_where_it_belongs(kind, name, told):
