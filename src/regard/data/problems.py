@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import starmap
 
 from regard.words import say_kept, t
 from regard.words.one_value import of_line, of_value
@@ -113,7 +114,7 @@ class Problems:
     def report(self) -> str:
         """One line for each corpus that has problems; empty when all is well."""
         return "\n".join(
-            f"{corpus}: {', '.join(_words(kind, found) for kind, found in kinds.items())}"
+            t("{name}: {said}", name=corpus, said=t(", ").join(starmap(_words, kinds.items())))
             for corpus, kinds in self.found.items()
         )
 
