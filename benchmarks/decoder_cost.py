@@ -8,8 +8,8 @@ by two scores and in two places. `products`: multiplications and additions of on
 the sizes of what it multiplies, for sources S of the first length and of the last. A matrix has 2 for each
 weight; a context 2 · S · D; scores 2 · S · D where they are products, 4 · S · a where they are additive of
 width a. Keys are projected once a sentence, which is not counted. Then milliseconds of an update by batch and
-length, source and target equally long, the most memory it took (on a GPU), and milliseconds a token of greedy
-decoding; on a CPU those of one thread's own time.
+length, source and target equally long, the median of --rounds after one that warms up; the most memory it
+took (on a GPU); and milliseconds a token of greedy decoding. On a CPU they are of one thread's own time.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def token_time(model: EncoderDecoder, length: int, given: argparse.Namespace) ->
     state = model.decoder.start(model.encode(source))
     tokens = torch.tensor([BOS], device=given.device)
     times = []
-    for _ in range(given.rounds * 4):
+    for _ in range(4 * (given.rounds + 1)):
         start = now(given.device)
         step = model.decoder.step(tokens, state)
         state, tokens = step.state, step.logits.argmax(-1)
@@ -119,7 +119,7 @@ def measured(run: Callable[[], None], given: argparse.Namespace) -> str:
     """Milliseconds, and on a GPU MiB."""
     times = []
     try:
-        for _ in range(given.rounds):
+        for _ in range(given.rounds + 1):  # the first warms up
             start = now(given.device)
             run()
             times.append(now(given.device) - start)
@@ -133,13 +133,19 @@ def measured(run: Callable[[], None], given: argparse.Namespace) -> str:
     return f"{took} ({torch.cuda.max_memory_allocated() / 2**20:.0f})"
 
 
+def at_least_one(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"{number}: one round or more is measured")
+    return number
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hidden", type=int, default=128)
     parser.add_argument("--vocabulary", type=int, default=2000)
     parser.add_argument("--batches", nargs="+", type=int, default=[8, 64])
     parser.add_argument("--lengths", nargs="+", type=int, default=[10, 40])
-    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--rounds", type=at_least_one, default=4)
     parser.add_argument("--device", default="cpu")
     given = parser.parse_args()
     torch.set_num_threads(1)

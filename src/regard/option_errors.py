@@ -63,7 +63,9 @@ def refused_value(detail: ErrorDetails, key: str, value: Any, place: str = "") -
             key=key,
             value=seen(value),
             place=place,
-            meant=choices_meant(str(value), key.rpartition(".")[2], allowed)
+            meant=choices_meant(
+                str(value), key.rpartition(".")[2], allowed, recipe=key.startswith("model.")
+            )
             or meant(str(value), allowed),
             allowed=", ".join(allowed),
         )

@@ -25,9 +25,17 @@ OPTIONS: dict[str, Kind] = {
     "encoder": "pooling",  # of summaries: what makes one vector of the source
 }
 # "global attention" and 全局注意力 are "global" and 全局: what stands behind a name and says nothing more.
-ENDINGS = ("attention", "pooling", "score", "注意力机制", "注意力", "池化", "打分", "得分")
-FULL_WIDTH = str.maketrans("（），＆｜～＝", "(),&|~=")
-WORD = re.compile(r"[^\W\d][\w.:]*(?:[- ][^\W\d][\w.:]*)*")  # "dot product" is one, too
+ENDINGS = (
+    *("attention", "attention-mechanism", "self-attention", "self-attention-mechanism"),
+    *("pooling", "score", "score-function"),
+    *("注意力", "注意力机制", "自注意力", "自注意力机制", "池化", "打分", "得分", "打分函数"),
+)
+GAP = r"[-_\s]*"
+BEHIND = [re.compile(GAP + end.replace("-", GAP) + "$", re.IGNORECASE) for end in ENDINGS]
+# ２ is 2 and （ is (: what a Chinese keyboard writes for !, ", … ~ and for a blank and a comma.
+FULL_WIDTH = {0xFF01 + n: 0x21 + n for n in range(94)} | {ord("　"): " ", ord("、"): ","}
+WORD = re.compile(r"[^\W\d][\w.:]*(?:(?:-|\s+)[^\W\d][\w.:]*)*")  # "dot product" is one, too
+JOINING = {"and", "or", "not", "in", "is", "if", "else", "for", "lambda"}  # no part of a name
 PART = re.compile(rf"{WORD.pattern}|.", re.DOTALL)
 
 
@@ -67,6 +75,7 @@ TERMS = (
         ("bahdanau", "mlp", "perceptron", "feed-forward", "luong-concat"),
         ("加性", "加法", "感知机", "多层感知机"),
     ),
+    Term("score", "concat", (), ()),
     Term("score", "cosine", ("cosine-similarity",), ("余弦", "余弦相似度")),
     Term("score", "location", ("location-based", "location-base"), ("基于位置",)),
     Term("score", "distance", ("euclidean", "euclidean-distance"), ("欧氏距离", "距离")),
@@ -77,6 +86,7 @@ TERMS = (
         ("autoregressive", "unidirectional", "look-ahead", "look-ahead-mask", "left-to-right"),
         ("因果", "自回归", "单向"),
     ),
+    Term("region", "first", (), ()),
     Term(
         "region",
         "window",
@@ -168,8 +178,8 @@ SEVERAL = (
         ("region",),
         ("masked", "mask", "掩码", "遮掩", "遮蔽", "掩蔽"),
         (
-            ("no key to the right of the query", "causal"),
-            ("no key that is padding", "mask= or lengths= of the call"),
+            ("the keys up to the query, none to its right", "causal"),
+            ("every key but padding", "mask= or lengths= of the call"),
         ),
     ),
     Several(
@@ -177,7 +187,7 @@ SEVERAL = (
         ("bidirectional", "双向"),
         (
             ("every key, left and right", "everywhere"),
-            ("a recurrent network in both directions", "an option of the encoder"),
+            ("a recurrent network in both directions", "bidirectional=true"),
         ),
     ),
     Several(MECHANISMS, ("soft", "软", "软性", "柔性"), SOFT),
@@ -192,7 +202,10 @@ SEVERAL = (
     Several(
         ("score", "region"),
         ("hard", "硬", "硬性"),
-        (("one key is looked up", "normalize=hard"), ("with a gradient", "normalize=gumbel")),
+        (
+            ("a single key that is looked up", "normalize=hard"),
+            ("the same with a gradient", "normalize=gumbel"),
+        ),
     ),
     Several(
         ("normalizer",),
@@ -200,7 +213,7 @@ SEVERAL = (
         (
             ("a draw in training, the best key afterwards", "hard"),
             ("the best key forwards, a softmax backwards", "gumbel(0.5, straight_through=true)"),
-            ("ever closer to it", "softmax(0.01)"),
+            ("a softmax that comes close to it", "softmax(0.01)"),
         ),
     ),
     Several(
@@ -231,6 +244,14 @@ SEVERAL = (
         (("attention at two levels", "Hierarchical(size)"),),
     ),
 )
+# What is written in Python alone, and what is said of it in a recipe, whose model has it or not.
+IN_RECIPES = (
+    ("Attention(size)", "the layers of a Transformer attend so, with any score (model.kind)"),
+    ("Attention(query_size, key_size)", "a decoder attends so to its source, with any score"),
+    ("MultiHead(size, heads=8)", "a Transformer has model.heads (model.kind)"),
+    ("Hierarchical(size)", "model.kind=han judges texts so, hierarchical translates documents so"),
+    ("mask= or lengths= of the call", "padding is left out of every attention"),
+)
 
 
 def plain(name: str) -> str:
@@ -238,11 +259,15 @@ def plain(name: str) -> str:
     return re.sub(r"[-_\s]", "", name).lower()
 
 
+def shorter(name: str) -> list[str]:
+    """The name without an "attention" behind it: of "causal self-attention", causal-self and causal."""
+    found = (end.sub("", name) for end in BEHIND)
+    return [each for each in found if each not in ("", name)]
+
+
 def _bare(name: str) -> list[str]:
-    """The name, and the name without an "attention" behind it."""
-    written = plain(name)
-    shorter = [written.removesuffix(end) for end in ENDINGS if written.endswith(end)]
-    return [written, *filter(None, shorter)]
+    """The name as it is compared, and the name without an "attention" behind it."""
+    return list(map(plain, [name, *shorter(name)]))
 
 
 _OURS: dict[tuple[Kind, str], Term] = {
@@ -263,25 +288,37 @@ def names_of(kind: Kind) -> dict[str, str]:
     return {each: term.ours for term in TERMS if term.kind == kind for each in term.names}
 
 
-def meanings_of(name: str, kind: Kind) -> str:
+class Section(NamedTuple):
+    """Where in a recipe a mechanism is named, model.attention, and what options its model has."""
+
+    name: str
+    options: Collection[str] = ()
+
+
+def meanings_of(name: str, kind: Kind, section: Section | None = None) -> str:
     """` It means several things: …`, with what to write for each; empty where there is nothing to say.
 
-    A name of another kind of mechanism is told where to write it.
+    A name of another kind of mechanism is told where to write it. section: in a recipe; None: in Python.
     """
     if several := _several(name, kind):
-        return _told(several.meanings, kind)
+        return _told(several.meanings, kind, section)
     for other in MECHANISMS:
         if other == kind:
             continue
         if several := _several(name, other):
-            return _told([(what, _placed(ours, other)) for what, ours in several.meanings], kind)
+            placed = [(what, _placed(ours, other)) for what, ours in several.meanings]
+            return _told(placed, kind, section)
         if term := term_of(name, other):
-            return t(" That is a {kind}: write {ours}.", kind=other, ours=_placed(term.ours, other))
+            ours = _written(_placed(term.ours, other), section)
+            return t(" That is a {kind}: write {ours}.", kind=other, ours=ours)
     return ""
 
 
-def choices_meant(value: str, option: str, choices: Collection[str]) -> str:
-    """The same of an option that has these choices: what each meaning is called among them."""
+def choices_meant(value: str, option: str, choices: Collection[str], *, recipe: bool) -> str:
+    """The same of an option that has these choices: what each meaning is called among them.
+
+    recipe: it is told in a recipe, not in Python.
+    """
     kind = OPTIONS.get(option)
     several = _several(value, kind) if kind else None
     if kind is None or several is None:
@@ -295,7 +332,7 @@ def choices_meant(value: str, option: str, choices: Collection[str]) -> str:
     if len(found) == 1:
         ((what, choice),) = found
         return t(" Write {ours} for {what}.", ours=choice, what=say(what))
-    return _told(found or several.meanings, kind)
+    return _told(found or several.meanings, kind, Section("") if recipe else None)
 
 
 def _several(name: str, kind: Kind) -> Several | None:
@@ -308,16 +345,33 @@ def _placed(ours: str, kind: Kind) -> str:
     return ours if "=" in ours or " " in ours else f"{where}={ours}"
 
 
-def _told(meanings: Sequence[tuple[str, str]], kind: Kind) -> str:
+def _written(ours: str, section: Section | None) -> str:
+    """model.attention.region=window(5), in a section of that name."""
+    return f"{section.name}.{ours}" if section and section.name and "=" in ours else ours
+
+
+def _told(meanings: Sequence[tuple[str, str]], kind: Kind, section: Section | None = None) -> str:
     if len(meanings) == 1:
         ((what, ours),) = meanings
+        if section and ours.startswith("MultiHead") and "heads" in section.options:
+            ours = "model.heads=8"
+        elif section and (told := dict(IN_RECIPES).get(ours)):
+            return t(
+                " It is no {kind} but {what}: {told}.", kind=kind, what=say(what), told=say(told)
+            )
+        else:
+            ours = _written(ours, section)
         return t(
             " It is no {kind} but {what}: write {ours}.", kind=kind, what=say(what), ours=say(ours)
         )
-    each = "; ".join(
-        t("write {ours} for {what}", ours=say(ours), what=say(what)) for what, ours in meanings
-    )
+    each = t("; ").join(_meaning(what, ours, section) for what, ours in meanings)
     return t(" It means several things: {each}.", each=each)
+
+
+def _meaning(what: str, ours: str, section: Section | None) -> str:
+    if section and (told := dict(IN_RECIPES).get(ours)):
+        return say(told)
+    return t("write {ours} for {what}", ours=say(_written(ours, section)), what=say(what))
 
 
 def in_our_words(text: str, kind: Kind, known: Callable[[], Collection[str]] = tuple) -> str:
@@ -333,12 +387,24 @@ def in_our_words(text: str, kind: Kind, known: Callable[[], Collection[str]] = t
         elif part == ")" and calls:
             calls.pop()
         elif WORD.fullmatch(part) and not any(calls):
-            term = term_of(part, kind)
-            if term and (" " in part or plain(part) != plain(term.ours)):
-                own = plain(part) != plain(term.ours) and plain(part) in map(plain, known())
-                part = part if own else term.ours
+            part = _our_word(part, kind, known)
         parts.append(part)
     return "".join(parts)
+
+
+def _our_word(written: str, kind: Kind, known: Callable[[], Collection[str]]) -> str:
+    """One name in our words. One that nobody knows is joined to a word, so that it is looked for."""
+    words, spelt = written.split(), _bare(written)
+    term = term_of(written, kind)
+    if len(words) == 1 and term and spelt[0] == plain(term.ours):
+        return written
+    if len(words) > 1 or len(spelt) > 1 or term:
+        own = {plain(name): name for name in known()}
+        if len(words) == 1 and spelt[0] in own:
+            return written
+        if found := next((own[each] for each in spelt if each in own), term and term.ours):
+            return found
+    return written if JOINING & set(words) else "_".join(words)
 
 
 def choice_of(value: str, option: str, choices: Collection[str], owner: str = "") -> str | None:

@@ -14,6 +14,8 @@ from processes import COMMAND, in_a_process
 
 from regard.cli.app import app
 from regard.cli.error_lines import complain
+from regard.cli.misuse_words import spoken_misuse
+from regard.words import speaking
 
 # what each command needs to be well-formed, beside the option that is not
 WELL_FORMED = {
@@ -281,3 +283,18 @@ def test_more_threads_than_there_can_be_are_refused_before_they_are_made():
     done = in_a_process("train", "zh-en", "trainer.threads=100000", "--run", "nowhere")
     assert done.returncode == 2
     assert "trainer.threads is 100000: it must be 1000 or less" in done.stderr
+
+
+OF_TYPER = "Invalid value for '--method': Value error, 'ibm3' is not one of 'attention', 'ibm1'."
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "Invalid value for '--method': 'ibm3' is not one of 'attention', 'ibm1'."),
+        ("zh", "'--method' 的值无效：'ibm3' 不是 'attention', 'ibm1' 之一。"),
+    ],
+)
+def test_what_is_no_choice_is_said_without_the_name_of_an_error(language, said):
+    with speaking(language):
+        assert spoken_misuse(OF_TYPER) == said

@@ -116,7 +116,7 @@ def test_two_pictures_and_two_runs_stand_side_by_side(folder):
     ("name", "said"),
     [
         ("renamed.png", "image: a damaged picture, or what is neither PNG nor JPEG"),
-        ("missing.png", "image value that names a missing file"),
+        ("missing.png", "image: it names a missing file"),
     ],
 )
 @pytest.mark.parametrize("command", ["look", "predict"])
@@ -131,7 +131,7 @@ def test_what_is_wrong_is_told_in_a_line(name, said, command):
     assert (result.exception.status, said in str(result.exception)) == (2, True)
 
 
-@pytest.mark.parametrize(("end", "kind"), [("gif", "a GIF file"), ("svg", "an SVG file")])
+@pytest.mark.parametrize(("end", "kind"), [("gif", "a file in GIF"), ("svg", "a file in SVG")])
 def test_other_formats_are_named_and_have_no_lines(end, kind, tmp_path):
     file = tmp_path / f"cross.{end}"
     if end == "gif":
@@ -146,7 +146,7 @@ def test_other_formats_are_named_and_have_no_lines(end, kind, tmp_path):
 def test_a_missing_file_is_told_before_anything_is_computed():
     result = run("predict", "-m", "ram", "cross.png", "missing.png")
     assert result.exit_code == 2
-    assert "argument 2: image value that names a missing file" in result.stderr.splitlines()[0]
+    assert "argument 2: image: it names a missing file" in result.stderr.splitlines()[0]
     assert len(result.stdout.splitlines()) == 2  # the other one is answered, and each has a line
 
 

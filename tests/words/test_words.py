@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from regard import words
-from regard.words import language, t
+from regard.words import language, say_kept, t
 
 
 @pytest.fixture
@@ -20,6 +20,15 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     monkeypatch.setenv("REGARD_LANGUAGE", "zh_CN.UTF-8")
     monkeypatch.setattr(words, "translations", lambda language: {"zh": said}.get(language, {}))
     return said
+
+
+def test_what_is_kept_has_its_values_in_the_order_of_the_translation(
+    chinese: dict[str, object],
+) -> None:
+    words._patterns.cache_clear()
+    chinese["{}lines over {1} of {2}"] = "{2} 中超过 {1} 的 {}行"
+    assert say_kept("text lines over 5 of 7") == "7 中超过 5 的 text 行"
+    words._patterns.cache_clear()
 
 
 def test_english_is_what_is_written() -> None:

@@ -22,7 +22,7 @@ from typing import Any, cast
 from regard import plugins
 from regard.registry import KindError, UnknownKind, class_at
 from regard.suggestions import meant, nearest
-from regard.terms import Kind, in_our_words, meanings_of, names_of, plain
+from regard.terms import Kind, in_our_words, meanings_of, names_of, plain, shorter
 from regard.words import t
 
 PLACE = re.compile(r"""(?<![\w.'"])([A-Za-z_][\w.]*):([A-Za-z_]\w*)""")
@@ -203,8 +203,9 @@ def _look_up(name: str, kind: str, table: Mapping[str, type]) -> type:
         if plain(theirs) == plain(name):
             return _brought(theirs, kind, table)
     written = name.removesuffix("_").replace("_", "-")
-    hint = meanings_of(name, cast(Kind, kind)) or meant(written, known)
-    hint = hint or _near_term(written, cast(Kind, kind)) or meant(written, known, cutoff=0.5)
+    bare = min([written, *shorter(written)], key=len)
+    hint = meanings_of(name, cast(Kind, kind)) or meant(bare, known)
+    hint = hint or _near_term(bare, cast(Kind, kind)) or meant(bare, known, cutoff=0.5)
     if kind == "region" and (made := OF_TENSORS.get(plain(name))):
         hint = t(" It takes a tensor, which no text holds: give {made}.", made=made)
     raise UnknownKind(

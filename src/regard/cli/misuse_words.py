@@ -52,6 +52,10 @@ SAID: list[tuple[re.Pattern[str], Said]] = [
         lambda found: t("Invalid value: {why}", why=found[1]),
     ),
     (
+        re.compile(r"('.*?') is not one of (.*)\."),
+        lambda found: t("{value} is not one of {choices}.", value=found[1], choices=found[2]),
+    ),
+    (
         re.compile(r"Input should be a valid integer, .*"),
         lambda _: t("Input should be a valid integer"),
     ),
@@ -76,6 +80,7 @@ SAID: list[tuple[re.Pattern[str], Said]] = [
 
 def spoken_misuse(message: str) -> str:
     """As typer says it in English, and wherever a mistake is not known here."""
+    message = message.replace("Value error, ", "")  # pydantic's, of what is no choice
     return message if language() == ENGLISH else in_words(message)
 
 

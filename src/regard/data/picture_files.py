@@ -20,11 +20,11 @@ SHORTEST = 60  # characters of such a text; less is the name of a file
 FORMATS = ("PNG", "JPEG", "MPO")  # MPO: what cameras make of a JPEG with a second picture in it
 
 OTHERS = {
-    b"GIF8": "a GIF",
-    b"BM": "a BMP",
-    b"II*\0": "a TIFF",
-    b"MM\0*": "a TIFF",
-    b"%PDF": "a PDF",
+    b"GIF8": "GIF",
+    b"BM": "BMP",
+    b"II*\0": "TIFF",
+    b"MM\0*": "TIFF",
+    b"%PDF": "PDF",
 }  # by how their files begin
 
 
@@ -48,7 +48,7 @@ def decoded(data: bytes, most: int | None = None) -> Image.Image:
         raise Unusable(f"{{}}lines with a picture over {most:,} pixels") from None
     except Exception:  # in a damaged file pillow trips over anything
         if kind := _other_format(data):
-            raise Unusable(f"{{}}lines with {kind} file, neither PNG nor JPEG") from None
+            raise Unusable(f"{{}}lines with a file in {kind}, neither PNG nor JPEG") from None
         raise Unusable("{}lines with a damaged picture, or what is neither PNG nor JPEG") from None
 
 
@@ -88,11 +88,11 @@ def _opened(data: bytes) -> Image.Image:
 def _other_format(data: bytes) -> str:
     """What a file is called that is a picture of another format; "": it is none that is known here."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "a WebP"
+        return "WebP"
     if data[4:8] == b"ftyp":
-        return "a HEIC or AVIF"
+        return "HEIC or AVIF"
     if b"<svg" in data[:1024].lower():
-        return "an SVG"
+        return "SVG"
     return next((kind for magic, kind in OTHERS.items() if data.startswith(magic)), "")
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import starmap
 
 from regard.words import say_kept, t
+from regard.words.one_value import of_line, of_value
 
-HAS = "{}value with "  # of a value that is what it is said to have
 SHOWN = 5  # line numbers kept of each kind
 NO_TEXT = "lines without a text '{}'"  # of a value that is none
 
@@ -38,28 +39,26 @@ def said_of_value(said: object, name: str) -> str:
     """What is said of lines, by an `Unusable`, of one value of a field; it may quote the value.
 
     >>> said_of_value("{}lines that are not numbers", "number")
-    'number value that is not numbers'
+    'number: not numbers'
     >>> said_of_value("{}lines with an animated picture", "image")
     'image: an animated picture'
     """
-    of_lines = str(said).replace("'{}'", repr(name), 1).replace("{}", f"{before_noun(name)} ", 1)
-    if (translated := say_kept(of_lines)) != of_lines:
-        return translated
-    text = _of_one(str(said), "value").replace("'{}'", repr(name), 1)
-    if text.startswith(HAS):
-        return f"{name}: {text.removeprefix(HAS)}"
-    return text.replace("{}", f"{before_noun(name)} ", 1)
-
-
-def _of_one(said: str, noun: str) -> str:
-    """What is said of lines, of one of them."""
-    for many, one in (("are", "is"), ("name", "names"), ("do", "does")):
-        said = said.replace(f"lines that {many} ", f"{noun} that {one} ", 1)
-    return said.replace("lines", noun, 1)
+    if said_of_it := getattr(said, "of_value", ""):
+        return t("{name}: {said}", name=name, said=said_of_it)
+    kind = str(said)
+    of_it = of_value(kind)
+    return say_kept(of_it.replace("{}", name, 1)) if of_it != kind else kind
 
 
 class Unusable(ValueError):
-    """A row or a cell that cannot be used. `{}` in the words is its field's name, where there are several."""
+    """A row or a cell that cannot be used. `{}` in the words is its field's name, where there are several.
+
+    of_value: what is said instead of the one value that was asked about.
+    """
+
+    def __init__(self, kind: str, of_value: str = "") -> None:
+        super().__init__(kind)
+        self.of_value = of_value
 
 
 @dataclass
@@ -115,7 +114,7 @@ class Problems:
     def report(self) -> str:
         """One line for each corpus that has problems; empty when all is well."""
         return "\n".join(
-            f"{corpus}: {', '.join(_words(kind, found) for kind, found in kinds.items())}"
+            t("{name}: {said}", name=corpus, said=t(", ").join(starmap(_words, kinds.items())))
             for corpus, kinds in self.found.items()
         )
 
@@ -138,7 +137,7 @@ class Problems:
 def _words(kind: str, found: Found) -> str:
     name = say_kept(kind)
     if found.count == 1 and name == kind:
-        name = _of_one(kind, "line")
+        name = of_line(kind)
     more = ", …" if found.count > len(found.first) else ""
     lines = ", ".join(map(str, found.first)) + more
     return t("{count} {kind} ({lines})", count=f"{found.count:,}", kind=name, lines=lines)

@@ -16,7 +16,16 @@ import numpy as np
 from regard.words import t
 
 Counts = np.ndarray  # (..., K): float64
-SHARES = ("accuracy", "exact_match", "f1", "precision", "recall", "error_rate")  # in names
+SHARES = (
+    "accuracy",
+    "exact_match",
+    "f1",
+    "precision",
+    "recall",
+    "error_rate",
+    "rouge",
+    "pointing",
+)  # in names
 
 
 class Measure(ABC):

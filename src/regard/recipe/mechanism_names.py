@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 from regard.models.attention_options import AttentionOptions, HeadOptions
 from regard.plugins import BrokenPlugin
@@ -10,6 +11,8 @@ from regard.recipe.mistakes import MissingKind, RecipeError
 from regard.recipe.recipe import Recipe
 from regard.recipe.validation_errors import place_of
 from regard.recipe.yaml_1_2 import Path, Written
+from regard.registry import UnknownKind
+from regard.terms import Kind, Section, meanings_of
 from regard.words import t
 
 WRITTEN = "a name, or a name with arguments, as in cosine(temperature=0.1) or window(5, 5) & causal"
@@ -24,7 +27,7 @@ def check_mechanisms(recipe: Recipe, written: Mapping[Path, Written] | None = No
     written = written or {}
     for option, value in model:
         if isinstance(value, AttentionOptions | HeadOptions) and not _is_known(value):
-            _check(option, value, written)
+            _check(option, value, recipe, written)
 
 
 def _is_known(given: AttentionOptions | HeadOptions) -> bool:
@@ -36,6 +39,7 @@ def _is_known(given: AttentionOptions | HeadOptions) -> bool:
 def _check(
     option: str,
     given: AttentionOptions | HeadOptions,
+    recipe: Recipe,
     written: Mapping[Path, Written],
 ) -> None:
     import torch
@@ -51,12 +55,21 @@ def _check(
                 parsers[part](name, **ANY_SIZES)
         except ValueError as error:
             place = place_of(("model", option, part), written)
+            said = str(error)
+            if (
+                isinstance(error, UnknownKind) and error.needs
+            ):  # what is written here, not in Python
+                section = Section(f"model.{option}", type(recipe.model).model_fields)
+                kind, unknown = cast(tuple[Kind, str], error.needs)
+                said = said.replace(
+                    meanings_of(unknown, kind), meanings_of(unknown, kind, section), 1
+                )
             told = t(
                 "model.{option}.{part}{place}: {split}",
                 option=option,
                 part=part,
                 place=place,
-                split=" ".join(str(error).split()),
+                split=" ".join(said.split()),
             )
             if isinstance(error, BrokenPlugin):
                 raise MissingKind(told, error.hint) from None

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from regard.measures.measure import named_as_share
+from regard.tasks.evaluation import measure_name
 from regard.view.charts import Axis, Chart, Line, Point
 from regard.view.markup import Markup, element
 from regard.words import t
@@ -203,7 +204,8 @@ def _name(measure: str, given: Mapping[str, str]) -> str:
         "speed": t("Tokens per second"),
         **given,
     }
-    plain = measure.replace("_", " ").capitalize()
+    said = measure_name(measure)
+    plain = said[:1].upper() + said[1:]
     return names.get(measure, f"{plain}, %" if named_as_share(measure) else plain)
 
 

@@ -20,7 +20,7 @@ from regard.report.run_report import make_report
 from regard.runs.loaded_run import LoadedRun, load
 from regard.runs.model_file import fingerprint
 from regard.runs.run_folder import RunFolder
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, set_name
 from regard.tasks.task import Task
 from regard.words import t
 
@@ -150,7 +150,7 @@ def evaluations(
         found[name] = evaluate(run, spec)
         one = found[name]
         for line in filter(None, (one.text, one.beside, *one.reservations)):
-            say(f"{name}: {line}")
+            say(t("{name}: {said}", name=set_name(name), said=line))
     return found
 
 
@@ -170,14 +170,18 @@ def write_page(
     own = {"dev": first.recipe.data.dev, "test": first.recipe.data.test}
     sets = own if data is None else {"test": data}
     name, *names = run_names(runs)
-    told = say if not others else lambda line: say(f"{name}: {line}")
+    told = say if not others else lambda line: say(t("{name}: {said}", name=name, said=line))
     found = evaluations(first, told, sets)
     beside = {}
     for called, other in zip(names, others, strict=True):
         scored = {each: sets[each] for each in found}
         beside[called] = (
             other,
-            evaluations(other, lambda line, called=called: say(f"{called}: {line}"), scored),  # type: ignore[misc]
+            evaluations(
+                other,
+                lambda line, called=called: say(t("{name}: {said}", name=called, said=line)),
+                scored,
+            ),  # type: ignore[misc]
         )
     out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, render(make_report(first, found, beside, name if others else "")))

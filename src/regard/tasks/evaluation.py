@@ -109,7 +109,7 @@ class Measured(Evaluation):
         elif found.explained is not None:
             share = f"{found.explained:.3f}".replace("-", "−")
             said.append(t("R² of the model {share}", share=share))
-        return "; ".join(said)
+        return t("; ").join(said)
 
     @cached_property
     def baseline(self) -> Baseline | None:
@@ -130,13 +130,17 @@ class Measured(Evaluation):
         return measures_in_words(self.measures, self.task.shares)
 
     @property
-    def told(self) -> str:
-        """What was measured on."""
+    def measured_on(self) -> str:
+        """`33 texts of FILES`: what was measured on."""
         count, noun = f"{len(self.examples):,}", self.task.called(len(self.examples))
-        told = t("{count} {noun} of {corpus}", count=count, noun=noun, corpus=self.corpus)
+        return t("{count} {noun} of {corpus}", count=count, noun=noun, corpus=self.corpus)
+
+    @property
+    def told(self) -> str:
+        """What was measured on, and how it was answered."""
         if not self.answers:
-            return told
-        known = {"told": told, "time": clock(self.seconds)}
+            return self.measured_on
+        known = {"told": self.measured_on, "time": clock(self.seconds)}
         if self.beam is not None:
             return t("{told}, answered with beam {beam} in {time}", beam=self.beam, **known)
         return t("{told}, answered in {time}", **known)
@@ -182,13 +186,15 @@ def measure_name(name: str) -> str:
         "recall_at_1": t("recall@1"),
         "recall_at_5": t("recall@5"),
         "recall_at_10": t("recall@10"),
+        "tag_accuracy": t("tag accuracy"),
+        "form": t("form"),
     }
     return known.get(name, name.replace("_", " "))
 
 
 def measures_in_words(measures: Mapping[str, float], shares: Set[str]) -> str:
     """`accuracy 91.20 %, perplexity 3.456`"""
-    return ", ".join(
+    return t(", ").join(
         f"{measure_name(name)} {100 * value:.2f} %"
         if name in shares
         else f"{measure_name(name)} {value:.4g}"
@@ -213,7 +219,12 @@ def listed(parts: Sequence[str]) -> str:
 
 def on_set(name: str, measure: str) -> str:
     """`test loss`, of the part of the data that it was measured on."""
-    return t("{set} {measure}", set=name, measure=measure)
+    return t("{set} {measure}", set=set_name(name), measure=measure)
+
+
+def set_name(name: str) -> str:
+    """dev, test or train in words."""
+    return {"dev": t("dev"), "test": t("test"), "train": t("train")}.get(name, name)
 
 
 def last(found: Mapping[str, Any]) -> Any:

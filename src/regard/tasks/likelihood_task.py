@@ -28,12 +28,11 @@ class LikelihoodEvaluation(Measured):
         return Likelihood.summed(self.counts)
 
     @property
-    def told(self) -> str:
-        """What was measured on."""
+    def measured_on(self) -> str:
         tokens = t(
             "{count} {scored}", count=f"{self.likelihood.tokens:,}", scored=say(self.task.scored)
         )
-        return t("{tokens} in {texts}", tokens=tokens, texts=super().told)
+        return t("{tokens} in {texts}", tokens=tokens, texts=super().measured_on)
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "tokens": self.likelihood.tokens}

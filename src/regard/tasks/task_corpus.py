@@ -197,7 +197,9 @@ class TaskCorpus(ABC):
             except CorpusError:
                 raise
             except ValueError as error:
-                raise CorpusError(f"{train}, {field.name}: {error}") from None
+                raise CorpusError(
+                    t("{place}: {said}", place=f"{train}, {field.name}", said=error)
+                ) from None
 
     def _that_fit(self, examples: Iterator[Example], problems: Problems) -> Iterator[Example]:
         while chunk := list(islice(examples, CHUNK)):
@@ -208,7 +210,7 @@ class TaskCorpus(ABC):
         every = (field.describe(store.counts(name)) for name, field in self.fields.items())
         count, noun = f"{len(store):,}", self.called(len(store))
         there = t("{count} {noun} to learn from", count=count, noun=noun)
-        return "; ".join([there, *filter(None, every)])
+        return t("; ").join([there, *filter(None, every)])
 
     def examples(
         self, spec: Spec, problems: Problems | None = None, *, join: int | None = None

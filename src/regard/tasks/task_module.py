@@ -52,7 +52,7 @@ def accepted(field: Field, value: Any, place: str, *, files: bool = False) -> An
                 ),
                 t("it was {value}: a text stands between quotes", value=shortened(value)),
             ) from None
-        what = f"{place}: {said_of_value(error, field.name)}"
+        what = t("{place}: {said}", place=place, said=said_of_value(error, field.name))
         raise Unanswerable(what, t("it was {value}", value=shortened(value))) from None
 
 

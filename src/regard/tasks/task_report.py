@@ -12,7 +12,7 @@ from regard.measures.translation import MeasuredScore
 from regard.records.png_image import PngImage
 from regard.tasks.answer import answer_parts
 from regard.tasks.asked_line import asked_line, is_picture
-from regard.tasks.evaluation import last, listed, measure_name, on_set, with_beam
+from regard.tasks.evaluation import last, listed, measure_name, on_set, set_name, with_beam
 from regard.tasks.judged_items import worst_first
 from regard.tasks.report_part import Drawing, NextStep, ReportPart, ReportScore, plain_names
 from regard.tasks.task_corpus import TaskCorpus
@@ -59,7 +59,7 @@ class TaskReport(TaskCorpus):
             "{measures} on {count} {set} {noun}",
             measures=one.words,
             count=f"{count:,}",
-            set=name,
+            set=set_name(name),
             noun=self.called(count),
         )
 

@@ -156,7 +156,7 @@ def look_at_text(
         of_gates, maps = gate_maps(read_by_cells, len(sides[sides_of[0]]), sides_of[0])
         sides |= of_gates
     if found and not maps:
-        raise BadQuestion(t("there is nothing to look at: {notes}", notes="; ".join(notes)))
+        raise BadQuestion(t("there is nothing to look at: {notes}", notes=t("; ").join(notes)))
     return record_of(
         question,
         used_sides(sides, maps),

@@ -144,11 +144,11 @@ def say_kept(text: str) -> str:
     """
     for pattern, message in _patterns(language()):
         if found := pattern.fullmatch(text):
-            pieces = re.split(r"\{\w*\}", _translated(message, "other"))
-            filled = (
-                piece + value for piece, value in zip(pieces, [*found.groups(), ""], strict=False)
-            )
-            return re.sub(r"(?<=[^\x00-\xff]) (?=[^\x00-\xff])", "", "".join(filled))
+            names = re.findall(r"\{(\w*)\}", message)
+            values = dict(zip(names, found.groups(), strict=True))  # in any order there
+            pieces = re.split(r"\{(\w*)\}", _translated(message, "other"))
+            pieces[1::2] = [values.get(name, "") for name in pieces[1::2]]
+            return re.sub(r"(?<=[^\x00-\xff]) (?=[^\x00-\xff])", "", "".join(pieces))
     return say(text)
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.words import ENGLISH, PLACEHOLDER, Translations
+from regard.words.one_value import of_value
 
 REGARD = Path(__file__).parents[1]
 LISTED = Path(__file__).with_name(f"{ENGLISH}.json")
@@ -161,17 +162,23 @@ def said_of_errors(text: str, where: str, raised: frozenset[str]) -> Iterator[Sa
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             named = node.targets[0].id in raised | {"hint"}
             if named and _is_sentence(node.value):
-                yield Said(where, node.lineno, _literal(node.value, where), None, None)
+                kept = _literal(node.value, where)
+                yield from _of_lines_and_values(kept, where, node.lineno)
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Unusable" and node.args:
-            kept = _template(node.args[0])
-            yield from [Said(where, node.lineno, kept, None, None)] if kept else []
+            yield from _of_lines_and_values(_template(node.args[0]), where, node.lineno)
         elif isinstance(node, ast.Return) and node.value and "{}lines" in _template(node.value):
-            yield Said(where, node.lineno, _template(node.value), None, None)
+            yield from _of_lines_and_values(_template(node.value), where, node.lineno)
         elif isinstance(node, ast.arguments):
             given = zip(reversed(node.args), reversed(node.defaults), strict=False)
             hints = [value for name, value in given if name.arg == "hint"]
             for value in filter(_is_sentence, hints):
                 yield Said(where, value.lineno, _literal(value, where), None, None)
+
+
+def _of_lines_and_values(kept: str, where: str, line: int) -> Iterator[Said]:
+    """A kind of problem, of lines; and of a value, where it is of values."""
+    for each in filter(None, [kept, of_value(kept) if "{}" in kept else ""]):
+        yield Said(where, line, each, None, None)
 
 
 def _is_sentence(node: ast.expr) -> bool:

@@ -51,9 +51,11 @@ def test_control_characters_reach_no_terminal():
 
 def test_a_label_for_every_text_is_refused():
     label = Label("label")
-    with pytest.raises(ValueError, match=r"603 texts have 603 different labels .* another column"):
+    with pytest.raises(
+        ValueError, match=r"603 examples have 603 different labels .* another column"
+    ):
         label.learn(str(number) for number in range(603))
-    with pytest.raises(ValueError, match="100 texts have 95 different labels"):
+    with pytest.raises(ValueError, match="100 examples have 95 different labels"):
         label.learn(str(max(number, 5)) for number in range(100))
     label.learn(str(number // 2) for number in range(100))  # two texts each
     assert label.size == 50

@@ -74,7 +74,7 @@ def test_what_is_learnt_is_saved():
     with pytest.raises(ValueError, match="no list of labels"):
         tags.load("{}")
     tags.check_known(["N"])
-    with pytest.raises(ValueError, match="has the label 'X'"):
+    with pytest.raises(ValueError, match="the label 'X' is not in the data"):
         tags.check_known(["N", "X"])
     assert tags.show(["N", "V"]) == "N V"
     assert tags.identity(["N", "V"]) != tags.identity(["NV"])

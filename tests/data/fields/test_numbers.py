@@ -12,7 +12,8 @@ from lives import batch_of, reloaded, stored
 from regard.data.examples import read_examples
 from regard.data.fields import Numbers, Unusable
 from regard.data.fields.number_text import number_text
-from regard.data.problems import Problems
+from regard.data.problems import Problems, said_of_value
+from regard.words import speaking
 
 
 @pytest.mark.parametrize(
@@ -85,6 +86,16 @@ def test_sizes():
         field.learn(np.zeros(n) for n in range(1, 300))
     with pytest.raises(ValueError, match="nothing to learn the size of x from"):
         field.learn([])
+
+
+def test_a_vector_of_another_size_is_told_with_both_sizes():
+    with pytest.raises(Unusable) as refused:
+        Numbers("film", 10).read([1, 2])
+    assert said_of_value(refused.value, "film") == "film: 2 numbers where 10 are wanted"
+    with speaking("zh"):
+        with pytest.raises(Unusable) as refused:
+            Numbers("film", 10).read([1, 2])
+        assert said_of_value(refused.value, "film") == "film：应有 10 个数，而这里有 2 个"
 
 
 def test_vectors_by_hand(tmp_path):

@@ -67,7 +67,7 @@ def test_trails_are_in_the_order_of_time_and_bad_rows_are_told(written):
         "latitude lines that are not between -90 and 90",
         "empty place lines",
         "longitude lines that are not numbers",
-        "time lines without a time as 2012-04-03T18:00 or a number",
+        "time lines without a time (2012-04-03T18:00) or a number",
     }
     assert problems.count() == 5
     assert found.places["p1"] == (41.0, -74.0)

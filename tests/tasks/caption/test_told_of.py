@@ -99,7 +99,7 @@ def test_a_label_is_told_of_searched_for_and_drawn(labels):
 
 def test_what_cannot_be_told_of_is_said(labels):
     run = load(labels)
-    with pytest.raises(Unanswerable, match="no text to learn from has the label '7'"):
+    with pytest.raises(Unanswerable, match="the label '7' is not in the data to learn from"):
         run.predict(["7"])
     with pytest.raises(Unanswerable, match="there is nothing to tell of"):
         run.generate([" "])

@@ -30,8 +30,6 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 class LabelSet(Field):
     """K labels, in the order of the alphabet, known from the training part."""
 
-    labelled: ClassVar[str] = "text"  # what has a label
-
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.labels: list[str] = []
@@ -55,8 +53,7 @@ class LabelSet(Field):
         if label not in self._numbers:
             raise ValueError(
                 t(
-                    "no {labelled} to learn from has the label {label}.{meant} There are {named}",
-                    labelled=self.labelled,
+                    "the label {label} is not in the data to learn from.{meant} There are {named}",
                     label=repr(label[:60]),
                     meant=meant(label, self.labels),
                     named=self.named,
@@ -106,16 +103,15 @@ class Label(LabelSet):
         """Labels of which nearly every example has its own, as of a column of numbers, are refused."""
         counts: Counter[str] = Counter()
         labels = learn_labels(_counted(values, counts))
-        count, of = counts.total(), self.labelled
+        count = counts.total()
         if count > FEW and len(labels) > NEARLY_ALL * count:
             some = ", ".join(repr(label[:30]) for label in labels[:3])
             raise ValueError(
                 t(
-                    "{count} {of}s have {labels} different labels ({some}, …): a label is learnt "
-                    "from the {of}s that have it. Is it in another column? #0,1 means {of} in "
-                    "column 0, label in column 1",
+                    "{count} examples have {labels} different labels ({some}, …): a label is learnt "
+                    "from the examples that have it. Is it in another column? #0,1 means the label "
+                    "in column 1",
                     count=f"{count:,}",
-                    of=of,
                     labels=f"{len(labels):,}",
                     some=some,
                 )

@@ -30,7 +30,6 @@ class Labels(LabelSet):
 
     parts: ClassVar = ("numbers",)
     any_cell: ClassVar = ["…", "…"]
-    labelled: ClassVar = "word"
 
     def __init__(self, name: str, of: Text) -> None:
         super().__init__(name)

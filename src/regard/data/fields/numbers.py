@@ -68,8 +68,9 @@ class Numbers(Field):
         if array.ndim == wanted - 1:
             array = array[..., None]
         if array.ndim != wanted:
-            shape = "a sequence of vectors" if self.sequence else "a vector"
-            raise Unusable(f"{{}}lines of numbers that are not {shape}")
+            if self.sequence:
+                raise Unusable("{}lines of numbers that are not a sequence of vectors")
+            raise Unusable("{}lines of numbers that are not a vector")
         if not array.size:
             raise Unusable("empty {}lines")
         given_in_32_bits = array.dtype.kind == "f" and array.dtype.itemsize <= 4
@@ -80,7 +81,10 @@ class Numbers(Field):
         if np.abs(value).max() > LARGEST:
             raise Unusable(f"{{}}lines with numbers beyond {LARGEST:g}, which 32 bits do not hold")
         if self._size not in (None, value.shape[-1]):  # once it is given, learnt or loaded
-            raise Unusable(self._wrong_size)
+            seen = t(
+                "{seen} numbers where {wanted} are wanted", seen=value.shape[-1], wanted=self.size
+            )
+            raise Unusable(self._wrong_size, seen)
         if self.scale is not None and self.scale.is_beyond(value):
             raise Unusable("{}lines with numbers that are too large beside those learnt from")
         return value

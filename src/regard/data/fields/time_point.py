@@ -51,7 +51,7 @@ class TimePoint(SingleNumber):
         number = number_of(cell)
         hours = _date(cell) if number is None else number * HOURS[self.unit]
         if hours is None:
-            raise Unusable("{}lines without a time as 2012-04-03T18:00 or a number")
+            raise Unusable("{}lines without a time (2012-04-03T18:00) or a number")
         return hours
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.picture_files import MOST_SENT, URI, bytes_in, decoded
-from regard.data.problems import Unusable
+from regard.data.problems import Unusable, said_of_value
 from regard.looking.pictures import image_uri
 from regard.records.question import PICTURE, BadQuestion, Question
 from regard.records.side import NotARecord
-from regard.words import say_kept, t
+from regard.words import t
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 RATE = 16_000  # samples in a second, of a sound that does not say
@@ -63,9 +63,7 @@ class GuestInput:
         try:
             return decoded(bytes_in(self.picture), MOST_SENT).convert("RGB")
         except Unusable as error:
-            raise BadQuestion(
-                say_kept(str(error).replace("{}", "")).removeprefix("lines with ")
-            ) from None
+            raise BadQuestion(said_of_value(error, "image")) from None
 
     @classmethod
     def of_question(cls, question: Question) -> GuestInput:

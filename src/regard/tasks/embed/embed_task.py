@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -21,7 +21,7 @@ from regard.measures.likelihood_measures import TokenAccuracy, TokenLoss
 from regard.models.embedding.word_vectors_model import CbowModel, WordVectorsModel
 from regard.tasks.embed.embed_module import Embed
 from regard.tasks.embed.embed_options import EmbedOptions
-from regard.tasks.embed.word_probes import Probed, UnitVectors, probed
+from regard.tasks.embed.word_probes import Probed, UnitVectors, probe_name, probed
 from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
 from regard.tasks.report_part import Drawing, NextStep
 from regard.tasks.task import Tally, Validation
@@ -62,6 +62,11 @@ class EmbedTask(LikelihoodTask):
     @property
     def options(self) -> EmbedOptions:
         return cast(EmbedOptions, self.recipe.task)
+
+    @property
+    def shares(self) -> Set[str]:
+        """That of words, and what the probes are right about."""
+        return super().shares | {"tag_accuracy", *map(probe_name, self.options.analogies)}
 
     def make_fields(self) -> Sequence[Field]:
         given, longest = self.recipe.tokenizer.source, self.recipe.data.max_length

@@ -110,8 +110,8 @@ def probed(
     tags: Sequence[str] = (),
 ) -> Mapping[str, Probed]:
     """All probes by name: that of the file for likeness and analogies."""
-    every = {_stem(path): probe_likeness(found, path) for path in similarity}
-    every |= {_stem(path): probe_analogies(found, path) for path in analogies}
+    every = {probe_name(path): probe_likeness(found, path) for path in similarity}
+    every |= {probe_name(path): probe_analogies(found, path) for path in analogies}
     if len(tags) == 2:
         every["tag_accuracy"] = probe_tags(found, *tags)
     return every
@@ -138,7 +138,7 @@ def _lines(path: str, *comments: str) -> list[str]:
     return [line for line in lines if line and not line.startswith(("#", *comments))]
 
 
-def _stem(path: str) -> str:
+def probe_name(path: str) -> str:
     return Path(path).name.split(".")[0].replace("-", "_")
 
 

@@ -16,7 +16,7 @@ from regard.models.joint.joint_decoder import JointDecoder
 from regard.recipe.mistakes import RecipeError
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.tasks.evaluation import Measured
+from regard.tasks.evaluation import Measured, set_name
 from regard.tasks.joint.affiliated_text import AffiliatedText
 from regard.tasks.joint.joint_module import Joint
 from regard.tasks.search_settings import search_settings
@@ -108,7 +108,7 @@ class JointTask(TranslateTask):
             "perplexity {value} on {count} {set} sentences",
             value=f"{one.likelihood.perplexity:.2f}",
             count=f"{len(one.examples):,}",
-            set=name,
+            set=set_name(name),
         )
 
     def facts(self, one: Any) -> dict[str, str]:

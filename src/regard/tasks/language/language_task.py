@@ -56,9 +56,9 @@ class LanguageEvaluation(LikelihoodEvaluation):
         return self.likelihood.bits(sum(block.bytes for block in self.examples))
 
     @property
-    def told(self) -> str:
+    def measured_on(self) -> str:
         characters = t("{count} characters", count=f"{self.characters:,}")
-        return t("{characters}, {rest}", characters=characters, rest=super().told)
+        return t("{characters}, {rest}", characters=characters, rest=super().measured_on)
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -90,13 +90,13 @@ class RankEvaluation(Measured):
     unanswerable: int = 0
 
     @property
-    def told(self) -> str:
+    def measured_on(self) -> str:
         what = t.plural(
             self.questions,
-            "{count} question with a right candidate, among {told}",
-            "{count} questions with a right candidate, among {told}",
+            "{count} question with a right candidate, among {texts}",
+            "{count} questions with a right candidate, among {texts}",
             count=f"{self.questions:,}",
-            told=super().told,
+            texts=super().measured_on,
         )
         if not self.unanswerable:
             return what

@@ -39,12 +39,6 @@ KEPT = 512  # pictures that clutter is cut from, and up to twice as many
 BASELINE_ERROR = "baseline_error"
 
 
-class PictureLabel(Label):
-    """What is labelled is a picture."""
-
-    labelled: ClassVar = "picture"
-
-
 class JudgedPicture(NamedTuple):
     """What is told of one picture."""
 
@@ -65,7 +59,7 @@ class SeeTask(Task):
     evaluation: ClassVar = LabelEvaluation
 
     image: SceneImage
-    label: PictureLabel
+    label: Label
     options: SeeOptions
 
     def make_fields(self) -> Sequence[Field]:
@@ -78,7 +72,7 @@ class SeeTask(Task):
             kept=KEPT if cut else 0,
             beside=2 if self.options.view == SUM else 1,
         )
-        self.label = PictureLabel("label")
+        self.label = Label("label")
         model = self.recipe.model
         if isinstance(model, RamOptions) and model.policy == "learned":
             self.diagnostics = (BASELINE_ERROR,)  # type: ignore[misc]

@@ -31,7 +31,7 @@ from regard.records.record import AttentionRecord
 from regard.search import Search
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.asked_line import asked_line
-from regard.tasks.evaluation import Measured, measure_name, with_beam
+from regard.tasks.evaluation import Measured, measure_name, set_name, with_beam
 from regard.tasks.judged_items import item_scores, worst_first
 from regard.tasks.likelihood_task import LikelihoodEvaluation, LikelihoodTask
 from regard.tasks.prediction import Prediction
@@ -203,7 +203,7 @@ class TranslateTask(LikelihoodTask):
             bleu=f"{one.bleu.value:.1f}",
             beam=one.beam,
             count=f"{len(one.examples):,}",
-            set=name,
+            set=set_name(name),
         )
 
     def scores(self, one: Any) -> Sequence[MeasuredScore]:
