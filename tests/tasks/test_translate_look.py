@@ -329,7 +329,7 @@ def test_no_step_of_a_static_attention_is_forced_or_explained_by_itself(asked):
 
 def test_a_step_that_is_never_reached_is_said():
     record = look(translator_of("rnnsearch"), target="a", force=Force(7, (0,)))
-    assert record.notes[0] == "nothing was forced: the translation ends before token 8"
+    assert record.notes[0] == "nothing was forced: the output ends before token 8"
 
 
 @pytest.mark.parametrize("kind", ["rnnsearch", "transformer"])

@@ -13,7 +13,6 @@ from regard.hf.modules import Kind, attending
 from regard.hf.steered_weights import Site, steer
 from regard.looking.guests.compared_towers import sees
 from regard.records.question import BadQuestion, Force, Question
-from regard.records.side import Side
 from regard.words import t
 
 
@@ -114,27 +113,3 @@ def _within(name: str, number: int | None, count: int) -> None:
                 number=number,
             )
         )
-
-
-def forced_line(force: Force | None, queries: Side, keys: Side) -> tuple[str, ...]:
-    """What was forced, in one line."""
-    if force is None:
-        return ()
-    if force.step >= len(queries):
-        return (t("nothing was forced: the output ends before token {n}", n=force.step + 1),)
-    where = [t("layer {n}", n=force.layer)] if force.layer is not None else []
-    where += [t("head {n}", n=force.head)] if force.head is not None else []
-    given = zip(force.shares, (keys.tokens[key] for key in force.keys), strict=True)
-    words = ", ".join(
-        t("{share} to {word}", share=f"{share:.2f}", word=word) if force.weights else word
-        for share, word in given
-    )
-    return (
-        t(
-            "forced: token {n} ({word}) attends to {words} in {where}",
-            n=force.step + 1,
-            word=queries.tokens[force.step],
-            words=words,
-            where=", ".join(where) or t("every layer and head"),
-        ),
-    )

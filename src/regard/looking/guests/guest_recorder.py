@@ -18,7 +18,6 @@ from regard.hf.modules import Kind
 from regard.looking.captured_maps import captured_maps
 from regard.looking.guests.compared_towers import compares, sees, similarity, towers
 from regard.looking.guests.generated_beam import Generated
-from regard.looking.guests.guest_changes import forced_line
 from regard.looking.guests.guest_explanations import explain_guest, explain_similarity
 from regard.looking.guests.guest_input import GuestInput
 from regard.looking.guests.guest_processors import GuestProcessors
@@ -36,6 +35,7 @@ from regard.looking.token_text import side_of_ids, token_name
 from regard.records.attention_map import AttentionMap
 from regard.records.beam_tree import Beam
 from regard.records.explanation import Explanation
+from regard.records.forced_note import forced_note
 from regard.records.lens import Lens
 from regard.records.maps import MOST_WEIGHTS, record_of
 from regard.records.pooled_frames import pooled
@@ -142,7 +142,7 @@ class GuestRecorder:
             maps,
             model=self.name,
             output=output or self._next(lens),
-            notes=(*forced_line(question.force, asking, read), *change_notes(question), *notes),
+            notes=(*forced_note(question.force, asking, read), *change_notes(question), *notes),
             changes=changes_of(question, {"source": read, "target": asking}),
             beam=seen.beam,
             lens=lens,

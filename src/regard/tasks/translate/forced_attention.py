@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
@@ -11,8 +11,7 @@ from torch import nn
 from regard.attention.module import AttentionModule
 from regard.attention.steering import Steer, steering
 from regard.records.maps import Attentions, heads_of
-from regard.records.question import BadQuestion, Force, Question
-from regard.records.side import Side
+from regard.records.question import BadQuestion, Force
 from regard.words import t
 
 
@@ -31,23 +30,6 @@ def forcing(
     names = [*attentions] if force.layer is None else [[*attentions][force.layer - 1]]
     with steering(model, {name: _steer(force, attentions[name], keys) for name in names}):
         yield
-
-
-def forced_note(question: Question, sides: Mapping[str, Side]) -> tuple[str, ...]:
-    """What was forced, and what was not, a line each."""
-    if (force := question.force) is None:
-        return ()
-    source, target = sides["source"].tokens, sides["target"].tokens
-    if force.step >= len(target):
-        return (f"nothing was forced: the translation ends before token {force.step + 1}",)
-    where = [f"layer {force.layer}"] if force.layer is not None else []
-    where += [f"head {force.head}"] if force.head is not None else []
-    shares = [f"{share:.2f} to " if force.weights else "" for share in force.shares]
-    words = ", ".join(share + source[key] for share, key in zip(shares, force.keys, strict=True))
-    return (
-        f"forced: token {force.step + 1} ({target[force.step]}) attends {'' if force.weights else 'to '}"
-        f"{words} in {', '.join(where) or 'every cross-attention'}",
-    )
 
 
 def _steer(force: Force, attention: AttentionModule, keys: int) -> Steer:

@@ -18,6 +18,7 @@ from regard.layers.contracts import Decoded
 from regard.records.attention_map import AttentionMap
 from regard.records.beam_tree import Beam, BeamNode
 from regard.records.explanation import Explanation
+from regard.records.forced_note import forced_note
 from regard.records.maps import (
     attention_map,
     attentions_in,
@@ -35,7 +36,7 @@ from regard.search import Ensemble, Search, TreeNode, search_trees
 from regard.search.search_tree import path
 from regard.tasks.decoded_tokens import last_label
 from regard.tasks.prediction import Prediction
-from regard.tasks.translate.forced_attention import forced_note, forcing
+from regard.tasks.translate.forced_attention import forcing
 from regard.tasks.translate.silenced_heads import silencing
 from regard.tasks.translate.text_translator import TextTranslator
 from regard.tasks.translate.translate_explain import explain_translation
@@ -116,7 +117,9 @@ def look_at_translation(
         model=model,
         output=chosen.text,
         notes=(
-            *forced_note(question, sides),
+            *forced_note(
+                question.force, sides["target"], sides["source"], t("every cross-attention")
+            ),
             *change_notes(question),
             *doubts,
         ),

@@ -9,6 +9,7 @@ import numpy as np
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
+from regard.view.captions import side_title
 from regard.view.picked_matrix import Matrix, Pick, over_cells, picked
 from regard.view.sheets.drawn_sheet import draw_sheet
 from regard.view.sheets.lens_sheet import lens_sheet
@@ -109,8 +110,8 @@ def _links(record: AttentionRecord, pick: Pick, count: int) -> TabSheet:
         if weights[key] != 0
     ]
     titles = [
-        matrix.rows.title or t("query"),
-        matrix.columns.title or t("key"),
+        side_title(matrix.rows.title) or t("query"),
+        side_title(matrix.columns.title) or t("key"),
         t("weight"),
     ]
     said = SheetWords(t("The {n} strongest keys of each query.", n=count))
