@@ -217,3 +217,29 @@ def test_a_view_saves_a_tab_in_every_format(tmp_path):
 def test_numbers_are_rounded_as_on_the_page():
     shown = [number_text(x) for x in (0.125, -0.125, 0.004, 0.0, float("nan"), float("-inf"), 12.0)]
     assert shown == ["0.13", "−0.13", "≈0", "0.00", "–", "−∞", "12.00"]
+
+
+def test_a_comparison_says_what_came_out_on_either_side_and_what_both_write():
+    asked = {"text": "我是谁", "force": None, "off": []}
+    one = replace(made(), output="who am I", question=asked)
+    coarse = replace(made(3, "b"), output="I do", question=asked)
+    map_ = replace(coarse.maps[0], mechanism="score: additive")
+    other = replace(coarse, maps=(map_,))
+    given = replace(other, output="who am I", question=asked | {"target": "who am I"})
+    written = texts(draw_tab([one, other], Pick(tokens=True), "compare", scored=(given,)))
+    assert {"a: who am I", "b: I do", "both as they write “who am I”"} <= set(written)
+    assert "b: score: additive" in written
+    alone = texts(draw_tab([one, replace(one, model="b")], Pick(tokens=True), "compare"))
+    assert "who am I" in alone
+    assert not any(text.startswith("both as they write") for text in alone)
+
+
+def test_what_is_put_together_in_a_comparison_is_told_on_both_sides():
+    """The left has a token for each character, the right one for the word."""
+    fine = Side.of("我是", ["我", "是"], [(0, 1), (1, 2)], words=(0, 1))
+    whole = Side.of("我是", ["我是"], [(0, 2)])
+    rows = Side.of_labels(["who"])
+    left = AttentionRecord.of([[0.5, 0.5]], rows, fine, name="cross", model="a")
+    right = AttentionRecord.of([[1.0]], rows, whole, name="cross", model="b")
+    written = texts(draw_tab([left, right], Pick(), "compare"))
+    assert "a: cross-attention · words: sum over keys, mean over queries" in " ".join(written)
