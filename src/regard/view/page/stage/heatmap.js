@@ -3,11 +3,12 @@
 import { columnAt } from "../drawing/painted_cells.js";
 import { fill, h } from "../elements/dom.js";
 import { stepInGrid } from "../elements/grid_keys.js";
-import { drawHeatmap, drawLabels, layOut } from "./heatmap_layout.js";
+import { drawHeatmap, drawLabels, labelAt, layOut } from "./heatmap_layout.js";
 import { cellSentence } from "./readout.js";
 import { t } from "../words/messages.js";
 
 const ROOM_AT_THE_END = 10; // for the last label of the columns, which is wider than its column
+const ROOM_ABOVE = 2; // the padding of its place
 
 /**
  * @typedef {object} Actions what pointing at something does
@@ -42,7 +43,10 @@ export class Heatmap {
     this.colLabels = h("div", { class: "col-labels", "aria-hidden": "true" });
     this.rowTag = h("div", { class: "tag" });
     this.colTag = h("div", { class: "tag" });
-    this.grid = h("div", { class: "heatmap", role: "grid" }, this.colLabels, this.rowLabels, this.plane);
+    this.corner = h("div", { class: "corner", "aria-hidden": "true" }); // covers the labels of rows that are scrolled away
+    this.grid = h("div", { class: "heatmap", role: "grid" }, this.colLabels, this.rowLabels, this.corner, this.plane);
+    /** @type {HTMLElement|null} */
+    this.cutLabel = null; // the one that the lower edge of the map would cut through
     this.place = { row: 0, col: 0 }; // of the one cell that can have the focus
     this.labelledAs = ""; // labels are made anew only where they differ
     /** @type {string[]|null} */
@@ -76,7 +80,20 @@ export class Heatmap {
     const box = this.element.getBoundingClientRect();
     const above = this.element.previousElementSibling?.getBoundingClientRect().bottom ?? 0;
     const most = Math.max(box.height - (this.layout?.headHeight ?? 0) - 3 * (this.layout?.cell.height ?? 0), 0);
-    this.colLabels.style.setProperty("top", `${Math.min(Math.max(above - box.top - 2, 0), most)}px`);
+    for (const each of [this.colLabels, this.corner]) each.style.setProperty("top", `${Math.min(Math.max(above - box.top - 2, 0), most)}px`);
+    this.hideCutLabel();
+  }
+
+  /** A label that the lower edge of the map cuts through is not shown. */
+  hideCutLabel() {
+    this.cutLabel?.classList.remove("is-cut");
+    this.cutLabel = null;
+    if (!this.layout) return;
+    const number = labelAt(this.layout, this.element.scrollTop + this.element.clientHeight - this.layout.headHeight - ROOM_ABOVE);
+    const found = number === null ? undefined : this.rowLabels.children[number];
+    if (!(found instanceof HTMLElement) || !found.classList.contains("label")) return;
+    found.classList.add("is-cut");
+    this.cutLabel = found;
   }
 
   label() {

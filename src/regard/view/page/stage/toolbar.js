@@ -1,6 +1,6 @@
 // What is shown and how: map, layer, head, words or tokens, special tokens, colours, direction.
 
-import { chooser, placeOptions, segmented, toggle } from "../elements/controls.js";
+import { chooser, placeOptions, segmented, summaryOptions, toggle } from "../elements/controls.js";
 import { fill, h } from "../elements/dom.js";
 import { hasParts, headNames } from "../record/record.js";
 import { t } from "../words/messages.js";
@@ -62,11 +62,11 @@ export function mountToolbar(element, set) {
     if (record.levels) maps.unshift(["", t("both levels")]);
     if (record.sight) maps.unshift(["", t("picture")]);
     controls.map.update(maps, matrix ? map.name : "");
-    controls.layer.update(
-      [["mean", t("mean of all")], ["max", t("max of all")], ...placeOptions(map.layers)],
-      state.layer,
-    );
-    controls.head.update([["mean", t("mean of all")], ["max", t("max of all")], ...placeOptions(headNames(map.H))], state.head);
+    /** @type {import("../elements/controls.js").Option[]} */
+    const several = view.heads.length ? [["several", t("several in colours")]] : [];
+    const chosen = several.length ? { layer: "several", head: "several" } : state;
+    controls.layer.update([...several, ...summaryOptions(), ...placeOptions(map.layers)], chosen.layer);
+    controls.head.update([...several, ...summaryOptions(), ...placeOptions(headNames(map.H))], chosen.head);
     controls.between.update([["all", t("all")], ["AA", t("A → A")], ["AB", t("A → B")], ["BA", t("B → A")], ["BB", t("B → B")]], state.between);
     controls.units.update([["words", t("words")], ["tokens", t("tokens")]], state.units);
     /** @type {import("../elements/controls.js").Option[]} */

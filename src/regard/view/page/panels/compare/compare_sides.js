@@ -1,6 +1,6 @@
 // What is compared with what: the record, map, layer and head on the right, and whose output is drawn on both sides.
 
-import { placeOptions, segmented } from "../../elements/controls.js";
+import { placeOptions, segmented, summaryOptions } from "../../elements/controls.js";
 import { h } from "../../elements/dom.js";
 import { headNames } from "../../record/record.js";
 import { button, selectField } from "../panel_parts.js";
@@ -79,8 +79,7 @@ const changesLine = ({ changes }) => changes.join(" · ") || t("as the model doe
 export function comparisonControls({ records, record, state, set }, other) {
   const { map } = other;
   const clear = { "compare-map": undefined, "compare-layer": undefined, "compare-head": undefined };
-  /** @type {Option[]} */
-  const summary = [["mean", t("mean")], ["max", t("maximum")]];
+  const summary = summaryOptions();
   /** @param {string} label @param {Option[]} options @param {string|number} value @param {string} name */
   const select = (label, options, value, name) =>
     selectField(label, options, value, (chosen) => set(name === "compare-record" ? { ...clear, [name]: Number(chosen) } : { [name]: chosen }));
