@@ -121,6 +121,7 @@ OTHERS = {  # what a server says of models of other tasks, as tests/serve/test_m
             "reads": "a text (first) and a text (second)",
             "writes": "a label (no, yes)",
             "hint": '{"first": "…", "second": "…"}',
+            "examples": ['{"first": "a", "second": "b"}'],
         },
         "trained to match · reads a text (first) and a text (second) · writes a label (no, yes)",
         'Type its inputs above as {"first": "…", "second": "…"}',

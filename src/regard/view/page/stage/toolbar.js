@@ -2,6 +2,7 @@
 
 import { chooser, placeOptions, segmented, summaryOptions, toggle } from "../elements/controls.js";
 import { fill, h } from "../elements/dom.js";
+import { shortened } from "../elements/shortened_text.js";
 import { hasParts, headNames } from "../record/record.js";
 import { t } from "../words/messages.js";
 
@@ -86,12 +87,13 @@ function mapName(name) {
 }
 
 /**
- * What tells records apart: what was changed, their models, or else their titles.
- * @param {{model: string, title: string, changes: string[]}} record @param {number} number @param {{model: string}[]} records
+ * What tells records apart: what was changed, their models, and their titles where they are not all of one.
+ * @param {{model: string, title: string, changes: string[]}} record @param {number} number @param {{model: string, title: string}[]} records
  */
 export function recordName(record, number, records) {
-  const models = new Set(records.map((each) => each.model));
-  const both = [record.model, record.title].filter(Boolean).join(": ");
-  const name = models.size === records.length ? record.model : both;
-  return `${number + 1} · ${[...record.changes, name || t("record")].join(" · ")}`.slice(0, 80);
+  const [models, titles] = [new Set(records.map((each) => each.model)), new Set(records.map((each) => each.title))];
+  const model = models.size > 1 ? record.model : "";
+  const title = titles.size > 1 || !model ? record.title : "";
+  const name = [model, shortened(title, 36)].filter(Boolean).join(": ") || record.model || t("record");
+  return [String(number + 1), shortened(record.changes.join(" · "), 48), name].filter(Boolean).join(" · ");
 }
