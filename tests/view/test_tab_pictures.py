@@ -21,6 +21,7 @@ from regard.view.picked_matrix import NoSuchPart, Pick
 from regard.view.sheets.sheet_blocks import number_text
 from regard.view.sheets.tab_sheets import TABS, Focus, draw_tab
 from regard.view.sheets.tree_sheet import leads_to_end, tree_layout
+from regard.view.stills.paper import length
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -113,6 +114,27 @@ def test_the_tree_has_its_tokens_places_and_what_was_looked_at():
     assert "What this token looked at" in texts(every)
 
 
+def test_the_tree_explains_only_the_marks_that_it_has():
+    record = made()
+    plain = [text for text in texts(draw_tab([record], Pick(), "beam")) if "thick line" in text]
+    assert plain == ["thick line: likely token · framed: an end, with its place and score"]
+    every = texts(draw_tab([record], Pick(), "beam", Focus(dropped=True)))
+    assert any(text.endswith("dashed: dropped") for text in every)
+
+
+def test_the_words_of_a_legend_do_not_touch():
+    one = AttentionRecord.of([[0.892, 0.108]], ["x"], ["a", "b"], model="a", name="cross")
+    other = AttentionRecord.of([[0.5, 0.5]], ["x"], ["a", "b"], model="b", name="cross")
+    drawn = ElementTree.fromstring(draw_tab([one, other], Pick(tokens=True), "compare"))
+    found = [
+        each for each in drawn.iter(f"{SVG}text") if each.text in ("−0.392", "difference", "0.392")
+    ]
+    low, high, name = (float(each.get("x")) for each in found)
+    assert [each.text for each in found] == ["−0.392", "0.392", "difference"]
+    assert low + length("−0.392", 11) < name - length("difference", 11) / 2
+    assert name + length("difference", 11) / 2 < high - length("0.392", 11)
+
+
 def test_the_best_hypothesis_runs_along_the_top():
     nodes = made().beam.nodes
     assert leads_to_end(nodes) == [True, True, False, True]
@@ -145,7 +167,7 @@ def test_measures_are_on_the_words_of_the_map():
     record = made()
     written = texts(draw_tab([record], Pick(), "explain"))
     assert "who" in written
-    assert "−0.80" in [text.replace("-", "−") for text in written]
+    assert "−0.80" in written
     assert "0.35" in written  # who, 我: the mean of 0.5 and 0.2
     assert "0.75" in written  # τ of who: the mean of 1 and 0.5
     assert "It matters." in written

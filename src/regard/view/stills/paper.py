@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from regard.view.colours import RGB, Ramp, contrast, oklch_anchors, oklch_colour, shade
 from regard.view.markup import Markup, element, join
 from regard.view.stills.named_boxes import is_box, spelled
+from regard.view.terminal import number as weight_text
 from regard.view.terminal_cells import END_ISOLATE, fold, shorten, visible, width
 from regard.words import t
 
@@ -98,6 +99,16 @@ def ink_on(ground: RGB) -> str:
 def label(text: str) -> str:
     """What is written for a token: one short line that hides nothing."""
     return shorten(spelled(visible(text)), LONGEST)
+
+
+def number(weight: float) -> str:
+    """A weight in about four characters, with the sign of the page."""
+    return signed(weight_text(weight))
+
+
+def signed(text: str) -> str:
+    """A number with a minus, which is longer than a hyphen."""
+    return f"−{text[1:]}" if text.startswith("-") else text
 
 
 def length(text: str, size: float) -> float:

@@ -73,7 +73,7 @@ function draw(panel, ask) {
   /** @param {number} at */
   const choose = (at) => context.set({ "beam-node": at });
   const scroll = h("div", { class: "panel-scroll beam-scroll" }, treeDrawing(beam.nodes, shown, chosen, choose));
-  fill(tree, treeLegend(context, leads, all), scroll, nodeDetails(context, beam, chosen, ask));
+  fill(tree, treeLegend(context, leads, all, beam.nodes.filter((_, at) => shown[at])), scroll, nodeDetails(context, beam, chosen, ask));
   reveal(scroll, chosen);
 }
 
@@ -86,13 +86,13 @@ function chosenNode(nodes, shown, state) {
   return shown[at] ? at : Math.max(nodes.findIndex((node) => node.rank === 0), 0);
 }
 
-/** @param {PanelContext} context @param {boolean[]} leads @param {boolean} all */
-function treeLegend({ set }, leads, all) {
+/** @param {PanelContext} context @param {boolean[]} leads @param {boolean} all @param {BeamNode[]} shown */
+function treeLegend({ set }, leads, all, shown) {
   const hidden = leads.filter((leading) => !leading).length;
   const dropped = toggle(t("Show what was dropped ({n})", { n: hidden }), (on) => set({ "beam-dropped": on ? 1 : 0 }));
   dropped.update(all);
   dropped.input.setAttribute("data-focus", "beam-dropped");
-  const fates = Object.entries(fateNames()).filter(([fate]) => all || fate !== "dropped");
+  const fates = Object.entries(fateNames()).filter(([fate]) => shown.some((each) => each.fate === fate));
   return h(
     "div",
     { class: "beam-legend" },
