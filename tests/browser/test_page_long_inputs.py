@@ -150,12 +150,15 @@ def test_the_corner_of_a_tall_map_is_empty_and_no_label_is_cut(open_records, kee
     for top in (0, 517, 1203):
         place.evaluate("(element, top) => { element.scrollTop = top; }", top)
         page.wait_for_function(
-            """() => {
+            """(scrolled) => {
           const edge = document.querySelector(".heatmap-place").getBoundingClientRect().bottom;
           const labels = [...document.querySelectorAll(".row-labels .label:not(.is-cut)")];
           const boxes = labels.map((each) => each.getBoundingClientRect());
-          return boxes.every(({ top, bottom }) => bottom <= edge || top >= edge);
-        }"""
+          const head = document.querySelector(".corner").getBoundingClientRect().bottom;
+          const cut = (at) => boxes.some(({ top, bottom }) => top < at - 1 && bottom > at + 1);
+          return !cut(edge) && (scrolled === 0 || !cut(head));
+        }""",
+            arg=top,
         )
     corner = page.locator(".corner").bounding_box()
     found = page.evaluate(

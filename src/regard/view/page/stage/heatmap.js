@@ -8,7 +8,6 @@ import { cellSentence } from "./readout.js";
 import { t } from "../words/messages.js";
 
 const ROOM_AT_THE_END = 10; // for the last label of the columns, which is wider than its column
-const ROOM_ABOVE = 2; // the padding of its place
 
 /**
  * @typedef {object} Actions what pointing at something does
@@ -45,8 +44,8 @@ export class Heatmap {
     this.colTag = h("div", { class: "tag" });
     this.corner = h("div", { class: "corner", "aria-hidden": "true" }); // covers the labels of rows that are scrolled away
     this.grid = h("div", { class: "heatmap", role: "grid" }, this.colLabels, this.rowLabels, this.corner, this.plane);
-    /** @type {HTMLElement|null} */
-    this.cutLabel = null; // the one that the lower edge of the map would cut through
+    /** @type {HTMLElement[]} */
+    this.cutLabels = []; // that an edge would cut through
     this.place = { row: 0, col: 0 }; // of the one cell that can have the focus
     this.labelledAs = ""; // labels are made anew only where they differ
     /** @type {string[]|null} */
@@ -81,19 +80,24 @@ export class Heatmap {
     const above = this.element.previousElementSibling?.getBoundingClientRect().bottom ?? 0;
     const most = Math.max(box.height - (this.layout?.headHeight ?? 0) - 3 * (this.layout?.cell.height ?? 0), 0);
     for (const each of [this.colLabels, this.corner]) each.style.setProperty("top", `${Math.min(Math.max(above - box.top - 2, 0), most)}px`);
-    this.hideCutLabel();
+    this.hideCutLabels();
   }
 
-  /** A label that the lower edge of the map cuts through is not shown. */
-  hideCutLabel() {
-    this.cutLabel?.classList.remove("is-cut");
-    this.cutLabel = null;
+  /** A label that the names of the columns or the lower edge of the map cut through is not shown. */
+  hideCutLabels() {
+    for (const each of this.cutLabels) each.classList.remove("is-cut");
+    this.cutLabels = [];
     if (!this.layout) return;
-    const number = labelAt(this.layout, this.element.scrollTop + this.element.clientHeight - this.layout.headHeight - ROOM_ABOVE);
-    const found = number === null ? undefined : this.rowLabels.children[number];
-    if (!(found instanceof HTMLElement) || !found.classList.contains("label")) return;
-    found.classList.add("is-cut");
-    this.cutLabel = found;
+    const top = this.plane.getBoundingClientRect().top;
+    const above = this.colLabels.getBoundingClientRect().bottom - top;
+    const below = this.element.getBoundingClientRect().top + this.element.clientHeight - top;
+    for (const edge of above > 1 ? [above, below] : [below]) {
+      const number = labelAt(this.layout, edge);
+      const found = number === null ? undefined : this.rowLabels.children[number];
+      if (!(found instanceof HTMLElement) || !found.classList.contains("label")) continue;
+      found.classList.add("is-cut");
+      this.cutLabels.push(found);
+    }
   }
 
   label() {
